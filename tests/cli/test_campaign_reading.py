@@ -276,20 +276,20 @@ def test_a_query_as_csv_and_of_the_tables_themselves(simplugin, store):
     assert [json.loads(text)["n"] for (text,) in whole] == list(range(8))
 
 
-@pytest.mark.parametrize(
-    ("sql", "message"),
-    [
-        ("SELECT makspan FROM results", "makspan (did you mean 'makespan'?); columns of"),
-        ("SELECT * FROM result", "no such table: result (did you mean 'results'"),
-        ("SELECT FROM", "syntax error; columns of results are campaign, position, key, status"),
-        ("DELETE FROM runs", "a query can only read"),
-        ("VACUUM INTO 'copy.sqlite'", "a query can only read"),
-        ("ATTACH 'other.sqlite' AS other", "a query can only read"),
-        ("PRAGMA user_version = 7", "a query can only read"),
-        ("SELECT 1; SELECT 2", "a query is one statement"),
-        ("", "the query asks nothing"),
-    ],
-)
+WRONG_QUERIES = [
+    ("SELECT makspan FROM results", "makspan (did you mean 'makespan'?); columns of"),
+    ("SELECT * FROM result", "no such table: result (did you mean 'results'"),
+    ("SELECT FROM", "syntax error; columns of results are campaign, position, key, status"),
+    ("DELETE FROM runs", "a query can only read"),
+    ("VACUUM INTO 'copy.sqlite'", "a query can only read"),
+    ("ATTACH 'other.sqlite' AS other", "a query can only read"),
+    ("PRAGMA user_version = 7", "a query can only read"),
+    ("SELECT 1; SELECT 2", "a query is one statement"),
+    ("", "the query asks nothing"),
+]
+
+
+@pytest.mark.parametrize(("sql", "message"), WRONG_QUERIES)
 def test_queries_that_are_refused(simplugin, store, tmp_path, sql, message):
     before = store.read_bytes()
     told = simplugin("campaign", "query", store, sql, cwd=tmp_path)
@@ -299,15 +299,15 @@ def test_queries_that_are_refused(simplugin, store, tmp_path, sql, message):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["status", "no.sqlite"], "no.sqlite: there is no such store; 'simplugin campaign run"),
-        (["export", "{store}", "-o", "runs.xls"], "runs.xls: tables are written as .csv or .parq"),
-        (["export", "{store}", "-o", "runs.csv", "--campaign", "2"], "there is no campaign 2"),
-        (["query", "{store}", "SELECT 1", "--csv", "--json"], "--csv and --json exclude"),
-    ],
-)
+WRONG = [
+    (["status", "no.sqlite"], "no.sqlite: there is no such store; 'simplugin campaign run"),
+    (["export", "{store}", "-o", "runs.xls"], "runs.xls: tables are written as .csv or .parq"),
+    (["export", "{store}", "-o", "runs.csv", "--campaign", "2"], "there is no campaign 2"),
+    (["query", "{store}", "SELECT 1", "--csv", "--json"], "--csv and --json exclude"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), WRONG)
 def test_what_cannot_be_done_is_told(simplugin, store, tmp_path, words, message):
     told = simplugin("campaign", *(word.format(store=store) for word in words), cwd=tmp_path)
     assert told.returncode == 1

@@ -298,15 +298,15 @@ def test_rates_and_durations_are_told_in_a_unit_that_suits():
     ]
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "text"),
-    [
-        (10, 20, "10 to 20 s left"),
-        (60.2, 60.4, "60 s left"),
-        (200, 400, "3.3 to 6.7 min left"),
-        (86400, 3 * 86400, "1 to 3 days left"),
-    ],
-)
+TIMES = [
+    (10, 20, "10 to 20 s left"),
+    (60.2, 60.4, "60 s left"),
+    (200, 400, "3.3 to 6.7 min left"),
+    (86400, 3 * 86400, "1 to 3 days left"),
+]
+
+
+@pytest.mark.parametrize(("low", "high", "text"), TIMES)
 def test_time_left_is_as_exact_as_it_is_known(low, high, text):
     assert left_text(low, high) == text
 

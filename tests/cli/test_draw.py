@@ -33,13 +33,13 @@ def test_detail_is_that_asked_for(tmp_path, call):
     assert "53 hosts" in (tmp_path / "clusters.svg").read_text()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((FILES / "tree.xml", "-o", "x.gif"), "x.gif: cannot draw that; end the name with .png"),
-        ((FILES / "none.xml", "-o", "x.png"), "none.xml"),
-    ],
-)
+WRONG = [
+    ((FILES / "tree.xml", "-o", "x.gif"), "x.gif: cannot draw that; end the name with .png"),
+    ((FILES / "none.xml", "-o", "x.png"), "none.xml"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG)
 def test_what_is_wrong_is_told_in_one_line(arguments, message, call):
     done = call(*arguments)
     assert done.returncode == 1

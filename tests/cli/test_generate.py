@@ -80,20 +80,20 @@ def test_the_list_has_every_generator(call):
     assert "seed : int" in call("random_tree", "--list").stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ([], "no generator is named; give one that --list shows"),
-        (["ring", "n_host=3"], "did you mean 'n_hosts'? It takes n_hosts speed=1Gf"),
-        (["ring", "n_hosts"], "'n_hosts' sets no parameter; write KEY=VALUE"),
-        (["ring", "n hosts=3"], "'n hosts=3' sets no parameter"),
-        (["ring", "n_hosts=3", "n_hosts=4"], "parameter 'n_hosts' is given twice"),
-        (["ring", "n_hosts=3", 'speed={law="uniform"'], "is not a TOML value"),
-        (["torus", "sizes=[3]", "--seed", "3"], "generator 'torus' draws nothing"),
-        (["ring", "n_hosts=3", "seed=1", "--seed", "3"], "the seed is given twice"),
-        (["ring", "n_hosts=3\nspeed=1"], "the number of hosts of a ring is '3\\nspeed=1'"),
-    ],
-)
+WRONG = [
+    ([], "no generator is named; give one that --list shows"),
+    (["ring", "n_host=3"], "did you mean 'n_hosts'? It takes n_hosts speed=1Gf"),
+    (["ring", "n_hosts"], "'n_hosts' sets no parameter; write KEY=VALUE"),
+    (["ring", "n hosts=3"], "'n hosts=3' sets no parameter"),
+    (["ring", "n_hosts=3", "n_hosts=4"], "parameter 'n_hosts' is given twice"),
+    (["ring", "n_hosts=3", 'speed={law="uniform"'], "is not a TOML value"),
+    (["torus", "sizes=[3]", "--seed", "3"], "generator 'torus' draws nothing"),
+    (["ring", "n_hosts=3", "seed=1", "--seed", "3"], "the seed is given twice"),
+    (["ring", "n_hosts=3\nspeed=1"], "the number of hosts of a ring is '3\\nspeed=1'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "told"), WRONG)
 def test_what_is_wrong_is_told(arguments, told, tmp_path, refused):
     assert told in refused(*arguments, "-o", tmp_path / "none.xml")
     assert not (tmp_path / "none.xml").exists()

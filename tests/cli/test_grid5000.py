@@ -150,15 +150,15 @@ def test_latencies_are_printed_and_given_back(tmp_path, call):
     assert expected != grid5000_platform(nancy)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--site", "bordeaux"], "there is no site 'bordeaux': bordeaux has no nodes; choose"),
-        (["--latencies", "missing.toml"], "file or directory; give the path of a file"),
-        (["--print-latencies", "--latencies", "odd.toml"], "odd.toml:2: there is no site"),
-        (["--site", "nancy", "-o", "no/such/place.xml"], "no/such/place.xml"),
-    ],
-)
+WRONG = [
+    (["--site", "bordeaux"], "there is no site 'bordeaux': bordeaux has no nodes; choose"),
+    (["--latencies", "missing.toml"], "file or directory; give the path of a file"),
+    (["--print-latencies", "--latencies", "odd.toml"], "odd.toml:2: there is no site"),
+    (["--site", "nancy", "-o", "no/such/place.xml"], "no/such/place.xml"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), WRONG)
 def test_errors_are_one_line(tmp_path, options, message, call):
     (tmp_path / "odd.toml").write_text("[cities]\nnance = [0, 0]\n")
     done = call("grid5000", *options, cwd=tmp_path)
@@ -183,17 +183,17 @@ def test_a_catalogue_is_made_from_the_reference(tmp_path, shared_data, call):
     assert done.stderr.endswith(", facts of 2020-01\n")
 
 
-@pytest.mark.parametrize(
-    ("sites", "clusters", "expected"),
-    [
-        ((), (), tuple(range(15))),
-        (("lyon", "nancy"), (), (0, 2, 3, 4, 5, 7, 8, 9, 10, 11, 13, 14)),
-        (("lyon",), (), (2, 3, 4, 7, 8, 10, 14)),
-        (("nancy",), (), (9, 14)),
-        ((), ("orion",), (3, 4, 7, 8, 14)),
-        ((), ("nova",), (2, 4, 14)),
-    ],
-)
+SELECTIONS = [
+    ((), (), tuple(range(15))),
+    (("lyon", "nancy"), (), (0, 2, 3, 4, 5, 7, 8, 9, 10, 11, 13, 14)),
+    (("lyon",), (), (2, 3, 4, 7, 8, 10, 14)),
+    (("nancy",), (), (9, 14)),
+    ((), ("orion",), (3, 4, 7, 8, 14)),
+    ((), ("nova",), (2, 4, 14)),
+]
+
+
+@pytest.mark.parametrize(("sites", "clusters", "expected"), SELECTIONS)
 def test_remarks_of_the_selection(sites, clusters, expected):
     left = selected(FACTS, sites=sites, clusters=clusters)
     found = concerning(REMARKS, left, sites, clusters)

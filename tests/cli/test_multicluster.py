@@ -88,15 +88,15 @@ def test_a_scenario_takes_the_tables_of_a_description():
     assert made == federation(description=str(EXAMPLE), seed=5)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "give either a description or its tables"),
-        ({"description": "a.toml", "sites": []}, "give either a description or its tables"),
-        ({"description": ""}, "description is ''; give a path"),
-        ({"sites": [{"name": 3}]}, "sites.0.name is 3; give a text"),
-    ],
-)
+WRONG = [
+    ({}, "give either a description or its tables"),
+    ({"description": "a.toml", "sites": []}, "give either a description or its tables"),
+    ({"description": ""}, "description is ''; give a path"),
+    ({"sites": [{"name": 3}]}, "sites.0.name is 3; give a text"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG)
 def test_the_generator_refuses(arguments, message):
     with pytest.raises(ValueError, match=message):
         federation(**arguments)

@@ -27,7 +27,7 @@ from simplugin.pricing.policies.gradient import Gradient, Reading
 FINDING = Finding(20, 50, 0.0, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
 
 
-def test_there_are_125_trees() -> None:
+def test_there_are_125_trees():
     """Cayley: 5 ** 3, all different, all of them trees over all hosts; the one chosen is there."""
     trees = all_trees()
     found = {frozenset(tree) for tree in trees}
@@ -39,14 +39,14 @@ def test_there_are_125_trees() -> None:
         assert set(graph) == set(FIVE_HOSTS)
 
 
-def test_the_optimum_is_a_third_of_all_computation_each() -> None:
+def test_the_optimum_is_a_third_of_all_computation_each():
     """Links do not bind on the tree chosen: rho_k = (sum of W) / (3 w_k)."""
     best = 2.5e9 / 3 / sharing().flop
     assert optimum()[1] == pytest.approx(best, rel=1e-7)
     assert optimum()[0] == pytest.approx(float(np.log(best).sum()), rel=1e-9)
 
 
-def test_platforms_side_by_side_do_not_touch() -> None:
+def test_platforms_side_by_side_do_not_touch():
     """An iteration of several platforms has the throughputs of each alone, to the last bit."""
     platforms = [FIVE_HOSTS_TREE, RING, *all_trees()[17:20]]
     together = throughputs_on(platforms, REPORTED, 100)
@@ -55,13 +55,13 @@ def test_platforms_side_by_side_do_not_touch() -> None:
         assert np.array_equal(together[:, number], alone.throughput)
 
 
-def test_the_count_of_17_is_reproduced() -> None:
+def test_the_count_of_17_is_reproduced():
     """The report's 17 rounds to 5 %, where throughputs are known one round late."""
     assert settled(error(run(2000)), 0.05) == 17
     assert counts(all_trees()[::10])[:, 0].min() == 17
 
 
-def test_the_other_counts_come_close() -> None:
+def test_the_other_counts_come_close():
     """Near 83 and 498; 85 and 414 on the ring, as another implementation of the reading found."""
     assert counts([RING], Reading()).tolist() == [[6, 85, 414]]
     found = [settled(error(run(2000)), level) for level in (0.01, 0.005)]
@@ -69,7 +69,7 @@ def test_the_other_counts_come_close() -> None:
     assert found[1] == pytest.approx(498, rel=0.05)
 
 
-def test_measures_by_hand() -> None:
+def test_measures_by_hand():
     """Averages skip the start; falls and changes are between neighbours."""
     assert averaged(np.arange(9.0), 4).tolist() == [2.5, 6.5]
     throughput = np.array([[1.0, 4.0], [1.0, 3.5], [2.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
@@ -77,18 +77,18 @@ def test_measures_by_hand() -> None:
     assert changes(throughput) == pytest.approx([0.125, 1.0, 1.0, 0.0])
 
 
-@pytest.mark.parametrize(
-    ("changed", "disagreeing"),
-    [
-        ([{}], set()),
-        ([{"near": 26, "exact": 61}] * 12, {"cold-local", "exact-local"}),
-        ([{"near": None}], {"cold-local-worst"}),
-        ([{"apart": 1e-8}], {"actors-local"}),
-        ([{"worst": 1.0}], {"stable-local"}),
-        ([{"apart": np.nan, "date": np.nan}] * 12, set()),
-    ],
-)
-def test_verdicts_on_markets(monkeypatch, changed, disagreeing) -> None:
+VERDICTS = [
+    ([{}], set()),
+    ([{"near": 26, "exact": 61}] * 12, {"cold-local", "exact-local"}),
+    ([{"near": None}], {"cold-local-worst"}),
+    ([{"apart": 1e-8}], {"actors-local"}),
+    ([{"worst": 1.0}], {"stable-local"}),
+    ([{"apart": np.nan, "date": np.nan}] * 12, set()),
+]
+
+
+@pytest.mark.parametrize(("changed", "disagreeing"), VERDICTS)
+def test_verdicts_on_markets(monkeypatch, changed, disagreeing):
     """Medians and the worst of 12 platforms decide, each for its own statement."""
     findings = iter(FINDING._replace(**change) for change in [*changed, *[{}] * 12])
     monkeypatch.setattr(seeded_platforms, "chosen", lambda _: chosen(quick=True))

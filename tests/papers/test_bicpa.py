@@ -1,7 +1,5 @@
 """The published figure of CPA, met on SimGrid, and what CPA comes to with other beliefs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

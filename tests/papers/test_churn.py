@@ -1,7 +1,5 @@
 """Markets that go on after a change, from a bad start, and with late plans."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

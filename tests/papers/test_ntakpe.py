@@ -174,20 +174,20 @@ def swept(unfairness, makespan):
     return Averages(("0", "0.5", "1"), (2, 4), values, 1)
 
 
-@pytest.mark.parametrize(
-    ("unfairness", "makespan", "verdict"),
-    [
-        ([(1, 2), (0.8, 1.5), (0.5, 1)], [(90, 100), (92, 110), (99, 120)], True),
-        # A twentieth back of the most is within what noise may do.
-        ([(1, 2), (0.8, 1.5), (0.5, 1.58)], [(90, 100), (92, 95.5), (99, 120)], True),
-        # More with one number of graphs is not, whatever the means do.
-        ([(1, 2), (0.8, 1.5), (0.86, 1)], [(90, 100), (92, 110), (99, 120)], False),
-        # All that is gained is lost again, by steps that are small enough.
-        ([(1, 2), (0.98, 1.5), (1.01, 1)], [(90, 100), (92, 110), (99, 120)], False),
-        # Nothing changes.
-        ([(0, 2), (0, 1.5), (0, 1)], [(90, 100), (92, 110), (99, 120)], False),
-    ],
-)
+TRENDS = [
+    ([(1, 2), (0.8, 1.5), (0.5, 1)], [(90, 100), (92, 110), (99, 120)], True),
+    # A twentieth back of the most is within what noise may do.
+    ([(1, 2), (0.8, 1.5), (0.5, 1.58)], [(90, 100), (92, 95.5), (99, 120)], True),
+    # More with one number of graphs is not, whatever the means do.
+    ([(1, 2), (0.8, 1.5), (0.86, 1)], [(90, 100), (92, 110), (99, 120)], False),
+    # All that is gained is lost again, by steps that are small enough.
+    ([(1, 2), (0.98, 1.5), (1.01, 1)], [(90, 100), (92, 110), (99, 120)], False),
+    # Nothing changes.
+    ([(0, 2), (0, 1.5), (0, 1)], [(90, 100), (92, 110), (99, 120)], False),
+]
+
+
+@pytest.mark.parametrize(("unfairness", "makespan", "verdict"), TRENDS)
 def test_trends_at_each_number_of_graphs(unfairness, makespan, verdict):
     found = swept(unfairness, makespan)
     assert averages.opposite_trends(found, found)[0] is verdict

@@ -1,7 +1,5 @@
 """Real bundles on a grid, against plain re-implementations of sites and counters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -18,13 +16,12 @@ from simplugin.papers.zheng.arrivals import (
 )
 from simplugin.papers.zheng.counters import kept_parts, serve
 from simplugin.papers.zheng.settings import ALPHA
-from simplugin.platforms.peers import PeerSite
-from simplugin.workloads.bundles import Bundle, lcg_bundles
+from simplugin.workloads.bundles import lcg_bundles
 
 SETUP = 0.005
 
 
-def test_the_load_is_as_wanted() -> None:
+def test_the_load_is_as_wanted():
     rows = lcg_bundles()
     work = sum(row.count * row.mean * SPEED for row in rows)
     span = rows[-1].release - rows[0].release
@@ -38,7 +35,7 @@ def test_the_load_is_as_wanted() -> None:
     assert not np.allclose(lcg_grid(4).sites[0].speed, lcg_grid(3).sites[0].speed)
 
 
-def peer_times(site: PeerSite, bundle: Bundle, amounts: list[int]) -> list[float]:
+def peer_times(site, bundle, amounts):
     """How long each peer takes for its tasks, which are dealt in order."""
     work = [bundle.flop] * bundle.count if bundle.work is None else bundle.work.tolist()
     taken, done = [], 0
@@ -51,7 +48,7 @@ def peer_times(site: PeerSite, bundle: Bundle, amounts: list[int]) -> list[float
 
 
 @pytest.mark.parametrize("sizes", [None, 1])
-def test_a_grid_by_hand(sizes: int | None) -> None:
+def test_a_grid_by_hand(sizes):
     grid, bundles = lcg_grid(0, 1.0), lcg_workload(sizes)[:25]
     execution = execute(grid, bundles, Terms(alpha=ALPHA), "optimum")
     deals = execution.deals
@@ -85,7 +82,7 @@ def test_a_grid_by_hand(sizes: int | None) -> None:
 
 
 @pytest.mark.parametrize("counters", ["kept", 20_000.0])
-def test_actors_keep_counters_as_the_mathematics_do(counters: str | float) -> None:
+def test_actors_keep_counters_as_the_mathematics_do(counters):
     site = lcg_grid(1, 1.0).sites[0]
     bundles = lcg_workload()[:25]
     deals = execute(site, bundles, Terms(alpha=ALPHA), "optimum", counters=counters).deals

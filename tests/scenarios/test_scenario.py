@@ -72,39 +72,36 @@ def test_every_simulation_key_reaches_the_simulation(file):
 OPTIONS = "[simulation.options]"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "key", "line", "told"),
-    [
-        ("title =", "titel =", "titel", 1, "did you mean 'title'"),
-        ('title = "Send, then work"', "title = 3", "title", 1, "give a text"),
-        ("file =", "fil =", "platform.fil", 4, "did you mean 'file'"),
-        ('"platform.xml"', '"gone.xml"', "platform.file", 4, "there is no file"),
-        ('"platform.xml"', "3", "platform.file", 4, "give a path"),
-        ('file = "platform.xml"', "", "platform", 3, "either a file or a generator"),
-        ('"actors"', '"actor"', "workload.kind", 7, "did you mean 'actors'"),
-        ('kind = "actors"', "", "workload.kind", 6, "is missing"),
-        ("deployment =", "deploiment =", "workload.deployment", 6, "is missing"),
-        ('"my_actors:work"', '"work"', "workload.functions.work", 9, "write 'module:function'"),
-        ("CM02", "CM2", "simulation.options.network_model", 12, "did you mean 'CM02'"),
-        ("network_model", "network", "simulation.options.network", 12, "network_model"),
-        ("tcp_gamma = 0.0", "tcp_gamma = -1", "simulation.options.tcp_gamma", 14, "0 or more"),
-        (OPTIONS, f"[simulation]\nseed = -1\n{OPTIONS}", "simulation.seed", 12, "or equal to 0"),
-        (OPTIONS, f"[output]\ngantt = 'x.gif'\n{OPTIONS}", "output.gantt", 12, ".png"),
-        (OPTIONS, f"[scheduler]\nname = 'a'\n{OPTIONS}", "scheduler", 11, "takes no [scheduler]"),
-    ],
-)
+MISTAKES = [
+    ("title =", "titel =", "titel", 1, "did you mean 'title'"),
+    ('title = "Send, then work"', "title = 3", "title", 1, "give a text"),
+    ("file =", "fil =", "platform.fil", 4, "did you mean 'file'"),
+    ('"platform.xml"', '"gone.xml"', "platform.file", 4, "there is no file"),
+    ('"platform.xml"', "3", "platform.file", 4, "give a path"),
+    ('file = "platform.xml"', "", "platform", 3, "either a file or a generator"),
+    ('"actors"', '"actor"', "workload.kind", 7, "did you mean 'actors'"),
+    ('kind = "actors"', "", "workload.kind", 6, "is missing"),
+    ("deployment =", "deploiment =", "workload.deployment", 6, "is missing"),
+    ('"my_actors:work"', '"work"', "workload.functions.work", 9, "write 'module:function'"),
+    ("CM02", "CM2", "simulation.options.network_model", 12, "did you mean 'CM02'"),
+    ("network_model", "network", "simulation.options.network", 12, "network_model"),
+    ("tcp_gamma = 0.0", "tcp_gamma = -1", "simulation.options.tcp_gamma", 14, "0 or more"),
+    (OPTIONS, f"[simulation]\nseed = -1\n{OPTIONS}", "simulation.seed", 12, "or equal to 0"),
+    (OPTIONS, f"[output]\ngantt = 'x.gif'\n{OPTIONS}", "output.gantt", 12, ".png"),
+    (OPTIONS, f"[scheduler]\nname = 'a'\n{OPTIONS}", "scheduler", 11, "takes no [scheduler]"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "key", "line", "told"), MISTAKES)
 def test_mistakes_are_told_with_key_and_line(file, old, new, key, line, told):
-    error = refused(change(file, old, new))
-    assert told in str(error)
+    error = refused(change(file, old, new), told)
     assert error.key == key or f"'{key}'" in str(error)
-    assert f"scenario.toml:{line}:" in str(error)
+    assert error.line == line
 
 
 def test_charts_need_the_trace(file):
     untraced = "[output]\ngantt = 'x.png'\n[simulation]\ntrace = false\n"
-    error = refused(change(file, OPTIONS, untraced + OPTIONS))
-    assert "needs the trace" in str(error)
-    assert error.key == "output.gantt"
+    refused(change(file, OPTIONS, untraced + OPTIONS), "needs the trace", "output.gantt")
 
 
 def test_a_table_that_is_missing_has_no_line(file):
@@ -115,9 +112,7 @@ def test_a_table_that_is_missing_has_no_line(file):
 def test_lines_are_counted_as_windows_counts_them_too(file):
     change(file, 'file = "', "file = ")
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    error = refused(file)
-    assert error.line == 4
-    assert "not TOML" in str(error)
+    assert refused(file, "not TOML").line == 4
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe"])
@@ -129,9 +124,7 @@ def test_files_that_cannot_be_read(tmp_path, content):
 
 
 def test_all_mistakes_are_told_at_once(file):
-    change(file, "file =", "fil =")
-    change(file, "kind", "sort")
-    error = refused(change(file, "CM02", "CM2"))
+    error = refused(change(file, "file =", "fil =", "kind", "sort", "CM02", "CM2"))
     places = [line.partition(": ")[0] for line in str(error).splitlines()]
     assert [place.rpartition(":")[2] for place in places] == ["4", "6", "12"]
     assert error.line == 4
@@ -145,22 +138,20 @@ def test_back_ends_agree(file, back_end):
     assert result.clock == pytest.approx(END, rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("reference", "told"),
-    [
-        ("my_actors:wrok", "module 'my_actors' has no 'wrok'"),
-        ("my_actor:work", "there is no module 'my_actor'"),
-        ("my_actors:__name__", "is no function"),
-        ("broken:work", "cannot be imported: NameError"),
-        ("needs:work", "cannot be imported: No module named 'nowhere'"),
-    ],
-)
+NO_FUNCTIONS = [
+    ("my_actors:wrok", "module 'my_actors' has no 'wrok'"),
+    ("my_actor:work", "there is no module 'my_actor'"),
+    ("my_actors:__name__", "is no function"),
+    ("broken:work", "cannot be imported: NameError"),
+    ("needs:work", "cannot be imported: No module named 'nowhere'"),
+]
+
+
+@pytest.mark.parametrize(("reference", "told"), NO_FUNCTIONS)
 def test_functions_that_cannot_be_had(lab, file, reference, told):
     (lab / "broken.py").write_text("undefined\n")
     (lab / "needs.py").write_text("import nowhere\n")
-    error = refused(change(file, "my_actors:work", reference))
-    assert told in str(error)
-    assert error.key == "workload.functions.work"
+    refused(change(file, "my_actors:work", reference), told, "workload.functions.work")
 
 
 def test_function_missing_for_the_deployment(file):
@@ -217,18 +208,17 @@ def test_generated_platform(lab, file):
     assert outcome.result.clock == pytest.approx(2.0 + 1.0)
 
 
-@pytest.mark.parametrize(
-    ("keys", "told"),
-    [
-        (OWN, "lacks its parameter 'speed'; it takes speed seed=0"),
-        (f'{OWN}parameters = {{ speed = "x" }}', "refuses its parameters: "),
-        ('generator = "my_platforms:nothing"', "returned NoneType, not a Platform"),
-    ],
-)
+NO_GENERATORS = [
+    (OWN, "lacks its parameter 'speed'; it takes speed seed=0"),
+    (f'{OWN}parameters = {{ speed = "x" }}', "refuses its parameters: "),
+    ('generator = "my_platforms:nothing"', "returned NoneType, not a Platform"),
+]
+
+
+@pytest.mark.parametrize(("keys", "told"), NO_GENERATORS)
 def test_generators_that_do_not_work(lab, file, keys, told):
     (lab / "my_platforms.py").write_text(GENERATOR)
-    error = refused(change(file, 'file = "platform.xml"', keys))
-    assert told in str(error)
+    error = refused(change(file, 'file = "platform.xml"', keys), told)
     assert error.key in ("platform.generator", "platform.parameters")
 
 

@@ -160,24 +160,24 @@ def test_ranges_are_of_integers_where_they_can_be():
     np.testing.assert_allclose(values, np.geomspace(1e-3, 7e4, 9), rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("table", "words"),
-    [
-        ({"from": 1}, "lacks its 'to'"),
-        ({"from": 1, "to": 5, "stepp": 2}, "unknown key 'stepp'"),
-        ({"from": 1, "to": float("nan"), "step": 1.0}, "to is nan"),
-        ({"from": True, "to": "5"}, "from is True"),
-        ({"from": 5, "to": 1}, "no steps of 1 lead from 5 to 1"),
-        ({"from": 1, "to": 5, "step": 0}, "no steps of 0"),
-        ({"from": 0.0, "to": 5}, "needs a step"),
-        ({"from": 0, "to": 5, "step": 1, "count": 3}, "exclude"),
-        ({"from": 0, "to": 5, "count": 1}, "count is 1"),
-        ({"from": 5, "to": 5, "count": 3}, "from 5 to 5"),
-        ({"from": 0, "to": 5, "count": 3, "scale": "log"}, "logarithmic"),
-        ({"from": 1, "to": 5, "scale": "log"}, "scale goes with count"),
-        ({"from": 0.0, "to": 1e300, "step": 1e-300}, "more numbers than can be counted"),
-    ],
-)
+WRONG_RANGES = [
+    ({"from": 1}, "lacks its 'to'"),
+    ({"from": 1, "to": 5, "stepp": 2}, "unknown key 'stepp'"),
+    ({"from": 1, "to": float("nan"), "step": 1.0}, "to is nan"),
+    ({"from": True, "to": "5"}, "from is True"),
+    ({"from": 5, "to": 1}, "no steps of 1 lead from 5 to 1"),
+    ({"from": 1, "to": 5, "step": 0}, "no steps of 0"),
+    ({"from": 0.0, "to": 5}, "needs a step"),
+    ({"from": 0, "to": 5, "step": 1, "count": 3}, "exclude"),
+    ({"from": 0, "to": 5, "count": 1}, "count is 1"),
+    ({"from": 5, "to": 5, "count": 3}, "from 5 to 5"),
+    ({"from": 0, "to": 5, "count": 3, "scale": "log"}, "logarithmic"),
+    ({"from": 1, "to": 5, "scale": "log"}, "scale goes with count"),
+    ({"from": 0.0, "to": 1e300, "step": 1e-300}, "more numbers than can be counted"),
+]
+
+
+@pytest.mark.parametrize(("table", "words"), WRONG_RANGES)
 def test_ranges_that_make_no_sense_are_refused(table, words):
     with pytest.raises(RangeError, match=words) as caught:
         range_of(table)
@@ -187,21 +187,21 @@ def test_ranges_that_make_no_sense_are_refused(table, words):
     assert "sweep.platform.seed" in message
 
 
-@pytest.mark.parametrize(
-    ("sweep", "words"),
-    [
-        ({"workload.applications.2.count": [1]}, "no '2'"),
-        ({"workload.applications.-1.count": [1]}, "no '-1'"),
-        ({"scheduler.name.first": [1]}, "scheduler.name is 'a'"),
-        ({"platform..seed": [1]}, "empty part"),
-        ({"platform.seed": range(0)}, "no values"),
-        ({"platform.seed": "123"}, "sweep.platform.seed is '123'"),
-        ({"platform": {}}, "sweep.platform is {}"),
-        ([1], "sweep is"),
-        ({"platform.seed": [1], "platform": {"seed": [2]}}, "sets platform.seed again"),
-        ({"scheduler.name": ["x"], "scheduler": [{"name": "y"}]}, "sets scheduler.name again"),
-    ],
-)
+WRONG_SWEEPS = [
+    ({"workload.applications.2.count": [1]}, "no '2'"),
+    ({"workload.applications.-1.count": [1]}, "no '-1'"),
+    ({"scheduler.name.first": [1]}, "scheduler.name is 'a'"),
+    ({"platform..seed": [1]}, "empty part"),
+    ({"platform.seed": range(0)}, "no values"),
+    ({"platform.seed": "123"}, "sweep.platform.seed is '123'"),
+    ({"platform": {}}, "sweep.platform is {}"),
+    ([1], "sweep is"),
+    ({"platform.seed": [1], "platform": {"seed": [2]}}, "sets platform.seed again"),
+    ({"scheduler.name": ["x"], "scheduler": [{"name": "y"}]}, "sets scheduler.name again"),
+]
+
+
+@pytest.mark.parametrize(("sweep", "words"), WRONG_SWEEPS)
 def test_sweeps_that_lead_nowhere_are_refused(sweep, words):
     path, message, remedy = refusal(sweep)
     assert words in message

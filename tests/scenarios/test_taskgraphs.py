@@ -117,13 +117,13 @@ def test_shares_of_ones_own_policy(two, revision):
         assert graphs.column("beta") == (0.25, 0.25)
 
 
-@pytest.mark.parametrize(
-    ("function", "parameters", "seconds"),
-    [
-        ("whole", 'decides = "schedule"', 8.0),
-        ("side_by_side", 'decides = "mapping", count = 2', 4.0),
-    ],
-)
+DECISIONS = [
+    ("whole", 'decides = "schedule"', 8.0),
+    ("side_by_side", 'decides = "mapping", count = 2', 4.0),
+]
+
+
+@pytest.mark.parametrize(("function", "parameters", "seconds"), DECISIONS)
 def test_a_user_may_decide_all(two, function, parameters, seconds):
     chosen = f'"mine:{function}"\nparameters = {{ {parameters} }}'
     graphs = run(change(two, '"taskgraphs.es"', chosen)).listings[0]
@@ -199,16 +199,16 @@ def test_every_shipped_scheduler_runs(mixed, name):
     assert 0 < outcome.row["worst_slowdown"] <= outcome.row["mean_slowdown"]
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        'mode = "planned", packing = "off", fixing = "start", order = "fifo"',
-        'ordering = "global", reference_speed = "fastest", full_level = "stop"',
-        'procedure = "scrap", transfers = false, translation = "power"',
-        'pattern = "uniform", local = "kept", revision = "arrival"',
-        'revision = "event", mu = 0.2, fixing = "start"',
-    ],
-)
+PARAMETERS = [
+    'mode = "planned", packing = "off", fixing = "start", order = "fifo"',
+    'ordering = "global", reference_speed = "fastest", full_level = "stop"',
+    'procedure = "scrap", transfers = false, translation = "power"',
+    'pattern = "uniform", local = "kept", revision = "arrival"',
+    'revision = "event", mu = 0.2, fixing = "start"',
+]
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS)
 def test_parameters_are_taken(mixed, parameters):
     path = change(mixed, 'wps_width"', f'wps_width"\nparameters = {{ {parameters} }}')
     assert run(path).row["makespan"] > 0

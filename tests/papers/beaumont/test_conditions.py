@@ -1,7 +1,5 @@
 """Settings: what they do to a platform, in closed form where there is one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -39,7 +37,7 @@ def run(tree, bags, name, horizon, seed=1):
     return execute(tree, bags, fcfs(tree, bags), **draw(name, tree, horizon, seed, bags))
 
 
-def profiles(platform) -> dict[tuple[str, str], np.ndarray]:
+def profiles(platform):
     """Return the points of what each host and link follows."""
     texts = {each.id: each for each in platform.elements if isinstance(each, Profile)}
     uses = [each for each in platform.elements if isinstance(each, ProfileUse)]
@@ -52,16 +50,16 @@ def profiles(platform) -> dict[tuple[str, str], np.ndarray]:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "seconds"),
-    [
-        ("plain", BYTE / BANDWIDTH),
-        # Of what goes up there are requests only, hence nothing for acknowledgements to slow down.
-        ("default model", BYTE / (0.97 * BANDWIDTH)),
-        ("default model, no cross-traffic", BYTE / (0.97 * BANDWIDTH)),
-        ("latency 6 ms", BYTE / BANDWIDTH + LATENCY),
-    ],
-)
+SECONDS = [
+    ("plain", BYTE / BANDWIDTH),
+    # Of what goes up there are requests only, hence nothing for acknowledgements to slow down.
+    ("default model", BYTE / (0.97 * BANDWIDTH)),
+    ("default model, no cross-traffic", BYTE / (0.97 * BANDWIDTH)),
+    ("latency 6 ms", BYTE / BANDWIDTH + LATENCY),
+]
+
+
+@pytest.mark.parametrize(("name", "seconds"), SECONDS)
 def test_time_of_a_transfer(name, seconds):
     done = run(PAIR, SLOW, name, 1.0)
     assert done.port_busy[0] == pytest.approx(TASKS * seconds, rel=1e-6)
