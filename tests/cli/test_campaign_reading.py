@@ -40,20 +40,13 @@ def two_schedulers(**changes):
 def record(number, makespan=None, failure=None, seconds=0):
     scheduler = ("bags.fcfs", "bags.prices")[number % 2]
     varied = {"platform.seed": number // 2, "scheduler.name": scheduler}
-    measured = None
-    if failure is None:
-        metrics = (Metric("makespan", makespan, "s"), Metric("fits", number % 2 == 0))
-        row = Row(metrics, {"seed": number}, Best("makespan", 1.0, "bound"))
-        measured = Measured(row, f"{number:064}")
-    return Record(
-        Job(f"{number:064}", number, "lab:run", {"n": number}, varied),
-        measured,
-        failure,
-        f"2026-11-22T05:00:{seconds:02}+00:00",
-        0.5,
-        "here:1",
-        {"simplugin": "0.1.0", "simgrid": "4.1.0"},
-    )
+    job = Job(f"{number:064}", number, "lab:run", {"n": number}, varied)
+    metrics = (Metric("makespan", makespan, "s"), Metric("fits", number % 2 == 0))
+    row = Row(metrics, {"seed": number}, Best("makespan", 1.0, "bound"))
+    measured = None if failure else Measured(row, f"{number:064}")
+    started = f"2026-11-22T05:00:{seconds:02}+00:00"
+    versions = {"simplugin": "0.1.0", "simgrid": "4.1.0"}
+    return Record(job, measured, failure, started, 0.5, "here:1", versions)
 
 
 RECORDS = (
@@ -94,11 +87,10 @@ def test_status_tells_how_far_it_is_and_what_failed(simplugin, store):
     assert simplugin("campaign", "status", file).stdout == told.stdout
     document = json.loads(simplugin("campaign", "status", store, "--json").stdout)
     (campaign,) = document["campaigns"]
-    counts = {name: campaign[name] for name in ("total", "done", "failed", "missing")}
-    assert counts == {"total": 9, "done": 5, "failed": 3, "missing": 1}
-    assert campaign["first"] == "2026-11-22T05:00:00+00:00"
-    assert campaign["last"] == "2026-11-22T05:00:08+00:00"
-    assert campaign["mean_duration"] == 0.5
+    assert campaign.items() >= {
+        "total": 9, "done": 5, "failed": 3, "missing": 1, "mean_duration": 0.5,
+        "first": "2026-11-22T05:00:00+00:00", "last": "2026-11-22T05:00:08+00:00",
+    }.items()  # fmt: skip
     assert [group["count"] for group in campaign["failures"]] == [2, 1]
 
 
@@ -110,9 +102,8 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
     asked = ("query", file, "SELECT campaign, count(*) FROM results GROUP BY 1", "--csv")
     told = simplugin("campaign", *asked)
     assert told.returncode == 1
-    assert f"there is no campaign as {file} describes it now; there is campaign 1 (Two sch" in (
-        told.stderr
-    )
+    now = f"there is no campaign as {file} describes it now"
+    assert f"{now}; there is campaign 1 (Two schedulers" in told.stderr
     assert f"`simplugin campaign run {file}` does its runs" in told.stderr
     told = simplugin("campaign", *asked, "--store", store)
     assert f"`simplugin campaign run {file} --store {store}` does its runs" in told.stderr
@@ -144,12 +135,9 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
     file.write_text(file.read_text() + "[sweep]\nnowhere.at.all = 1\n")
     told = simplugin("campaign", "query", file, *asked[2:], "--campaign", "1")
     assert told.stdout == heading + "1,8\n"
-    for words, message in (
-        ((path, "--campaign", "two"), "--campaign is 'two'; give the number of a campaign, or all"),
-        ((path, "--store", path), "two stores"),
-    ):
-        told = simplugin("campaign", "query", words[0], *asked[2:], *words[1:])
-        assert message in told.stderr
+    told = simplugin("campaign", "query", path, *asked[2:], "--campaign", "two")
+    assert "--campaign is 'two'; give the number of a campaign, or all" in told.stderr
+    assert "two stores" in simplugin("campaign", "query", path, "x", "--store", path).stderr
 
 
 def test_ctrl_c_ends_a_query(simplugin, store, monkeypatch):
@@ -179,10 +167,8 @@ def test_units_can_be_asked_for(simplugin, store, tmp_path):
     told = simplugin("campaign", "query", store, "SELECT * FROM units", "--csv")
     assert told.stdout == "metric,unit\nmakespan,s\nfits,\n"
     simplugin("campaign", "export", store, "-o", tmp_path / "runs.parquet")
-    assert pd.read_parquet(tmp_path / "runs.parquet").attrs["units"] == {
-        "makespan": "s",
-        "fits": "",
-    }
+    units = pd.read_parquet(tmp_path / "runs.parquet").attrs["units"]
+    assert units == {"makespan": "s", "fits": ""}
     with Store.open(tmp_path / "empty.sqlite"):
         pass
     told = simplugin("campaign", "query", tmp_path / "empty.sqlite", "SELECT * FROM units", "--csv")
@@ -195,10 +181,8 @@ def test_csv_loses_nothing(simplugin, store, tmp_path):
     assert told.returncode == 0, told.stderr
     assert told.stdout == f"wrote {file}: 8 rows of 21 columns\n"
     lines = list(csv.DictReader(io.StringIO(file.read_text())))
-    assert [line["makespan"] for line in lines] == [
-        *("1.5", "0.30000000000000004", "nan", "inf"),
-        *("", "", "", "5e-324"),
-    ]
+    makespans = ["1.5", "0.30000000000000004", "nan", "inf", "", "", "", "5e-324"]
+    assert [line["makespan"] for line in lines] == makespans
     assert [line["scheduler.name"] for line in lines] == ["bags.fcfs", "bags.prices"] * 4
     assert [line["status"] for line in lines] == ["done"] * 4 + ["failed"] * 3 + ["done"]
     assert lines[7]["attempts"] == "2"

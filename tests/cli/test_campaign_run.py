@@ -1,6 +1,7 @@
 """``simplugin campaign run`` and ``retry``: what they do, tell and return."""
 
 import io
+import itertools
 import json
 import os
 import shutil
@@ -21,6 +22,7 @@ from simplugin.cli.displays import RunsDisplay, duration_text, left_text, progre
 from simplugin.errors import ScenarioError, StoreError
 
 NOBODY = 65534
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 # Runs look into a file that is no part of their keys, and fail as it says.
 MODULE = """
@@ -58,8 +60,7 @@ platform.seed = { from = 1, to = 2 }
 """
 VARIED = [
     {"platform.parameters.number": number, "platform.seed": seed}
-    for number in (1, 2, 3)
-    for seed in (1, 2)
+    for number, seed in itertools.product((1, 2, 3), (1, 2))
 ]
 
 
@@ -73,16 +74,14 @@ def campaign(tmp_path):
 
 
 def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
-    handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    handlers = [signal.getsignal(each) for each in SIGNALS]
     told = simplugin("campaign", "run", "speeds.toml", "--dry-run", cwd=campaign.parent)
-    assert told.stdout.splitlines() == [
-        "Three speeds: 6 runs",
-        "0 recorded in speeds.sqlite, which is not there yet",
-        "  run 0: platform.parameters.number = 1, platform.seed = 1",
-        "  run 1: platform.parameters.number = 1, platform.seed = 2",
-        "  run 2: platform.parameters.number = 2, platform.seed = 1",
-        "  ... and 3 more",
-    ]
+    title, recorded, *runs, more = told.stdout.splitlines()
+    assert (title, more) == ("Three speeds: 6 runs", "  ... and 3 more")
+    assert recorded == "0 recorded in speeds.sqlite, which is not there yet"
+    pairs = enumerate([(1, 1), (1, 2), (2, 1)])
+    text = "  run {}: platform.parameters.number = {}, platform.seed = {}"
+    assert runs == [text.format(at, *pair) for at, pair in pairs]
     assert not (campaign.parent / "speeds.sqlite").exists()
 
     told = simplugin("campaign", "run", "speeds.toml", "-j", 1, cwd=campaign.parent)
@@ -101,9 +100,7 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     assert "\x1b" not in told.stdout + status.stdout + log.read_text()
     assert told.stderr.startswith("2 of 6 done, 4 failed, ")
     assert told.stderr.endswith("; 1 process of this host\n")
-    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == (
-        handlers
-    )
+    assert [signal.getsignal(each) for each in SIGNALS] == handlers
 
     # Of what failed, two can be had now; what is done is not touched.
     (campaign.parent / "broken.txt").write_text("3 1")
@@ -131,12 +128,8 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     told = simplugin("campaign", "query", campaign, "SELECT makespan FROM results", "--json")
     assert sorted(json.loads(told.stdout)["rows"]) == [[2.0], [2.0], [3.0], [3.0], [6.0], [6.0]]
 
-    events = [line.split()[1] for line in log.read_text().splitlines()]
-    runs = ["run"]
-    assert events == [
-        *("begun", *runs * 6, "ended:", "begun", *runs * 4, "ended:"),
-        *("begun", *runs * 2, "ended:", "begun", "ended:"),
-    ]
+    events = " ".join(line.split()[1] for line in log.read_text().splitlines())
+    assert events == " ".join("begun " + "run " * runs + "ended:" for runs in (6, 4, 2, 0))
 
 
 def test_a_retry_has_the_limits_that_the_file_has_now(campaign, simplugin, tmp_path):
@@ -261,54 +254,46 @@ def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path)
 
     told = simplugin("campaign", "retry", campaign)
     assert "speeds.sqlite: there is no such store" in told.stderr
-    told = simplugin("campaign", "run", campaign, "--store", store, "--dry-run")
-    assert told.stderr == ""
-    assert "\n6 recorded in " in told.stdout
+    run = ("campaign", "run", campaign, "--store", store)
+    told = simplugin(*run, "--dry-run")
+    assert (told.stderr, "\n6 recorded in " in told.stdout) == ("", True)
     (tmp_path / "mine.py").write_text(MODULE + "\n# another\n")
     told = simplugin("campaign", "retry", store)
     assert told.returncode == 1
     assert "run 2 of campaign 1 would be another one now" in told.stderr
     # Its file does not name the store.
-    again = f"run `simplugin campaign run {campaign} --store {store}`, which"
-    assert again in told.stderr
-    told = simplugin("campaign", "retry", store, "--slurm")
-    assert "name the campaign's file" in told.stderr
-    told = simplugin("campaign", "run", campaign, "--store", store, "--slurm")
-    assert "add a table [slurm]" in told.stderr
-    told = simplugin("campaign", "run", campaign, "--store", store, "--dry-run", "--json")
+    assert f"run `simplugin campaign run {campaign} --store {store}`, which" in told.stderr
+    for words, remedy in (
+        (("campaign", "retry", store, "--slurm"), "name the campaign's file"),
+        (("campaign", "retry", store, "--campaign", 3), "there is no campaign 3"),
+        ((*run, "--slurm"), "add a table [slurm]"),
+    ):
+        assert remedy in simplugin(*words).stderr
+    told = simplugin(*run, "--dry-run", "--json")
     # What was run is an earlier version now.
     since = "6 runs of an earlier version of this campaign are in the store, the last of campaign 1"
     assert f"{since}; changed since: a file that it depends on, or the code of" in told.stderr
     campaign.write_text(CAMPAIGN.replace("to = 2", "to = 3"))
-    other = simplugin("campaign", "run", campaign, "--store", store, "--dry-run")
+    other = simplugin(*run, "--dry-run")
     assert f"{since}; changed since: speeds.toml; what is the same" in other.stderr
     document = json.loads(told.stdout)
     assert (document["total"], document["recorded"]) == (6, 0)
     assert document["first"] == VARIED[:3]
-    told = simplugin("campaign", "retry", store, "--campaign", 3)
-    assert "there is no campaign 3" in told.stderr
 
 
 def test_rates_and_durations_are_told_in_a_unit_that_suits():
-    assert [rate_text(rate) for rate in (12.345, 1, 0.5, 0.01)] == [
-        *("12.3 runs/s", "1 runs/s", "30 runs/min", "36 runs/h")
-    ]
-    assert [duration_text(each) for each in (0.5, 89, 90, 5400, 2e5)] == [
-        *("0.5 s", "89 s", "1.5 min", "1.5 h", "2.31 days")
-    ]
+    rates = {12.345: "12.3 runs/s", 1: "1 runs/s", 0.5: "30 runs/min", 0.01: "36 runs/h"}
+    assert {rate: rate_text(rate) for rate in rates} == rates
+    texts = {0.5: "0.5 s", 89: "89 s", 90: "1.5 min", 5400: "1.5 h", 2e5: "2.31 days"}
+    assert {seconds: duration_text(seconds) for seconds in texts} == texts
 
 
-TIMES = [
-    (10, 20, "10 to 20 s left"),
-    (60.2, 60.4, "60 s left"),
-    (200, 400, "3.3 to 6.7 min left"),
-    (86400, 3 * 86400, "1 to 3 days left"),
-]
-
-
-@pytest.mark.parametrize(("low", "high", "text"), TIMES)
-def test_time_left_is_as_exact_as_it_is_known(low, high, text):
-    assert left_text(low, high) == text
+def test_time_left_is_as_exact_as_it_is_known():
+    texts = {(10, 20): "10 to 20 s", (60.2, 60.4): "60 s", (200, 400): "3.3 to 6.7 min"}
+    texts[86400, 3 * 86400] = "1 to 3 days"
+    assert {times: left_text(*times) for times in texts} == {
+        times: f"{text} left" for times, text in texts.items()
+    }
 
 
 def progress_at(done, rate=2.0, left=(4.0, 6.0)):

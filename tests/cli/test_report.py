@@ -7,6 +7,7 @@ import shlex
 import pytest
 from stored_runs import Source
 
+from simplugin.campaigns import load_campaign
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store
 from simplugin.claims import Claim
@@ -19,16 +20,12 @@ from simplugin.scenarios.outputs import claim_document, figure_document
 def record(position, varied, metrics=None, contents=None, error=None, **arguments):
     target = reproduction_runs.TARGET if arguments else "module:function"
     job = Job(f"{position:064x}", position, target, arguments, varied)
-    measured = failure = None
+    measured, failure = None, Failure("error", error)
     if error is None:
-        row = Row(
-            tuple(Metric(name, value, unit) for name, (value, unit) in metrics.items()),
-            {"seed": 7, "platform": "abc"},
-            Best("makespan", 10.0, "bound") if "makespan" in metrics else None,
-        )
-        measured = Measured(row, "d" * 64, contents)
-    else:
-        failure = Failure("error", error)
+        values = tuple(Metric(name, value, unit) for name, (value, unit) in metrics.items())
+        best = Best("makespan", 10.0, "bound") if "makespan" in metrics else None
+        row = Row(values, {"seed": 7, "platform": "abc"}, best)
+        measured, failure = Measured(row, "d" * 64, contents), None
     started = f"2026-11-22T04:00:{position:02d}.5+00:00"
     return Record(job, measured, failure, started, 60.0, "host-a:17", {"simplugin": "0.1.0"})
 
@@ -36,17 +33,12 @@ def record(position, varied, metrics=None, contents=None, error=None, **argument
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("a store") / "store.sqlite"
-    activities = {
-        "columns": {
-            "actor": ["w"], "resource": ["h1"], "kind": ["exec"], "label": [""],
-            "start": [0.0], "end": [2.0], "state": ["done"],
-        },
-        "total": 5,
-    }  # fmt: skip
+    columns = {"actor": ["w"], "resource": ["h1"], "kind": ["exec"], "label": [""]}
+    columns |= {"start": [0.0], "end": [2.0], "state": ["done"]}
+    activities = {"columns": columns, "total": 5}
     kept = {"figures": [], "listings": [], "activities": activities}
     with Store.open(path) as writer:
-        grid = Source(8, "1" * 64, "A grid")
-        number = writer.begin(grid)
+        number = writer.begin(Source(8, "1" * 64, "A grid"))
         for at in range(6):
             varied = {"scheduler.name": "ab"[at % 2], "platform.seed": at // 2}
             if at == 5:
@@ -58,11 +50,9 @@ def store(tmp_path_factory):
         number = writer.begin(claims)
         claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
         figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
-        metrics = {"claims": (1, "")}
-        about = {"module": "simplugin.papers.beaumont"}
-        of = {"capability": "bags"}
-        writer.append(number, record(20, of, metrics, {"claims": [claim]}, **about))
-        writer.append(number, record(21, of, metrics, {"figures": [figure]}, **about))
+        for at, contents in ((20, {"claims": [claim]}), (21, {"figures": [figure]})):
+            about = {"capability": "bags"}, {"claims": (1, "")}, contents
+            writer.append(number, record(at, *about, module="simplugin.papers.beaumont"))
         writer.begin(Source(5, "3" * 64, "Nothing"))
         writer.commit()
     return path
@@ -79,9 +69,8 @@ def column(document, name):
 
 
 def test_the_page_has_what_the_store_has(simplugin, store, tmp_path):
-    done = simplugin(
-        "report", store, "-o", tmp_path, "--campaign", 1, "--baseline", "b", "--no-figures"
-    )
+    words = ("--campaign", 1, "--baseline", "b", "--no-figures")
+    done = simplugin("report", store, "-o", tmp_path, *words)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip().endswith("index.html")
     page, document = data_of(tmp_path / "index.html")
@@ -128,21 +117,16 @@ def test_claims_and_figures_of_a_reproduction(simplugin, store, tmp_path):
     done = simplugin("report", store, "-o", tmp_path, "--campaign", 2)
     assert done.returncode == 0, done.stderr
     _, document = data_of(tmp_path / "index.html")
-    assert [(each["capability"], each["agrees"]) for each in document["claims"]] == [
-        ("bags", False)
-    ]
+    [claim] = document["claims"]
+    assert (claim["capability"], claim["agrees"]) == ("bags", False)
     assert [each["capability"] for each in document["figures"]] == ["bags"]
     facts = dict(document["facts"])
-    command = facts["resumed or measured again by"]
     words = ["simplugin", "reproduce", "bags", "--quick", "-o", str(store.parent)]
-    assert shlex.split(command) == words
+    assert shlex.split(facts["resumed or measured again by"]) == words
     assert facts["runs started"] == "2026-11-22 04:00:20 to 04:00:21 UTC"
     # Files that the page links to are there.
-    assert document["files"]
-    assert all((tmp_path / each).is_file() for each in document["files"])
-    assert sorted(document["files"]) == sorted(
-        f"figures/{each.name}" for each in (tmp_path / "figures").glob("*.p[dn][fg]")
-    )
+    files = (tmp_path / "figures").glob("*.p[dn][fg]")
+    assert sorted(document["files"]) == sorted(f"figures/{each.name}" for each in files) != []
 
 
 def test_what_cannot_be_reported(simplugin, store, tmp_path):
@@ -158,33 +142,21 @@ def test_what_cannot_be_reported(simplugin, store, tmp_path):
 
 
 CAMPAIGN = """
-title = "{title}"
-[campaign]
-store = "store.sqlite"
-[platform]
-generator = "random_tree"
-parameters = {{ n_hosts = 5, max_degree = 2 }}
+title = "Trees"
+campaign.store = "store.sqlite"
+platform = {{ generator = "random_tree", parameters = {{ n_hosts = 5, max_degree = 2 }} }}
+scheduler.name = "bags.fcfs"
+sweep.platform.seed = [1, 2]
 [workload]
 kind = "bags"
-[[workload.applications]]
-name = "render"
-master = "n0"
-flop = "60Gf"
-byte = "20MB"
-count = {count}
-[scheduler]
-name = "bags.fcfs"
-[sweep]
-platform.seed = [1, 2]
+applications = [{{ name = "x", master = "n0", flop = "60Gf", byte = "20MB", count = {} }}]
 """
 
 
 def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monkeypatch):
-    from simplugin.campaigns.campaign import load_campaign
-
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "trees.toml"
-    file.write_text(CAMPAIGN.format(title="Trees", count=4))
+    file.write_text(CAMPAIGN.format(4))
     mine = load_campaign(file)
     with Store.open(tmp_path / "store.sqlite") as writer:
         for title, identity, name in (
@@ -198,10 +170,10 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
     page, document = data_of(tmp_path / "page" / "index.html")
     assert "<title>Trees</title>" in page
     assert document["files"] == []
-    again = "simplugin campaign run trees.toml"
-    assert dict(document["facts"])["resumed or run again by"] == again
+    facts = dict(document["facts"])
+    assert facts["resumed or run again by"] == "simplugin campaign run trees.toml"
     # The file has changed: neither the latest campaign nor the one that it was.
-    file.write_text(CAMPAIGN.format(title="Trees", count=5))
+    file.write_text(CAMPAIGN.format(5))
     changed = simplugin(*words)
     assert changed.returncode == 1
     assert f"there is no campaign as {file} describes it now" in changed.stderr

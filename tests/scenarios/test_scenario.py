@@ -115,11 +115,11 @@ def test_lines_are_counted_as_windows_counts_them_too(file):
     assert refused(file, "not TOML").line == 4
 
 
-@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
-def test_files_that_cannot_be_read(tmp_path, content):
-    if content is not None:
-        (tmp_path / "x.toml").write_bytes(content)
-    with pytest.raises(ScenarioError, match="cannot be read"):
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(ScenarioError, match=r"x\.toml: No such file or directory"):
+        load_scenario(tmp_path / "x.toml")
+    (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ScenarioError, match=r"x\.toml:1: .* save the file in UTF-8"):
         load_scenario(tmp_path / "x.toml")
 
 
