@@ -31,14 +31,10 @@ def test_published_figure():
 def test_the_mapping_of_this_package_meets_it_too_without_packing(mode):
     counts = schedule(20).allocation
     times = task_times(GRAPH.flop, GRAPH.alpha, counts, 1e9)
-    done = execute(
-        GraphSet((GRAPH,)),
-        CLUSTER.site(),
-        platform=CLUSTER.platform(),
-        allocations=[Allocation(counts, times, counts[np.newaxis, :])],
-        readings=Readings(packing="off"),
-        mode=mode,
-    ).schedule
+    allocations = [Allocation(counts, times, counts[np.newaxis, :])]
+    given = {"platform": CLUSTER.platform(), "allocations": allocations, "mode": mode}
+    readings = Readings(packing="off")
+    done = execute(GraphSet((GRAPH,)), CLUSTER.site(), readings=readings, **given).schedule
     assert done.makespan == pytest.approx(MAKESPAN, abs=5e-4)
     assert done.area == pytest.approx(AREA, abs=5e-4)
 

@@ -5,25 +5,11 @@ import pytest
 from pydantic import ValidationError
 
 from simplugin.errors import SimpluginError
-from simplugin.papers.statements import (
-    Criterion,
-    Quantity,
-    Statement,
-    determined_by,
-    judged,
-    share,
-    statements,
-)
+from simplugin.papers import statements as of
+from simplugin.papers.statements import Quantity, Statement, judged, statements
 
-ONE = {
-    "id": "one",
-    "claim": "A is ahead of B",
-    "source": "Table 1",
-    "experiment": "race",
-    "quantity": "lead",
-    "paper": 2.0,
-    "criterion": {"within": 0.1},
-}
+ONE = {"id": "one", "claim": "A is ahead of B", "source": "Table 1", "experiment": "race"}
+ONE |= {"quantity": "lead", "paper": 2.0, "criterion": {"within": 0.1}}
 
 
 def verdict(criterion, value, interval=None, paper=2.0):
@@ -72,9 +58,9 @@ def test_a_verdict_carries_all_that_a_reader_needs():
 
 
 def test_provenance_is_added_where_there_is_none():
-    half = share([True, False], " runs")
+    half = of.share([True, False], " runs")
     assert (half.value, half.note) == (0.5, "1 of 2 runs")
-    found = determined_by({"seed": 1}, {"a": half, "b": Quantity(2.0, provenance={"seed": 3})})
+    found = of.determined_by({"seed": 1}, {"a": half, "b": Quantity(2.0, provenance={"seed": 3})})
     assert [each.provenance["seed"] for each in found.values()] == [1, 3]
 
 
@@ -86,17 +72,15 @@ def test_a_quantity_that_no_experiment_returns_is_an_error():
 def test_a_criterion_has_one_known_key():
     for criterion in ({}, {"above": 1.0, "below": 2.0}, {"over": 1.0}):
         with pytest.raises(ValidationError):
-            Criterion(**criterion)
+            of.Criterion(**criterion)
 
 
+KEYS = "".join(f'{key} = "a"\n' for key in ("id", "claim", "source", "experiment", "quantity"))
+TWICE = f"[[statement]]\n{KEYS}criterion.equals = true\n" * 2
 INVALID = [
     ("[[statement]", "statements.toml"),
     ('[[statement]]\nid = "a"', "claim"),
-    (
-        '[[statement]]\nid = "a"\nclaim = ""\nsource = ""\nexperiment = ""\nquantity = ""\n'
-        "criterion = { equals = true }\n" * 2,
-        "duplicate id 'a'",
-    ),
+    (TWICE, "duplicate id 'a'"),
 ]
 
 

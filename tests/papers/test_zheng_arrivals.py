@@ -6,14 +6,8 @@ import pytest
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.papers.zheng.arrivals import (
-    N_PEERS,
-    N_SITES,
-    SPEED,
-    Arrivals,
-    lcg_grid,
-    lcg_workload,
-)
+from simplugin.papers.zheng import arrivals
+from simplugin.papers.zheng.arrivals import N_PEERS, N_SITES, lcg_grid, lcg_workload
 from simplugin.papers.zheng.counters import kept_parts, serve
 from simplugin.papers.zheng.settings import ALPHA
 from simplugin.workloads.bundles import lcg_bundles
@@ -23,7 +17,7 @@ SETUP = 0.005
 
 def test_the_load_is_as_wanted():
     rows = lcg_bundles()
-    work = sum(row.count * row.mean * SPEED for row in rows)
+    work = sum(row.count * row.mean * arrivals.SPEED for row in rows)
     span = rows[-1].release - rows[0].release
     grids = [lcg_grid(3, load) for load in (0.25, 0.5)]
     for grid, load in zip(grids, (0.25, 0.5), strict=True):
@@ -69,7 +63,7 @@ def test_a_grid_by_hand(sizes):
         busy[deal.site] += taken
         assert deal.finished - deal.agreed == pytest.approx(max(taken), rel=1e-6)
         free[deal.site] = start + max(taken)
-    found = Arrivals.of(execution)
+    found = arrivals.Arrivals.of(execution)
     expected = busy.sum() ** 2 / (busy.size * (busy**2).sum())
     assert found.fairness == pytest.approx(expected, rel=1e-6)
     ends = np.array([deal.finished for deal in deals])

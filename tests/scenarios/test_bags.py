@@ -60,8 +60,7 @@ def outcome(tmp_path_factory):
 
 def test_market_reaches_the_closed_form(outcome):
     row = outcome.row
-    assert row.best.value == pytest.approx(OPTIMUM, rel=1e-9)
-    assert row["objective"] == pytest.approx(OPTIMUM, rel=1e-6)
+    assert (row.best.value, row["objective"]) == pytest.approx((OPTIMUM, OPTIMUM), rel=1e-6)
     assert abs(row.gap) < 1e-6
     assert row["worst_error"] < 1e-3
     assert row["rounds"] == 40
@@ -89,9 +88,8 @@ def test_every_shipped_method_runs(line, name):
 
 
 def test_steps_are_parameters(line):
-    change(line, '"pricing.market"', '"pricing.scaled"')
-    path = change(line, "rounds = 40", "rounds = 2, start_rate = 7.0")
-    _, throughputs, _ = run(path).figures
+    change(line, "pricing.market", "pricing.scaled", "rounds = 40", "rounds = 2, start_rate = 7.0")
+    _, throughputs, _ = run(line).figures
     # Three agents of x at the start.
     assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
 
@@ -109,9 +107,8 @@ def test_method_of_ones_own(line):
         "from simplugin.pricing.policies.gradient import Gradient, Steps\n\n\n"
         "def careful(speed):\n    return Gradient(steps=Steps(host=speed))\n"
     )
-    change(line, '"pricing.market"', '"mine:careful"')
-    path = change(line, "rounds = 40", "rounds = 2, speed = 1e-3")
-    assert run(path).row["rounds"] == 2
+    change(line, "pricing.market", "mine:careful", "rounds = 40", "rounds = 2, speed = 1e-3")
+    assert run(line).row["rounds"] == 2
 
 
 def test_method_without_agents(line):
@@ -178,9 +175,8 @@ LAST_X, LAST_Y = 1e6 / 1e3, 3e6 / 2e3
 
 def changing(line):
     """Let an application arrive and a host change."""
-    change(line, "weight = 3.0", 'weight = 3.0\nstart = "4s"')
-    change(line, "[scheduler]", f"{CHANGES}[scheduler]")
-    return change(line, "rounds = 40", PERIODS)
+    change(line, "weight = 3.0", 'weight = 3.0\nstart = "4s"', "rounds = 40", PERIODS)
+    return change(line, "[scheduler]", f"{CHANGES}[scheduler]")
 
 
 @pytest.fixture
@@ -229,10 +225,9 @@ def test_profiles_of_the_platform_are_changes_too(changes):
     # The same as the tables, as profiles in the file.
     file = changes.parent / "line.xml"
     followed = {"SPEED": [(8.0, 0.5)], "HOST_AVAIL": [(12.0, 0.0)]}
-    extra = []
-    for kind, points in followed.items():
-        extra += [Profile.of_points(kind, points), ProfileUse(kind, "b", kind)]
-    write_platform(Platform((*read_platform(file).elements, *extra)), file)
+    profiles = [Profile.of_points(kind, points) for kind, points in followed.items()]
+    uses = [ProfileUse(kind, "b", kind) for kind in followed]
+    write_platform(Platform((*read_platform(file).elements, *profiles, *uses)), file)
     refused(changes, "there is a change of 'b', which has a profile", "workload.changes.0.resource")
     found = listing(run(change(changes, CHANGES, "")), "Changes")
     assert found.column("what changed")[2:] == ("b has 2 Mflop/s", "b fails")
@@ -247,8 +242,8 @@ def test_the_scaled_rule_follows_slowly(changes):
 
 
 def test_never_is_a_dash(changes):
-    change(changes, "pricing.market", "pricing.scaled")
-    outcome = run(change(changes, "until = 16", "until = 13, host = 1e-9, link = 1e-9"))
+    change(changes, MARKET, "pricing.scaled", "until = 16", "until = 13, host = 1e-9, link = 1e-9")
+    outcome = run(changes)
     assert None in listing(outcome, "Changes").column("to 1 %")
     assert outcome.row["longest_return_to_1_percent"] is None
 

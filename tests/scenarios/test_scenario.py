@@ -1,3 +1,4 @@
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -26,16 +27,13 @@ def test_runs_to_the_closed_form(file):
     told = []
     outcome = run_scenario(scenario, lambda clock, actors: told.append((clock, actors)))
     assert all(0 <= clock <= END + 1e-6 and actors >= 0 for clock, actors in told)
-    assert outcome.result.clock == pytest.approx(END, rel=1e-9)
-    assert outcome.result.value_of("work") == pytest.approx(END, rel=1e-9)
-    row = outcome.row
-    assert row["makespan"] == outcome.result.clock
-    assert (row["actors"], row["actors_killed"], row["activities"]) == (2, 0, 2)
-    assert row["computed"] == pytest.approx(6e9)
-    assert row["transferred"] == pytest.approx(200e6)
-    assert row["hosts_used"] == 1
-    assert row["utilisation"] == pytest.approx(3.0 / END)
-    assert row["energy"] is None
+    result, row = outcome.result, outcome.row
+    assert (result.clock, result.value_of("work")) == pytest.approx((END, END), rel=1e-9)
+    assert (row["makespan"], row["energy"]) == (result.clock, None)
+    names = ("actors", "actors_killed", "activities", "hosts_used")
+    assert [row[name] for name in names] == [2, 0, 2, 1]
+    found = [row[name] for name in ("computed", "transferred", "utilisation")]
+    assert found == pytest.approx([6e9, 200e6, 3.0 / END])
     assert row.provenance["options"]["network/model"] == "CM02"
 
 
@@ -50,23 +48,15 @@ def test_energy(lab, file):
 
 
 def test_every_simulation_key_reaches_the_simulation(file):
-    extra = "[simulation]\nback_end = 'coroutines'\nseed = 7\nuntil = 50\nwall_limit = 60\n"
-    extra += "memory_limit = 1000000000\ntrace = false\nenergy = false\n\n"
-    scenario = load_scenario(change(file, OPTIONS, extra + OPTIONS))
-    assert scenario.simulation.arguments() == {
-        "back_end": "coroutines",
-        "seed": 7,
-        "until": 50.0,
-        "wall_limit": 60.0,
-        "memory_limit": 10**9,
-        "trace": False,
-        "energy": False,
-        "options": SimGridOptions(network_model="CM02", crosstraffic=False, tcp_gamma=0.0),
-    }
+    given = {"back_end": "coroutines", "seed": 7, "until": 50.0, "wall_limit": 60.0}
+    given |= {"memory_limit": 10**9, "trace": False, "energy": False}
+    extra = "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
+    scenario = load_scenario(change(file, OPTIONS, f"[simulation]\n{extra}{OPTIONS}"))
+    options = SimGridOptions(network_model="CM02", crosstraffic=False, tcp_gamma=0.0)
+    assert scenario.simulation.arguments() == given | {"options": options}
     outcome = run_scenario(scenario)
     assert outcome.result.provenance["seed"] == 7
-    assert outcome.row["activities"] is None
-    assert outcome.row["transferred"] is None
+    assert outcome.row["activities"] is outcome.row["transferred"] is None
 
 
 OPTIONS = "[simulation.options]"
@@ -223,14 +213,9 @@ def test_generators_that_do_not_work(lab, file, keys, told):
 
 
 def test_scenarios_made_by_a_program(lab):
-    document = {
-        "platform": {"file": "platform.xml"},
-        "workload": {
-            "kind": "actors",
-            "deployment": "deployment.xml",
-            "functions": {"send": "my_actors:send", "work": "my_actors:work"},
-        },
-    }
+    functions = {"send": "my_actors:send", "work": "my_actors:work"}
+    workload = {"kind": "actors", "deployment": "deployment.xml", "functions": functions}
+    document = {"platform": {"file": "platform.xml"}, "workload": workload}
     scenario = scenario_from(document, lab / "made.toml")
     assert run_scenario(scenario).result.clock > END  # the default model is slower
     with pytest.raises(ScenarioError, match="unknown key 'extra'"):

@@ -57,11 +57,8 @@ def test_bars_are_those_of_means_and_worst_trees(fake, verdicts):
 
 
 def test_disturbances_are_measured_against_lp_under_the_same(fake, verdicts):
-    fake(
-        lambda _r, _n, setting: (
-            {"lp": 1.0, "prices": 1.02, "lag": 0.9}[setting.policy] * (0.5 if setting.errors else 1)
-        )
-    )
+    plain = {"lp": 1.0, "prices": 1.02, "lag": 0.9}
+    fake(lambda _r, _n, setting: plain[setting.policy] * (0.5 if setting.errors else 1))
     found = own_policies.errors(quick=True)
     assert found["prices.mean"].value == pytest.approx(1 / 1.02)
     assert found["lag.worst"].value == pytest.approx(1 / 0.9)
@@ -87,9 +84,8 @@ def test_ahead_of_the_rivals_in_other_readings(fake, verdicts):
     fake(lambda reading, _, s: 0.5 if (reading, s.policy) == ("C", "lag") else 1.0)
     found = own_policies.other_readings(quick=True)
     assert found["lag.over_rival"].value == pytest.approx(2)
-    assert verdicts("other readings", found) == {
-        "prices-other-readings": True, "lag-other-readings": False,
-    }  # fmt: skip
+    agrees = {"prices-other-readings": True, "lag-other-readings": False}
+    assert verdicts("other readings", found) == agrees
     fake(lambda _r, n, s: (0.0 if s.policy == "prices" else 0.123) if n == 2 else 0.12)
     found = own_policies.other_readings(quick=True)
     assert {each.value for each in found.values()} == {math.inf}
