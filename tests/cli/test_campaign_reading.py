@@ -62,13 +62,17 @@ RECORDS = (
 )
 
 
+def fill(path, records):
+    with Store.open(path) as opened:
+        campaign = opened.begin(two_schedulers())
+        for each in records:
+            opened.append(campaign, each)
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("campaign") / "results.sqlite"
-    with Store.open(path) as opened:
-        campaign = opened.begin(two_schedulers())
-        for each in RECORDS:
-            opened.append(campaign, each)
+    fill(path, RECORDS)
     return path
 
 
@@ -197,8 +201,7 @@ def test_csv_loses_nothing(simplugin, store, tmp_path):
 
 def test_parquet_is_the_table(simplugin, store, tmp_path):
     file = tmp_path / "runs.parquet"
-    told = simplugin("campaign", "export", store, "-o", file)
-    assert told.returncode == 0, told.stderr
+    assert simplugin("campaign", "export", store, "-o", file).returncode == 0
     with StoreReader(store) as reader:
         table = reader.frame()
     pd.testing.assert_frame_equal(pd.read_parquet(file), table, check_dtype=False)
@@ -207,10 +210,7 @@ def test_parquet_is_the_table(simplugin, store, tmp_path):
 
 def test_parquet_has_integers_beyond_64_bits_as_texts(tmp_path):
     store, file = tmp_path / "results.sqlite", tmp_path / "runs.parquet"
-    with Store.open(store) as opened:
-        campaign = opened.begin(two_schedulers())
-        for each in (record(0, 2**70), record(2, 3), RECORDS[4]):
-            opened.append(campaign, each)
+    fill(store, (record(0, 2**70), record(2, 3), RECORDS[4]))
     assert export(store, file)[0] == 3
     found = pd.read_parquet(file)
     assert list(found["makespan"])[:2] == [str(2**70), "3"]

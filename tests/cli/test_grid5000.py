@@ -14,7 +14,6 @@ from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.grid5000.selection import concerning, selected
 from simplugin.scenarios.generators.sites import grid5000
-from simplugin.scenarios.scenario import load_scenario
 
 REMARKS = (
     Remark("contradiction", "renater-lyon", "two rates", ("link", "renater-lyon", "lyon")),
@@ -228,19 +227,9 @@ def test_scenarios_can_ask_for_it(tmp_path, facts):
 
 
 @pytest.mark.usefixtures("facts")
-def test_paths_of_scenarios_are_relative_to_them(tmp_path, monkeypatch):
+def test_paths_of_scenarios_are_relative_to_them(tmp_path):
     (tmp_path / "table.toml").write_text("switch = 1\n")
-    (tmp_path / "scenario.toml").write_text(
-        '[platform]\ngenerator = "grid5000"\n[platform.parameters]\nreference = "facts.json"\n'
-        'latencies = "table.toml"\n[workload]\nkind = "actors"\ndeployment = "d.xml"\n'
-        "functions = {}\n"
-    )
-    (tmp_path / "d.xml").write_text("<platform version='4.1'/>")
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    expected = grid5000_platform(FACTS, Latencies(switch=1))
-    assert load_scenario(tmp_path / "scenario.toml").make_platform() == expected
-    assert load_scenario("../scenario.toml").make_platform() == expected
-    assert grid5000(reference="facts.json", directory="..") == grid5000_platform(FACTS)
+    made = grid5000(reference="facts.json", latencies="table.toml", directory=tmp_path)
+    assert made == grid5000_platform(FACTS, Latencies(switch=1))
     with pytest.raises(ValueError, match="No such file"):
         grid5000(reference="facts.json")

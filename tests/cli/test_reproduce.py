@@ -28,8 +28,7 @@ def claims_of(done):
 
 def test_json_and_nothing_else(reproduction):
     done, _ = reproduction
-    assert done.returncode == 0
-    assert "\n3 of 3 done" in f"\n{done.stderr}"
+    assert (done.returncode, "\n3 of 3 done" in f"\n{done.stderr}") == (0, True)
     [line] = done.stdout.splitlines()
     assert list(json.loads(line)) == ["claims"]
 

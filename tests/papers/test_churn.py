@@ -29,11 +29,8 @@ def small():
     speed = np.array([5e8, 2e8, 9e8, 1e8, 4e8])
     ends = [(0, 1), (0, 2), (2, 3), (3, 4)]
     graph = Graph.duplex("ABCDE", speed, ends, [5e8, 1e8, 3e8, 2e8])
-    applications = (
-        Application("1", "D", 5000, 1000),
-        Application("2", "A", 800, 2000),
-        Application("3", "C", 1500, 1500),
-    )
+    rows = (("1", "D", 5000, 1000), ("2", "A", 800, 2000), ("3", "C", 1500, 1500))
+    applications = tuple(Application(*row) for row in rows)
     return graph, applications, deploy(graph, applications)
 
 
@@ -64,10 +61,10 @@ def assert_same(platform, sharing, method, state, own):
     seen = negotiate(platform, sharing, method, 15, PROPORTIONAL, start=own).trajectory
     scale = np.abs(pure.rates).max(axis=1, keepdims=True) + 1e-300
     assert np.max(np.abs(seen.rates - pure.rates) / scale) <= 1e-9
-    used = np.unique(sharing.host[sharing.computes])
-    np.testing.assert_allclose(seen.host_price[:, used], pure.host_price[:, used], rtol=1e-9)
-    used = np.unique(sharing.link[sharing.link >= 0])
-    np.testing.assert_allclose(seen.link_price[:, used], pure.link_price[:, used], rtol=1e-9)
+    used = np.unique(sharing.host[sharing.computes]), np.unique(sharing.link[sharing.link >= 0])
+    for name, some in zip(("host_price", "link_price"), used, strict=True):
+        found, expected = (getattr(each, name)[:, some] for each in (seen, pure))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", MARKETS)
@@ -160,18 +157,8 @@ def test_nothing_is_lost_when_nothing_changes(small):
     sharing = small[2]
     state = calm_down(*small[::2], AcceleratedMarket(), 60, simulated=False).state.market
     kept = churn.carried_over(sharing, state, sharing)
-    for name in [
-        "wish",
-        "metric",
-        "offer",
-        "plan",
-        "paid",
-        "price",
-        "balance",
-        "reached",
-        "slack",
-        "share",
-    ]:
+    prices = ["paid", "price", "balance", "reached", "slack", "share"]
+    for name in ["wish", "metric", "offer", "plan", *prices]:
         assert getattr(kept, name) == pytest.approx(getattr(state, name), rel=1e-12, abs=1e-300)
 
 
@@ -203,8 +190,6 @@ def test_late_plans_slow_down_but_do_not_diverge(small):
     error = throughput_error(found, fair_sharing(sharing).throughput)
     assert settled(error, 0.01) > 0
     assert error[-1] < 1e-3
-    late, market = (
-        iterate(method, sharing, PROPORTIONAL, 30).throughput
-        for method in (churn.DelayedMarket(0, 1.0), Market(1.0))
-    )
+    methods = (churn.DelayedMarket(0, 1.0), Market(1.0))
+    late, market = (iterate(each, sharing, PROPORTIONAL, 30).throughput for each in methods)
     assert late == pytest.approx(market, rel=1e-6)

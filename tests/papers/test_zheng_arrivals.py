@@ -32,13 +32,9 @@ def test_the_load_is_as_wanted():
 def peer_times(site, bundle, amounts):
     """How long each peer takes for its tasks, which are dealt in order."""
     work = [bundle.flop] * bundle.count if bundle.work is None else bundle.work.tolist()
-    taken, done = [], 0
-    for peer, many in enumerate(amounts):
-        mine = work[done : done + many]
-        done += many
-        each = SETUP + bundle.byte / site.bandwidth[peer]
-        taken.append(sum(each + size / site.speed[peer] for size in mine))
-    return taken
+    parts = np.split(np.array(work), np.cumsum(amounts)[:-1])
+    each = SETUP + bundle.byte / site.bandwidth
+    return [np.sum(each[peer] + mine / site.speed[peer]) for peer, mine in enumerate(parts)]
 
 
 @pytest.mark.parametrize("sizes", [None, 1])
@@ -80,10 +76,8 @@ def test_actors_keep_counters_as_the_mathematics_do(counters):
     site = lcg_grid(1, 1.0).sites[0]
     bundles = lcg_workload()[:25]
     deals = execute(site, bundles, Terms(alpha=ALPHA), "optimum", counters=counters).deals
-    values = [
-        3600 / (SETUP + bundle.byte / site.bandwidth + bundle.flop / site.speed)
-        for bundle in bundles
-    ]
+    times = [SETUP + each.byte / site.bandwidth + each.flop / site.speed for each in bundles]
+    values = [3600 / each for each in times]
     counts = [bundle.count for bundle in bundles]
     dates = [deal.agreed for deal in deals]
     served = serve(values, counts, 1 - ALPHA, kept_parts(counters, dates))

@@ -92,8 +92,7 @@ def test_throughput_is_near_the_closed_form(outcome):
 
 def test_applications_stand_beside_their_optimum(outcome):
     found = listing(outcome, "Applications")
-    assert found.column("name") == ("x", "y")
-    assert found.column("tasks") == (60, 180)
+    assert (found.column("name"), found.column("tasks")) == (("x", "y"), (60, 180))
     assert found.column("optimum") == pytest.approx((FAIR, 3 * FAIR), rel=1e-9)
     assert found.column("throughput") == pytest.approx((FAIR, 3 * FAIR), rel=0.1)
 
@@ -114,22 +113,19 @@ def test_tasks_are_200_where_nothing_is_said(line):
 
 
 def test_parents_choose_the_tree(line):
-    path = change(line, "[scheduler]", '[workload.parents]\nb = "a"\n\n[scheduler]')
-    outcome = run(path)
+    outcome = run(change(line, '"bags"', '"bags"\nparents = { b = "a" }'))
     assert listing(outcome, "Nodes").column("node") == ("a", "b")
     assert outcome.row.best.value == pytest.approx(5e6 / 7e6, rel=1e-9)
 
 
 def test_root_can_only_distribute(line):
-    path = change(line, 'kind = "bags"', 'kind = "bags"\ndistributors = ["a"]')
-    outcome = run(path)
+    outcome = run(change(line, '"bags"', '"bags"\ndistributors = ["a"]'))
     assert listing(outcome, "Nodes").column("CPU")[0] is None
     assert outcome.row.best.value == pytest.approx(7e6 / 7e6, rel=1e-9)
 
 
 def test_measurements_can_be_wrong(line):
-    path = change(line, "buffer = 6", "buffer = 6, errors = 0.2")
-    row = run(path).row
+    row = run(change(line, "buffer = 6", "buffer = 6, errors = 0.2")).row
     # The plan follows what was measured, the optimum what there is.
     assert row.best.value == pytest.approx(FAIR, rel=1e-6)
     assert 1e-3 < abs(row["theory"] / FAIR - 1) < 0.25
@@ -144,20 +140,17 @@ def test_measuring_can_be_left_out(line):
 
 def test_first_requests_can_be_shuffled(line):
     change(line, '"bags.lp"', '"bags.fcfs"')
-    dates = [run(line).row["makespan"]]
-    change(line, "buffer = 6", "buffer = 6, shuffle = true")
-    dates.append(run(line).row["makespan"])
+    dates = {run(line).row["makespan"]}
+    dates.add(run(change(line, "buffer = 6", "buffer = 6, shuffle = true")).row["makespan"])
     seeded = "[simulation]\nseed = 2\n\n[simulation.options]"
-    dates.append(run(change(line, "[simulation.options]", seeded)).row["makespan"])
-    assert len(set(dates)) == 3
+    dates.add(run(change(line, "[simulation.options]", seeded)).row["makespan"])
+    assert len(dates) == 3
 
 
 def test_policy_of_ones_own(line):
-    path = change(line, '"bags.lp"', '"mine:smallest_first"')
-    row = run(path).row
+    row = run(change(line, "bags.lp", "mine:smallest_first")).row
     assert (row["tasks"], row["theory"]) == (240, None)
-    change(path, "buffer = 6", 'buffer = 6, name = "tiny"')
-    assert run(path).row["tasks"] == 240
+    assert run(change(line, "buffer = 6", 'buffer = 6, name = "tiny"')).row["tasks"] == 240
 
 
 def changed(line, *changes):

@@ -1,5 +1,7 @@
 """Generators as scenarios and the command call them."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from changed_scenarios import cut, refused
@@ -92,21 +94,12 @@ def test_clusters_are_of_equal_hosts(name):
 
 
 # Table 1 of N'takpé and Suter (2008), line by line; totals and heterogeneity are in their text.
-TABLE = """
-lille chuque 53 3.647
-lille chti 20 4.311
-lille chicon 26 4.384
-nancy grillon 47 3.379
-nancy grelon 120 3.185
-rennes parasol 64 3.573
-rennes paravent 99 3.364
-rennes paraquad 66 4.603
-sophia azur 74 3.258
-sophia helios 56 3.675
-sophia sol 50 4.389
-"""
-
-
+PRINTED = {
+    "lille": {"chuque": (53, 3.647), "chti": (20, 4.311), "chicon": (26, 4.384)},
+    "nancy": {"grillon": (47, 3.379), "grelon": (120, 3.185)},
+    "rennes": {"parasol": (64, 3.573), "paravent": (99, 3.364), "paraquad": (66, 4.603)},
+    "sophia": {"azur": (74, 3.258), "helios": (56, 3.675), "sol": (50, 4.389)},
+}
 SITES = [
     ("lille", 99, 20.2, True),
     ("nancy", 167, 6.1, False),
@@ -117,17 +110,15 @@ SITES = [
 
 @pytest.mark.parametrize(("site", "total", "heterogeneity", "one_switch"), SITES)
 def test_sites_are_as_printed(site, total, heterogeneity, one_switch):
-    platform = made("grid5000_subset", site=site)
-    resolved = resolve(platform, [])
-    printed = [line.split()[1:] for line in TABLE.split("\n") if line.startswith(site)]
-    found = {}
-    for host in resolved.hosts:
-        found.setdefault(host.name.partition("-")[0], []).append(host.speed)
-    assert {name: (len(speeds), *set(speeds)) for name, speeds in found.items()} == {
-        name: (int(count), pytest.approx(float(speed) * 1e9)) for name, count, speed in printed
-    }
-    assert len(resolved.hosts) == total
-    speeds = [host.speed for host in resolved.hosts]
+    platform, printed = made("grid5000_subset", site=site), PRINTED[site]
+    hosts = resolve(platform, []).hosts
+    found = {host.name.partition("-")[0]: host.speed for host in hosts}
+    assert found == pytest.approx({name: speed * 1e9 for name, (_, speed) in printed.items()})
+    assert len({host.speed for host in hosts}) == len(printed)
+    counts = Counter(host.name.partition("-")[0] for host in hosts)
+    assert counts == {name: count for name, (count, _) in printed.items()}
+    assert len(hosts) == total
+    speeds = [host.speed for host in hosts]
     assert 100 * (max(speeds) / min(speeds) - 1) == pytest.approx(heterogeneity, abs=0.06)
     ((zone,),) = (platform.elements,)
     assert isinstance(zone, Zone)
@@ -175,12 +166,10 @@ def test_what_is_no_law_is_refused(value, message):
 
 
 def test_quantities_are_read_by_the_end_of_their_names():
-    assert read_quantity("switch_bandwidth", "1Gbps") == 1.25e8
-    assert read_quantity("side_latency", "3ms") == 3e-3
-    assert read_quantity("clusters[0].speed", "2Gf") == 2e9
+    texts = {"switch_bandwidth": "1Gbps", "side_latency": "3ms", "clusters[0].speed": "2Gf"}
+    assert [read_quantity(*each) for each in texts.items()] == [1.25e8, 3e-3, 2e9]
     # Half a minute, in which float() would see no unit but the parser does.
-    assert read_quantity("latency", "0.5m") == 30.0
-    assert read_quantity("latency", 0) == 0.0
+    assert [read_quantity("latency", each) for each in ("0.5m", 0)] == [30.0, 0.0]
 
 
 NO_GENERATORS = [
@@ -246,13 +235,17 @@ def test_usage_has_defaults_as_the_command_takes_them():
     assert generator_called("peer_site").usage().endswith(" ...")
 
 
+MY_GRAPHS = """
+import numpy as np
+from simplugin.platforms.topologies.random_graphs import random_graph
+
+def path(n_hosts, seed=0):
+    return random_graph("path", n_hosts, np.random.default_rng(seed))
+"""
+
+
 def test_generators_may_return_graphs(tmp_path, monkeypatch):
-    (tmp_path / "my_graphs.py").write_text(
-        "import numpy as np\n"
-        "from simplugin.platforms.topologies.random_graphs import random_graph\n"
-        "def path(n_hosts, seed=0):\n"
-        "    return random_graph('path', n_hosts, np.random.default_rng(seed))\n"
-    )
+    (tmp_path / "my_graphs.py").write_text(MY_GRAPHS)
     monkeypatch.syspath_prepend(tmp_path)
     platform = generator_called("my_graphs:path").platform({"n_hosts": 4})
     assert platform == made("random_graph", shape="path", n_hosts=4)

@@ -128,10 +128,7 @@ def test_draws_decide_and_all_tasks_are_done(name):
     tree, bags = instance("A", 2008, 1, count=20)
     one, same, other = (draw(name, tree, 500.0, seed, bags) for seed in (1, 1, 2))
     assert one["platform"] == same["platform"]
-    if (
-        any(isinstance(each, ProfileUse) for each in one["platform"].elements)
-        and name != "one host slows"
-    ):
+    if profiles(one["platform"]) and name != "one host slows":
         assert one["platform"] != other["platform"]
     done = execute(tree, bags, fcfs(tree, bags), **one)
     assert [len(dates) for dates in done.completion] == [20] * bags.n_applications
