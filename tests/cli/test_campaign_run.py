@@ -66,10 +66,9 @@ VARIED = [
 
 @pytest.fixture
 def campaign(tmp_path):
-    (tmp_path / "mine.py").write_text(MODULE)
-    (tmp_path / "broken.txt").write_text("2 3")
-    (tmp_path / "deployment.xml").write_text(DEPLOYMENT)
-    (tmp_path / "speeds.toml").write_text(CAMPAIGN)
+    files = {"mine.py": MODULE, "broken.txt": "2 3", "deployment.xml": DEPLOYMENT}
+    for name, text in (files | {"speeds.toml": CAMPAIGN}).items():
+        (tmp_path / name).write_text(text)
     return tmp_path / "speeds.toml"
 
 
@@ -84,8 +83,7 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     assert runs == [text.format(at, *pair) for at, pair in pairs]
     assert not (campaign.parent / "speeds.sqlite").exists()
 
-    told = simplugin("campaign", "run", "speeds.toml", "-j", 1, cwd=campaign.parent)
-    assert told.returncode == 1
+    told = simplugin("campaign", "run", "speeds.toml", "-j", 1, cwd=campaign.parent, status=1)
     failures, _, rest = told.stdout.partition("2 of 6 runs done, 4 failed, 0 of them recorded")
     assert failures.startswith("4 runs failed (error):\n")
     assert "number 2 is broken" in failures
@@ -104,8 +102,9 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
 
     # Of what failed, two can be had now; what is done is not touched.
     (campaign.parent / "broken.txt").write_text("3 1")
-    told = simplugin("campaign", "retry", campaign.with_suffix(".sqlite"), "-j", 1, "--json")
-    assert told.returncode == 1
+    told = simplugin(
+        "campaign", "retry", campaign.with_suffix(".sqlite"), "-j", 1, "--json", status=1
+    )
     document = json.loads(told.stdout)
     counts = [document[name] for name in ("total", "done", "failed", "missing", "before")]
     assert counts == [4, 2, 2, 0, 0]
@@ -117,8 +116,7 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     told = simplugin("campaign", "retry", campaign, "-j", 1)
     assert (told.returncode, told.stdout.partition(",")[0]) == (0, "2 of 2 runs done")
     monkeypatch.setattr(lock, "network_file_system", lambda store: store.name)
-    told = simplugin("campaign", "run", campaign, "--json")
-    assert told.returncode == 0
+    told = simplugin("campaign", "run", campaign, "--json", status=0)
     assert json.loads(told.stdout)["before"] == 6
     warning, *_, last = told.stderr.splitlines()
     assert "speeds.sqlite is on a network file system (speeds.sqlite), on which" in warning
@@ -137,21 +135,20 @@ def test_a_retry_has_the_limits_that_the_file_has_now(campaign, simplugin, tmp_p
     limited = CAMPAIGN.replace("[sweep]", "[campaign]\nwall_limit = 0.1\n\n[sweep]")
     limited = limited.replace("[1, 2, 3]", "[1]").replace("to = 2", "to = 1")
     campaign.write_text(limited)
-    words = ("--store", tmp_path / "other.sqlite", "-j", 1)
-    told = simplugin("campaign", "run", campaign, *words)
-    assert (told.returncode, "stopped after 0.1 s" in told.stdout) == (1, True), told.stderr
-    again = f"simplugin campaign run {campaign} --retry-failed --store {tmp_path}/other.sqlite\n"
+    store = ("--store", tmp_path / "other.sqlite")
+    told = simplugin("campaign", "run", campaign, *store, "-j", 1, status=1)
+    assert "stopped after 0.1 s" in told.stdout
+    again = f"simplugin campaign run {campaign} --retry-failed --store {store[1]}\n"
     assert told.stdout.endswith(again)
     # The limit of before holds no more, whichever way it is retried.
     (tmp_path / "broken.txt").write_text("3")
-    for places in ((tmp_path / "other.sqlite",), (campaign, "--store", tmp_path / "other.sqlite")):
+    for places in ((store[1],), (campaign, *store)):
         campaign.write_text(limited.replace("0.1", "50"))
-        told = simplugin("campaign", "retry", *places, "-j", 1)
-        assert told.returncode == 0
-    with StoreReader(tmp_path / "other.sqlite") as reader:
+        told = simplugin("campaign", "retry", *places, "-j", 1, status=0)
+    with StoreReader(store[1]) as reader:
         (run,) = reader.runs()
     assert (run.attempt, run.record.failure) == (2, None)
-    told = simplugin("campaign", "status", campaign, "--store", tmp_path / "other.sqlite", "--json")
+    told = simplugin("campaign", "status", campaign, *store, "--json")
     assert json.loads(told.stdout)["campaigns"][0]["done"] == 1
 
 
@@ -172,14 +169,11 @@ def test_the_command_that_goes_on_names_a_store_that_its_file_does_not(tmp_path,
 
 def test_a_file_that_changes_during_a_run_makes_another_run_of_it(campaign, tmp_path):
     """The run reads one state of the file, its key was made of another one."""
-    module = MODULE.replace(
-        "    broken =",
-        """    file = Path(__file__).parent / "deployment.xml"
+    changing = """    file = Path(__file__).parent / "deployment.xml"
     if seed == 1 and number == 1 and "changed" not in file.read_text():
         file.write_text(file.read_text() + "<!-- changed -->")
-    broken =""",
-    )
-    (tmp_path / "mine.py").write_text(module)
+"""
+    (tmp_path / "mine.py").write_text(MODULE.replace("    broken =", f"{changing}    broken ="))
     (tmp_path / "broken.txt").write_text("")
     campaign.write_text(CAMPAIGN.replace("[1, 2, 3]", "[1]"))
     summary = run_campaign(campaign, jobs=1)
@@ -187,9 +181,8 @@ def test_a_file_that_changes_during_a_run_makes_another_run_of_it(campaign, tmp_
     # At least the run that changed the file itself, but also what waited then.
     assert summary.changed in (1, 2)
     after = load_campaign(campaign)
-    keys = {job.key for job in after.jobs()}
     with StoreReader(campaign.with_suffix(".sqlite")) as reader:
-        assert {run.record.job.key for run in reader.runs()} == keys
+        assert {run.record.job.key for run in reader.runs()} == {job.key for job in after.jobs()}
     assert run_campaign(after).before == 2
 
 
@@ -258,8 +251,7 @@ def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path)
     told = simplugin(*run, "--dry-run")
     assert (told.stderr, "\n6 recorded in " in told.stdout) == ("", True)
     (tmp_path / "mine.py").write_text(MODULE + "\n# another\n")
-    told = simplugin("campaign", "retry", store)
-    assert told.returncode == 1
+    told = simplugin("campaign", "retry", store, status=1)
     assert "run 2 of campaign 1 would be another one now" in told.stderr
     # Its file does not name the store.
     assert f"run `simplugin campaign run {campaign} --store {store}`, which" in told.stderr

@@ -23,7 +23,7 @@ def call(simplugin):
 
 def test_it_writes_what_the_description_says(tmp_path, call):
     output = tmp_path / "federation.xml"
-    assert call(EXAMPLE, "-o", output).returncode == 0
+    call(EXAMPLE, "-o", output, status=0)
     assert read_platform(output) == read_federation(EXAMPLE).platform()
     command = ["simplugin", "platform", "multicluster", str(EXAMPLE), "-o", str(output)]
     assert output.read_text().splitlines()[2] == f"<!-- {shlex.join(command)} -->"
@@ -63,15 +63,14 @@ def test_what_is_wrong_is_told_in_one_line(tmp_path, call):
     answer = call("wrong.toml", cwd=tmp_path)
     message = "wrong.toml:3: unknown key 'sites.0.cluster'; did you mean 'clusters'?"
     assert (answer.returncode, answer.stderr) == (1, f"simplugin: {message}\n")
-    assert call(EXAMPLE, "--seed", "-1").returncode == 2
+    call(EXAMPLE, "--seed", "-1", status=2)
 
 
 def test_what_was_drawn_wrong_is_told_with_file_and_line(tmp_path, call):
     text = EXAMPLE.read_text()
     assert text.splitlines()[36] == 'hosts = { law = "uniform", low = 16, high = 64 }'
     (tmp_path / "many.toml").write_text(text.replace("high = 64", "high = 1e12"))
-    answer = call(tmp_path / "many.toml")
-    assert answer.returncode == 1
+    answer = call(tmp_path / "many.toml", status=1)
     assert answer.stderr.startswith(f"simplugin: {tmp_path / 'many.toml'}:37: the clusters have ")
     assert "more than the 2,000,000 that are made; ask for fewer hosts, or a" in answer.stderr
     with pytest.raises(ValueError, match=r"many.toml:37: the clusters have .*; ask for fewer"):

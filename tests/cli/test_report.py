@@ -70,8 +70,7 @@ def column(document, name):
 
 def test_the_page_has_what_the_store_has(simplugin, store, tmp_path):
     words = ("--campaign", 1, "--baseline", "b", "--no-figures")
-    done = simplugin("report", store, "-o", tmp_path, *words)
-    assert done.returncode == 0, done.stderr
+    done = simplugin("report", store, "-o", tmp_path, *words, status=0)
     assert done.stdout.strip().endswith("index.html")
     page, document = data_of(tmp_path / "index.html")
     assert "5 of 8 runs done · 1 failed · 2 not done yet" in page
@@ -86,36 +85,32 @@ def test_the_page_has_what_the_store_has(simplugin, store, tmp_path):
     assert column(document, "bound")["role"] == "other"
     assert column(document, "platform.seed")["values"] == [0, 0, 1, 1, 2, 2]
     assert column(document, "error")["texts"] == ["no host\nTraceback"]
-    facts = dict(document["facts"])
-    assert facts["runs started"] == "2026-11-22 04:00:00 to 04:00:05 UTC"
-    assert facts["time of all runs"] == "6.0 min"
-    assert facts["versions"] == "simplugin 0.1.0"
+    facts = {"runs started": "2026-11-22 04:00:00 to 04:00:05 UTC", "time of all runs": "6.0 min"}
+    assert dict(document["facts"]).items() >= (facts | {"versions": "simplugin 0.1.0"}).items()
     [kept] = document["kept"]
     assert kept["title"] == "Run 2: scheduler.name = a, platform.seed = 1"
-    assert kept["schedule"]["clusters"] == [["h1", 1]]
-    assert kept["schedule"]["facts"] == "the first 1 of 5 activities"
+    schedule = kept["schedule"]
+    assert (schedule["clusters"], schedule["facts"]) == ([["h1", 1]], "the first 1 of 5 activities")
 
 
 def test_runs_are_grouped_as_asked_for(simplugin, store, tmp_path):
     words = ("report", store, "-o", tmp_path, "--campaign", 1, "--no-figures")
-    assert simplugin(*words, "--group", "platform.seed", "--baseline", 1).returncode == 0
+    simplugin(*words, "--group", "platform.seed", "--baseline", 1, status=0)
     _, document = data_of(tmp_path / "index.html")
     assert (document["group"], document["baseline"]) == ("platform.seed", 1)
     # The same number, written otherwise.
-    assert simplugin(*words, "--group", "platform.seed", "--baseline", "2.0").returncode == 0
+    simplugin(*words, "--group", "platform.seed", "--baseline", "2.0", status=0)
     assert data_of(tmp_path / "index.html")[1]["baseline"] == 2
     for option, value, told in (
         ("--group", "makespan", "'makespan', which is not varied; varied are scheduler.name"),
         ("--group", "platform.sed", "no column 'platform.sed'; did you mean 'platform.seed'?"),
         ("--baseline", "c", "scheduler.name is never 'c'; it is a, b"),
     ):
-        wrong = simplugin(*words, option, value)
-        assert (wrong.returncode, told in wrong.stderr) == (1, True), wrong.stderr
+        assert told in simplugin(*words, option, value, status=1).stderr
 
 
 def test_claims_and_figures_of_a_reproduction(simplugin, store, tmp_path):
-    done = simplugin("report", store, "-o", tmp_path, "--campaign", 2)
-    assert done.returncode == 0, done.stderr
+    simplugin("report", store, "-o", tmp_path, "--campaign", 2, status=0)
     _, document = data_of(tmp_path / "index.html")
     [claim] = document["claims"]
     assert (claim["capability"], claim["agrees"]) == ("bags", False)
@@ -136,8 +131,7 @@ def test_what_cannot_be_reported(simplugin, store, tmp_path):
         ((store, "--campaign", 9), "there is no campaign 9"),
         ((tmp_path / "no.sqlite",), "no.sqlite"),
     ):
-        wrong = simplugin("report", *words, "-o", tmp_path / "out")
-        assert (wrong.returncode, told in wrong.stderr) == (1, True), wrong.stderr
+        assert told in simplugin("report", *words, "-o", tmp_path / "out", status=1).stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -166,7 +160,7 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
             writer.append(number, record(number, {"platform.seed": 1}, {"makespan": (2.0, "s")}))
         writer.commit()
     words = ("report", file, "-o", tmp_path / "page", "--figures", "none")
-    assert simplugin(*words).returncode == 0
+    simplugin(*words, status=0)
     page, document = data_of(tmp_path / "page" / "index.html")
     assert "<title>Trees</title>" in page
     assert document["files"] == []
@@ -174,12 +168,11 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
     assert facts["resumed or run again by"] == "simplugin campaign run trees.toml"
     # The file has changed: neither the latest campaign nor the one that it was.
     file.write_text(CAMPAIGN.format(5))
-    changed = simplugin(*words)
-    assert changed.returncode == 1
+    changed = simplugin(*words, status=1)
     assert f"there is no campaign as {file} describes it now" in changed.stderr
     assert "--campaign 1 takes that one" in changed.stderr
     assert "Others" not in changed.stderr
-    assert simplugin(*words, "--campaign", 1).returncode == 0
+    simplugin(*words, "--campaign", 1, status=0)
     # A store alone is its latest campaign.
-    assert simplugin("report", tmp_path / "store.sqlite", *words[2:]).returncode == 0
+    simplugin("report", tmp_path / "store.sqlite", *words[2:], status=0)
     assert "<title>Others</title>" in (tmp_path / "page" / "index.html").read_text()

@@ -205,9 +205,8 @@ def test_averages_of_measurements(invented):
     ("slowdown", "makespan", "ahead"), [(0.9, 90.0, True), (0.7, 90.0, False), (0.9, 101.0, False)]
 )
 def test_ours_are_ahead_in_both_metrics(invented, slowdown, makespan, ahead):
-    invented(
-        lambda _, setting: (slowdown, makespan) if setting.strategy == "balanced" else (0.8, 100.0)
-    )
+    outcomes = {"balanced": (slowdown, makespan)}
+    invented(lambda _, setting: outcomes.get(setting.strategy, (0.8, 100.0)))
     found = experiments._ahead("fft", Setting("balanced"), campaign.QUICK["fft"])
     assert (found.value < 1) is ahead
     parts = (100 * (slowdown > 0.8), 100 * (makespan <= 100))
@@ -219,12 +218,12 @@ def test_readings_are_compared_by_statements(invented):
 
     def alike(when):
         """All strategies are alike with or without packing."""
-        invented(
-            lambda _, s: (
-                1 - 0.1 * (1 if (s.readings.packing == "off") is when else unfair[s.strategy]),
-                100.0,
-            )
-        )
+
+        def outcome(_case, setting):
+            same = (setting.readings.packing == "off") is when
+            return 1 - 0.1 * (1 if same else unfair[setting.strategy]), 100.0
+
+        invented(outcome)
 
     alike(True)
     found = alternatives.readings(False)["gained"]

@@ -155,10 +155,8 @@ def test_policy_of_ones_own(line):
 
 def changed(line, *changes):
     """Let resources change at dates."""
-    text = "".join(
-        f'[[workload.changes]]\nresource = "{resource}"\ndate = {date}\ncapacity = {capacity}\n\n'
-        for resource, date, capacity in changes
-    )
+    table = '[[workload.changes]]\nresource = "{}"\ndate = {}\ncapacity = {}\n\n'
+    text = "".join(table.format(*each) for each in changes)
     return change(line, "[scheduler]", text + "[scheduler]")
 
 

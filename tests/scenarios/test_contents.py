@@ -47,11 +47,8 @@ SCHEDULES = st.builds(
     st.dictionaries(TEXTS, FLOATS, max_size=2),
     several(FLOATS, 2),
 )
-LISTINGS = st.builds(
-    lambda *drawn: Listing("t", (("one", "s"), ("two", "")), *drawn),
-    several(st.tuples(CELLS, CELLS), 4),
-    TEXTS,
-)
+COLUMNS = st.just((("one", "s"), ("two", "")))
+LISTINGS = st.builds(Listing, TEXTS, COLUMNS, several(st.tuples(CELLS, CELLS), 4), TEXTS)
 CLAIMS = st.builds(
     Claim,
     TEXTS,

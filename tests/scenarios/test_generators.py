@@ -100,12 +100,8 @@ PRINTED = {
     "rennes": {"parasol": (64, 3.573), "paravent": (99, 3.364), "paraquad": (66, 4.603)},
     "sophia": {"azur": (74, 3.258), "helios": (56, 3.675), "sol": (50, 4.389)},
 }
-SITES = [
-    ("lille", 99, 20.2, True),
-    ("nancy", 167, 6.1, False),
-    ("rennes", 229, 36.8, True),
-    ("sophia", 180, 34.7, False),
-]
+SITES = [("lille", 99, 20.2, True), ("nancy", 167, 6.1, False)]
+SITES += [("rennes", 229, 36.8, True), ("sophia", 180, 34.7, False)]
 
 
 @pytest.mark.parametrize(("site", "total", "heterogeneity", "one_switch"), SITES)
@@ -279,9 +275,3 @@ WRONG_SCENARIOS = [
 @pytest.mark.parametrize(("old", "new", "told", "key"), WRONG_SCENARIOS)
 def test_scenarios_tell_where_they_are_wrong(three, old, new, told, key):
     refused(cut(three, "generator =", "[workload]", GRID.replace(old, new)), told, key)
-
-
-def test_fat_trees_and_tori_have_as_many_hosts_as_told():
-    for sizes, count in (([7], 7), ([2, 3, 5], 30), ([4, 4, 4], 64)):
-        assert made("torus", sizes=sizes).host_count == count
-        assert made("fat_tree", children=sizes).host_count == count

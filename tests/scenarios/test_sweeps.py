@@ -62,11 +62,9 @@ def test_positions_count_through_list_and_grid_the_last_key_fastest(grid, own_gr
 
 def test_values_get_where_keys_say_and_the_scenario_stays_as_it_was():
     before = copy.deepcopy(BASE)
-    sweep = {
-        "workload.applications.1.count": [7],
-        "platform": {"parameters": {"workers": np.arange(5, 7)}},
-        "simulation.options.network_model": ("CM02",),
-    }
+    sweep = {"workload.applications.1.count": [7]}
+    sweep |= {"platform": {"parameters": {"workers": np.arange(5, 7)}}}
+    sweep |= {"simulation.options.network_model": ("CM02",)}
     (varied, _), (_, second) = listed(sweep)
     first, _, last = sweep
     assert list(varied.items()) == [(first, 7), ("platform.parameters.workers", 5), (last, "CM02")]
