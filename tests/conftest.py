@@ -62,7 +62,7 @@ def simplugin() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Return the command, run in this process: Python's start is most of what a new one takes."""
 
     def call(
-        *arguments: object, cwd: Path | None = None, merge: bool = False
+        *arguments: object, cwd: Path | None = None, merge: bool = False, status: int | None = None
     ) -> subprocess.CompletedProcess[str]:
         words = [str(argument) for argument in arguments]
         with pytest.MonkeyPatch.context() as patch:
@@ -74,6 +74,7 @@ def simplugin() -> Callable[..., subprocess.CompletedProcess[str]]:
             result = CliRunner().invoke(app, words, catch_exceptions=False)
         # Merged as a terminal has them: in the order in which they were told.
         told = (result.output, "") if merge else (result.stdout, result.stderr)
+        assert status in (None, result.exit_code), result.output
         return subprocess.CompletedProcess(words, result.exit_code, *told)
 
     return call

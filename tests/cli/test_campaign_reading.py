@@ -40,20 +40,13 @@ def two_schedulers(**changes):
 def record(number, makespan=None, failure=None, seconds=0):
     scheduler = ("bags.fcfs", "bags.prices")[number % 2]
     varied = {"platform.seed": number // 2, "scheduler.name": scheduler}
-    measured = None
-    if failure is None:
-        metrics = (Metric("makespan", makespan, "s"), Metric("fits", number % 2 == 0))
-        row = Row(metrics, {"seed": number}, Best("makespan", 1.0, "bound"))
-        measured = Measured(row, f"{number:064}")
-    return Record(
-        Job(f"{number:064}", number, "lab:run", {"n": number}, varied),
-        measured,
-        failure,
-        f"2026-11-22T05:00:{seconds:02}+00:00",
-        0.5,
-        "here:1",
-        {"simplugin": "0.1.0", "simgrid": "4.1.0"},
-    )
+    job = Job(f"{number:064}", number, "lab:run", {"n": number}, varied)
+    metrics = (Metric("makespan", makespan, "s"), Metric("fits", number % 2 == 0))
+    row = Row(metrics, {"seed": number}, Best("makespan", 1.0, "bound"))
+    measured = None if failure else Measured(row, f"{number:064}")
+    started = f"2026-11-22T05:00:{seconds:02}+00:00"
+    versions = {"simplugin": "0.1.0", "simgrid": "4.1.0"}
+    return Record(job, measured, failure, started, 0.5, "here:1", versions)
 
 
 RECORDS = (
@@ -69,19 +62,22 @@ RECORDS = (
 )
 
 
+def fill(path, records):
+    with Store.open(path) as opened:
+        campaign = opened.begin(two_schedulers())
+        for each in records:
+            opened.append(campaign, each)
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("campaign") / "results.sqlite"
-    with Store.open(path) as opened:
-        campaign = opened.begin(two_schedulers())
-        for each in RECORDS:
-            opened.append(campaign, each)
+    fill(path, RECORDS)
     return path
 
 
 def test_status_tells_how_far_it_is_and_what_failed(simplugin, store):
-    told = simplugin("campaign", "status", store)
-    assert told.returncode == 0, told.stderr
+    told = simplugin("campaign", "status", store, status=0)
     lines = [line.split() for line in told.stdout.splitlines()]
     assert ["1", "Two", "schedulers", "9", "5", "3", "1", "0.5", "2026-11-22", "05:00"] in lines
     assert "campaign 1: 2 runs failed (error):\n  no host of 3 is up\n" in told.stdout
@@ -94,11 +90,10 @@ def test_status_tells_how_far_it_is_and_what_failed(simplugin, store):
     assert simplugin("campaign", "status", file).stdout == told.stdout
     document = json.loads(simplugin("campaign", "status", store, "--json").stdout)
     (campaign,) = document["campaigns"]
-    counts = {name: campaign[name] for name in ("total", "done", "failed", "missing")}
-    assert counts == {"total": 9, "done": 5, "failed": 3, "missing": 1}
-    assert campaign["first"] == "2026-11-22T05:00:00+00:00"
-    assert campaign["last"] == "2026-11-22T05:00:08+00:00"
-    assert campaign["mean_duration"] == 0.5
+    assert campaign.items() >= {
+        "total": 9, "done": 5, "failed": 3, "missing": 1, "mean_duration": 0.5,
+        "first": "2026-11-22T05:00:00+00:00", "last": "2026-11-22T05:00:08+00:00",
+    }.items()  # fmt: skip
     assert [group["count"] for group in campaign["failures"]] == [2, 1]
 
 
@@ -108,11 +103,9 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
     shutil.copy(store, path)
     file.write_text(CAMPAIGN.replace("Two schedulers", "Three tasks"))
     asked = ("query", file, "SELECT campaign, count(*) FROM results GROUP BY 1", "--csv")
-    told = simplugin("campaign", *asked)
-    assert told.returncode == 1
-    assert f"there is no campaign as {file} describes it now; there is campaign 1 (Two sch" in (
-        told.stderr
-    )
+    told = simplugin("campaign", *asked, status=1)
+    now = f"there is no campaign as {file} describes it now"
+    assert f"{now}; there is campaign 1 (Two schedulers" in told.stderr
     assert f"`simplugin campaign run {file}` does its runs" in told.stderr
     told = simplugin("campaign", *asked, "--store", store)
     assert f"`simplugin campaign run {file} --store {store}` does its runs" in told.stderr
@@ -144,12 +137,9 @@ def test_which_campaign_is_shown(simplugin, store, tmp_path):
     file.write_text(file.read_text() + "[sweep]\nnowhere.at.all = 1\n")
     told = simplugin("campaign", "query", file, *asked[2:], "--campaign", "1")
     assert told.stdout == heading + "1,8\n"
-    for words, message in (
-        ((path, "--campaign", "two"), "--campaign is 'two'; give the number of a campaign, or all"),
-        ((path, "--store", path), "two stores"),
-    ):
-        told = simplugin("campaign", "query", words[0], *asked[2:], *words[1:])
-        assert message in told.stderr
+    told = simplugin("campaign", "query", path, *asked[2:], "--campaign", "two")
+    assert "--campaign is 'two'; give the number of a campaign, or all" in told.stderr
+    assert "two stores" in simplugin("campaign", "query", path, "x", "--store", path).stderr
 
 
 def test_ctrl_c_ends_a_query(simplugin, store, monkeypatch):
@@ -179,10 +169,8 @@ def test_units_can_be_asked_for(simplugin, store, tmp_path):
     told = simplugin("campaign", "query", store, "SELECT * FROM units", "--csv")
     assert told.stdout == "metric,unit\nmakespan,s\nfits,\n"
     simplugin("campaign", "export", store, "-o", tmp_path / "runs.parquet")
-    assert pd.read_parquet(tmp_path / "runs.parquet").attrs["units"] == {
-        "makespan": "s",
-        "fits": "",
-    }
+    units = pd.read_parquet(tmp_path / "runs.parquet").attrs["units"]
+    assert units == {"makespan": "s", "fits": ""}
     with Store.open(tmp_path / "empty.sqlite"):
         pass
     told = simplugin("campaign", "query", tmp_path / "empty.sqlite", "SELECT * FROM units", "--csv")
@@ -191,14 +179,11 @@ def test_units_can_be_asked_for(simplugin, store, tmp_path):
 
 def test_csv_loses_nothing(simplugin, store, tmp_path):
     file = tmp_path / "new" / "runs.csv"
-    told = simplugin("campaign", "export", store, "-o", file, "--campaign", 1)
-    assert told.returncode == 0, told.stderr
+    told = simplugin("campaign", "export", store, "-o", file, "--campaign", 1, status=0)
     assert told.stdout == f"wrote {file}: 8 rows of 21 columns\n"
     lines = list(csv.DictReader(io.StringIO(file.read_text())))
-    assert [line["makespan"] for line in lines] == [
-        *("1.5", "0.30000000000000004", "nan", "inf"),
-        *("", "", "", "5e-324"),
-    ]
+    makespans = ["1.5", "0.30000000000000004", "nan", "inf", "", "", "", "5e-324"]
+    assert [line["makespan"] for line in lines] == makespans
     assert [line["scheduler.name"] for line in lines] == ["bags.fcfs", "bags.prices"] * 4
     assert [line["status"] for line in lines] == ["done"] * 4 + ["failed"] * 3 + ["done"]
     assert lines[7]["attempts"] == "2"
@@ -213,8 +198,7 @@ def test_csv_loses_nothing(simplugin, store, tmp_path):
 
 def test_parquet_is_the_table(simplugin, store, tmp_path):
     file = tmp_path / "runs.parquet"
-    told = simplugin("campaign", "export", store, "-o", file)
-    assert told.returncode == 0, told.stderr
+    simplugin("campaign", "export", store, "-o", file, status=0)
     with StoreReader(store) as reader:
         table = reader.frame()
     pd.testing.assert_frame_equal(pd.read_parquet(file), table, check_dtype=False)
@@ -223,10 +207,7 @@ def test_parquet_is_the_table(simplugin, store, tmp_path):
 
 def test_parquet_has_integers_beyond_64_bits_as_texts(tmp_path):
     store, file = tmp_path / "results.sqlite", tmp_path / "runs.parquet"
-    with Store.open(store) as opened:
-        campaign = opened.begin(two_schedulers())
-        for each in (record(0, 2**70), record(2, 3), RECORDS[4]):
-            opened.append(campaign, each)
+    fill(store, (record(0, 2**70), record(2, 3), RECORDS[4]))
     assert export(store, file)[0] == 3
     found = pd.read_parquet(file)
     assert list(found["makespan"])[:2] == [str(2**70), "3"]
@@ -236,8 +217,7 @@ def test_parquet_has_integers_beyond_64_bits_as_texts(tmp_path):
 
 def test_parquet_without_pyarrow(simplugin, store, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    told = simplugin("campaign", "export", store, "-o", tmp_path / "runs.parquet")
-    assert told.returncode == 1
+    told = simplugin("campaign", "export", store, "-o", tmp_path / "runs.parquet", status=1)
     assert "pip install 'simplugin[parquet]', or export to .csv" in told.stderr
     assert SetupError.__name__ not in told.stderr
     assert list(tmp_path.iterdir()) == []
@@ -246,14 +226,11 @@ def test_parquet_without_pyarrow(simplugin, store, tmp_path, monkeypatch):
 def test_a_query_sees_the_columns_of_the_table(simplugin, store):
     sql = 'SELECT "scheduler.name", count(*) AS runs, min(makespan) FROM results'
     sql += " WHERE status = 'done' GROUP BY 1 ORDER BY 1"
-    answer = simplugin("campaign", "query", store, sql, "--json")
-    assert answer.returncode == 0, answer.stderr
-    assert json.loads(answer.stdout) == {
-        "columns": ["scheduler.name", "runs", "min(makespan)"],
-        "rows": [["bags.fcfs", 2, 1.5], ["bags.prices", 3, 5e-324]],
-    }
+    columns, rows = json.loads(simplugin("campaign", "query", store, sql, "--json").stdout).values()
+    assert columns == ["scheduler.name", "runs", "min(makespan)"]
+    assert rows == [["bags.fcfs", 2, 1.5], ["bags.prices", 3, 5e-324]]
     shown = simplugin("campaign", "query", store, sql).stdout.splitlines()
-    assert shown[0].split() == ["scheduler.name", "runs", "min(makespan)"]
+    assert shown[0].split() == columns
     assert shown[1].split() == ["bags.fcfs", "2", "1.5"]
     # All of it, to the last bit.
     answer = simplugin("campaign", "query", store, "SELECT * FROM results", "--json")
@@ -276,40 +253,39 @@ def test_a_query_as_csv_and_of_the_tables_themselves(simplugin, store):
     assert [json.loads(text)["n"] for (text,) in whole] == list(range(8))
 
 
-@pytest.mark.parametrize(
-    ("sql", "message"),
-    [
-        ("SELECT makspan FROM results", "makspan (did you mean 'makespan'?); columns of"),
-        ("SELECT * FROM result", "no such table: result (did you mean 'results'"),
-        ("SELECT FROM", "syntax error; columns of results are campaign, position, key, status"),
-        ("DELETE FROM runs", "a query can only read"),
-        ("VACUUM INTO 'copy.sqlite'", "a query can only read"),
-        ("ATTACH 'other.sqlite' AS other", "a query can only read"),
-        ("PRAGMA user_version = 7", "a query can only read"),
-        ("SELECT 1; SELECT 2", "a query is one statement"),
-        ("", "the query asks nothing"),
-    ],
-)
+WRONG_QUERIES = [
+    ("SELECT makspan FROM results", "makspan (did you mean 'makespan'?); columns of"),
+    ("SELECT * FROM result", "no such table: result (did you mean 'results'"),
+    ("SELECT FROM", "syntax error; columns of results are campaign, position, key, status"),
+    ("DELETE FROM runs", "a query can only read"),
+    ("VACUUM INTO 'copy.sqlite'", "a query can only read"),
+    ("ATTACH 'other.sqlite' AS other", "a query can only read"),
+    ("PRAGMA user_version = 7", "a query can only read"),
+    ("SELECT 1; SELECT 2", "a query is one statement"),
+    ("", "the query asks nothing"),
+]
+
+
+@pytest.mark.parametrize(("sql", "message"), WRONG_QUERIES)
 def test_queries_that_are_refused(simplugin, store, tmp_path, sql, message):
     before = store.read_bytes()
-    told = simplugin("campaign", "query", store, sql, cwd=tmp_path)
-    assert told.returncode == 1
-    assert message in told.stderr
+    assert message in simplugin("campaign", "query", store, sql, cwd=tmp_path, status=1).stderr
     assert store.read_bytes() == before
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["status", "no.sqlite"], "no.sqlite: there is no such store; 'simplugin campaign run"),
-        (["export", "{store}", "-o", "runs.xls"], "runs.xls: tables are written as .csv or .parq"),
-        (["export", "{store}", "-o", "runs.csv", "--campaign", "2"], "there is no campaign 2"),
-        (["query", "{store}", "SELECT 1", "--csv", "--json"], "--csv and --json exclude"),
-    ],
-)
+WRONG = [
+    (["status", "no.sqlite"], "no.sqlite: there is no such store; 'simplugin campaign run"),
+    (["export", "{store}", "-o", "runs.xls"], "runs.xls: tables are written as .csv or .parq"),
+    (["export", "{store}", "-o", "runs.csv", "--campaign", "2"], "there is no campaign 2"),
+    (["query", "{store}", "SELECT 1", "--csv", "--json"], "--csv and --json exclude"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), WRONG)
 def test_what_cannot_be_done_is_told(simplugin, store, tmp_path, words, message):
-    told = simplugin("campaign", *(word.format(store=store) for word in words), cwd=tmp_path)
-    assert told.returncode == 1
+    told = simplugin(
+        "campaign", *(word.format(store=store) for word in words), cwd=tmp_path, status=1
+    )
     assert message in told.stderr
     assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,7 @@
 """``simplugin campaign run`` and ``retry``: what they do, tell and return."""
 
 import io
+import itertools
 import json
 import os
 import shutil
@@ -17,16 +18,11 @@ from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
 from simplugin.campaigns.running.reporting import Progress
 from simplugin.campaigns.store import StoreReader, lock
 from simplugin.cli import displays
-from simplugin.cli.displays import (
-    RunsDisplay,
-    duration_text,
-    left_text,
-    progress_text,
-    rate_text,
-)
+from simplugin.cli.displays import RunsDisplay, duration_text, left_text, progress_text, rate_text
 from simplugin.errors import ScenarioError, StoreError
 
 NOBODY = 65534
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 # Runs look into a file that is no part of their keys, and fail as it says.
 MODULE = """
@@ -64,35 +60,30 @@ platform.seed = { from = 1, to = 2 }
 """
 VARIED = [
     {"platform.parameters.number": number, "platform.seed": seed}
-    for number in (1, 2, 3)
-    for seed in (1, 2)
+    for number, seed in itertools.product((1, 2, 3), (1, 2))
 ]
 
 
 @pytest.fixture
 def campaign(tmp_path):
-    (tmp_path / "mine.py").write_text(MODULE)
-    (tmp_path / "broken.txt").write_text("2 3")
-    (tmp_path / "deployment.xml").write_text(DEPLOYMENT)
-    (tmp_path / "speeds.toml").write_text(CAMPAIGN)
+    files = {"mine.py": MODULE, "broken.txt": "2 3", "deployment.xml": DEPLOYMENT}
+    for name, text in (files | {"speeds.toml": CAMPAIGN}).items():
+        (tmp_path / name).write_text(text)
     return tmp_path / "speeds.toml"
 
 
 def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
-    handlers = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    handlers = [signal.getsignal(each) for each in SIGNALS]
     told = simplugin("campaign", "run", "speeds.toml", "--dry-run", cwd=campaign.parent)
-    assert told.stdout.splitlines() == [
-        "Three speeds: 6 runs",
-        "0 recorded in speeds.sqlite, which is not there yet",
-        "  run 0: platform.parameters.number = 1, platform.seed = 1",
-        "  run 1: platform.parameters.number = 1, platform.seed = 2",
-        "  run 2: platform.parameters.number = 2, platform.seed = 1",
-        "  ... and 3 more",
-    ]
+    title, recorded, *runs, more = told.stdout.splitlines()
+    assert (title, more) == ("Three speeds: 6 runs", "  ... and 3 more")
+    assert recorded == "0 recorded in speeds.sqlite, which is not there yet"
+    pairs = enumerate([(1, 1), (1, 2), (2, 1)])
+    text = "  run {}: platform.parameters.number = {}, platform.seed = {}"
+    assert runs == [text.format(at, *pair) for at, pair in pairs]
     assert not (campaign.parent / "speeds.sqlite").exists()
 
-    told = simplugin("campaign", "run", "speeds.toml", "-j", 1, cwd=campaign.parent)
-    assert told.returncode == 1
+    told = simplugin("campaign", "run", "speeds.toml", "-j", 1, cwd=campaign.parent, status=1)
     failures, _, rest = told.stdout.partition("2 of 6 runs done, 4 failed, 0 of them recorded")
     assert failures.startswith("4 runs failed (error):\n")
     assert "number 2 is broken" in failures
@@ -107,14 +98,13 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     assert "\x1b" not in told.stdout + status.stdout + log.read_text()
     assert told.stderr.startswith("2 of 6 done, 4 failed, ")
     assert told.stderr.endswith("; 1 process of this host\n")
-    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == (
-        handlers
-    )
+    assert [signal.getsignal(each) for each in SIGNALS] == handlers
 
     # Of what failed, two can be had now; what is done is not touched.
     (campaign.parent / "broken.txt").write_text("3 1")
-    told = simplugin("campaign", "retry", campaign.with_suffix(".sqlite"), "-j", 1, "--json")
-    assert told.returncode == 1
+    told = simplugin(
+        "campaign", "retry", campaign.with_suffix(".sqlite"), "-j", 1, "--json", status=1
+    )
     document = json.loads(told.stdout)
     counts = [document[name] for name in ("total", "done", "failed", "missing", "before")]
     assert counts == [4, 2, 2, 0, 0]
@@ -126,8 +116,7 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     told = simplugin("campaign", "retry", campaign, "-j", 1)
     assert (told.returncode, told.stdout.partition(",")[0]) == (0, "2 of 2 runs done")
     monkeypatch.setattr(lock, "network_file_system", lambda store: store.name)
-    told = simplugin("campaign", "run", campaign, "--json")
-    assert told.returncode == 0
+    told = simplugin("campaign", "run", campaign, "--json", status=0)
     assert json.loads(told.stdout)["before"] == 6
     warning, *_, last = told.stderr.splitlines()
     assert "speeds.sqlite is on a network file system (speeds.sqlite), on which" in warning
@@ -137,12 +126,8 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     told = simplugin("campaign", "query", campaign, "SELECT makespan FROM results", "--json")
     assert sorted(json.loads(told.stdout)["rows"]) == [[2.0], [2.0], [3.0], [3.0], [6.0], [6.0]]
 
-    events = [line.split()[1] for line in log.read_text().splitlines()]
-    runs = ["run"]
-    assert events == [
-        *("begun", *runs * 6, "ended:", "begun", *runs * 4, "ended:"),
-        *("begun", *runs * 2, "ended:", "begun", "ended:"),
-    ]
+    events = " ".join(line.split()[1] for line in log.read_text().splitlines())
+    assert events == " ".join("begun " + "run " * runs + "ended:" for runs in (6, 4, 2, 0))
 
 
 def test_a_retry_has_the_limits_that_the_file_has_now(campaign, simplugin, tmp_path):
@@ -150,21 +135,20 @@ def test_a_retry_has_the_limits_that_the_file_has_now(campaign, simplugin, tmp_p
     limited = CAMPAIGN.replace("[sweep]", "[campaign]\nwall_limit = 0.1\n\n[sweep]")
     limited = limited.replace("[1, 2, 3]", "[1]").replace("to = 2", "to = 1")
     campaign.write_text(limited)
-    words = ("--store", tmp_path / "other.sqlite", "-j", 1)
-    told = simplugin("campaign", "run", campaign, *words)
-    assert (told.returncode, "stopped after 0.1 s" in told.stdout) == (1, True), told.stderr
-    again = f"simplugin campaign run {campaign} --retry-failed --store {tmp_path}/other.sqlite\n"
+    store = ("--store", tmp_path / "other.sqlite")
+    told = simplugin("campaign", "run", campaign, *store, "-j", 1, status=1)
+    assert "stopped after 0.1 s" in told.stdout
+    again = f"simplugin campaign run {campaign} --retry-failed --store {store[1]}\n"
     assert told.stdout.endswith(again)
     # The limit of before holds no more, whichever way it is retried.
     (tmp_path / "broken.txt").write_text("3")
-    for places in ((tmp_path / "other.sqlite",), (campaign, "--store", tmp_path / "other.sqlite")):
+    for places in ((store[1],), (campaign, *store)):
         campaign.write_text(limited.replace("0.1", "50"))
-        told = simplugin("campaign", "retry", *places, "-j", 1)
-        assert told.returncode == 0
-    with StoreReader(tmp_path / "other.sqlite") as reader:
+        told = simplugin("campaign", "retry", *places, "-j", 1, status=0)
+    with StoreReader(store[1]) as reader:
         (run,) = reader.runs()
     assert (run.attempt, run.record.failure) == (2, None)
-    told = simplugin("campaign", "status", campaign, "--store", tmp_path / "other.sqlite", "--json")
+    told = simplugin("campaign", "status", campaign, *store, "--json")
     assert json.loads(told.stdout)["campaigns"][0]["done"] == 1
 
 
@@ -185,14 +169,11 @@ def test_the_command_that_goes_on_names_a_store_that_its_file_does_not(tmp_path,
 
 def test_a_file_that_changes_during_a_run_makes_another_run_of_it(campaign, tmp_path):
     """The run reads one state of the file, its key was made of another one."""
-    module = MODULE.replace(
-        "    broken =",
-        """    file = Path(__file__).parent / "deployment.xml"
+    changing = """    file = Path(__file__).parent / "deployment.xml"
     if seed == 1 and number == 1 and "changed" not in file.read_text():
         file.write_text(file.read_text() + "<!-- changed -->")
-    broken =""",
-    )
-    (tmp_path / "mine.py").write_text(module)
+"""
+    (tmp_path / "mine.py").write_text(MODULE.replace("    broken =", f"{changing}    broken ="))
     (tmp_path / "broken.txt").write_text("")
     campaign.write_text(CAMPAIGN.replace("[1, 2, 3]", "[1]"))
     summary = run_campaign(campaign, jobs=1)
@@ -200,9 +181,8 @@ def test_a_file_that_changes_during_a_run_makes_another_run_of_it(campaign, tmp_
     # At least the run that changed the file itself, but also what waited then.
     assert summary.changed in (1, 2)
     after = load_campaign(campaign)
-    keys = {job.key for job in after.jobs()}
     with StoreReader(campaign.with_suffix(".sqlite")) as reader:
-        assert {run.record.job.key for run in reader.runs()} == keys
+        assert {run.record.job.key for run in reader.runs()} == {job.key for job in after.jobs()}
     assert run_campaign(after).before == 2
 
 
@@ -267,54 +247,45 @@ def test_what_would_be_another_run_is_not_retried(campaign, simplugin, tmp_path)
 
     told = simplugin("campaign", "retry", campaign)
     assert "speeds.sqlite: there is no such store" in told.stderr
-    told = simplugin("campaign", "run", campaign, "--store", store, "--dry-run")
-    assert told.stderr == ""
-    assert "\n6 recorded in " in told.stdout
+    run = ("campaign", "run", campaign, "--store", store)
+    told = simplugin(*run, "--dry-run")
+    assert (told.stderr, "\n6 recorded in " in told.stdout) == ("", True)
     (tmp_path / "mine.py").write_text(MODULE + "\n# another\n")
-    told = simplugin("campaign", "retry", store)
-    assert told.returncode == 1
+    told = simplugin("campaign", "retry", store, status=1)
     assert "run 2 of campaign 1 would be another one now" in told.stderr
     # Its file does not name the store.
-    again = f"run `simplugin campaign run {campaign} --store {store}`, which"
-    assert again in told.stderr
-    told = simplugin("campaign", "retry", store, "--slurm")
-    assert "name the campaign's file" in told.stderr
-    told = simplugin("campaign", "run", campaign, "--store", store, "--slurm")
-    assert "add a table [slurm]" in told.stderr
-    told = simplugin("campaign", "run", campaign, "--store", store, "--dry-run", "--json")
+    assert f"run `simplugin campaign run {campaign} --store {store}`, which" in told.stderr
+    for words, remedy in (
+        (("campaign", "retry", store, "--slurm"), "name the campaign's file"),
+        (("campaign", "retry", store, "--campaign", 3), "there is no campaign 3"),
+        ((*run, "--slurm"), "add a table [slurm]"),
+    ):
+        assert remedy in simplugin(*words).stderr
+    told = simplugin(*run, "--dry-run", "--json")
     # What was run is an earlier version now.
     since = "6 runs of an earlier version of this campaign are in the store, the last of campaign 1"
     assert f"{since}; changed since: a file that it depends on, or the code of" in told.stderr
     campaign.write_text(CAMPAIGN.replace("to = 2", "to = 3"))
-    other = simplugin("campaign", "run", campaign, "--store", store, "--dry-run")
+    other = simplugin(*run, "--dry-run")
     assert f"{since}; changed since: speeds.toml; what is the same" in other.stderr
     document = json.loads(told.stdout)
     assert (document["total"], document["recorded"]) == (6, 0)
     assert document["first"] == VARIED[:3]
-    told = simplugin("campaign", "retry", store, "--campaign", 3)
-    assert "there is no campaign 3" in told.stderr
 
 
 def test_rates_and_durations_are_told_in_a_unit_that_suits():
-    assert [rate_text(rate) for rate in (12.345, 1, 0.5, 0.01)] == [
-        *("12.3 runs/s", "1 runs/s", "30 runs/min", "36 runs/h")
-    ]
-    assert [duration_text(each) for each in (0.5, 89, 90, 5400, 2e5)] == [
-        *("0.5 s", "89 s", "1.5 min", "1.5 h", "2.31 days")
-    ]
+    rates = {12.345: "12.3 runs/s", 1: "1 runs/s", 0.5: "30 runs/min", 0.01: "36 runs/h"}
+    assert {rate: rate_text(rate) for rate in rates} == rates
+    texts = {0.5: "0.5 s", 89: "89 s", 90: "1.5 min", 5400: "1.5 h", 2e5: "2.31 days"}
+    assert {seconds: duration_text(seconds) for seconds in texts} == texts
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "text"),
-    [
-        (10, 20, "10 to 20 s left"),
-        (60.2, 60.4, "60 s left"),
-        (200, 400, "3.3 to 6.7 min left"),
-        (86400, 3 * 86400, "1 to 3 days left"),
-    ],
-)
-def test_time_left_is_as_exact_as_it_is_known(low, high, text):
-    assert left_text(low, high) == text
+def test_time_left_is_as_exact_as_it_is_known():
+    texts = {(10, 20): "10 to 20 s", (60.2, 60.4): "60 s", (200, 400): "3.3 to 6.7 min"}
+    texts[86400, 3 * 86400] = "1 to 3 days"
+    assert {times: left_text(*times) for times in texts} == {
+        times: f"{text} left" for times, text in texts.items()
+    }
 
 
 def progress_at(done, rate=2.0, left=(4.0, 6.0)):

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from changed_scenarios import change
 
 TASK_GRAPHS = Path(__file__).parents[2] / "scenarios" / "taskgraphs.toml"
 COMMAND = [sys.executable, "-m", "simplugin.cli"]
@@ -66,10 +67,7 @@ def test_run_prints_tables(lab, simplugin):
 
 
 def test_run_prints_json_and_nothing_else(lab):
-    actors = lab / "my_actors.py"
-    actors.write_text(
-        actors.read_text().replace("return me.now", "print('done')\n    return me.now")
-    )
+    change(lab / "my_actors.py", "return me.now", "print('done')\n    return me.now")
     done = call("run", "scenario.toml", "--json", "--seed", 3, cwd=lab)
     assert (done.returncode, done.stderr) == (0, "done\n")
     [line] = done.stdout.splitlines()
@@ -82,13 +80,9 @@ def test_run_prints_json_and_nothing_else(lab):
 
 
 def test_output_directory_gets_everything(lab, simplugin):
-    done = simplugin("run", "scenario.toml", "-o", "made", cwd=lab)
-    assert done.returncode == 0
-    assert lines_of(done.stdout)[-3:] == [
-        "wrote made/result.json",
-        "wrote made/trace.csv",
-        "wrote made/gantt.png",
-    ]
+    done = simplugin("run", "scenario.toml", "-o", "made", cwd=lab, status=0)
+    names = ("result.json", "trace.csv", "gantt.png")
+    assert lines_of(done.stdout)[-3:] == [f"wrote made/{name}" for name in names]
     assert (lab / "made" / "gantt.png").read_bytes().startswith(b"\x89PNG")
     assert len((lab / "made" / "trace.csv").read_text().splitlines()) == 3
 
@@ -98,12 +92,11 @@ def test_back_end_from_the_command_line(lab, simplugin):
     document = json.loads(simplugin(*words, "threads", "--json", cwd=lab).stdout)
     assert document["provenance"]["back_end"] == "threads"
     assert document["metrics"]["makespan"]["value"] == pytest.approx(END, rel=1e-9)
-    assert simplugin(*words, "magic", cwd=lab).returncode == 2
+    simplugin(*words, "magic", cwd=lab, status=2)
 
 
 def test_task_graphs_have_tables_and_drawings(simplugin, tmp_path):
-    done = simplugin("run", TASK_GRAPHS, "-o", tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = simplugin("run", TASK_GRAPHS, "-o", tmp_path, status=0)
     words = [line.split() for line in done.stdout.splitlines()]
     assert {"wide", "long", "fft", "strassen"} <= {line[0] for line in words if line}
     assert ["bound", "of", "makespan"] in [line[:3] for line in words]
@@ -113,9 +106,9 @@ def test_task_graphs_have_tables_and_drawings(simplugin, tmp_path):
 
 FAILURES = {
     "unknown key": ("title =", "titel =", "scenario.toml:1: unknown key 'titel'"),
-    "actor's exception": ("work = ", "work = ", "ValueError: not today"),
+    "actor's exception": ("my_actors:work", "raising:work", "ValueError: not today"),
     "unknown host": ('"deployment.xml"', '"elsewhere.xml"', "dave"),
-    "deadlock": ("my_actors:send", "my_actors:silent", "deadlock at 0 s"),
+    "deadlock": ("my_actors:send", "silent:send", "deadlock at 0 s"),
     "too long": ("[simulation.options]", "[simulation]\nuntil = 1.0\n[simulation.options]", "1"),
 }
 
@@ -123,19 +116,16 @@ FAILURES = {
 @pytest.mark.parametrize("name", FAILURES)
 def test_failures_are_one_message_and_status_one(lab, name, simplugin):
     old, new, told = FAILURES[name]
-    actors = lab / "my_actors.py"
-    if name == "actor's exception":
-        actors.write_text(
-            actors.read_text().replace("return me.now", "raise ValueError('not today')")
-        )
-    actors.write_text(actors.read_text() + "\n\nasync def silent(me, size):\n    return None\n")
+    module = (lab / "my_actors.py").read_text()
+    (lab / "raising.py").write_text(
+        module.replace("return me.now", "raise ValueError('not today')")
+    )
+    (lab / "silent.py").write_text("async def send(me, size):\n    return None\n")
     elsewhere = (lab / "deployment.xml").read_text().replace('"bob"', '"dave"')
     (lab / "elsewhere.xml").write_text(elsewhere)
-    path = lab / "scenario.toml"
-    path.write_text(path.read_text().replace(old, new))
+    change(lab / "scenario.toml", old, new)
     done = simplugin("run", "scenario.toml", cwd=lab)
-    assert done.returncode == 1
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("simplugin: ")
     assert told in done.stderr
     # The traceback of the user's actor may be shown, never ours.
@@ -145,24 +135,19 @@ def test_failures_are_one_message_and_status_one(lab, name, simplugin):
 
 def test_check_clean(lab, simplugin):
     done = simplugin("check", "platform.xml", "deployment.xml", cwd=lab)
-    assert done.returncode == 0
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "2 files: nothing found\n"
 
 
 def test_check_findings(lab, simplugin):
-    path = lab / "platform.xml"
-    path.write_text(path.read_text().replace('src="alice" dst="bob"', 'src="alice" dst="bobby"'))
-    done = simplugin("check", "platform.xml", cwd=lab)
-    assert done.returncode == 1
+    change(lab / "platform.xml", 'src="alice" dst="bob"', 'src="alice" dst="bobby"')
+    done = simplugin("check", "platform.xml", cwd=lab, status=1)
     assert any(line.startswith("platform.xml:9: error: ") for line in done.stdout.splitlines())
-    unreadable = simplugin("check", "gone.xml", cwd=lab)
-    assert (unreadable.returncode, "gone.xml" in unreadable.stdout) == (2, True)
-    as_json = simplugin("check", "platform.xml", "--json", cwd=lab)
+    assert "gone.xml" in simplugin("check", "gone.xml", cwd=lab, status=2).stdout
+    as_json = simplugin("check", "platform.xml", "--json", cwd=lab, status=1)
     document = json.loads(as_json.stdout)
-    assert (as_json.returncode, document["status"]) == (1, 1)
+    assert (document["status"], as_json.stderr) == (1, "")
     assert {"file", "line", "severity", "message", "remedy"} == set(document["findings"][0])
-    assert as_json.stderr == ""
 
 
 def run_on_terminal(lab, *arguments, interrupt_after=None):
@@ -202,19 +187,16 @@ def run_on_terminal(lab, *arguments, interrupt_after=None):
 def test_progress_on_a_terminal(lab):
     seen, status = run_on_terminal(lab, "run", "scenario.toml")
     assert status == 0
-    assert "simulating" in seen
-    assert "━" in seen
-    assert "makespan" in seen
+    for words in ("simulating", "━", "makespan"):
+        assert words in seen
 
 
 def test_interrupt_ends_quickly_and_says_so(lab):
-    actors = lab / "my_actors.py"
     endless = "    while True:\n        await me.sleep_for(1.0)\n"
-    actors.write_text(actors.read_text().replace("    return me.now\n", endless))
-    path = lab / "scenario.toml"
+    change(lab / "my_actors.py", "    return me.now\n", endless)
     # A trace without an end would fill the memory.
     without_trace = "[simulation]\ntrace = false\n[simulation.options]"
-    path.write_text(path.read_text().replace("[simulation.options]", without_trace))
+    change(lab / "scenario.toml", "[simulation.options]", without_trace)
     seen, status = run_on_terminal(lab, "run", "scenario.toml", interrupt_after=b"actors: 1")
     assert status == 130
     assert "simplugin: interrupted" in seen

@@ -14,17 +14,6 @@ def call(simplugin):
     return partial(simplugin, "platform", "generate")
 
 
-@pytest.fixture
-def refused(call):
-    def told(*arguments, cwd=None):
-        done = call(*arguments, cwd=cwd)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert done.stderr.startswith("simplugin: ")
-        return done.stderr
-
-    return told
-
-
 def test_a_platform_is_written_with_its_command(tmp_path, call):
     file = tmp_path / "torus.xml"
     done = call("torus", "sizes=[3,4]", "speed=2Gf", "latency=1us", "-o", file)
@@ -49,7 +38,7 @@ def test_the_seed_decides(call):
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_modules_are_found_in_the_current_directory(tmp_path, call, refused):
+def test_modules_are_found_in_the_current_directory(tmp_path, call):
     (tmp_path / "mine.py").write_text(
         "from simplugin.platforms import Cluster, Platform, Zone\n"
         "def lab(hosts: int, name='lab', wide=False, rates=(1,)):\n"
@@ -61,9 +50,6 @@ def test_modules_are_found_in_the_current_directory(tmp_path, call, refused):
     assert (done.returncode, done.stderr) == (0, "")
     assert 'bw="2MBps"' in done.stdout
     assert '<cluster id="here"' in done.stdout
-    assert "has no parameter 'host'; did you mean 'hosts'? It takes hosts name=lab" in refused(
-        "mine:lab", "host=4", cwd=tmp_path
-    )
 
 
 def test_the_list_has_every_generator(call):
@@ -80,20 +66,23 @@ def test_the_list_has_every_generator(call):
     assert "seed : int" in call("random_tree", "--list").stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        ([], "no generator is named; give one that --list shows"),
-        (["ring", "n_host=3"], "did you mean 'n_hosts'? It takes n_hosts speed=1Gf"),
-        (["ring", "n_hosts"], "'n_hosts' sets no parameter; write KEY=VALUE"),
-        (["ring", "n hosts=3"], "'n hosts=3' sets no parameter"),
-        (["ring", "n_hosts=3", "n_hosts=4"], "parameter 'n_hosts' is given twice"),
-        (["ring", "n_hosts=3", 'speed={law="uniform"'], "is not a TOML value"),
-        (["torus", "sizes=[3]", "--seed", "3"], "generator 'torus' draws nothing"),
-        (["ring", "n_hosts=3", "seed=1", "--seed", "3"], "the seed is given twice"),
-        (["ring", "n_hosts=3\nspeed=1"], "the number of hosts of a ring is '3\\nspeed=1'"),
-    ],
-)
-def test_what_is_wrong_is_told(arguments, told, tmp_path, refused):
-    assert told in refused(*arguments, "-o", tmp_path / "none.xml")
+WRONG = [
+    ([], "no generator is named; give one that --list shows"),
+    (["ring", "n_host=3"], "did you mean 'n_hosts'? It takes n_hosts speed=1Gf"),
+    (["ring", "n_hosts"], "'n_hosts' sets no parameter; write KEY=VALUE"),
+    (["ring", "n hosts=3"], "'n hosts=3' sets no parameter"),
+    (["ring", "n_hosts=3", "n_hosts=4"], "parameter 'n_hosts' is given twice"),
+    (["ring", "n_hosts=3", 'speed={law="uniform"'], "is not a TOML value"),
+    (["torus", "sizes=[3]", "--seed", "3"], "generator 'torus' draws nothing"),
+    (["ring", "n_hosts=3", "seed=1", "--seed", "3"], "the seed is given twice"),
+    (["ring", "n_hosts=3\nspeed=1"], "the number of hosts of a ring is '3\\nspeed=1'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "told"), WRONG)
+def test_what_is_wrong_is_told(arguments, told, tmp_path, call):
+    done = call(*arguments, "-o", tmp_path / "none.xml")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("simplugin: ")
+    assert told in done.stderr
     assert not (tmp_path / "none.xml").exists()

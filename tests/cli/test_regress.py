@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from changed_scenarios import change
 from rich.console import Console
 
 from simplugin.cli.regress import _print_table
@@ -21,6 +22,7 @@ from simplugin.regression.snapshots import Snapshot, read_snapshot, write_snapsh
 
 ROOT = Path(__file__).parents[2]
 OWN = sorted((ROOT / "scenarios").glob("*.toml"))
+HOSTILES = ("kill", "spin", "fail")
 HOSTILE = """
 import os
 import signal
@@ -41,15 +43,8 @@ async def fail(me, *size):
 @pytest.fixture
 def recorded_lab(lab, simplugin):
     """A laboratory whose scenario is recorded."""
-    done = simplugin("regress", lab, "--update", "--jobs", 1)
-    assert done.returncode == 0, done.stderr
+    simplugin("regress", lab, "--update", "--jobs", 1, status=0)
     return lab
-
-
-def changed(file, old, new):
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
 
 
 def told(done):
@@ -61,13 +56,13 @@ def told(done):
 
 def test_what_moved_is_told_explained_and_recorded(recorded_lab, simplugin, tmp_path):
     lab, junit = recorded_lab, tmp_path / "out" / "junit.xml"
-    file = lab / "recorded" / "scenario.json"
+    recorded = lab / "recorded"
+    file = recorded / "scenario.json"
     before = file.read_bytes()
     (lab / "pyproject.toml").write_text("[project]\n")  # no scenario
     # Half of the bandwidth: the transfer of 200 MB takes 4 s instead of 2 s.
-    changed(lab / "platform.xml", "100MBps", "50MBps")
-    done = simplugin("regress", lab, "--jobs", 1, "--junit", junit)
-    assert done.returncode == 1, done.stderr
+    change(lab / "platform.xml", "100MBps", "50MBps")
+    done = simplugin("regress", lab, "--jobs", 1, "--junit", junit, status=1)
     assert file.read_bytes() == before
     for line in (
         "scenario.toml  moved  makespan [s]             5         7          +2     +40 %",
@@ -83,8 +78,7 @@ def test_what_moved_is_told_explained_and_recorded(recorded_lab, simplugin, tmp_
     ):
         assert line.split() in [each.split() for each in done.stdout.splitlines()], line
     [case] = ET.parse(junit).getroot().iter("testcase")
-    assert case.get("name") == "scenario.toml"
-    assert float(case.get("time")) > 0
+    assert (case.get("name"), float(case.get("time")) > 0) == ("scenario.toml", True)
     assert "first difference at 2 s: send" in case.find("failure").text
 
     # 7 instead of 5 is 2/7 of the larger one; the utilisation is 3/7 instead of 3/5.
@@ -97,8 +91,8 @@ def test_what_moved_is_told_explained_and_recorded(recorded_lab, simplugin, tmp_
         "relative = 1e-3\n[scenarios.scenario.metrics]\nutilisation = 1\nmakespan = 1\n"
         "makspan = 1\n[scenarios.senario]\n[metrics]\nutilization = 1\n"
     )
-    shutil.copy(file, lab / "recorded" / "gone.json")
-    (lab / "recorded" / "mine.json").write_text('{"format": 1}')
+    shutil.copy(file, recorded / "gone.json")
+    (recorded / "mine.json").write_text('{"format": 1}')
     done = simplugin("regress", lab, "--json", "--tolerance", "makspan=1")
     assert "no run has a metric 'makspan'; did you mean 'makespan'?" in done.stderr
     for line in (
@@ -110,13 +104,11 @@ def test_what_moved_is_told_explained_and_recorded(recorded_lab, simplugin, tmp_
     states = {name: each["state"] for name, each in told(done).items()}
     assert states == {"scenario.toml": "ok", "gone.json": "missing"}
 
-    updated = simplugin("regress", lab, "--update")
-    assert updated.returncode == 0
+    updated = simplugin("regress", lab, "--update", status=0)
     assert "metrics as recorded, activities recorded now" in updated.stdout
-    assert not (lab / "recorded" / "gone.json").exists()
-    assert (lab / "recorded" / "mine.json").exists()
+    assert [(recorded / f"{each}.json").exists() for each in ("gone", "mine")] == [False, True]
     now = read_snapshot(file)
-    assert {metric.name: metric.value for metric in now.metrics}["makespan"] == 7.0
+    assert ("makespan", 7.0) in [(metric.name, metric.value) for metric in now.metrics]
     assert [row.end for row in now.activities.rows] == [4.0, 7.0]
 
     # What agrees is not written again, unless its activities are not those that are wanted.
@@ -124,14 +116,14 @@ def test_what_moved_is_told_explained_and_recorded(recorded_lab, simplugin, tmp_
     module.write_text(f"{module.read_text()}\nUNUSED = 3\n")
     (lab / "recorded" / "tolerances.toml").write_text("activities = 1\n")
     (lab / "recorded" / "scenario.trace.csv.gz").unlink()
-    assert simplugin("regress", lab, "--update").returncode == 0
+    simplugin("regress", lab, "--update", status=0)
     assert len(read_snapshot(file).activities.rows) == 1
     before = file.read_bytes()
     module.write_text(module.read_text().replace("UNUSED", "UNSEEN"))
-    assert simplugin("regress", lab, "--update").returncode == 0
+    simplugin("regress", lab, "--update", status=0)
     assert file.read_bytes() == before
     # A module that the actors could call is a possible cause.
-    changed(lab / "scenario.toml", "tcp_gamma = 0.0", "tcp_gamma = 0.0\nbandwidth_factor = 0.9")
+    change(lab / "scenario.toml", "tcp_gamma = 0.0", "tcp_gamma = 0.0\nbandwidth_factor = 0.9")
     done = simplugin("regress", lab)
     option = "option network/bandwidth-factor: 1.0 -> 0.9"
     for line in ("module my_actors.py changed", "scenario [simulation] changed", option):
@@ -142,36 +134,30 @@ def test_one_that_crashes_or_never_ends_stops_no_other(recorded_lab, simplugin):
     lab = recorded_lab
     (lab / "hostile.py").write_text(HOSTILE)
     usual = (lab / "scenario.toml").read_text()
-    for name in ("kill", "spin", "fail"):
-        text = usual.replace("my_actors:send", f"hostile:{name}")
+    texts = {each: usual.replace("my_actors:send", f"hostile:{each}") for each in HOSTILES}
+    texts |= {"wrong": usual + "\n[simulatoin]\n", "broken": "["}
+    texts["wide"] = usual + "\n[sweep]\nsimulation.seed = { from = 1, to = 101 }\n"
+    texts["narrow"] = usual + "\n[sweep]\nsimulation.seed = [7, 8]\n"
+    for name, text in texts.items():
         (lab / f"{name}.toml").write_text(text)
-    (lab / "wrong.toml").write_text(usual + "\n[simulatoin]\n")
-    (lab / "broken.toml").write_text("[")
-    (lab / "wide.toml").write_text(usual + "\n[sweep]\nsimulation.seed = { from = 1, to = 101 }\n")
-    (lab / "narrow.toml").write_text(usual + "\n[sweep]\nsimulation.seed = [7, 8]\n")
-    done = simplugin("regress", lab, "--jobs", 2, "--wall-limit", 5, "--json")
-    assert done.returncode == 1
-    found = told(done)
-    text = {name: "\n".join(each["explanation"]) for name, each in found.items()}
-    assert {name: each["state"] for name, each in found.items()} == {
-        "broken.toml": "failed",
-        "fail.toml": "failed",
-        "kill.toml": "failed",
-        "narrow.toml[simulation.seed=7]": "new",
-        "narrow.toml[simulation.seed=8]": "new",
-        "scenario.toml": "ok",
-        "spin.toml": "failed",
-        "wide.toml": "failed",
-        "wrong.toml": "failed",
+    found = told(simplugin("regress", lab, "--jobs", 2, "--wall-limit", 5, "--json"))
+    told_of = {
+        "broken.toml": ("failed", "broken.toml:1: not TOML"),
+        "fail.toml": ("failed", "what a pity"),
+        "kill.toml": ("failed", "crash: "),
+        "narrow.toml[simulation.seed=7]": ("new", "record it with --update"),
+        "narrow.toml[simulation.seed=8]": ("new", "record it with --update"),
+        "scenario.toml": ("ok", ""),
+        "spin.toml": ("failed", "raise --wall-limit"),
+        "wide.toml": ("failed", "has 101 runs; at most 100"),
+        "wrong.toml": ("failed", "did you mean 'simulation'"),
     }
-    assert "broken.toml:1: not TOML" in text["broken.toml"]
-    assert "what a pity" in text["fail.toml"]
-    assert text["kill.toml"].startswith("crash: ")
-    assert text["spin.toml"].startswith("wall limit: ")
-    assert "raise --wall-limit" in text["spin.toml"]
-    assert "has 101 runs; at most 100" in text["wide.toml"]
-    assert "did you mean 'simulation'" in text["wrong.toml"]
-    assert "record it with --update" in text["narrow.toml[simulation.seed=7]"]
+    assert {name: each["state"] for name, each in found.items()} == {
+        name: state for name, (state, _) in told_of.items()
+    }
+    for name, (_, words) in told_of.items():
+        assert words in "\n".join(found[name]["explanation"])
+    assert found["spin.toml"]["explanation"][0].startswith("wall limit: ")
 
     # What failed is not recorded, nor what cannot be; the runs of the campaign are, each by itself.
     recorded = lab / "recorded"
@@ -180,36 +166,31 @@ def test_one_that_crashes_or_never_ends_stops_no_other(recorded_lab, simplugin):
     before = {path: path.read_bytes() for path in recorded.iterdir()}
     (recorded / "blocked.json").mkdir()
     words = [lab / name for name in names]
-    done = simplugin("regress", *words, "--jobs", 1, "--update", "--json")
-    found = told(done)
+    found = told(simplugin("regress", *words, "--jobs", 1, "--update", "--json"))
     assert [each["state"] for each in found.values()] == ["failed", "new", "new", "failed", "ok"]
     assert "blocked.json: cannot be written: Is a directory" in str(found["blocked.toml"])
-    assert {read_snapshot(path).settings["seed"] for path in recorded.glob("narrow/*.json")} == {
-        7,
-        8,
-    }
+    seeds = {read_snapshot(path).settings["seed"] for path in recorded.glob("narrow/*.json")}
+    assert seeds == {7, 8}
     assert not (recorded / "fail.json").exists()
     assert {path: path.read_bytes() for path in before} == before
     assert not list(recorded.glob("*.part"))
 
     # They are compared by what varies, not by their positions.
-    changed(lab / "narrow.toml", "[7, 8]", "[9, 8]")
+    change(lab / "narrow.toml", "[7, 8]", "[9, 8]")
     found = told(simplugin("regress", lab / "narrow.toml", "--jobs", 1, "--json"))
     assert {name[-3:]: each["state"] for name, each in found.items()} == {"=9]": "new", "=8]": "ok"}
 
 
 def test_it_ends_properly_when_it_is_told_to(lab, tmp_path):
     (lab / "hostile.py").write_text(HOSTILE)
-    changed(lab / "scenario.toml", "my_actors:send", "hostile:spin")
+    change(lab / "scenario.toml", "my_actors:send", "hostile:spin")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     words = [Path(sys.executable).with_name("simplugin"), "regress", lab, "--jobs", "1"]
     environment = {**os.environ, "TMPDIR": str(scratch)}
     with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as command:
         try:
-            end = time.monotonic() + 600
             while not list(scratch.glob("simplugin-*")):
-                assert time.monotonic() < end
                 assert command.poll() is None
                 time.sleep(0.02)
             command.send_signal(signal.SIGTERM)
@@ -229,8 +210,9 @@ def test_names_tell_scenarios_apart_and_do_no_harm(simplugin, tmp_path):
     # A name that is not UTF-8, and would colour the terminal.
     wild = tmp_path / "two" / os.fsdecode(b"\xff\x1b[31m.toml")
     wild.write_text("[")
-    done = simplugin("regress", tmp_path / "one", tmp_path / "two", "--junit", tmp_path / "x.xml")
-    assert done.returncode == 1
+    done = simplugin(
+        "regress", tmp_path / "one", tmp_path / "two", "--junit", tmp_path / "x.xml", status=1
+    )
     names = ["one/same.toml", "two/same.toml", "two/\\udcff\\x1b[31m.toml"]
     names += ["one/gone.json", "two/gone.json"]
     cases = ET.parse(tmp_path / "x.xml").getroot().iter("testcase")
@@ -243,8 +225,8 @@ def test_names_tell_scenarios_apart_and_do_no_harm(simplugin, tmp_path):
     for file in (tmp_path / "two").glob("*.toml"):
         file.unlink()
     assert list(told(simplugin("regress", tmp_path / "two", "--json"))) == ["gone.json"]
-    assert simplugin("regress", tmp_path / "two", "--update").returncode == 0
-    assert simplugin("regress", tmp_path / "two", "--update").returncode == 2
+    simplugin("regress", tmp_path / "two", "--update", status=0)
+    simplugin("regress", tmp_path / "two", "--update", status=2)
 
 
 def test_a_report_that_cannot_be_written_loses_nothing(simplugin, tmp_path):
@@ -252,8 +234,7 @@ def test_a_report_that_cannot_be_written_loses_nothing(simplugin, tmp_path):
     done = simplugin("regress", tmp_path, "--junit", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "Is a directory; name another file with --junit" in done.stderr
-    done = simplugin("regress", tmp_path, "--junit", "/dev/full")
-    assert done.returncode == 2
+    done = simplugin("regress", tmp_path, "--junit", "/dev/full", status=2)
     assert "1 failed" in done.stdout
     assert "/dev/full: cannot be written: No space left on device" in done.stderr
 
@@ -286,8 +267,7 @@ def test_wrong_arguments_have_a_status_of_their_own(lab, simplugin, tmp_path):
         ((lab, "--rel-tol", "-1"), "give a number, 0 or more"),
         ((lab,), "tolerances.toml:1: unknown key 'relativ'; did you mean 'relative'?"),
     ):
-        done = simplugin("regress", *words)
-        assert done.returncode == 2
+        done = simplugin("regress", *words, status=2)
         assert message in " ".join(done.stderr.replace("│", "").split())
 
 
@@ -319,7 +299,6 @@ def test_examples_for_continuous_integration_call_the_command():
     page = (ROOT / "docs" / "regression.md").read_text()
     blocks = [part.partition("```")[0] for part in page.split("```yaml\n")[1:]]
     assert len(blocks) == 2
-    assert all(
-        "simplugin regress scenarios --junit reports/scenarios.xml" in each for each in blocks
-    )
-    assert all("python -m pytest tests --junit-xml=" in each for each in blocks)
+    for block in blocks:
+        assert "simplugin regress scenarios --junit reports/scenarios.xml" in block
+        assert "python -m pytest tests --junit-xml=" in block

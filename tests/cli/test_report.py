@@ -7,6 +7,7 @@ import shlex
 import pytest
 from stored_runs import Source
 
+from simplugin.campaigns import load_campaign
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store import Store
 from simplugin.claims import Claim
@@ -19,16 +20,12 @@ from simplugin.scenarios.outputs import claim_document, figure_document
 def record(position, varied, metrics=None, contents=None, error=None, **arguments):
     target = reproduction_runs.TARGET if arguments else "module:function"
     job = Job(f"{position:064x}", position, target, arguments, varied)
-    measured = failure = None
+    measured, failure = None, Failure("error", error)
     if error is None:
-        row = Row(
-            tuple(Metric(name, value, unit) for name, (value, unit) in metrics.items()),
-            {"seed": 7, "platform": "abc"},
-            Best("makespan", 10.0, "bound") if "makespan" in metrics else None,
-        )
-        measured = Measured(row, "d" * 64, contents)
-    else:
-        failure = Failure("error", error)
+        values = tuple(Metric(name, value, unit) for name, (value, unit) in metrics.items())
+        best = Best("makespan", 10.0, "bound") if "makespan" in metrics else None
+        row = Row(values, {"seed": 7, "platform": "abc"}, best)
+        measured, failure = Measured(row, "d" * 64, contents), None
     started = f"2026-11-22T04:00:{position:02d}.5+00:00"
     return Record(job, measured, failure, started, 60.0, "host-a:17", {"simplugin": "0.1.0"})
 
@@ -36,17 +33,12 @@ def record(position, varied, metrics=None, contents=None, error=None, **argument
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("a store") / "store.sqlite"
-    activities = {
-        "columns": {
-            "actor": ["w"], "resource": ["h1"], "kind": ["exec"], "label": [""],
-            "start": [0.0], "end": [2.0], "state": ["done"],
-        },
-        "total": 5,
-    }  # fmt: skip
+    columns = {"actor": ["w"], "resource": ["h1"], "kind": ["exec"], "label": [""]}
+    columns |= {"start": [0.0], "end": [2.0], "state": ["done"]}
+    activities = {"columns": columns, "total": 5}
     kept = {"figures": [], "listings": [], "activities": activities}
     with Store.open(path) as writer:
-        grid = Source(8, "1" * 64, "A grid")
-        number = writer.begin(grid)
+        number = writer.begin(Source(8, "1" * 64, "A grid"))
         for at in range(6):
             varied = {"scheduler.name": "ab"[at % 2], "platform.seed": at // 2}
             if at == 5:
@@ -58,11 +50,9 @@ def store(tmp_path_factory):
         number = writer.begin(claims)
         claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
         figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
-        metrics = {"claims": (1, "")}
-        about = {"module": "simplugin.papers.beaumont"}
-        of = {"capability": "bags"}
-        writer.append(number, record(20, of, metrics, {"claims": [claim]}, **about))
-        writer.append(number, record(21, of, metrics, {"figures": [figure]}, **about))
+        for at, contents in ((20, {"claims": [claim]}), (21, {"figures": [figure]})):
+            about = {"capability": "bags"}, {"claims": (1, "")}, contents
+            writer.append(number, record(at, *about, module="simplugin.papers.beaumont"))
         writer.begin(Source(5, "3" * 64, "Nothing"))
         writer.commit()
     return path
@@ -79,10 +69,8 @@ def column(document, name):
 
 
 def test_the_page_has_what_the_store_has(simplugin, store, tmp_path):
-    done = simplugin(
-        "report", store, "-o", tmp_path, "--campaign", 1, "--baseline", "b", "--no-figures"
-    )
-    assert done.returncode == 0, done.stderr
+    words = ("--campaign", 1, "--baseline", "b", "--no-figures")
+    done = simplugin("report", store, "-o", tmp_path, *words, status=0)
     assert done.stdout.strip().endswith("index.html")
     page, document = data_of(tmp_path / "index.html")
     assert "5 of 8 runs done · 1 failed · 2 not done yet" in page
@@ -97,52 +85,43 @@ def test_the_page_has_what_the_store_has(simplugin, store, tmp_path):
     assert column(document, "bound")["role"] == "other"
     assert column(document, "platform.seed")["values"] == [0, 0, 1, 1, 2, 2]
     assert column(document, "error")["texts"] == ["no host\nTraceback"]
-    facts = dict(document["facts"])
-    assert facts["runs started"] == "2026-11-22 04:00:00 to 04:00:05 UTC"
-    assert facts["time of all runs"] == "6.0 min"
-    assert facts["versions"] == "simplugin 0.1.0"
+    facts = {"runs started": "2026-11-22 04:00:00 to 04:00:05 UTC", "time of all runs": "6.0 min"}
+    assert dict(document["facts"]).items() >= (facts | {"versions": "simplugin 0.1.0"}).items()
     [kept] = document["kept"]
     assert kept["title"] == "Run 2: scheduler.name = a, platform.seed = 1"
-    assert kept["schedule"]["clusters"] == [["h1", 1]]
-    assert kept["schedule"]["facts"] == "the first 1 of 5 activities"
+    schedule = kept["schedule"]
+    assert (schedule["clusters"], schedule["facts"]) == ([["h1", 1]], "the first 1 of 5 activities")
 
 
 def test_runs_are_grouped_as_asked_for(simplugin, store, tmp_path):
     words = ("report", store, "-o", tmp_path, "--campaign", 1, "--no-figures")
-    assert simplugin(*words, "--group", "platform.seed", "--baseline", 1).returncode == 0
+    simplugin(*words, "--group", "platform.seed", "--baseline", 1, status=0)
     _, document = data_of(tmp_path / "index.html")
     assert (document["group"], document["baseline"]) == ("platform.seed", 1)
     # The same number, written otherwise.
-    assert simplugin(*words, "--group", "platform.seed", "--baseline", "2.0").returncode == 0
+    simplugin(*words, "--group", "platform.seed", "--baseline", "2.0", status=0)
     assert data_of(tmp_path / "index.html")[1]["baseline"] == 2
     for option, value, told in (
         ("--group", "makespan", "'makespan', which is not varied; varied are scheduler.name"),
         ("--group", "platform.sed", "no column 'platform.sed'; did you mean 'platform.seed'?"),
         ("--baseline", "c", "scheduler.name is never 'c'; it is a, b"),
     ):
-        wrong = simplugin(*words, option, value)
-        assert (wrong.returncode, told in wrong.stderr) == (1, True), wrong.stderr
+        assert told in simplugin(*words, option, value, status=1).stderr
 
 
 def test_claims_and_figures_of_a_reproduction(simplugin, store, tmp_path):
-    done = simplugin("report", store, "-o", tmp_path, "--campaign", 2)
-    assert done.returncode == 0, done.stderr
+    simplugin("report", store, "-o", tmp_path, "--campaign", 2, status=0)
     _, document = data_of(tmp_path / "index.html")
-    assert [(each["capability"], each["agrees"]) for each in document["claims"]] == [
-        ("bags", False)
-    ]
+    [claim] = document["claims"]
+    assert (claim["capability"], claim["agrees"]) == ("bags", False)
     assert [each["capability"] for each in document["figures"]] == ["bags"]
     facts = dict(document["facts"])
-    command = facts["resumed or measured again by"]
     words = ["simplugin", "reproduce", "bags", "--quick", "-o", str(store.parent)]
-    assert shlex.split(command) == words
+    assert shlex.split(facts["resumed or measured again by"]) == words
     assert facts["runs started"] == "2026-11-22 04:00:20 to 04:00:21 UTC"
     # Files that the page links to are there.
-    assert document["files"]
-    assert all((tmp_path / each).is_file() for each in document["files"])
-    assert sorted(document["files"]) == sorted(
-        f"figures/{each.name}" for each in (tmp_path / "figures").glob("*.p[dn][fg]")
-    )
+    files = (tmp_path / "figures").glob("*.p[dn][fg]")
+    assert sorted(document["files"]) == sorted(f"figures/{each.name}" for each in files) != []
 
 
 def test_what_cannot_be_reported(simplugin, store, tmp_path):
@@ -152,39 +131,26 @@ def test_what_cannot_be_reported(simplugin, store, tmp_path):
         ((store, "--campaign", 9), "there is no campaign 9"),
         ((tmp_path / "no.sqlite",), "no.sqlite"),
     ):
-        wrong = simplugin("report", *words, "-o", tmp_path / "out")
-        assert (wrong.returncode, told in wrong.stderr) == (1, True), wrong.stderr
+        assert told in simplugin("report", *words, "-o", tmp_path / "out", status=1).stderr
     assert not (tmp_path / "out").exists()
 
 
 CAMPAIGN = """
-title = "{title}"
-[campaign]
-store = "store.sqlite"
-[platform]
-generator = "random_tree"
-parameters = {{ n_hosts = 5, max_degree = 2 }}
+title = "Trees"
+campaign.store = "store.sqlite"
+platform = {{ generator = "random_tree", parameters = {{ n_hosts = 5, max_degree = 2 }} }}
+scheduler.name = "bags.fcfs"
+sweep.platform.seed = [1, 2]
 [workload]
 kind = "bags"
-[[workload.applications]]
-name = "render"
-master = "n0"
-flop = "60Gf"
-byte = "20MB"
-count = {count}
-[scheduler]
-name = "bags.fcfs"
-[sweep]
-platform.seed = [1, 2]
+applications = [{{ name = "x", master = "n0", flop = "60Gf", byte = "20MB", count = {} }}]
 """
 
 
 def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monkeypatch):
-    from simplugin.campaigns.campaign import load_campaign
-
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "trees.toml"
-    file.write_text(CAMPAIGN.format(title="Trees", count=4))
+    file.write_text(CAMPAIGN.format(4))
     mine = load_campaign(file)
     with Store.open(tmp_path / "store.sqlite") as writer:
         for title, identity, name in (
@@ -194,20 +160,19 @@ def test_a_campaign_file_is_never_reported_as_another(simplugin, tmp_path, monke
             writer.append(number, record(number, {"platform.seed": 1}, {"makespan": (2.0, "s")}))
         writer.commit()
     words = ("report", file, "-o", tmp_path / "page", "--figures", "none")
-    assert simplugin(*words).returncode == 0
+    simplugin(*words, status=0)
     page, document = data_of(tmp_path / "page" / "index.html")
     assert "<title>Trees</title>" in page
     assert document["files"] == []
-    again = "simplugin campaign run trees.toml"
-    assert dict(document["facts"])["resumed or run again by"] == again
+    facts = dict(document["facts"])
+    assert facts["resumed or run again by"] == "simplugin campaign run trees.toml"
     # The file has changed: neither the latest campaign nor the one that it was.
-    file.write_text(CAMPAIGN.format(title="Trees", count=5))
-    changed = simplugin(*words)
-    assert changed.returncode == 1
+    file.write_text(CAMPAIGN.format(5))
+    changed = simplugin(*words, status=1)
     assert f"there is no campaign as {file} describes it now" in changed.stderr
     assert "--campaign 1 takes that one" in changed.stderr
     assert "Others" not in changed.stderr
-    assert simplugin(*words, "--campaign", 1).returncode == 0
+    simplugin(*words, "--campaign", 1, status=0)
     # A store alone is its latest campaign.
-    assert simplugin("report", tmp_path / "store.sqlite", *words[2:]).returncode == 0
+    simplugin("report", tmp_path / "store.sqlite", *words[2:], status=0)
     assert "<title>Others</title>" in (tmp_path / "page" / "index.html").read_text()

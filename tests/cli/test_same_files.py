@@ -26,16 +26,11 @@ for scenario in sys.argv[2:]:
 def written(tmp_path_factory):
     """Directories of two processes, each with what it wrote of all scenarios."""
     place = tmp_path_factory.mktemp("runs")
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, place / seed]
-            + [SCENARIOS / f"{name}.toml" for name in NAMES],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for seed in "12"
-    ]
+    runs, files = [], [SCENARIOS / f"{name}.toml" for name in NAMES]
+    for seed in "12":
+        words = [sys.executable, "-c", PROGRAM, place / seed, *files]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        runs.append(subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True))
     printed = [run.communicate() for run in runs]
     assert [run.returncode for run in runs] == [0, 0], printed
     return [place / seed for seed in "12"]

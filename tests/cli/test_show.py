@@ -1,10 +1,6 @@
 """``simplugin platform show`` as users call it."""
 
-from __future__ import annotations
-
 import json
-import subprocess
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -17,31 +13,24 @@ ROOT = Path(__file__).parents[2]
 FILES = ROOT / "platforms_xml"
 
 
-Show = Callable[..., subprocess.CompletedProcess[str]]
-
-
 @pytest.fixture
-def show(simplugin: Show) -> Show:
+def show(simplugin):
     return partial(simplugin, "platform", "show")
 
 
-def test_tables(show: Show) -> None:
+def test_tables(show):
     done = show(FILES / "lille_nancy.xml")
     assert (done.returncode, done.stderr) == (0, "")
-    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert "lille_nancy.xml" in lines
-    # 53 + 20 + 26 + 47 + 120 hosts of Table 1.
-    assert "hosts 266" in lines
-    assert "simgrid hosts 266" in lines
-    assert "grelon cluster FLAT 1 120 120 382.2 Gflop/s" in lines
-    # Five clusters: 5 x 4 ordered pairs, and two within each.
-    assert "all hosts reach each other yes, by 30 pairs" in lines
-    # The backbones of the clusters.
-    assert "FATPIPE - 5" in lines
-    assert "zoneRoute 10" in lines
+    # 53 + 20 + 26 + 47 + 120 hosts of Table 1. Of five clusters 5 x 4 ordered pairs, and two
+    # within each; five backbones.
+    assert {" ".join(line.split()) for line in done.stdout.splitlines()} >= {
+        "lille_nancy.xml", "hosts 266", "simgrid hosts 266", "FATPIPE - 5", "zoneRoute 10",
+        "all hosts reach each other yes, by 30 pairs",
+        "grelon cluster FLAT 1 120 120 382.2 Gflop/s",
+    }  # fmt: skip
 
 
-def test_json(show: Show) -> None:
+def test_json(show):
     done = show(FILES / "two_topologies.xml", "--json")
     document = json.loads(done.stdout)
     assert document["hosts"] == document["simgrid_hosts"] == 128
@@ -52,75 +41,54 @@ def test_json(show: Show) -> None:
     # 64 x 63 ordered pairs in each of two, and two between them.
     assert (document["pairs"], document["pairs_are_all"]) == (2 * 64 * 63 + 2, True)
     parts = document["listings"][0]
-    assert [line[:3] for line in parts["lines"]] == [
-        ["tree", "cluster", "FAT_TREE"],
-        ["torus", "cluster", "TORUS"],
-    ]
+    assert [line[2] for line in parts["lines"]] == ["FAT_TREE", "TORUS"]
 
 
-def test_route_of_a_pair(show: Show) -> None:
+def test_route_of_a_pair(show):
     done = show(FILES / "lille_nancy.xml", "--pair", "chti-1", "grelon-3", "--json")
     route = json.loads(done.stdout)["listings"][-1]
-    assert [line[0] for line in route["lines"]] == [
-        "chti_link_1_UP",
-        "chti_backbone",
-        "lille-uplink_UP",
-        "renater",
-        "grelon-uplink_DOWN",
-        "grelon_backbone",
-        "grelon_link_3_DOWN",
-    ]
+    up = ["chti_link_1_UP", "chti_backbone", "lille-uplink_UP"]
+    down = ["grelon-uplink_DOWN", "grelon_backbone", "grelon_link_3_DOWN"]
+    assert [line[0] for line in route["lines"]] == [*up, "renater", *down]
     # 50 + 20 + 20 us at either end, 5 ms between.
     assert sum(line[3] for line in route["lines"]) == pytest.approx(5e-3 + 2 * 90e-6)
     assert route["note"] == "latency 0.00518 s, narrowest 125 MB/s"
 
 
-def test_hosts_that_do_not_reach_each_other(show: Show) -> None:
-    done = show(FILES / "tree.xml")
-    assert done.returncode == 0
+def test_hosts_that_do_not_reach_each_other(show):
+    done = show(FILES / "tree.xml", status=0)
     # A tree of 12 hosts has 11 edges: 22 of 132 ordered pairs are neighbours.
     assert "no: 110 of 132 pairs lack a route" in done.stdout
     assert "platforms_xml/tree.xml:5: warning: 'n0' cannot reach 'n4'" in done.stderr
-    pair = show(FILES / "tree.xml", "--pair", "n0", "n4")
-    assert pair.returncode == 1
-    assert "there is no route from 'n0' to 'n4'" in pair.stderr
 
 
-@pytest.mark.parametrize(
-    ("pair", "message"),
-    [
-        (("chti-1", "grelon-300"), "no host 'grelon-300'; did you mean 'grelon-30' or "),
-        (("x", "grelon-1"), "the hosts are 'chuque-1', 'chuque-2', 'chuque-3' ... 'grelon-120'"),
-        (("chti-1", "chti-1"), "'chti-1' is both ends of the pair; name two hosts"),
-    ],
-)
-def test_pairs_that_are_none(pair: tuple[str, str], message: str, show: Show) -> None:
-    done = show(FILES / "lille_nancy.xml", "--pair", *pair)
-    assert done.returncode == 1
-    assert message in done.stderr
+TWO = "platforms_xml/lille_nancy.xml"
+WRONG = [
+    ("platforms_xml/tree.xml --pair n0 n4", 1, "there is no route from 'n0' to 'n4'"),
+    (f"{TWO} --pair chti-1 grelon-300", 1, "no host 'grelon-300'; did you mean 'grelon-30' or "),
+    (f"{TWO} --pair x grelon-1", 1, "the hosts are 'chuque-1', 'chuque-2', 'chuque-3' ... 'grelon"),
+    (f"{TWO} --pair chti-1 chti-1", 1, "'chti-1' is both ends of the pair; name two hosts"),
+    ("deployments/master_worker.xml", 1, "the file has no hosts; name a platform"),
+    ("platforms_xml/nothing.xml", 2, "nothing.xml"),
+]
 
 
-def test_errors_are_those_of_check(tmp_path: Path, show: Show) -> None:
+@pytest.mark.parametrize(("words", "status", "message"), WRONG)
+def test_what_cannot_be_shown_is_told(words, status, message, show):
+    assert message in show(*words.split(), cwd=ROOT, status=status).stderr
+
+
+def test_errors_are_those_of_check(tmp_path, show):
     file = tmp_path / "wrong.xml"
-    text = (FILES / "star.xml").read_text()
-    broken = text.replace('bandwidth="', 'bandwidth="-', 1)
+    broken = (FILES / "star.xml").read_text().replace('bandwidth="', 'bandwidth="-', 1)
     file.write_text(broken)
     done = show(file)
     line = 1 + broken[: broken.index('bandwidth="-')].count("\n")
-    assert done.returncode == 1
-    assert done.stdout == ""
+    assert (done.returncode, done.stdout) == (1, "")
     assert f"{file}:{line}: error:" in done.stderr
-    missing = show(tmp_path / "nothing.xml")
-    assert (missing.returncode, "nothing.xml" in missing.stderr) == (2, True)
 
 
-def test_a_deployment_has_no_hosts(show: Show) -> None:
-    done = show(ROOT / "deployments" / "master_worker.xml")
-    assert done.returncode == 1
-    assert "the file has no hosts; name a platform" in done.stderr
-
-
-def test_a_sample_is_said_to_be_one(tmp_path: Path, show: Show) -> None:
+def test_a_sample_is_said_to_be_one(tmp_path, show):
     file = tmp_path / "torus.xml"
     shape = {"topology": "TORUS", "topology_parameters": "20,20"}
     torus = Cluster("torus", "0-399", 1e9, 1e8, 1e-4, "h", **shape)

@@ -1,7 +1,5 @@
 """The command in a file's first comment can be copied into a shell; collecting garbage can wait."""
 
-from __future__ import annotations
-
 import gc
 import shlex
 
@@ -14,7 +12,7 @@ from simplugin.cli.terminal import own_command
 
 
 @given(st.lists(st.text("-a\\' \"$*~=;é", max_size=8), max_size=5))
-def test_words_are_read_back(arguments: list[str]) -> None:
+def test_words_are_read_back(arguments):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["/somewhere/simplugin", *arguments])
         command = own_command()
@@ -22,7 +20,7 @@ def test_words_are_read_back(arguments: list[str]) -> None:
     assert shlex.split(command) == ["simplugin", *arguments]
 
 
-def test_the_garbage_collector_comes_back() -> None:
+def test_the_garbage_collector_comes_back():
     assert gc.isenabled()
     within = uncollected()
     within.__enter__()

@@ -2,22 +2,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from simplugin.papers.bertin import seeded_platforms
-from simplugin.papers.bertin.five_hosts import (
-    PROPORTIONAL,
-    REPORTED,
-    RING,
-    all_trees,
-    averaged,
-    changes,
-    counts,
-    error,
-    falls,
-    optimum,
-    run,
-    sharing,
-    throughputs_on,
-)
+from simplugin.papers.bertin import five_hosts, seeded_platforms
+from simplugin.papers.bertin.five_hosts import PROPORTIONAL, REPORTED, RING
 from simplugin.papers.bertin.seeded_platforms import Finding, chosen, cold_start
 from simplugin.papers.statements import judged, statements
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE
@@ -27,9 +13,9 @@ from simplugin.pricing.policies.gradient import Gradient, Reading
 FINDING = Finding(20, 50, 0.0, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
 
 
-def test_there_are_125_trees() -> None:
+def test_there_are_125_trees():
     """Cayley: 5 ** 3, all different, all of them trees over all hosts; the one chosen is there."""
-    trees = all_trees()
+    trees = five_hosts.all_trees()
     found = {frozenset(tree) for tree in trees}
     assert len(found) == len(trees) == 125
     assert frozenset(FIVE_HOSTS_TREE) in found
@@ -39,64 +25,62 @@ def test_there_are_125_trees() -> None:
         assert set(graph) == set(FIVE_HOSTS)
 
 
-def test_the_optimum_is_a_third_of_all_computation_each() -> None:
+def test_the_optimum_is_a_third_of_all_computation_each():
     """Links do not bind on the tree chosen: rho_k = (sum of W) / (3 w_k)."""
-    best = 2.5e9 / 3 / sharing().flop
-    assert optimum()[1] == pytest.approx(best, rel=1e-7)
-    assert optimum()[0] == pytest.approx(float(np.log(best).sum()), rel=1e-9)
+    best = 2.5e9 / 3 / five_hosts.sharing().flop
+    assert five_hosts.optimum()[1] == pytest.approx(best, rel=1e-7)
+    assert five_hosts.optimum()[0] == pytest.approx(float(np.log(best).sum()), rel=1e-9)
 
 
-def test_platforms_side_by_side_do_not_touch() -> None:
+def test_platforms_side_by_side_do_not_touch():
     """An iteration of several platforms has the throughputs of each alone, to the last bit."""
-    platforms = [FIVE_HOSTS_TREE, RING, *all_trees()[17:20]]
-    together = throughputs_on(platforms, REPORTED, 100)
+    platforms = [FIVE_HOSTS_TREE, RING, *five_hosts.all_trees()[17:20]]
+    together = five_hosts.throughputs_on(platforms, REPORTED, 100)
     for number, edges in enumerate(platforms):
-        alone = iterate(Gradient(reading=REPORTED), sharing(tuple(edges)), PROPORTIONAL, 100)
+        sharing = five_hosts.sharing(tuple(edges))
+        alone = iterate(Gradient(reading=REPORTED), sharing, PROPORTIONAL, 100)
         assert np.array_equal(together[:, number], alone.throughput)
 
 
-def test_the_count_of_17_is_reproduced() -> None:
+def test_the_count_of_17_is_reproduced():
     """The report's 17 rounds to 5 %, where throughputs are known one round late."""
-    assert settled(error(run(2000)), 0.05) == 17
-    assert counts(all_trees()[::10])[:, 0].min() == 17
+    assert settled(five_hosts.error(five_hosts.run(2000)), 0.05) == 17
+    assert five_hosts.counts(five_hosts.all_trees()[::10])[:, 0].min() == 17
 
 
-def test_the_other_counts_come_close() -> None:
+def test_the_other_counts_come_close():
     """Near 83 and 498; 85 and 414 on the ring, as another implementation of the reading found."""
-    assert counts([RING], Reading()).tolist() == [[6, 85, 414]]
-    found = [settled(error(run(2000)), level) for level in (0.01, 0.005)]
+    assert five_hosts.counts([RING], Reading()).tolist() == [[6, 85, 414]]
+    found = [settled(five_hosts.error(five_hosts.run(2000)), level) for level in (0.01, 0.005)]
     assert found[0] == pytest.approx(83, rel=0.6)
     assert found[1] == pytest.approx(498, rel=0.05)
 
 
-def test_measures_by_hand() -> None:
+def test_measures_by_hand():
     """Averages skip the start; falls and changes are between neighbours."""
-    assert averaged(np.arange(9.0), 4).tolist() == [2.5, 6.5]
+    assert five_hosts.averaged(np.arange(9.0), 4).tolist() == [2.5, 6.5]
     throughput = np.array([[1.0, 4.0], [1.0, 3.5], [2.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
-    assert falls(throughput).tolist() == [2, 3]
-    assert changes(throughput) == pytest.approx([0.125, 1.0, 1.0, 0.0])
+    assert five_hosts.falls(throughput).tolist() == [2, 3]
+    assert five_hosts.changes(throughput) == pytest.approx([0.125, 1.0, 1.0, 0.0])
 
 
-@pytest.mark.parametrize(
-    ("changed", "disagreeing"),
-    [
-        ([{}], set()),
-        ([{"near": 26, "exact": 61}] * 12, {"cold-local", "exact-local"}),
-        ([{"near": None}], {"cold-local-worst"}),
-        ([{"apart": 1e-8}], {"actors-local"}),
-        ([{"worst": 1.0}], {"stable-local"}),
-        ([{"apart": np.nan, "date": np.nan}] * 12, set()),
-    ],
-)
-def test_verdicts_on_markets(monkeypatch, changed, disagreeing) -> None:
+VERDICTS = [
+    ([{}], set()),
+    ([{"near": 26, "exact": 61}] * 12, {"cold-local", "exact-local"}),
+    ([{"near": None}], {"cold-local-worst"}),
+    ([{"apart": 1e-8}], {"actors-local"}),
+    ([{"worst": 1.0}], {"stable-local"}),
+    ([{"apart": np.nan, "date": np.nan}] * 12, set()),
+]
+
+
+@pytest.mark.parametrize(("changed", "disagreeing"), VERDICTS)
+def test_verdicts_on_markets(monkeypatch, changed, disagreeing):
     """Medians and the worst of 12 platforms decide, each for its own statement."""
     findings = iter(FINDING._replace(**change) for change in [*changed, *[{}] * 12])
     monkeypatch.setattr(seeded_platforms, "chosen", lambda _: chosen(quick=True))
     monkeypatch.setattr(seeded_platforms, "examine", lambda *_, **__: next(findings))
-    about = [
-        each
-        for each in statements("simplugin.papers.bertin")
-        if each.experiment == "cold start, markets"
-    ]
+    known = statements("simplugin.papers.bertin")
+    about = [each for each in known if each.experiment == "cold start, markets"]
     claims = judged(about, cold_start("market", True))
     assert {claim.id for claim in claims if not claim.agrees} == disagreeing

@@ -1,17 +1,9 @@
 """The published figure of CPA, met on SimGrid, and what CPA comes to with other beliefs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from simplugin.papers.ntakpe.bicpa import (
-    CLUSTER,
-    GRAPH,
-    believed_sizes,
-    executed,
-    schedule,
-)
+from simplugin.papers.ntakpe.bicpa import CLUSTER, GRAPH, believed_sizes, executed, schedule
 from simplugin.papers.statements import statements
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import Allocation
@@ -39,14 +31,10 @@ def test_published_figure():
 def test_the_mapping_of_this_package_meets_it_too_without_packing(mode):
     counts = schedule(20).allocation
     times = task_times(GRAPH.flop, GRAPH.alpha, counts, 1e9)
-    done = execute(
-        GraphSet((GRAPH,)),
-        CLUSTER.site(),
-        platform=CLUSTER.platform(),
-        allocations=[Allocation(counts, times, counts[np.newaxis, :])],
-        readings=Readings(packing="off"),
-        mode=mode,
-    ).schedule
+    allocations = [Allocation(counts, times, counts[np.newaxis, :])]
+    given = {"platform": CLUSTER.platform(), "allocations": allocations, "mode": mode}
+    readings = Readings(packing="off")
+    done = execute(GraphSet((GRAPH,)), CLUSTER.site(), readings=readings, **given).schedule
     assert done.makespan == pytest.approx(MAKESPAN, abs=5e-4)
     assert done.area == pytest.approx(AREA, abs=5e-4)
 

@@ -1,22 +1,13 @@
 """Markets that go on after a change, from a bad start, and with late plans."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.papers.bertin.churn import (
-    DelayedMarket,
-    begun_from,
-    calm_down,
-    carried_over,
-    recover,
-    resumed,
-    without_strangers,
-)
+from simplugin.papers.bertin import churn
+from simplugin.papers.bertin.churn import begun_from, calm_down, without_strangers
 from simplugin.papers.bertin.five_hosts import PROPORTIONAL
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.changes import reachable
@@ -29,13 +20,7 @@ from simplugin.workloads import Application
 
 MARKETS = {"market": Market(), "accelerated": AcceleratedMarket()}
 MORE = Application("new", "E", 3000, 700)
-CHANGES = (
-    "a leaf host leaves",
-    "a host that forwards leaves",
-    "an application arrives",
-    "an application ends",
-    "a link gets slower",
-)
+CHANGES = ("leaf leaves", "forwarder leaves", "arrival", "end", "slower link")
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +29,8 @@ def small():
     speed = np.array([5e8, 2e8, 9e8, 1e8, 4e8])
     ends = [(0, 1), (0, 2), (2, 3), (3, 4)]
     graph = Graph.duplex("ABCDE", speed, ends, [5e8, 1e8, 3e8, 2e8])
-    applications = (
-        Application("1", "D", 5000, 1000),
-        Application("2", "A", 800, 2000),
-        Application("3", "C", 1500, 1500),
-    )
+    rows = (("1", "D", 5000, 1000), ("2", "A", 800, 2000), ("3", "C", 1500, 1500))
+    applications = tuple(Application(*row) for row in rows)
     return graph, applications, deploy(graph, applications)
 
 
@@ -59,11 +41,11 @@ def changed(small):
     all_there = np.ones(3, dtype=bool)
     slower = replace(graph, bandwidth=graph.bandwidth * np.where(np.arange(8) == 2, 0.1, 1.0))
     return {
-        "a leaf host leaves": (graph, reachable(sharing, all_there, {"B"})[0]),
-        "a host that forwards leaves": (graph, reachable(sharing, all_there, {"E"})[0]),
-        "an application arrives": (graph, deploy(graph, (*applications, MORE))),
-        "an application ends": (graph, reachable(sharing, np.arange(3) != 1, set())[0]),
-        "a link gets slower": (slower, deploy(slower, applications)),
+        "leaf leaves": (graph, reachable(sharing, all_there, {"B"})[0]),
+        "forwarder leaves": (graph, reachable(sharing, all_there, {"E"})[0]),
+        "arrival": (graph, deploy(graph, (*applications, MORE))),
+        "end": (graph, reachable(sharing, np.arange(3) != 1, set())[0]),
+        "slower link": (slower, deploy(slower, applications)),
     }
 
 
@@ -79,10 +61,10 @@ def assert_same(platform, sharing, method, state, own):
     seen = negotiate(platform, sharing, method, 15, PROPORTIONAL, start=own).trajectory
     scale = np.abs(pure.rates).max(axis=1, keepdims=True) + 1e-300
     assert np.max(np.abs(seen.rates - pure.rates) / scale) <= 1e-9
-    used = np.unique(sharing.host[sharing.computes])
-    np.testing.assert_allclose(seen.host_price[:, used], pure.host_price[:, used], rtol=1e-9)
-    used = np.unique(sharing.link[sharing.link >= 0])
-    np.testing.assert_allclose(seen.link_price[:, used], pure.link_price[:, used], rtol=1e-9)
+    used = np.unique(sharing.host[sharing.computes]), np.unique(sharing.link[sharing.link >= 0])
+    for name, some in zip(("host_price", "link_price"), used, strict=True):
+        found, expected = (getattr(each, name)[:, some] for each in (seen, pure))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", MARKETS)
@@ -90,10 +72,10 @@ def assert_same(platform, sharing, method, state, own):
 def test_actors_go_on_after_a_change_and_newcomers_know_nothing(small, changed, name, change):
     platform, sharing = changed[change]
     calm = calm_down(small[0], small[2], MARKETS[name], 9, simulated=False)
-    state = resumed(calm, sharing)
+    state = churn.resumed(calm, sharing)
     own = without_strangers(small[2], sharing, state)
     assert_same(platform, sharing, MARKETS[name], state, own)
-    if change == "an application arrives":
+    if change == "arrival":
         market = own if name == "market" else own.market
         new = sharing.application == sharing.applications.index("new")
         for what in ("wish", "metric", "offer", "plan", "paid"):
@@ -110,10 +92,10 @@ def test_actors_go_on_from_a_bad_start(small, name):
     assert_same(platform, sharing, MARKETS[name], state, state)
 
 
-def churn(graph, before, after, method, rounds=(400, 400), *, changed=None, simulated=True):
+def negotiated(graph, before, after, method, rounds=(400, 400), *, changed=None, simulated=True):
     """Negotiate until all is calm, change what is shared, and go on."""
     calm = calm_down(graph, before, method, rounds[0], simulated=simulated)
-    return recover(changed or graph, calm, after, method, rounds[1])
+    return churn.recover(changed or graph, calm, after, method, rounds[1])
 
 
 @pytest.mark.parametrize(
@@ -124,13 +106,13 @@ def test_actors_come_back_to_the_new_optimum(small, changed, name, change):
     graph, _, sharing = small
     platform, after = changed[change]
     given = graph, sharing, after, MARKETS[name], (60, 150)
-    found = churn(*given, changed=platform)
+    found = negotiated(*given, changed=platform)
     assert found.apart <= 1e-9
     assert found.seconds > 0
     # From the same start it would not be near before: the change does matter.
     assert 0 < found.rounds < 60
     assert np.all(found.trajectory.overload[found.rounds :] <= 0.01)
-    pure = churn(*given, changed=platform, simulated=False)
+    pure = negotiated(*given, changed=platform, simulated=False)
     assert pure.rounds == found.rounds
     assert np.isnan([pure.seconds, pure.apart]).all()
 
@@ -141,11 +123,9 @@ def test_a_master_alone_with_its_host_is_back_as_the_closed_form_says():
     first = Application("k", "a", 1000.0, 1000.0, hosts=("a",))
     second = replace(first, name="l")
     one, both = deploy(graph, [first]), deploy(graph, [first, second])
-    for before, after, start, end in (
-        (one, both, [1e6, 0.0], [5e5, 5e5]),
-        (both, one, [5e5], [1e6]),
-    ):
-        found = churn(graph, before, after, Market(), simulated=False)
+    cases = ((one, both, [1e6, 0.0], [5e5, 5e5]), (both, one, [5e5], [1e6]))
+    for before, after, start, end in cases:
+        found = negotiated(graph, before, after, Market(), simulated=False)
         np.testing.assert_allclose(found.trajectory.throughput[0], start, rtol=1e-6)
         np.testing.assert_allclose(found.trajectory.throughput[-1], end, rtol=1e-6)
         assert found.rounds
@@ -155,20 +135,20 @@ def test_time_counts_from_the_change_and_has_the_sweeps_that_tell_bounds():
     graph = Graph.duplex("ab", np.array([1e9, 1e9]), [(0, 1)], 1e12, 0.5)
     applications = [Application("k", "a", 1000.0, 1.0), Application("l", "a", 500.0, 1.0)]
     one, both = deploy(graph, applications[:1]), deploy(graph, applications)
-    found = churn(graph, one, both, Market())
+    found = negotiated(graph, one, both, Market())
     # Bounds and then each round take one message up and one down. The link's manager is on b.
     assert found.rounds
     assert found.seconds == pytest.approx(1.0 + found.rounds * 1.0, rel=1e-6)
-    late = churn(graph, one, both, Market(), (400, 1))
+    late = negotiated(graph, one, both, Market(), (400, 1))
     assert late.rounds is None
     assert np.isnan(late.seconds)
     assert late.apart <= 1e-9
 
 
 def test_those_who_stay_keep_what_they_know(small, changed):
-    _, sharing = changed["an application arrives"]
+    _, sharing = changed["arrival"]
     state = calm_down(small[0], small[2], Market(), 9, simulated=False).state
-    kept = without_strangers(small[2], sharing, carried_over(small[2], state, sharing))
+    kept = without_strangers(small[2], sharing, churn.carried_over(small[2], state, sharing))
     old, new = (np.sort(wish[wish != 0]).tolist() for wish in (state.wish, kept.wish))
     assert old == new
 
@@ -176,19 +156,9 @@ def test_those_who_stay_keep_what_they_know(small, changed):
 def test_nothing_is_lost_when_nothing_changes(small):
     sharing = small[2]
     state = calm_down(*small[::2], AcceleratedMarket(), 60, simulated=False).state.market
-    kept = carried_over(sharing, state, sharing)
-    for name in (
-        "wish",
-        "metric",
-        "offer",
-        "plan",
-        "paid",
-        "price",
-        "balance",
-        "reached",
-        "slack",
-        "share",
-    ):
+    kept = churn.carried_over(sharing, state, sharing)
+    prices = ["paid", "price", "balance", "reached", "slack", "share"]
+    for name in ["wish", "metric", "offer", "plan", *prices]:
         assert getattr(kept, name) == pytest.approx(getattr(state, name), rel=1e-12, abs=1e-300)
 
 
@@ -216,12 +186,10 @@ def test_a_good_start_is_kept():
 
 def test_late_plans_slow_down_but_do_not_diverge(small):
     sharing = small[2]
-    found = iterate(DelayedMarket(5, 0.25), sharing, PROPORTIONAL, 400, prices=False)
+    found = iterate(churn.DelayedMarket(5, 0.25), sharing, PROPORTIONAL, 400, prices=False)
     error = throughput_error(found, fair_sharing(sharing).throughput)
     assert settled(error, 0.01) > 0
     assert error[-1] < 1e-3
-    late, market = (
-        iterate(method, sharing, PROPORTIONAL, 30).throughput
-        for method in (DelayedMarket(0, 1.0), Market(1.0))
-    )
+    methods = (churn.DelayedMarket(0, 1.0), Market(1.0))
+    late, market = (iterate(each, sharing, PROPORTIONAL, 30).throughput for each in methods)
     assert late == pytest.approx(market, rel=1e-6)

@@ -7,23 +7,17 @@ from simplugin.papers.reproductions import CAPABILITIES
 from simplugin.papers.statements import judged, statements
 
 # Experiments that take about a second; those of markets have their own tests.
-SHORT = (
-    ("beaumont", "slices"),
-    ("beaumont", "natural periods"),
-    ("bertin", "unscaled"),
-    ("bertin", "tasks"),
-    ("ntakpe", "sites"),
-    ("ntakpe", "biCPA"),
-    ("ntakpe", "mapping"),
+SHORT = {"beaumont": ("slices", "natural periods"), "bertin": ("unscaled", "tasks")}
+SHORT |= {"ntakpe": ("sites", "biCPA", "mapping")}
+
+
+@pytest.mark.parametrize(
+    ("paper", "experiment"), [(paper, each) for paper, names in SHORT.items() for each in names]
 )
-
-
-@pytest.mark.parametrize(("paper", "experiment"), SHORT)
 def test_an_experiment_measures_what_its_statements_need(paper, experiment):
     package = f"simplugin.papers.{paper}"
-    chosen = [
-        each for each in chosen_statements(package, quick=True) if each.experiment == experiment
-    ]
+    known = chosen_statements(package, quick=True)
+    chosen = [each for each in known if each.experiment == experiment]
     quantities = table(package, "EXPERIMENTS")[experiment](True)
     assert set(quantities) == {each.quantity for each in chosen}
     assert len(judged(chosen, quantities)) == len(chosen)

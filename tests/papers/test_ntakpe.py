@@ -6,19 +6,7 @@ import pytest
 from simplugin.papers.ntakpe import alternatives, averages, campaign, experiments
 from simplugin.papers.ntakpe.arrivals import revisions
 from simplugin.papers.ntakpe.averages import MEASURES, Averages
-from simplugin.papers.ntakpe.campaign import (
-    EIGHT,
-    QUICK,
-    REBALANCED,
-    STRATEGIES,
-    Case,
-    Measurement,
-    Setting,
-    bound,
-    measured,
-    own_makespans,
-    submitted,
-)
+from simplugin.papers.ntakpe.campaign import STRATEGIES, Case, Setting, measured
 from simplugin.papers.ntakpe.experiments import Use, front, postponing_example, power_in_use
 from simplugin.papers.statements import judged, statements
 from simplugin.taskgraphs.policies.mapping import plan
@@ -61,6 +49,12 @@ def less_fair_than(several):
     return FAIRER | dict.fromkeys(several, (1.3, 1.0))
 
 
+def by_width(shares, weighted):
+    return {"ps_width": shares, "wps_width": weighted}
+
+
+TIMES = np.array([0.5, 0.5, 0.4, 0.4, 1 / 3])
+HARDLY_LESS, LESS = np.array([[1.1, 1.09, 1.12, 1.15, 1.2], [1.1, 1.14, 1.11, 1.15, 1.2]])
 # Of each statement averages that agree and some that do not: what differs from what the paper tells
 # of random graphs, (unfairness, relative makespan) by strategy.
 CASES = {
@@ -69,21 +63,12 @@ CASES = {
     "R3": ({"wps_cp": (0.77, 1.03)}, [{"wps_cp": (0.75, 1.03)}, {"ps_width": (0.93, 1.95)}]),
     "R4": ({"es": (0.71, 1.4)}, [{"es": (0.73, 1.4)}, {"wps_work": (0.55, 1.06)}]),
     "R5": ({"wps_work": (0.51, 1.06)}, [{"wps_work": (0.49, 1.06)}]),
-    "R6": (
-        {"wps_width": (0.41, 1.16)},
-        [
-            {"wps_width": (0.61, 1.16)},
-            # Twice and 2.5 times, then 3 times.
-            {"wps_width": (np.array([0.5, 0.5, 0.4, 0.4, 1 / 3]), 1.16)},
-        ],
-    ),
+    # Twice and 2.5 times, then 3 times.
+    "R6": ({"wps_width": (0.41, 1.16)}, [{"wps_width": (each, 1.16)} for each in (0.61, TIMES)]),
     "R7": ({"ps_cp": (1.19, 1.05)}, [{"ps_cp": (1.21, 1.05)}]),
     "R8": ({"ps_cp": (1.1, 0.99)}, [{"wps_width": (0.5, 1.01)}]),
     "R9": ({"wps_width": (0.5, 1.01)}, [{"wps_width": (0.5, 0.99)}]),
-    "R10": (
-        {"s": (1.0, np.array([1.1, 1.09, 1.12, 1.15, 1.2]))},
-        [{"s": (1.0, 1.15)}, {"s": (1.0, np.array([1.1, 1.14, 1.11, 1.15, 1.2]))}],
-    ),
+    "R10": ({"s": (1.0, HARDLY_LESS)}, [{"s": (1.0, 1.15)}, {"s": (1.0, LESS)}]),
     "R11": ({"es": (0.64, 1.94)}, [{"es": (0.64, 1.96)}]),
     "R12": ({"ps_width": (0.84, 2.2)}, [{"ps_width": (0.84, 1.6)}, {"ps_width": (0.84, 2.4)}]),
     "R13": ({"wps_work": (0.65, 1.08)}, [{"wps_work": (0.65, 1.1)}, {"wps_work": (0.65, 1.01)}]),
@@ -94,54 +79,33 @@ CASES = {
     "R18": ({"wps_width": (0.5, 1.2)}, [{"wps_width": (0.5, 1.22)}]),
     "R19": ({"ps_width": (0.98, 1.95)}, [{"ps_width": (1.02, 1.95)}, {"ps_width": (0.69, 1.95)}]),
     "R20": ({"wps_work": (0.76, 1.06)}, [{"wps_work": (0.78, 1.06)}, {"wps_work": (0.52, 1.06)}]),
-    "M1": (
-        {},
-        [
-            # No gain before, more gain beyond, and almost as much.
-            {"wps_cp": (1.1, 1.04)}, {"wps_cp": (1.05, 1.04)}, {"es": (0.615, 1.4)},
-            # Makespans that grow more quickly before, almost as quickly, and hardly.
-            {"wps_cp": (0.84, 1.3)}, {"wps_cp": (0.84, 1.2)}, {"es": (0.64, 1.064)},
-        ],
-    ),
+    # No gain before, more gain beyond, and almost as much; makespans that grow more quickly before,
+    # almost as quickly, and hardly.
+    "M1": ({}, [{"wps_cp": (1.1, 1.04)}, {"wps_cp": (1.05, 1.04)}, {"es": (0.615, 1.4)},
+                {"wps_cp": (0.84, 1.3)}, {"wps_cp": (0.84, 1.2)}, {"es": (0.64, 1.064)}]),
     "M3": ({}, [{"wps_work": (1.1, 1.06)}, {"wps_work": (0.65, 1.35)}]),
     "F1": (less_fair_than(["s", "es"]), [less_fair_than(["s", "es", "ps_cp"])]),
     "F2": ({"ps_width": (0.55, 1.1)}, [{}, {"ps_width": (0.45, 1.1)}]),
     "F3": ({"ps_width": (0.55, 1.1)}, [{}]),
     "F4": ({"es": (0.64, 1.9)}, [{"es": (0.64, 1.6)}, {"es": (0.64, 2.5)}]),
-    "F5": (
-        # With 10 graphs it does not matter.
-        {"ps_width": (0.84 * UP_TO_8 + 0.1 * WITH_10, 1.1)},
-        [{"ps_width": (0.55, 1.1)}, {"es": (0.66, 1.4)}],
-    ),
+    # With 10 graphs it does not matter.
+    "F5": ({"ps_width": (0.84 * UP_TO_8 + 0.1 * WITH_10, 1.1)},
+           [{"ps_width": (0.55, 1.1)}, {"es": (0.66, 1.4)}]),
     "F6": ({}, [{"wps_work": (0.49, 1.06)}]),
     "F7": ({"s": (1.0, 1.05)}, [{}, {"s": (1.0, 1.3)}]),
-    "F8": (
-        {"ps_width": (0.84 * UP_TO_8 + 0.6 * WITH_10, 1.1)},
-        [
-            # Never; always fourth; always third.
-            {}, {"ps_width": (0.6, 1.1)}, {"ps_width": (0.55, 1.1), "es": (0.7, 1.4)},
-        ],
-    ),
-    "F9": (
-        {"wps_work": (0.65, 1.15 * UP_TO_8 + 2.0 * WITH_10)},
-        [{"wps_work": (0.65, 1.22)}, {"wps_work": (0.65, 1.3 * UP_TO_8 + 1.0 * WITH_10)}],
-    ),
+    # Never; always fourth; always third.
+    "F8": ({"ps_width": (0.84 * UP_TO_8 + 0.6 * WITH_10, 1.1)},
+           [{}, {"ps_width": (0.6, 1.1)}, {"ps_width": (0.55, 1.1), "es": (0.7, 1.4)}]),
+    "F9": ({"wps_work": (0.65, 1.15 * UP_TO_8 + 2.0 * WITH_10)},
+           [{"wps_work": (0.65, 1.22)}, {"wps_work": (0.65, 1.3 * UP_TO_8 + 1.0 * WITH_10)}]),
     "F10": ({}, [TURNED]),
-    "T1": (
-        {"ps_width": (0.64, 1.4), "wps_width": (0.64, 1.4)},
-        [
-            {},
-            {"ps_width": (0.64, 1.4), "wps_width": (0.65, 1.4)},
-            {"ps_width": (0.64, 1.401), "wps_width": (0.64, 1.4)},
-        ],
-    ),
+    "T1": (by_width((0.64, 1.4), (0.64, 1.4)),
+           [{}, by_width((0.64, 1.4), (0.65, 1.4)), by_width((0.64, 1.401), (0.64, 1.4))]),
     "T2": ({"wps_work": (0.8, 1.06)}, [{"wps_work": (0.64, 1.06)}, {"wps_work": (0.86, 1.06)}]),
     "T3": ({"wps_work": (0.8, 0.91)}, [{"wps_work": (0.8, 1.03)}, {"wps_work": (0.8, 0.79)}]),
     "T4": ({"es": (0.66, 1.05)}, [{"es": (0.6, 1.05)}]),
-    "T5": (
-        # By width does not count: one of six may be less fair.
-        less_fair_than(["ps_width", "wps_width", "s"]), [less_fair_than(["s", "es"])],
-    ),
+    # By width does not count: one of six may be less fair.
+    "T5": (less_fair_than(["ps_width", "wps_width", "s"]), [less_fair_than(["s", "es"])]),
 }  # fmt: skip
 
 
@@ -174,20 +138,20 @@ def swept(unfairness, makespan):
     return Averages(("0", "0.5", "1"), (2, 4), values, 1)
 
 
-@pytest.mark.parametrize(
-    ("unfairness", "makespan", "verdict"),
-    [
-        ([(1, 2), (0.8, 1.5), (0.5, 1)], [(90, 100), (92, 110), (99, 120)], True),
-        # A twentieth back of the most is within what noise may do.
-        ([(1, 2), (0.8, 1.5), (0.5, 1.58)], [(90, 100), (92, 95.5), (99, 120)], True),
-        # More with one number of graphs is not, whatever the means do.
-        ([(1, 2), (0.8, 1.5), (0.86, 1)], [(90, 100), (92, 110), (99, 120)], False),
-        # All that is gained is lost again, by steps that are small enough.
-        ([(1, 2), (0.98, 1.5), (1.01, 1)], [(90, 100), (92, 110), (99, 120)], False),
-        # Nothing changes.
-        ([(0, 2), (0, 1.5), (0, 1)], [(90, 100), (92, 110), (99, 120)], False),
-    ],
-)
+TRENDS = [
+    ([(1, 2), (0.8, 1.5), (0.5, 1)], [(90, 100), (92, 110), (99, 120)], True),
+    # A twentieth back of the most is within what noise may do.
+    ([(1, 2), (0.8, 1.5), (0.5, 1.58)], [(90, 100), (92, 95.5), (99, 120)], True),
+    # More with one number of graphs is not, whatever the means do.
+    ([(1, 2), (0.8, 1.5), (0.86, 1)], [(90, 100), (92, 110), (99, 120)], False),
+    # All that is gained is lost again, by steps that are small enough.
+    ([(1, 2), (0.98, 1.5), (1.01, 1)], [(90, 100), (92, 110), (99, 120)], False),
+    # Nothing changes.
+    ([(0, 2), (0, 1.5), (0, 1)], [(90, 100), (92, 110), (99, 120)], False),
+]
+
+
+@pytest.mark.parametrize(("unfairness", "makespan", "verdict"), TRENDS)
 def test_trends_at_each_number_of_graphs(unfairness, makespan, verdict):
     found = swept(unfairness, makespan)
     assert averages.opposite_trends(found, found)[0] is verdict
@@ -219,7 +183,7 @@ def invented(monkeypatch):
             slowdown, makespan = outcome(case, setting)
             shared = (makespan,) * case.count
             own = (slowdown * makespan,) + (makespan,) * (case.count - 1)
-            return Measurement(own, shared, makespan, makespan * 1.1)
+            return campaign.Measurement(own, shared, makespan, makespan * 1.1)
 
         for module in (averages, experiments):
             monkeypatch.setattr(module, "measured", measurement)
@@ -232,7 +196,7 @@ def invented(monkeypatch):
 def test_averages_of_measurements(invented):
     # A slowdown of 0.5 among n of 1: the mean is 1 - 0.5 / n, and so is unfairness.
     invented(lambda _, setting: (0.5, 100.0 + 10 * STRATEGIES.index(setting.strategy)))
-    found = averages.averages("fft", QUICK["fft"])
+    found = averages.averages("fft", campaign.QUICK["fft"])
     assert found.unfair("es") == pytest.approx([1 - 1 / n for n in found.counts])
     assert found.length("wps_work") == pytest.approx(1.7)
 
@@ -241,10 +205,9 @@ def test_averages_of_measurements(invented):
     ("slowdown", "makespan", "ahead"), [(0.9, 90.0, True), (0.7, 90.0, False), (0.9, 101.0, False)]
 )
 def test_ours_are_ahead_in_both_metrics(invented, slowdown, makespan, ahead):
-    invented(
-        lambda _, setting: (slowdown, makespan) if setting.strategy == "balanced" else (0.8, 100.0)
-    )
-    found = experiments._ahead("fft", Setting("balanced"), QUICK["fft"])
+    outcomes = {"balanced": (slowdown, makespan)}
+    invented(lambda _, setting: outcomes.get(setting.strategy, (0.8, 100.0)))
+    found = experiments._ahead("fft", Setting("balanced"), campaign.QUICK["fft"])
     assert (found.value < 1) is ahead
     parts = (100 * (slowdown > 0.8), 100 * (makespan <= 100))
     assert found.note.endswith("of 8 runs fairer in {} %, no longer in {} %".format(*parts))
@@ -253,20 +216,21 @@ def test_ours_are_ahead_in_both_metrics(invented, slowdown, makespan, ahead):
 def test_readings_are_compared_by_statements(invented):
     unfair = dict(zip(STRATEGIES, (5, 3, 6, 4, 7, 4, 2, 3), strict=True))
 
-    def without_packing_all_are_alike(_case, setting):
-        alike = setting.readings.packing == "off"
-        return 1 - 0.1 * (1 if alike else unfair[setting.strategy]), 100.0
+    def alike(when):
+        """All strategies are alike with or without packing."""
 
-    def only_without_packing_they_differ(_case, setting):
-        alike = setting.readings.packing != "off"
-        return 1 - 0.1 * (1 if alike else unfair[setting.strategy]), 100.0
+        def outcome(_case, setting):
+            same = (setting.readings.packing == "off") is when
+            return 1 - 0.1 * (1 if same else unfair[setting.strategy]), 100.0
 
-    invented(without_packing_all_are_alike)
+        invented(outcome)
+
+    alike(True)
     found = alternatives.readings(False)["gained"]
     assert found.value == 0
     assert "first come, ready tasks in the order of graphs: random" in found.note
     assert [len(alternatives.numbered(each)) for each in MEASURES] == [20, 10, 5]
-    invented(only_without_packing_they_differ)
+    alike(False)
     assert alternatives.readings(False)["gained"].value > 0
 
 
@@ -278,10 +242,9 @@ def test_power_in_use():
 
 
 def test_constraints_on_single_graphs(monkeypatch):
-    found = {
-        "SCRAP": (Use(0.2, 90.0, 0.1, 0.1, 2, 10), Use(1.0, 110.0, 0.5, 0.5, 0, 10)),
-        "SCRAP-MAX": (Use(0.2, 100.0, 0.3, 0.3, 0, 10), Use(1.0, 100.0, 0.5, 0.5, 0, 10)),
-    }
+    scrap = (Use(0.2, 90.0, 0.1, 0.1, 2, 10), Use(1.0, 110.0, 0.5, 0.5, 0, 10))
+    maximum = (Use(0.2, 100.0, 0.3, 0.3, 0, 10), Use(1.0, 100.0, 0.5, 0.5, 0, 10))
+    found = {"SCRAP": scrap, "SCRAP-MAX": maximum}
     monkeypatch.setattr(experiments, "uses", found.__getitem__)
     monkeypatch.setattr(experiments, "BETAS", (0.2, 1.0))
     values = experiments.constrained(False)
@@ -304,13 +267,13 @@ def arriving(rho, site="lille"):
 
 
 def test_dates_scale_with_rho_and_with_makespans_alone():
-    one, other = (submitted(arriving(rho)).release for rho in (0.1, 1.0))
+    one, other = (campaign.submitted(arriving(rho)).release for rho in (0.1, 1.0))
     assert one[0] == 0
     assert np.all(np.diff(one) > 0)
     assert other == pytest.approx(10 * one)
-    alone = [np.mean(own_makespans(arriving(1.0, site), "online", PAPER))
-             for site in ("lille", "rennes")]  # fmt: skip
-    assert submitted(arriving(1.0, "rennes")).release == pytest.approx(other * alone[1] / alone[0])
+    cases = [arriving(1.0, site) for site in ("lille", "rennes")]
+    alone = [np.mean(campaign.own_makespans(case, "online", PAPER)) for case in cases]
+    assert campaign.submitted(cases[1]).release == pytest.approx(other * alone[1] / alone[0])
     # Exponential numbers with the mean of rho makespans alone.
     again = np.random.default_rng([6774, 0, 3, 1]).exponential(size=2)
     assert np.diff(other) == pytest.approx(alone[0] * again)
@@ -324,11 +287,11 @@ def test_graphs_submitted_almost_together_are_those_of_the_campaign():
 
 def test_makespans_count_from_submission_and_nobody_beats_the_bound():
     case = arriving(0.3)
-    release = submitted(case).release
-    for setting in (*revisions("es").values(), REBALANCED):
+    release = campaign.submitted(case).release
+    for setting in (*revisions("es").values(), campaign.REBALANCED):
         found = measured(case, setting)
         assert found.makespan == pytest.approx(np.max(release + found.shared))
-        assert found.makespan >= bound(case, transfers=False, tolerance=1e-3) * (1 - 1e-3)
+        assert found.makespan >= campaign.bound(case, transfers=False, tolerance=1e-3) * (1 - 1e-3)
 
 
 def test_far_apart_no_graph_suffers():
@@ -339,9 +302,10 @@ def test_far_apart_no_graph_suffers():
 
 def test_no_makespan_is_below_its_bound():
     case = Case("fft", 2, 0, "lille")
-    own = own_makespans(case, "online", PAPER)
-    least = bound(case, transfers=True, tolerance=1e-4)
-    assert 0 < least <= min(measured(case, each).makespan for each in EIGHT.values()) <= sum(own)
+    own = campaign.own_makespans(case, "online", PAPER)
+    least = campaign.bound(case, transfers=True, tolerance=1e-4)
+    makespans = [measured(case, each).makespan for each in campaign.EIGHT.values()]
+    assert 0 < least <= min(makespans) <= sum(own)
 
 
 def test_the_weight_of_the_fairest_strategy_is_the_papers():

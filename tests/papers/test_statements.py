@@ -5,25 +5,11 @@ import pytest
 from pydantic import ValidationError
 
 from simplugin.errors import SimpluginError
-from simplugin.papers.statements import (
-    Criterion,
-    Quantity,
-    Statement,
-    determined_by,
-    judged,
-    share,
-    statements,
-)
+from simplugin.papers import statements as of
+from simplugin.papers.statements import Quantity, Statement, judged, statements
 
-ONE = {
-    "id": "one",
-    "claim": "A is ahead of B",
-    "source": "Table 1",
-    "experiment": "race",
-    "quantity": "lead",
-    "paper": 2.0,
-    "criterion": {"within": 0.1},
-}
+ONE = {"id": "one", "claim": "A is ahead of B", "source": "Table 1", "experiment": "race"}
+ONE |= {"quantity": "lead", "paper": 2.0, "criterion": {"within": 0.1}}
 
 
 def verdict(criterion, value, interval=None, paper=2.0):
@@ -31,22 +17,22 @@ def verdict(criterion, value, interval=None, paper=2.0):
     return statement.judge(Quantity(value, interval)).agrees
 
 
-@pytest.mark.parametrize(
-    ("criterion", "inside", "outside"),
-    [
-        ({"near": 0.25}, 2.25, 2.26),
-        ({"within": 0.1}, 1.8, 1.79),
-        ({"factor": 2.0}, 1.0, 0.99),
-        ({"factor": 2.0}, 4.0, -2.0),
-        ({"at_most": 3.0}, 3.0, 3.01),
-        ({"at_least": 1.0}, 1.0, 0.99),
-        ({"above": 1.0}, 1.01, 1.0),
-        ({"below": 1.0}, 0.99, 1.0),
-        ({"between": (1.0, 2.0)}, 2.0, 2.01),
-        ({"equals": "A"}, "A", "B"),
-        ({"equals": True}, True, False),
-    ],
-)
+CRITERIA = [
+    ({"near": 0.25}, 2.25, 2.26),
+    ({"within": 0.1}, 1.8, 1.79),
+    ({"factor": 2.0}, 1.0, 0.99),
+    ({"factor": 2.0}, 4.0, -2.0),
+    ({"at_most": 3.0}, 3.0, 3.01),
+    ({"at_least": 1.0}, 1.0, 0.99),
+    ({"above": 1.0}, 1.01, 1.0),
+    ({"below": 1.0}, 0.99, 1.0),
+    ({"between": (1.0, 2.0)}, 2.0, 2.01),
+    ({"equals": "A"}, "A", "B"),
+    ({"equals": True}, True, False),
+]
+
+
+@pytest.mark.parametrize(("criterion", "inside", "outside"), CRITERIA)
 def test_a_criterion_tells_what_agrees(criterion, inside, outside):
     assert verdict(criterion, inside) is True
     assert verdict(criterion, outside) is False
@@ -72,9 +58,9 @@ def test_a_verdict_carries_all_that_a_reader_needs():
 
 
 def test_provenance_is_added_where_there_is_none():
-    half = share([True, False], " runs")
+    half = of.share([True, False], " runs")
     assert (half.value, half.note) == (0.5, "1 of 2 runs")
-    found = determined_by({"seed": 1}, {"a": half, "b": Quantity(2.0, provenance={"seed": 3})})
+    found = of.determined_by({"seed": 1}, {"a": half, "b": Quantity(2.0, provenance={"seed": 3})})
     assert [each.provenance["seed"] for each in found.values()] == [1, 3]
 
 
@@ -86,21 +72,19 @@ def test_a_quantity_that_no_experiment_returns_is_an_error():
 def test_a_criterion_has_one_known_key():
     for criterion in ({}, {"above": 1.0, "below": 2.0}, {"over": 1.0}):
         with pytest.raises(ValidationError):
-            Criterion(**criterion)
+            of.Criterion(**criterion)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[[statement]", "statements.toml"),
-        ('[[statement]]\nid = "a"', "claim"),
-        (
-            '[[statement]]\nid = "a"\nclaim = ""\nsource = ""\nexperiment = ""\nquantity = ""\n'
-            "criterion = { equals = true }\n" * 2,
-            "duplicate id 'a'",
-        ),
-    ],
-)
+KEYS = "".join(f'{key} = "a"\n' for key in ("id", "claim", "source", "experiment", "quantity"))
+TWICE = f"[[statement]]\n{KEYS}criterion.equals = true\n" * 2
+INVALID = [
+    ("[[statement]", "statements.toml"),
+    ('[[statement]]\nid = "a"', "claim"),
+    (TWICE, "duplicate id 'a'"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), INVALID)
 def test_an_invalid_file_is_named(tmp_path, monkeypatch, text, message):
     package = tmp_path / "some_paper"
     package.mkdir()

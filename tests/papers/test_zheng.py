@@ -31,35 +31,28 @@ from simplugin.workloads.random_markets import random_market
 PAPER = "simplugin.papers.zheng"
 SIZES = {"computation": (1000, 1), "neutral": (500, 500), "communication": (1, 1000)}
 # Of the trace, the smallest bundles.
-FEW_BUNDLES = sorted(lcg_bundles(), key=lambda row: row.count)[:10]
-FEW_BUNDLES.sort(key=lambda row: row.release)
+FEW = sorted(lcg_bundles(), key=lambda row: row.count)[:10]
+FEW.sort(key=lambda row: row.release)
 # How little each experiment can do.
 SMALLEST = {
-    "arrivals": {
-        "QUICK_PIECES": (1, 2), "QUICK_INSTANCES": 5, "lcg_bundles": lambda: FEW_BUNDLES,
-    },
+    "arrivals": {"QUICK_PIECES": (1, 2), "QUICK_INSTANCES": 5, "lcg_bundles": lambda: FEW},
     "reports": {"QUICK_MARKETS": 3, "QUICK_TRIED": 1, "QUICK_GAMES": 1},
     "table1": {"QUICK_SITES": 2, "QUICK_RUNS": 2},
     "fairness": {"QUICK_SITES": 1},
     "negotiations": {"QUICK_INSTANCES": 4},
     # The loop as printed ends in the last of these markets.
-    "policies": {
-        "QUICK_INSTANCES": 8, "drawn_markets": lambda count: drawn_markets(35)[35 - count :],
-    },
+    "policies": {"QUICK_INSTANCES": 8, "drawn_markets": lambda count: drawn_markets(35)[-count:]},
     "times": {"QUICK_UPLINKS": (0.5,), "QUICK_DRAWS": 2, "SETTINGS": SETTINGS[:1]},
-    "rates": {
-        "QUICK_SITES": 1, "QUICK_MARKETS": 3, "QUICK_TASKS": 105,
-        "lcg_bundles": lambda: FEW_BUNDLES,
-    },
+    "rates": {"QUICK_SITES": 1, "QUICK_MARKETS": 3, "QUICK_TASKS": 105, "lcg_bundles": lambda: FEW},
     "theorems": {"QUICK_DRAWS": 5, "QUICK_SMALL": 3, "FAST": (2.0, 10.0), "SLOW": 1000},
-}  # fmt: skip
+}
 
 
 @pytest.fixture
 def smallest(monkeypatch):
     modules = [importlib.import_module(f"{PAPER}.{name}") for name in SMALLEST]
-    cached = [each for module in modules for each in vars(module).values()
-              if hasattr(each, "cache_clear")]  # fmt: skip
+    every = [each for module in modules for each in vars(module).values()]
+    cached = [each for each in every if hasattr(each, "cache_clear")]
     for module, constants in zip(modules, SMALLEST.values(), strict=True):
         for constant, value in constants.items():
             monkeypatch.setattr(module, constant, value)
@@ -76,8 +69,7 @@ def test_an_experiment_measures_what_its_statements_need(name):
     chosen = [each for each in statements(PAPER) if each.experiment == name]
     claims = judged(chosen, EXPERIMENTS[name](True))
     assert claims
-    for each in claims:
-        json.dumps(each.document(), allow_nan=False)
+    json.dumps([each.document() for each in claims], allow_nan=False)
 
 
 @pytest.mark.usefixtures("smallest")
@@ -147,14 +139,10 @@ def test_the_auction_is_averaged_over_its_seeds():
 
 
 def test_other_readings_change_the_orders_that_they_must():
-    held = {
-        policy: table1.holding(SETTINGS, 2, 1, readings={policy[: policy.rindex("_")]: policy})
-        for policy in ("double_auction_marginal", "double_auction_mean", "double_auction_dearest")
-    }
     # Bids of next values are the maximum; those that prefer the expensive take less time in total.
-    assert not held["double_auction_marginal"][..., 0].any()
-    assert not held["double_auction_mean"][..., 7].any()
-    assert not held["double_auction_dearest"][..., 7].any()
+    for reading, order in (("marginal", 0), ("mean", 7), ("dearest", 7)):
+        readings = {"double_auction": f"double_auction_{reading}"}
+        assert not table1.holding(SETTINGS, 2, 1, readings=readings)[..., order].any()
 
 
 @given(st.floats(1, 100))
@@ -215,22 +203,18 @@ def test_small_markets_by_plain_loops(number):
     values, m, q = market.values.tolist(), market.m, float(market.q[0])
     n = len(values)
     states = [s for s in itertools.product(range(m + 1), repeat=n) if sum(s) == m]
-    worth = {
-        s: sum(v * (1 - q**k) / (1 - q) for v, k in zip(values, s, strict=True)) for s in states
-    }
+    each = {s: [v * (1 - q**k) / (1 - q) for v, k in zip(values, s, strict=True)] for s in states}
+    worth = {s: sum(parts) for s, parts in each.items()}
     best = max(worth.values())
     found = theorems._small_market(market)
     assert (found.states, found.exceptions) == (len(states), 0)
-    assert found.maxima == sum(each > best * (1 - 1e-13) for each in worth.values())
-    busy = [s for s in states if min(s) > 0]
-    means = {
-        s: [v * (1 - q**k) / (1 - q) / k for v, k in zip(values, s, strict=True)] for s in busy
-    }
+    assert found.maxima == sum(value > best * (1 - 1e-13) for value in worth.values())
     moves = losing = 0
-    for state in busy:
+    for state in (s for s in states if min(s) > 0):
+        means = np.divide(each[state], state)
         for source, target in itertools.permutations(range(n), 2):
             # At the price that is the source's mean, the target has a profit.
-            if means[state][target] > means[state][source] * (1 + 1e-9):
+            if means[target] > means[source] * (1 + 1e-9):
                 moves += 1
                 after = list(state)
                 after[source] -= 1
@@ -244,14 +228,10 @@ def test_made_states_are_balanced_and_moves_change_them(number):
     market, amounts = theorems.made_state(number)
     assert market.mean_prices(amounts) == pytest.approx(np.ones(market.n_peers), rel=1e-9)
     benefit = market.benefit(amounts)
-    changes = []
-    for source, target in itertools.permutations(range(market.n_peers), 2):
-        after = amounts.copy()
-        after[source] -= 1
-        after[target] += 1
-        changes.append(market.benefit(after) - benefit)
+    pairs = itertools.permutations(np.eye(market.n_peers, dtype=int), 2)
+    most = max(market.benefit(amounts - source + target) for source, target in pairs)
     found = theorems._made_state(market, amounts)
-    assert found.rises == (max(changes) > 1e-9 * benefit)
+    assert found.rises == (most - benefit > 1e-9 * benefit)
     best = largest_benefit(*market.arguments).benefit
     assert found.loss == pytest.approx(1 - benefit / best, abs=1e-12)
 
@@ -262,9 +242,8 @@ def test_two_is_approached_and_not_passed():
     # The closed form for ever more slow peers; whole tasks come near.
     assert ratios[:3] == pytest.approx(limits[:3], rel=5e-3)
     assert ratios[-1] > 1.96
-    for value, limit in zip(fast, limits, strict=True):
-        x = (value - 1 - np.log(value)) / (limit - 1)
-        assert -np.expm1(-x) / x == pytest.approx(1 / value, rel=1e-9)
+    x = (np.array(fast) - 1 - np.log(fast)) / (np.array(limits) - 1)
+    assert -np.expm1(-x) / x == pytest.approx(1 / np.array(fast), rel=1e-9)
 
 
 def test_repaired_runs_are_optimal_by_all_pairs_of_peers():
@@ -280,12 +259,11 @@ def test_repaired_runs_are_optimal_by_all_pairs_of_peers():
 
 
 def test_failures_are_called_what_they_are():
-    trial = next(
-        each
-        for each in policies.trials(policies.REPAIRED, True)
-        if np.ptp(each.drawn.best.amounts) > 1
-        and np.all(each.drawn.market.caps > each.drawn.best.amounts)
-    )
+    def fits(drawn):
+        amounts = drawn.best.amounts
+        return np.ptp(amounts) > 1 and np.all(drawn.market.caps > amounts)
+
+    trial = next(each for each in policies.trials(policies.REPAIRED, True) if fits(each.drawn))
     amounts = trial.drawn.best.amounts
     one = np.eye(len(amounts), dtype=int)
     most, least = one[np.argmax(amounts)], one[np.argmin(amounts)]
@@ -306,10 +284,7 @@ def test_gaps_are_those_to_dynamic_programming():
         best = dynamic_programming(*market.arguments)
         for name in ("commodity", "proportional_share", "double_auction_mean"):
             amounts, _ = policies.POLICIES[name](*market.arguments)
-            benefit = sum(
-                value * np.sum(q ** np.arange(amount))
-                for value, q, amount in zip(market.values, market.q, amounts, strict=True)
-            )
+            benefit = np.sum(market.values * (1 - market.q**amounts) / (1 - market.q))
             assert found[name][seed] == pytest.approx(1 - benefit / best, abs=1e-9)
 
 
@@ -364,9 +339,7 @@ def test_a_lie_on_simgrid_gains_as_in_two_markets_by_hand():
 def test_rates_of_two_peers():
     times = np.array([1.0, 2.0])
     found = balanced(BundleMarket(3600 / times, 300, 300, 0.99), times)
-    assert found.exact
-    assert found.own.amounts.tolist() == [200, 100]
+    assert (found.exact, found.own.amounts.tolist()) == (True, [200, 100])
     assert found.own.completion == found.bound == pytest.approx(200)
     assert found.own.benefit == pytest.approx(found.common.benefit)
-    assert found.own.fairness == pytest.approx(1)
-    assert found.least == pytest.approx(1)
+    assert (found.own.fairness, found.least) == pytest.approx((1, 1))

@@ -1,32 +1,23 @@
 """Real bundles on a grid, against plain re-implementations of sites and counters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.papers.zheng.arrivals import (
-    N_PEERS,
-    N_SITES,
-    SPEED,
-    Arrivals,
-    lcg_grid,
-    lcg_workload,
-)
+from simplugin.papers.zheng import arrivals
+from simplugin.papers.zheng.arrivals import N_PEERS, N_SITES, lcg_grid, lcg_workload
 from simplugin.papers.zheng.counters import kept_parts, serve
 from simplugin.papers.zheng.settings import ALPHA
-from simplugin.platforms.peers import PeerSite
-from simplugin.workloads.bundles import Bundle, lcg_bundles
+from simplugin.workloads.bundles import lcg_bundles
 
 SETUP = 0.005
 
 
-def test_the_load_is_as_wanted() -> None:
+def test_the_load_is_as_wanted():
     rows = lcg_bundles()
-    work = sum(row.count * row.mean * SPEED for row in rows)
+    work = sum(row.count * row.mean * arrivals.SPEED for row in rows)
     span = rows[-1].release - rows[0].release
     grids = [lcg_grid(3, load) for load in (0.25, 0.5)]
     for grid, load in zip(grids, (0.25, 0.5), strict=True):
@@ -38,20 +29,16 @@ def test_the_load_is_as_wanted() -> None:
     assert not np.allclose(lcg_grid(4).sites[0].speed, lcg_grid(3).sites[0].speed)
 
 
-def peer_times(site: PeerSite, bundle: Bundle, amounts: list[int]) -> list[float]:
+def peer_times(site, bundle, amounts):
     """How long each peer takes for its tasks, which are dealt in order."""
     work = [bundle.flop] * bundle.count if bundle.work is None else bundle.work.tolist()
-    taken, done = [], 0
-    for peer, many in enumerate(amounts):
-        mine = work[done : done + many]
-        done += many
-        each = SETUP + bundle.byte / site.bandwidth[peer]
-        taken.append(sum(each + size / site.speed[peer] for size in mine))
-    return taken
+    parts = np.split(np.array(work), np.cumsum(amounts)[:-1])
+    each = SETUP + bundle.byte / site.bandwidth
+    return [np.sum(each[peer] + mine / site.speed[peer]) for peer, mine in enumerate(parts)]
 
 
 @pytest.mark.parametrize("sizes", [None, 1])
-def test_a_grid_by_hand(sizes: int | None) -> None:
+def test_a_grid_by_hand(sizes):
     grid, bundles = lcg_grid(0, 1.0), lcg_workload(sizes)[:25]
     execution = execute(grid, bundles, Terms(alpha=ALPHA), "optimum")
     deals = execution.deals
@@ -72,7 +59,7 @@ def test_a_grid_by_hand(sizes: int | None) -> None:
         busy[deal.site] += taken
         assert deal.finished - deal.agreed == pytest.approx(max(taken), rel=1e-6)
         free[deal.site] = start + max(taken)
-    found = Arrivals.of(execution)
+    found = arrivals.Arrivals.of(execution)
     expected = busy.sum() ** 2 / (busy.size * (busy**2).sum())
     assert found.fairness == pytest.approx(expected, rel=1e-6)
     ends = np.array([deal.finished for deal in deals])
@@ -85,14 +72,12 @@ def test_a_grid_by_hand(sizes: int | None) -> None:
 
 
 @pytest.mark.parametrize("counters", ["kept", 20_000.0])
-def test_actors_keep_counters_as_the_mathematics_do(counters: str | float) -> None:
+def test_actors_keep_counters_as_the_mathematics_do(counters):
     site = lcg_grid(1, 1.0).sites[0]
     bundles = lcg_workload()[:25]
     deals = execute(site, bundles, Terms(alpha=ALPHA), "optimum", counters=counters).deals
-    values = [
-        3600 / (SETUP + bundle.byte / site.bandwidth + bundle.flop / site.speed)
-        for bundle in bundles
-    ]
+    times = [SETUP + each.byte / site.bandwidth + each.flop / site.speed for each in bundles]
+    values = [3600 / each for each in times]
     counts = [bundle.count for bundle in bundles]
     dates = [deal.agreed for deal in deals]
     served = serve(values, counts, 1 - ALPHA, kept_parts(counters, dates))

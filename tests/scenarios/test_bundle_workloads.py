@@ -32,12 +32,10 @@ def test_peers_of_a_site_may_be_named(two_sites):
 def test_any_platform_file(three, pytestconfig):
     star = pytestconfig.rootpath / "platforms_xml" / "star.xml"
     change(three, "count = 3", "count = 100")
-    error = refused(cut(three, "generator =", "[workload]", f"file = '{star}'"))
-    assert error.key == "workload.scheduler"
-    assert "scheduler 'scheduler' is no host; there are master, worker-1" in str(error)
+    cut(three, "generator =", "[workload]", f"file = '{star}'")
+    refused(three, "'scheduler' is no host; there are master, worker-1", "workload.scheduler")
     outcome = run(change(three, "setup = 0.0", 'scheduler = "master"'))
-    [peers] = outcome.listings
-    assert sum(peers.column("tasks")) == 100
+    assert sum(outcome.listings[0].column("tasks")) == 100
     # All share the master's link, which the estimates know nothing of.
     assert outcome.row["ect_error"] > 1
 
@@ -59,8 +57,7 @@ def test_real_sizes_of_a_log(three):
     real = run(three)
     assert real.row["makespan"] == pytest.approx(5 + 2 * (10 + 20 + 30), rel=1e-6)
     assert abs(real.row["ect_error"]) < 1e-6
-    change(three, "peers = ['peer-1']", "peers = ['peer-2']")
-    change(three, '"1Gf", "2Gf"', '"1Gf", "4Gf"')
+    change(three, "peers = ['peer-1']", "peers = ['peer-2']", '"1Gf", "2Gf"', '"1Gf", "4Gf"')
     assert run(three).row["completion"] == pytest.approx(30.0, rel=1e-6)
 
 
@@ -69,8 +66,7 @@ def test_the_shipped_log(three):
     known = lcg_bundles()[:3]
     mean = run(three)
     assert mean.listings[0].column("tasks") == tuple(each.count for each in known)
-    start = known[0].release
-    released = [each.release - start for each in known]
+    released = [each.release - known[0].release for each in known]
     assert mean.listings[0].column("from") == pytest.approx(released)
     computed = sum(each.count * each.mean for each in known) * 1e6
     assert mean.result.hosts.flops.sum() == pytest.approx(computed, rel=1e-4)
@@ -81,15 +77,15 @@ def test_the_shipped_log(three):
     assert run(three).row.flat() == real.row.flat()
 
 
-@pytest.mark.parametrize(
-    ("parameters", "seed", "site"),
-    [
-        ("", "", chosen_site()),
-        ("", "seed = 4", consistent_site(4)),
-        ("{ degree = 3.0 }", "seed = 4", scaled_site(4, 3.0)),
-        ("{ degree = 3.0 }", "", scaled_site(0, 3.0)),
-    ],
-)
+PEERS = [
+    ("", "", chosen_site()),
+    ("", "seed = 4", consistent_site(4)),
+    ("{ degree = 3.0 }", "seed = 4", scaled_site(4, 3.0)),
+    ("{ degree = 3.0 }", "", scaled_site(0, 3.0)),
+]
+
+
+@pytest.mark.parametrize(("parameters", "seed", "site"), PEERS)
 def test_peers_that_fit_the_paper(three, parameters, seed, site):
     given = f"parameters = {parameters}\n" if parameters else ""
     found = site_in(cut(three, "parameters =", "[workload]", given + seed))

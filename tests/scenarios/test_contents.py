@@ -15,17 +15,6 @@ from simplugin.claims import Claim
 from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.scenarios import outputs
-from simplugin.scenarios.outputs import (
-    activities_document,
-    chart_document,
-    chart_from,
-    claim_document,
-    claim_from,
-    figure_document,
-    figure_from,
-    listing_document,
-    listing_from,
-)
 
 TEXTS = st.text(max_size=8)
 FLOATS = st.floats(allow_nan=False)
@@ -58,11 +47,8 @@ SCHEDULES = st.builds(
     st.dictionaries(TEXTS, FLOATS, max_size=2),
     several(FLOATS, 2),
 )
-LISTINGS = st.builds(
-    lambda *drawn: Listing("t", (("one", "s"), ("two", "")), *drawn),
-    several(st.tuples(CELLS, CELLS), 4),
-    TEXTS,
-)
+COLUMNS = st.just((("one", "s"), ("two", "")))
+LISTINGS = st.builds(Listing, TEXTS, COLUMNS, several(st.tuples(CELLS, CELLS), 4), TEXTS)
 CLAIMS = st.builds(
     Claim,
     TEXTS,
@@ -75,10 +61,10 @@ CLAIMS = st.builds(
     st.dictionaries(TEXTS, CELLS | st.lists(CELLS, max_size=2), max_size=3),
 )
 WAYS = {
-    Figure: (figure_document, figure_from),
-    ScheduleChart: (chart_document, chart_from),
-    Listing: (listing_document, listing_from),
-    Claim: (claim_document, claim_from),
+    Figure: (outputs.figure_document, outputs.figure_from),
+    ScheduleChart: (outputs.chart_document, outputs.chart_from),
+    Listing: (outputs.listing_document, outputs.listing_from),
+    Claim: (outputs.claim_document, outputs.claim_from),
 }
 
 
@@ -108,12 +94,8 @@ def test_what_is_kept_comes_back_to_the_last_bit(thing):
 def test_numbers_of_numpy_are_numbers():
     given = {"a": np.float64(0.1), "b": np.arange(3), "c": (np.int8(4), math.inf), 5: None}
     claim = Claim("c", "few", 1.0, True, "why", "source", provenance=given)
-    assert claim_from(back(claim_document(claim))).provenance == {
-        "a": 0.1,
-        "b": [0, 1, 2],
-        "c": [4, math.inf],
-        "5": None,
-    }
+    found = outputs.claim_from(back(outputs.claim_document(claim))).provenance
+    assert found == {"a": 0.1, "b": [0, 1, 2], "c": [4, math.inf], "5": None}
 
 
 async def worker(me, number):
@@ -129,7 +111,7 @@ def traced():
 
 
 def test_activities_are_those_of_the_trace(traced):
-    found = back(activities_document(traced))
+    found = back(outputs.activities_document(traced))
     names = ("actor", "resource", "kind", "label", "start", "end", "state")
     assert set(found["columns"]) == set(names)
     rows = list(zip(*(found["columns"][name] for name in names), strict=True))
@@ -139,7 +121,7 @@ def test_activities_are_those_of_the_trace(traced):
 
 def test_long_runs_are_cut_and_say_so(traced, monkeypatch):
     monkeypatch.setattr(outputs, "MOST_ACTIVITIES", 3)
-    document = activities_document(traced)
+    document = outputs.activities_document(traced)
     assert document["total"] == len(traced.trace) > 3
     assert {len(column) for column in document["columns"].values()} == {3}
     ends = document["columns"]["end"]

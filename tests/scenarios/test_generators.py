@@ -1,5 +1,7 @@
 """Generators as scenarios and the command call them."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from changed_scenarios import cut, refused
@@ -92,42 +94,27 @@ def test_clusters_are_of_equal_hosts(name):
 
 
 # Table 1 of N'takpé and Suter (2008), line by line; totals and heterogeneity are in their text.
-TABLE = """
-lille chuque 53 3.647
-lille chti 20 4.311
-lille chicon 26 4.384
-nancy grillon 47 3.379
-nancy grelon 120 3.185
-rennes parasol 64 3.573
-rennes paravent 99 3.364
-rennes paraquad 66 4.603
-sophia azur 74 3.258
-sophia helios 56 3.675
-sophia sol 50 4.389
-"""
+PRINTED = {
+    "lille": {"chuque": (53, 3.647), "chti": (20, 4.311), "chicon": (26, 4.384)},
+    "nancy": {"grillon": (47, 3.379), "grelon": (120, 3.185)},
+    "rennes": {"parasol": (64, 3.573), "paravent": (99, 3.364), "paraquad": (66, 4.603)},
+    "sophia": {"azur": (74, 3.258), "helios": (56, 3.675), "sol": (50, 4.389)},
+}
+SITES = [("lille", 99, 20.2, True), ("nancy", 167, 6.1, False)]
+SITES += [("rennes", 229, 36.8, True), ("sophia", 180, 34.7, False)]
 
 
-@pytest.mark.parametrize(
-    ("site", "total", "heterogeneity", "one_switch"),
-    [
-        ("lille", 99, 20.2, True),
-        ("nancy", 167, 6.1, False),
-        ("rennes", 229, 36.8, True),
-        ("sophia", 180, 34.7, False),
-    ],
-)
+@pytest.mark.parametrize(("site", "total", "heterogeneity", "one_switch"), SITES)
 def test_sites_are_as_printed(site, total, heterogeneity, one_switch):
-    platform = made("grid5000_subset", site=site)
-    resolved = resolve(platform, [])
-    printed = [line.split()[1:] for line in TABLE.split("\n") if line.startswith(site)]
-    found = {}
-    for host in resolved.hosts:
-        found.setdefault(host.name.partition("-")[0], []).append(host.speed)
-    assert {name: (len(speeds), *set(speeds)) for name, speeds in found.items()} == {
-        name: (int(count), pytest.approx(float(speed) * 1e9)) for name, count, speed in printed
-    }
-    assert len(resolved.hosts) == total
-    speeds = [host.speed for host in resolved.hosts]
+    platform, printed = made("grid5000_subset", site=site), PRINTED[site]
+    hosts = resolve(platform, []).hosts
+    found = {host.name.partition("-")[0]: host.speed for host in hosts}
+    assert found == pytest.approx({name: speed * 1e9 for name, (_, speed) in printed.items()})
+    assert len({host.speed for host in hosts}) == len(printed)
+    counts = Counter(host.name.partition("-")[0] for host in hosts)
+    assert counts == {name: count for name, (count, _) in printed.items()}
+    assert len(hosts) == total
+    speeds = [host.speed for host in hosts]
     assert 100 * (max(speeds) / min(speeds) - 1) == pytest.approx(heterogeneity, abs=0.06)
     ((zone,),) = (platform.elements,)
     assert isinstance(zone, Zone)
@@ -136,38 +123,38 @@ def test_sites_are_as_printed(site, total, heterogeneity, one_switch):
     assert len(switches) == (0 if one_switch else len(printed))
 
 
-@pytest.mark.parametrize(
-    ("value", "law"),
-    [
-        ({"law": "uniform", "low": "1Gf", "high": 2e9}, Law("uniform", (1e9, 2e9))),
-        ({"law": "lognormal", "variation": 0.3, "mean": "3Gf"}, Law("lognormal", (3e9, 0.3))),
-        ({"shape": 2, "scale": "1Gf", "law": "weibull"}, Law("weibull", (2.0, 1e9))),
-        ("4Gf", 4e9),
-        (7, 7.0),
-    ],
-)
+LAWS = [
+    ({"law": "uniform", "low": "1Gf", "high": 2e9}, Law("uniform", (1e9, 2e9))),
+    ({"law": "lognormal", "variation": 0.3, "mean": "3Gf"}, Law("lognormal", (3e9, 0.3))),
+    ({"shape": 2, "scale": "1Gf", "law": "weibull"}, Law("weibull", (2.0, 1e9))),
+    ("4Gf", 4e9),
+    (7, 7.0),
+]
+
+
+@pytest.mark.parametrize(("value", "law"), LAWS)
 def test_laws_are_read(value, law):
     assert read_drawn("speed", value) == law
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        ({"law": "normal", "mean": 1.0}, "speed.law is 'normal'; give one of constant, uniform"),
-        ({"mean": 1.0}, "key 'speed.law' is missing; add it: one of constant, uniform, "),
-        ({"law": "uniform", "low": 1.0}, "key 'speed.high' is missing; add it: e.g. high = "),
-        ({"law": "uniform", "low": 1.0, "hgh": 2.0}, "'speed.hgh'; did you mean 'high'?"),
-        ({"law": "gamma", "mean": 1.0, "variation": "1Gf"}, "speed.variation is '1Gf'; give a num"),
-        ({"law": "uniform", "low": 2.0, "high": 1.0}, "give low first"),
-        ({"law": "uniform", "low": "1s", "high": "2s"}, "unknown unit"),
-        (True, "speed is True; give a number"),
-        ([1.0], "speed is [1.0]"),
-        ("4.3", "speed is '4.3', which has no unit; write e.g. \"2.5Gf\", or a number [flop/s]"),
-        ("inf", "'inf', which has no unit"),
-        (0, "speed is 0; give a number, more than 0"),
-        (10**400, "give a number, more than 0"),
-    ],
-)
+NO_LAWS = [
+    ({"law": "normal", "mean": 1.0}, "speed.law is 'normal'; give one of constant, uniform"),
+    ({"mean": 1.0}, "key 'speed.law' is missing; add it: one of constant, uniform, "),
+    ({"law": "uniform", "low": 1.0}, "key 'speed.high' is missing; add it: e.g. high = "),
+    ({"law": "uniform", "low": 1.0, "hgh": 2.0}, "'speed.hgh'; did you mean 'high'?"),
+    ({"law": "gamma", "mean": 1.0, "variation": "1Gf"}, "speed.variation is '1Gf'; give a num"),
+    ({"law": "uniform", "low": 2.0, "high": 1.0}, "give low first"),
+    ({"law": "uniform", "low": "1s", "high": "2s"}, "unknown unit"),
+    (True, "speed is True; give a number"),
+    ([1.0], "speed is [1.0]"),
+    ("4.3", "speed is '4.3', which has no unit; write e.g. \"2.5Gf\", or a number [flop/s]"),
+    ("inf", "'inf', which has no unit"),
+    (0, "speed is 0; give a number, more than 0"),
+    (10**400, "give a number, more than 0"),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), NO_LAWS)
 def test_what_is_no_law_is_refused(value, message):
     with pytest.raises(PlatformError) as caught:
         read_drawn("speed", value)
@@ -175,68 +162,62 @@ def test_what_is_no_law_is_refused(value, message):
 
 
 def test_quantities_are_read_by_the_end_of_their_names():
-    assert read_quantity("switch_bandwidth", "1Gbps") == 1.25e8
-    assert read_quantity("side_latency", "3ms") == 3e-3
-    assert read_quantity("clusters[0].speed", "2Gf") == 2e9
+    texts = {"switch_bandwidth": "1Gbps", "side_latency": "3ms", "clusters[0].speed": "2Gf"}
+    assert [read_quantity(*each) for each in texts.items()] == [1.25e8, 3e-3, 2e9]
     # Half a minute, in which float() would see no unit but the parser does.
-    assert read_quantity("latency", "0.5m") == 30.0
-    assert read_quantity("latency", 0) == 0.0
+    assert [read_quantity("latency", each) for each in ("0.5m", 0)] == [30.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("rign", "there is no generator 'rign'; did you mean 'ring'"),
-        ("moon", "there is no generator 'moon'; write 'module:function', or one of chain, "),
-        ("math:nothing", "module 'math' has no 'nothing'"),
-        ("no_such:thing", "no module 'no_such', neither in the current directory nor"),
-        ("math:hypot", "returned float, not a Platform"),
-        ("ring", "lacks its parameter 'n_hosts'; it takes n_hosts speed=1Gf"),
-    ],
-)
+NO_GENERATORS = [
+    ("rign", "there is no generator 'rign'; did you mean 'ring'"),
+    ("moon", "there is no generator 'moon'; write 'module:function', or one of chain, "),
+    ("math:nothing", "module 'math' has no 'nothing'"),
+    ("no_such:thing", "no module 'no_such', neither in the current directory nor"),
+    ("math:hypot", "returned float, not a Platform"),
+    ("ring", "lacks its parameter 'n_hosts'; it takes n_hosts speed=1Gf"),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), NO_GENERATORS)
 def test_generators_that_cannot_be_called(name, message):
     with pytest.raises(PlatformError, match=message):
         generator_called(name).platform({})
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "message"),
-    [
-        ("ring", {"n_host": 3}, "no parameter 'n_host'; did you mean 'n_hosts'? It takes n_hosts"),
-        ("ring", {"zzz": 3}, "no parameter 'zzz'; it takes n_hosts speed=1Gf bandwidth=125MBps"),
-        ("two_topologies", {"a": 1}, "no parameter 'a'; it takes (nothing)"),
-        ("ring", {"n_hosts": True}, "hosts of a ring is True; give a whole number"),
-        ("random_geometric", {"radius": "1km"}, "radius is '1km'"),
-        ("grid5000_subset", {"site": "lyon"}, "no subset is called 'lyon'; give one of lille"),
-        ("random_tree", {"root_computes": "no"}, "root_computes is 'no'; give true or false"),
-        ("random_tree", {"bandwidth_law": ["uniform"]}, "bandwidth_law is ['uniform']; choose"),
-        ("random_tree", {"speeds": ["1", "2"]}, "speeds is '1', which has no unit"),
-        ("random_tree", {"speeds": "1Gf"}, "speeds is '1Gf'; give the smallest and the largest"),
-        ("random_tree", {"latencies": ["6ms"]}, "latencies is ['6ms']; give the smallest and"),
-        ("random_tree", {"latencies": [0, 1]}, "latencies is (0.0, 1.0); give the smallest"),
-        ("random_tree", {"latencies": [2, 1]}, "latencies is (2.0, 1.0); give the smallest"),
-        ("random_tree", {"latencies": [1, 2], "latency": "1ms"}, "give one of them"),
-        ("random_graph", {"decades": -3}, "decades is -3; give a number from 0 to 100"),
-        ("random_graph", {"decades": 1e4}, "decades is 10000.0; give a number from 0 to 100"),
-        ("random_graph", {"forwarding": "x"}, "forwarding only is 'x'; give a number from 0 to 1"),
-        (
-            "multi_cluster",
-            {"clusters": [CLUSTER | {"processors": 2.5}]},
-            "'c' of site 'site' is 2.",
-        ),
-        ("multi_cluster", {"clusters": [CLUSTER | {"speed": "3"}]}, "clusters[0].speed is '3', wh"),
-        ("multi_cluster", {"clusters": [CLUSTER | {"name": 5}]}, "has no name (5)"),
-        ("multi_cluster", {"clusters": [{"name": "c"}]}, "give name, processors and speed"),
-        ("multi_cluster", {"clusters": 3}, "clusters is 3; give a list of tables"),
-        ("multi_cluster", {"one_switch": "no"}, "one switch of site 'site' is 'no'; give true"),
-        ("peer_site", {"sped": 1}, "refuses its parameters"),
-        ("peer_site", {"seed": "x"}, "the seed is 'x'; give a whole number from 0 on"),
-        ("peer_site", {"speed": ["1"], "bandwidth": ["1MBps"]}, "'1', which has no unit"),
-        ("peer_site", {"uplink": "7"}, "uplink is '7', which has no unit; write e.g."),
-        ("peer_grid", {"seed": 1.5}, "the seed is 1.5; give a whole number from 0 on"),
-        *((name, {"seed": -1}, "the seed is -1; give a whole number from 0 on") for name in DRAWN),
-    ],
-)
+WRONG_VALUES = [
+    ("ring", {"n_host": 3}, "no parameter 'n_host'; did you mean 'n_hosts'? It takes n_hosts"),
+    ("ring", {"zzz": 3}, "no parameter 'zzz'; it takes n_hosts speed=1Gf bandwidth=125MBps"),
+    ("two_topologies", {"a": 1}, "no parameter 'a'; it takes (nothing)"),
+    ("ring", {"n_hosts": True}, "hosts of a ring is True; give a whole number"),
+    ("random_geometric", {"radius": "1km"}, "radius is '1km'"),
+    ("grid5000_subset", {"site": "lyon"}, "no subset is called 'lyon'; give one of lille"),
+    ("random_tree", {"root_computes": "no"}, "root_computes is 'no'; give true or false"),
+    ("random_tree", {"bandwidth_law": ["uniform"]}, "bandwidth_law is ['uniform']; choose"),
+    ("random_tree", {"speeds": ["1", "2"]}, "speeds is '1', which has no unit"),
+    ("random_tree", {"speeds": "1Gf"}, "speeds is '1Gf'; give the smallest and the largest"),
+    ("random_tree", {"latencies": ["6ms"]}, "latencies is ['6ms']; give the smallest and"),
+    ("random_tree", {"latencies": [0, 1]}, "latencies is (0.0, 1.0); give the smallest"),
+    ("random_tree", {"latencies": [2, 1]}, "latencies is (2.0, 1.0); give the smallest"),
+    ("random_tree", {"latencies": [1, 2], "latency": "1ms"}, "give one of them"),
+    ("random_graph", {"decades": -3}, "decades is -3; give a number from 0 to 100"),
+    ("random_graph", {"decades": 1e4}, "decades is 10000.0; give a number from 0 to 100"),
+    ("random_graph", {"forwarding": "x"}, "forwarding only is 'x'; give a number from 0 to 1"),
+    ("multi_cluster", {"clusters": [CLUSTER | {"processors": 2.5}]}, "'c' of site 'site' is 2."),
+    ("multi_cluster", {"clusters": [CLUSTER | {"speed": "3"}]}, "clusters[0].speed is '3', wh"),
+    ("multi_cluster", {"clusters": [CLUSTER | {"name": 5}]}, "has no name (5)"),
+    ("multi_cluster", {"clusters": [{"name": "c"}]}, "give name, processors and speed"),
+    ("multi_cluster", {"clusters": 3}, "clusters is 3; give a list of tables"),
+    ("multi_cluster", {"one_switch": "no"}, "one switch of site 'site' is 'no'; give true"),
+    ("peer_site", {"sped": 1}, "refuses its parameters"),
+    ("peer_site", {"seed": "x"}, "the seed is 'x'; give a whole number from 0 on"),
+    ("peer_site", {"speed": ["1"], "bandwidth": ["1MBps"]}, "'1', which has no unit"),
+    ("peer_site", {"uplink": "7"}, "uplink is '7', which has no unit; write e.g."),
+    ("peer_grid", {"seed": 1.5}, "the seed is 1.5; give a whole number from 0 on"),
+    *((name, {"seed": -1}, "the seed is -1; give a whole number from 0 on") for name in DRAWN),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "message"), WRONG_VALUES)
 def test_values_that_make_no_sense_are_told_with_culprit_and_remedy(name, parameters, message):
     with pytest.raises(PlatformError) as caught:
         made(name, **parameters)
@@ -250,13 +231,17 @@ def test_usage_has_defaults_as_the_command_takes_them():
     assert generator_called("peer_site").usage().endswith(" ...")
 
 
+MY_GRAPHS = """
+import numpy as np
+from simplugin.platforms.topologies.random_graphs import random_graph
+
+def path(n_hosts, seed=0):
+    return random_graph("path", n_hosts, np.random.default_rng(seed))
+"""
+
+
 def test_generators_may_return_graphs(tmp_path, monkeypatch):
-    (tmp_path / "my_graphs.py").write_text(
-        "import numpy as np\n"
-        "from simplugin.platforms.topologies.random_graphs import random_graph\n"
-        "def path(n_hosts, seed=0):\n"
-        "    return random_graph('path', n_hosts, np.random.default_rng(seed))\n"
-    )
+    (tmp_path / "my_graphs.py").write_text(MY_GRAPHS)
     monkeypatch.syspath_prepend(tmp_path)
     platform = generator_called("my_graphs:path").platform({"n_hosts": 4})
     assert platform == made("random_graph", shape="path", n_hosts=4)
@@ -279,22 +264,14 @@ def test_scenarios_take_them(three):
     assert [host.speed for host in zone.hosts] == speeds.tolist()
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told", "key"),
-    [
-        ("rows = 3", "rows = 0", "the number of rows is 0; give a whole", "platform.parameters"),
-        ("rows = 3", "rows = 3\nseed = 4", "the seed is given twice", "platform.seed"),
-        ("rows = 3", 'rows = 3\ndirectory = "x"', "no parameter 'dir", "platform.parameters"),
-        ('"grid"', '"none:here"', "neither beside the scenario nor", "platform.generator"),
-    ],
-)
+WRONG_SCENARIOS = [
+    ("rows = 3", "rows = 0", "the number of rows is 0; give a whole", "platform.parameters"),
+    ("rows = 3", "rows = 3\nseed = 4", "the seed is given twice", "platform.seed"),
+    ("rows = 3", 'rows = 3\ndirectory = "x"', "no parameter 'dir", "platform.parameters"),
+    ('"grid"', '"none:here"', "neither beside the scenario nor", "platform.generator"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "told", "key"), WRONG_SCENARIOS)
 def test_scenarios_tell_where_they_are_wrong(three, old, new, told, key):
-    error = refused(cut(three, "generator =", "[workload]", GRID.replace(old, new)))
-    assert told in str(error)
-    assert error.key == key
-
-
-def test_fat_trees_and_tori_have_as_many_hosts_as_told():
-    for sizes, count in (([7], 7), ([2, 3, 5], 30), ([4, 4, 4], 64)):
-        assert made("torus", sizes=sizes).host_count == count
-        assert made("fat_tree", children=sizes).host_count == count
+    refused(cut(three, "generator =", "[workload]", GRID.replace(old, new)), told, key)

@@ -1,3 +1,4 @@
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -26,16 +27,13 @@ def test_runs_to_the_closed_form(file):
     told = []
     outcome = run_scenario(scenario, lambda clock, actors: told.append((clock, actors)))
     assert all(0 <= clock <= END + 1e-6 and actors >= 0 for clock, actors in told)
-    assert outcome.result.clock == pytest.approx(END, rel=1e-9)
-    assert outcome.result.value_of("work") == pytest.approx(END, rel=1e-9)
-    row = outcome.row
-    assert row["makespan"] == outcome.result.clock
-    assert (row["actors"], row["actors_killed"], row["activities"]) == (2, 0, 2)
-    assert row["computed"] == pytest.approx(6e9)
-    assert row["transferred"] == pytest.approx(200e6)
-    assert row["hosts_used"] == 1
-    assert row["utilisation"] == pytest.approx(3.0 / END)
-    assert row["energy"] is None
+    result, row = outcome.result, outcome.row
+    assert (result.clock, result.value_of("work")) == pytest.approx((END, END), rel=1e-9)
+    assert (row["makespan"], row["energy"]) == (result.clock, None)
+    names = ("actors", "actors_killed", "activities", "hosts_used")
+    assert [row[name] for name in names] == [2, 0, 2, 1]
+    found = [row[name] for name in ("computed", "transferred", "utilisation")]
+    assert found == pytest.approx([6e9, 200e6, 3.0 / END])
     assert row.provenance["options"]["network/model"] == "CM02"
 
 
@@ -50,61 +48,50 @@ def test_energy(lab, file):
 
 
 def test_every_simulation_key_reaches_the_simulation(file):
-    extra = "[simulation]\nback_end = 'coroutines'\nseed = 7\nuntil = 50\nwall_limit = 60\n"
-    extra += "memory_limit = 1000000000\ntrace = false\nenergy = false\n\n"
-    scenario = load_scenario(change(file, OPTIONS, extra + OPTIONS))
-    assert scenario.simulation.arguments() == {
-        "back_end": "coroutines",
-        "seed": 7,
-        "until": 50.0,
-        "wall_limit": 60.0,
-        "memory_limit": 10**9,
-        "trace": False,
-        "energy": False,
-        "options": SimGridOptions(network_model="CM02", crosstraffic=False, tcp_gamma=0.0),
-    }
+    given = {"back_end": "coroutines", "seed": 7, "until": 50.0, "wall_limit": 60.0}
+    given |= {"memory_limit": 10**9, "trace": False, "energy": False}
+    extra = "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
+    scenario = load_scenario(change(file, OPTIONS, f"[simulation]\n{extra}{OPTIONS}"))
+    options = SimGridOptions(network_model="CM02", crosstraffic=False, tcp_gamma=0.0)
+    assert scenario.simulation.arguments() == given | {"options": options}
     outcome = run_scenario(scenario)
     assert outcome.result.provenance["seed"] == 7
-    assert outcome.row["activities"] is None
-    assert outcome.row["transferred"] is None
+    assert outcome.row["activities"] is outcome.row["transferred"] is None
 
 
 OPTIONS = "[simulation.options]"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "key", "line", "told"),
-    [
-        ("title =", "titel =", "titel", 1, "did you mean 'title'"),
-        ('title = "Send, then work"', "title = 3", "title", 1, "give a text"),
-        ("file =", "fil =", "platform.fil", 4, "did you mean 'file'"),
-        ('"platform.xml"', '"gone.xml"', "platform.file", 4, "there is no file"),
-        ('"platform.xml"', "3", "platform.file", 4, "give a path"),
-        ('file = "platform.xml"', "", "platform", 3, "either a file or a generator"),
-        ('"actors"', '"actor"', "workload.kind", 7, "did you mean 'actors'"),
-        ('kind = "actors"', "", "workload.kind", 6, "is missing"),
-        ("deployment =", "deploiment =", "workload.deployment", 6, "is missing"),
-        ('"my_actors:work"', '"work"', "workload.functions.work", 9, "write 'module:function'"),
-        ("CM02", "CM2", "simulation.options.network_model", 12, "did you mean 'CM02'"),
-        ("network_model", "network", "simulation.options.network", 12, "network_model"),
-        ("tcp_gamma = 0.0", "tcp_gamma = -1", "simulation.options.tcp_gamma", 14, "0 or more"),
-        (OPTIONS, f"[simulation]\nseed = -1\n{OPTIONS}", "simulation.seed", 12, "or equal to 0"),
-        (OPTIONS, f"[output]\ngantt = 'x.gif'\n{OPTIONS}", "output.gantt", 12, ".png"),
-        (OPTIONS, f"[scheduler]\nname = 'a'\n{OPTIONS}", "scheduler", 11, "takes no [scheduler]"),
-    ],
-)
+MISTAKES = [
+    ("title =", "titel =", "titel", 1, "did you mean 'title'"),
+    ('title = "Send, then work"', "title = 3", "title", 1, "give a text"),
+    ("file =", "fil =", "platform.fil", 4, "did you mean 'file'"),
+    ('"platform.xml"', '"gone.xml"', "platform.file", 4, "there is no file"),
+    ('"platform.xml"', "3", "platform.file", 4, "give a path"),
+    ('file = "platform.xml"', "", "platform", 3, "either a file or a generator"),
+    ('"actors"', '"actor"', "workload.kind", 7, "did you mean 'actors'"),
+    ('kind = "actors"', "", "workload.kind", 6, "is missing"),
+    ("deployment =", "deploiment =", "workload.deployment", 6, "is missing"),
+    ('"my_actors:work"', '"work"', "workload.functions.work", 9, "write 'module:function'"),
+    ("CM02", "CM2", "simulation.options.network_model", 12, "did you mean 'CM02'"),
+    ("network_model", "network", "simulation.options.network", 12, "network_model"),
+    ("tcp_gamma = 0.0", "tcp_gamma = -1", "simulation.options.tcp_gamma", 14, "0 or more"),
+    (OPTIONS, f"[simulation]\nseed = -1\n{OPTIONS}", "simulation.seed", 12, "or equal to 0"),
+    (OPTIONS, f"[output]\ngantt = 'x.gif'\n{OPTIONS}", "output.gantt", 12, ".png"),
+    (OPTIONS, f"[scheduler]\nname = 'a'\n{OPTIONS}", "scheduler", 11, "takes no [scheduler]"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "key", "line", "told"), MISTAKES)
 def test_mistakes_are_told_with_key_and_line(file, old, new, key, line, told):
-    error = refused(change(file, old, new))
-    assert told in str(error)
+    error = refused(change(file, old, new), told)
     assert error.key == key or f"'{key}'" in str(error)
-    assert f"scenario.toml:{line}:" in str(error)
+    assert error.line == line
 
 
 def test_charts_need_the_trace(file):
     untraced = "[output]\ngantt = 'x.png'\n[simulation]\ntrace = false\n"
-    error = refused(change(file, OPTIONS, untraced + OPTIONS))
-    assert "needs the trace" in str(error)
-    assert error.key == "output.gantt"
+    refused(change(file, OPTIONS, untraced + OPTIONS), "needs the trace", "output.gantt")
 
 
 def test_a_table_that_is_missing_has_no_line(file):
@@ -115,52 +102,38 @@ def test_a_table_that_is_missing_has_no_line(file):
 def test_lines_are_counted_as_windows_counts_them_too(file):
     change(file, 'file = "', "file = ")
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    error = refused(file)
-    assert error.line == 4
-    assert "not TOML" in str(error)
+    assert refused(file, "not TOML").line == 4
 
 
-@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
-def test_files_that_cannot_be_read(tmp_path, content):
-    if content is not None:
-        (tmp_path / "x.toml").write_bytes(content)
-    with pytest.raises(ScenarioError, match="cannot be read"):
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(ScenarioError, match=r"x\.toml: No such file or directory"):
+        load_scenario(tmp_path / "x.toml")
+    (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ScenarioError, match=r"x\.toml:1: .* save the file in UTF-8"):
         load_scenario(tmp_path / "x.toml")
 
 
 def test_all_mistakes_are_told_at_once(file):
-    change(file, "file =", "fil =")
-    change(file, "kind", "sort")
-    error = refused(change(file, "CM02", "CM2"))
+    error = refused(change(file, "file =", "fil =", "kind", "sort", "CM02", "CM2"))
     places = [line.partition(": ")[0] for line in str(error).splitlines()]
     assert [place.rpartition(":")[2] for place in places] == ["4", "6", "12"]
     assert error.line == 4
 
 
-@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
-def test_back_ends_agree(file, back_end):
-    chosen = f"[simulation]\nback_end = '{back_end}'\n\n{OPTIONS}"
-    result = run(change(file, OPTIONS, chosen)).result
-    assert result.provenance["back_end"] == back_end
-    assert result.clock == pytest.approx(END, rel=1e-9)
+NO_FUNCTIONS = [
+    ("my_actors:wrok", "module 'my_actors' has no 'wrok'"),
+    ("my_actor:work", "there is no module 'my_actor'"),
+    ("my_actors:__name__", "is no function"),
+    ("broken:work", "cannot be imported: NameError"),
+    ("needs:work", "cannot be imported: No module named 'nowhere'"),
+]
 
 
-@pytest.mark.parametrize(
-    ("reference", "told"),
-    [
-        ("my_actors:wrok", "module 'my_actors' has no 'wrok'"),
-        ("my_actor:work", "there is no module 'my_actor'"),
-        ("my_actors:__name__", "is no function"),
-        ("broken:work", "cannot be imported: NameError"),
-        ("needs:work", "cannot be imported: No module named 'nowhere'"),
-    ],
-)
+@pytest.mark.parametrize(("reference", "told"), NO_FUNCTIONS)
 def test_functions_that_cannot_be_had(lab, file, reference, told):
     (lab / "broken.py").write_text("undefined\n")
     (lab / "needs.py").write_text("import nowhere\n")
-    error = refused(change(file, "my_actors:work", reference))
-    assert told in str(error)
-    assert error.key == "workload.functions.work"
+    refused(change(file, "my_actors:work", reference), told, "workload.functions.work")
 
 
 def test_function_missing_for_the_deployment(file):
@@ -176,10 +149,9 @@ def test_actor_errors_come_through(lab, file):
 
 
 def test_modules_beside_the_scenario_stay_there(file):
-    path, before = list(sys.path), set(sys.modules)
+    path = list(sys.path)
     run(file)
-    assert sys.path == path
-    assert "my_actors" not in set(sys.modules) - before
+    assert (sys.path, "my_actors" in sys.modules) == (path, False)
 
 
 def test_two_scenarios_with_modules_of_the_same_name(lab, file, tmp_path):
@@ -217,34 +189,37 @@ def test_generated_platform(lab, file):
     assert outcome.result.clock == pytest.approx(2.0 + 1.0)
 
 
-@pytest.mark.parametrize(
-    ("keys", "told"),
-    [
-        (OWN, "lacks its parameter 'speed'; it takes speed seed=0"),
-        (f'{OWN}parameters = {{ speed = "x" }}', "refuses its parameters: "),
-        ('generator = "my_platforms:nothing"', "returned NoneType, not a Platform"),
-    ],
-)
+NO_GENERATORS = [
+    (OWN, "lacks its parameter 'speed'; it takes speed seed=0"),
+    (f'{OWN}parameters = {{ speed = "x" }}', "refuses its parameters: "),
+    ('generator = "my_platforms:nothing"', "returned NoneType, not a Platform"),
+]
+
+
+@pytest.mark.parametrize(("keys", "told"), NO_GENERATORS)
 def test_generators_that_do_not_work(lab, file, keys, told):
     (lab / "my_platforms.py").write_text(GENERATOR)
-    error = refused(change(file, 'file = "platform.xml"', keys))
-    assert told in str(error)
+    error = refused(change(file, 'file = "platform.xml"', keys), told)
     assert error.key in ("platform.generator", "platform.parameters")
 
 
 def test_scenarios_made_by_a_program(lab):
-    document = {
-        "platform": {"file": "platform.xml"},
-        "workload": {
-            "kind": "actors",
-            "deployment": "deployment.xml",
-            "functions": {"send": "my_actors:send", "work": "my_actors:work"},
-        },
-    }
-    scenario = scenario_from(document, lab / "made.toml")
-    assert run_scenario(scenario).result.clock > END  # the default model is slower
+    functions = {"send": "my_actors:send", "work": "my_actors:work"}
+    workload = {"kind": "actors", "deployment": "deployment.xml", "functions": functions}
+    document = {"platform": {"file": "platform.xml"}, "workload": workload}
+    outcome = run_scenario(scenario_from(document, lab / "made.toml"))
+    assert outcome.result.clock > END  # the default model is slower
     with pytest.raises(ScenarioError, match="unknown key 'extra'"):
         scenario_from(document | {"extra": 1}, lab / "made.toml")
+
+
+ASKING = """
+from simplugin.platforms import Platform, Zone
+
+def lab({}):
+    told = locals().get("directory", "none")
+    return Platform((Zone(str(told), "Full", ()),))
+"""
 
 
 @pytest.mark.parametrize(
@@ -252,13 +227,9 @@ def test_scenarios_made_by_a_program(lab):
     [("*, directory", "the scenario's"), ("directory='own'", "own"), ("**further", "none")],
 )
 def test_generators_that_ask_for_it_are_told_where_paths_start(lab, file, signature, expected):
-    (lab / f"asking_{len(signature)}.py").write_text(
-        "from simplugin.platforms import Platform, Zone\n"
-        f"def lab({signature}):\n"
-        "    told = locals().get('directory', 'none')\n"
-        "    return Platform((Zone(str(told), 'Full', ()),))\n"
-    )
-    keys = f'generator = "asking_{len(signature)}:lab"'
+    module = f"asking_{len(signature)}"
+    (lab / f"{module}.py").write_text(ASKING.format(signature))
+    keys = f'generator = "{module}:lab"'
     scenario = load_scenario(change(file, 'file = "platform.xml"', keys))
     with importable(lab):
         (zone,) = scenario.make_platform().elements

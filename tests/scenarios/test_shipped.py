@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from changed_scenarios import listing, run
+from changed_scenarios import run
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -15,35 +16,12 @@ def test_master_and_workers(name):
     # 150 of either application, with 180 and 45 Gflop, 20 and 240 MB.
     assert tasks == 300
     assert outcome.row["computed"] == pytest.approx(150 * 225e9)
-    assert outcome.result.links.row("grelon_link_1_UP")["bytes"] == pytest.approx(
-        150 * 260e6 + 24 * 1e3
-    )
+    sent = outcome.result.links.row("grelon_link_1_UP")["bytes"]
+    assert sent == pytest.approx(150 * 260e6 + 24 * 1e3)
     # No schedule beats all hosts at full speed, nor the master's link.
     speeds = 6 * 3.647e9 + 3 * 4.311e9 + 3 * 4.384e9 + 4 * 3.379e9 + 8 * 3.185e9
     assert outcome.result.clock >= 150 * 225e9 / speeds
     assert outcome.result.clock >= 150 * 260e6 / 125e6
-
-
-def test_negotiation_reaches_the_optimum():
-    outcome = run(SCENARIOS / "pricing.toml")
-    # All processors are busy, shared equally: 2.5e9 / 3 / flop.
-    best = (2.5e9 / 3 / 5000, 2.5e9 / 3 / 800, 2.5e9 / 3 / 1500)
-    applications = listing(outcome, "Applications")
-    assert applications.column("optimum") == pytest.approx(best, rel=1e-6)
-    assert applications.column("throughput") == pytest.approx(best, rel=1e-2)
-    assert outcome.row["rounds_to_1_percent"] <= 60
-
-
-def test_negotiation_comes_back_to_each_optimum():
-    outcome = run(SCENARIOS / "pricing_changes.toml")
-    found = listing(outcome, "Changes")
-    events = ("E fails", "E comes back", "A->B has 100 MB/s", "three arrives", "three leaves")
-    assert found.column("what changed") == ("start", *events)
-    assert None not in found.column("to 1 %")
-    applications = listing(outcome, "Applications")
-    assert applications.column("throughput") == pytest.approx(
-        applications.column("optimum"), rel=1e-2
-    )
 
 
 def test_a_bundle_is_sold_at_the_largest_benefit():
@@ -53,7 +31,5 @@ def test_a_bundle_is_sold_at_the_largest_benefit():
     [peers] = outcome.listings
     assert sum(peers.column("tasks")) == 1000
     # Who is idle asks for less than the price for its first task, and nobody else does.
-    pairs = zip(peers.column("base price"), peers.column("tasks"), strict=True)
-    assert all(
-        (tasks > 0) == (price >= outcome.row["price"] * (1 - 1e-9)) for price, tasks in pairs
-    )
+    asked = np.array(peers.column("base price")) >= outcome.row["price"] * (1 - 1e-9)
+    assert (np.array(peers.column("tasks")) > 0).tolist() == asked.tolist()

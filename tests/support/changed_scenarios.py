@@ -6,11 +6,13 @@ from simplugin.errors import ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
 
 
-def change(path, old, new):
-    """Put other text where there is one text, and only once."""
+def change(path, *texts):
+    """Put other texts (old, new, old, new ...) where there is one text, and only once."""
     text = path.read_text()
-    assert text.count(old) == 1, old
-    path.write_text(text.replace(old, new))
+    for old, new in zip(texts[::2], texts[1::2], strict=True):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    path.write_text(text)
     return path
 
 
@@ -34,9 +36,12 @@ def listing(outcome, title):
     return found
 
 
-def refused(path):
+def refused(path, words="", key=None):
     """Return the error of a scenario that cannot be run; it names the file and a line."""
     with pytest.raises(ScenarioError) as caught:
         run(path)
-    assert f"{path}:{caught.value.line}: " in str(caught.value)
-    return caught.value
+    error = caught.value
+    assert f"{path}:{error.line}: " in str(error)
+    assert words in str(error)
+    assert key in (None, error.key), error
+    return error

@@ -35,11 +35,9 @@ def fake(monkeypatch):
         def invented(reading, seed, number, setting):
             value = fair(reading, number, setting)
             value, theory = value if isinstance(value, tuple) else (value, 1.0)
-            return replace(
-                ROW, reading=reading, seed=seed, number=number, setting=setting.key, fair=value,
-                slope=value, theory=theory, n_hosts=NODES[number % 5],
-                all_done=value != UNDONE,
-            )  # fmt: skip
+            row = replace(ROW, reading=reading, seed=seed, number=number, setting=setting.key)
+            done = {"all_done": value != UNDONE, "n_hosts": NODES[number % 5]}
+            return replace(row, fair=value, slope=value, theory=theory, **done)
 
         monkeypatch.setattr(campaign, "measured", invented)
         heuristics.campaign.cache_clear()
@@ -53,11 +51,9 @@ def verdicts():
     """Return a function that gives verdicts by the ids of the statements of quantities."""
 
     def given(experiment, quantities: dict[str, Quantity]):
-        chosen = [
-            each
-            for each in statements("simplugin.papers.beaumont")
-            if each.experiment == experiment and each.quantity in quantities
-        ]
+        known = statements("simplugin.papers.beaumont")
+        about = [each for each in known if each.experiment == experiment]
+        chosen = [each for each in about if each.quantity in quantities]
         assert {each.quantity for each in chosen} == set(quantities)
         return {claim.id: claim.agrees for claim in judged(chosen, quantities)}
 

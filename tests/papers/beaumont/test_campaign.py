@@ -26,9 +26,7 @@ def test_a_measurement_is_that_of_executions():
     assert row.fair == pytest.approx(np.mean(fair))
     assert row.slope == pytest.approx(np.mean(steady))
     assert row.optimum == steady_state(tree, bags).fair
-    assert row.all_done
-    assert row.theory is None
-    assert row.n_hosts == 5
+    assert (row.all_done, row.theory, row.n_hosts) == (True, None, 5)
     assert (row.reading, row.seed, row.number, row.setting) == ("B", SEED, 0, "fcfs orders=2")
     assert measured("B", SEED, 0, setting) is row
 

@@ -25,23 +25,20 @@ def judged(fake, verdicts):
 
 def test_numbers_of_the_paper_agree(judged):
     found = judged(lambda _reading, _number, setting: 1 / PAPERS[setting.policy])
-    assert found["cgbc-mean"]
-    assert found["fcfs-mean"]
-    assert found["bcs-near-zero"]
-    assert found["ranking"]
-    assert found["fcfs-worst"] is False
-    assert found["data-centric-same"] is False
+    names = ("cgbc-mean", "fcfs-mean", "bcs-near-zero", "ranking")
+    assert {name: found[name] for name in names} == dict.fromkeys(names, True)
+    assert found["fcfs-worst"] is found["data-centric-same"] is False
 
 
 def test_numbers_that_only_some_readings_give_cannot_be_told(fake, verdicts):
     fake(lambda reading, _, s: 0.8 / 1.156 if (reading, s.policy) == ("A", "cgbc") else 0.8)
     found = heuristics.heuristics(quick=True)
     # LP has 0.8 of the optimum, which is 1 here.
-    assert found["cgbc.mean"].optimum == pytest.approx(0.8)
-    assert found["cgbc.mean"].value == pytest.approx(1.156)
-    assert found["cgbc.mean"].interval == (1.0, pytest.approx(1.156))
-    assert verdicts("heuristics", found)["cgbc-mean"] is None
-    assert verdicts("heuristics", found)["cgbc-worst"] is True
+    mean = found["cgbc.mean"]
+    assert (mean.optimum, mean.value) == pytest.approx((0.8, 1.156))
+    assert mean.interval == (1.0, pytest.approx(1.156))
+    agrees = verdicts("heuristics", found)
+    assert (agrees["cgbc-mean"], agrees["cgbc-worst"]) == (None, True)
 
 
 @pytest.mark.parametrize(("worst", "agrees"), [(2.09, True), (2.2, False), (math.inf, False)])
@@ -72,10 +69,8 @@ def test_small_and_large_trees(judged, fake):
 
 def test_lp_is_ahead_of_each_heuristic_on_most_trees(judged):
     assert judged(lambda _r, n, s: 1.0 if s.policy == "lp" or n < 2 else 0.9)["lp-ahead"]
-    cgbc_is_as_good = judged(
-        lambda _r, n, s: 1.0 if s.policy == "lp" or (n < 12 and s.policy == "cgbc") else 0.9
-    )
-    assert not cgbc_is_as_good["lp-ahead"]
+    behind = {"cgbc": 12, "lp": 15}
+    assert not judged(lambda _r, n, s: 1.0 if n < behind.get(s.policy, 0) else 0.9)["lp-ahead"]
 
 
 @pytest.mark.parametrize(
@@ -87,29 +82,19 @@ def test_ranking_needs_lp_first_and_fcfs_far_behind(judged, fcfs, cgbc, agrees):
 
 
 def test_numbers_by_hand(column):
-    found = section_6_2(
-        {
-            "lp": column(*[1.0] * 5, theory=1 / (1 - 0.09426)),
-            "data_centric": column(1 / 1.04, 1 / 1.04, 1 / 1.04, 1 / 1.5, 1.0, theory=None),
-            "cgbc": column(0.5, 0.5, 1.0, 0.25, 0.25, theory=None),
-            "fcfs": column(0.5, 1.0, 1.0, 0.1, 0.4, theory=None),
-            "bcs": column(1e-9, 1e-9, 0.5, 0.5, 0.5, theory=None),
-        }
-    )
-    # The last two trees are large.
-    expected = {
-        "deviation": 0.09426,
-        "data_centric.mean": (1.04**3 * 1.5) ** 0.2,
-        "data_centric.worst": 1.5,
-        "data_centric.same": 0.8,
-        "cgbc.mean": 2 ** (6 / 5),
-        "cgbc.large": 4.0,
-        "cgbc.worst": 4.0,
-        "fcfs.mean": 50**0.2,
-        "fcfs.large": 5.0,
-        "fcfs.worst": 10.0,
-        "bcs.near_zero": 0.4,
+    throughputs = {
+        "data_centric": (1 / 1.04, 1 / 1.04, 1 / 1.04, 1 / 1.5, 1.0),
+        "cgbc": (0.5, 0.5, 1.0, 0.25, 0.25),
+        "fcfs": (0.5, 1.0, 1.0, 0.1, 0.4),
+        "bcs": (1e-9, 1e-9, 0.5, 0.5, 0.5),
     }
+    columns = {name: column(*each, theory=None) for name, each in throughputs.items()}
+    found = section_6_2({"lp": column(*[1.0] * 5, theory=1 / (1 - 0.09426))} | columns)
+    # The last two trees are large.
+    expected = {"deviation": 0.09426, "data_centric.mean": (1.04**3 * 1.5) ** 0.2}
+    expected |= {"data_centric.worst": 1.5, "data_centric.same": 0.8, "bcs.near_zero": 0.4}
+    expected |= {"cgbc.mean": 2 ** (6 / 5), "cgbc.large": 4.0, "cgbc.worst": 4.0}
+    expected |= {"fcfs.mean": 50**0.2, "fcfs.large": 5.0, "fcfs.worst": 10.0}
     assert found == pytest.approx(expected)
 
 
@@ -117,14 +102,11 @@ def test_distances_from_the_papers_numbers():
     stated = {each.quantity: each.paper for each in statements(heuristics.PAPER)}
     names = ("cgbc.mean", "cgbc.worst", "fcfs.worst")
     assert set(distances({name: stated[name] for name in names}).values()) == {0.0}
-    two = pytest.approx(math.log(2))
-    assert distances({"cgbc.mean": 2 * 1.156, "cgbc.worst": 4.0, "fcfs.worst": 4.0}) == {
-        "cgbc.mean": two, "cgbc.worst": two, "fcfs.worst": two,
-    }  # fmt: skip
+    twice = distances({"cgbc.mean": 2 * 1.156, "cgbc.worst": 4.0, "fcfs.worst": 4.0})
+    assert twice == pytest.approx(dict.fromkeys(names, math.log(2)))
     # Bounds that are kept are no distance, and nothing counts more than 2.
-    assert distances({"cgbc.worst": 1.1, "fcfs.worst": math.inf}) == {
-        "cgbc.worst": 0.0, "fcfs.worst": 0.0,
-    }  # fmt: skip
+    kept = distances({"cgbc.worst": 1.1, "fcfs.worst": math.inf})
+    assert kept == {"cgbc.worst": 0.0, "fcfs.worst": 0.0}
     for value in (math.inf, math.nan, 0.0):
         assert distances({"cgbc.mean": value}) == {"cgbc.mean": 2.0}
 

@@ -3,15 +3,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from simplugin.papers.beaumont.instances import (
-    DEGREES,
-    MAIN,
-    NODES,
-    READINGS,
-    SEEDS,
-    TREES,
-    instance,
-)
+from simplugin.papers.beaumont import instances
+from simplugin.papers.beaumont.instances import NODES, SEEDS, TREES, instance
 
 SEED = SEEDS[0]
 
@@ -21,10 +14,10 @@ def test_ten_trees_of_each_shape():
     nodes = Counter(tree.n_hosts for tree in found)
     assert nodes == dict.fromkeys(NODES, 30)
     for number, tree in enumerate(found):
-        degree = DEGREES[number // 5 % 3]
+        degree = instances.DEGREES[number // 5 % 3]
         assert max(map(len, tree.children)) <= degree
     # Of the large trees with up to so many children, some node has as many.
-    for turn, degree in enumerate(DEGREES):
+    for turn, degree in enumerate(instances.DEGREES):
         large = found[5 * turn + 4 :: 15]
         assert len(large) == 10
         assert max(len(sons) for tree in large for sons in tree.children) == degree
@@ -50,7 +43,7 @@ def test_ratios_are_evenly_spaced_and_their_largest_log_uniform():
 @pytest.mark.parametrize("number", [0, 31, 149])
 def test_readings_change_what_they_say_and_nothing_else(number):
     first, tasks = instance("A", SEED, number)
-    for name in MAIN:
+    for name in instances.MAIN:
         tree, bags = instance(name, SEED, number)
         assert list(tree.parent) == list(first.parent)
         assert np.array_equal(tree.bandwidth, first.bandwidth)
@@ -82,7 +75,7 @@ def test_variants():
 
 
 def test_draws_are_determined_by_seed_and_number():
-    for name in READINGS:
+    for name in instances.READINGS:
         one, two = (instance(name, SEED, 7) for _ in range(2))
         assert np.array_equal(one[0].bandwidth, two[0].bandwidth)
         assert np.array_equal(one[1].byte, two[1].byte)

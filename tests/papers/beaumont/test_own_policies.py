@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -23,13 +24,13 @@ def give(monkeypatch):
     """Replace losses by (lost, behind), by policy or by conditions and policy."""
 
     def given(values):
+        def of(name, policy):
+            return values.get(f"{name}: {policy}", values.get(policy, (1, 1)))
+
         def losses(numbers, policies, conditions):
             assert len(set(numbers)) == len(numbers)
-            return [
-                made(name, policy, *values.get(f"{name}: {policy}", values.get(policy, (1, 1))))
-                for name in conditions
-                for policy in policies
-            ]
+            pairs = itertools.product(conditions, policies)
+            return [made(*pair, *of(*pair)) for pair in pairs]
 
         monkeypatch.setattr(own_policies, "losses", losses)
 
@@ -57,11 +58,8 @@ def test_bars_are_those_of_means_and_worst_trees(fake, verdicts):
 
 
 def test_disturbances_are_measured_against_lp_under_the_same(fake, verdicts):
-    fake(
-        lambda _r, _n, setting: (
-            {"lp": 1.0, "prices": 1.02, "lag": 0.9}[setting.policy] * (0.5 if setting.errors else 1)
-        )
-    )
+    plain = {"lp": 1.0, "prices": 1.02, "lag": 0.9}
+    fake(lambda _r, _n, setting: plain[setting.policy] * (0.5 if setting.errors else 1))
     found = own_policies.errors(quick=True)
     assert found["prices.mean"].value == pytest.approx(1 / 1.02)
     assert found["lag.worst"].value == pytest.approx(1 / 0.9)
@@ -87,9 +85,8 @@ def test_ahead_of_the_rivals_in_other_readings(fake, verdicts):
     fake(lambda reading, _, s: 0.5 if (reading, s.policy) == ("C", "lag") else 1.0)
     found = own_policies.other_readings(quick=True)
     assert found["lag.over_rival"].value == pytest.approx(2)
-    assert verdicts("other readings", found) == {
-        "prices-other-readings": True, "lag-other-readings": False,
-    }  # fmt: skip
+    agrees = {"prices-other-readings": True, "lag-other-readings": False}
+    assert verdicts("other readings", found) == agrees
     fake(lambda _r, n, s: (0.0 if s.policy == "prices" else 0.123) if n == 2 else 0.12)
     found = own_policies.other_readings(quick=True)
     assert {each.value for each in found.values()} == {math.inf}
@@ -109,8 +106,7 @@ def test_parts_that_are_worth_nothing_disagree(fake, verdicts):
 def test_conditions_hold_ours_against_lp(give):
     give({"prices": (1.25, 0.99), "hosts fail: lag": (0.8, 1.16)})
     found = own_policies.conditions(own_policies.FAILING, quick=True)
-    assert found["prices"].value == pytest.approx(0.99)
-    assert found["lag"].value == pytest.approx(1.16)
+    assert (found["prices"].value, found["lag"].value) == pytest.approx((0.99, 1.16))
     # Throughput over 1.25 is 20 % less.
     assert "prices 20.0% (at most 20.0%), lag -25.0% (at most -25.0%)" in found["prices"].note
 
@@ -136,13 +132,9 @@ def test_measured_rates_agree_where_lp_loses_less_with_them(give, verdicts):
     ("calm", "loaded", "agrees"), [(1.0, 0.8, True), (0.8, 0.85, False), (1.2, 1.1, False)]
 )
 def test_replanning_must_gain_more_than_where_nothing_changes(give, verdicts, calm, loaded, agrees):
-    give(
-        {
-            f"{name}: {policy}": (1.0, behind)
-            for name, behind in (("plain", calm), ("load comes", loaded))
-            for policy in ("data_centric", "prices")
-        }
-    )
+    policies = ("data_centric", "prices")
+    values = {f"plain: {policy}": (1.0, calm) for policy in policies}
+    give(values | {f"load comes: {policy}": (1.0, loaded) for policy in policies})
     found = own_policies.replanning(quick=True)
     assert set(verdicts("replanning", found).values()) == {agrees}
     assert f"{1 / loaded - 1:+.1%}" in found["prices"].note
@@ -159,10 +151,8 @@ def test_actors_negotiate_the_optimum():
 
 
 def test_violations_are_counted(monkeypatch):
-    monkeypatch.setattr(
-        own_policies, "violations_of", lambda _r, n, p: ["x"] * (n == 6 and p == "lag")
-    )
+    found = {(6, "lag"): ["x"]}
+    monkeypatch.setattr(own_policies, "violations_of", lambda _r, *run: found.get(run, []))
     for quick, runs in ((True, 21), (False, 140)):
-        found = own_policies.traces(quick=quick)["violations"]
-        assert found.value == 1
-        assert found.note == f"{runs} runs; lag, tree 6: x"
+        violations = own_policies.traces(quick=quick)["violations"]
+        assert (violations.value, violations.note) == (1, f"{runs} runs; lag, tree 6: x")
