@@ -111,10 +111,7 @@ def test_a_good_file_is_clean(tmp_path: Path) -> None:
         (f"{FOLLOWING}{PROFILE}¶{USE}{JOINED}", "host 'a' follows two profiles of kind SPEED"),
         (f"¶{USE}", "profile 't' is unknown"),
         ('¶<trace id="t" periodicity="9">\n2 1\n1 1\n</trace>', "comes before 2"),
-        (
-            SITES + "¶" + ZONE_ROUTE.replace('"a" gw_dst="b"', '"b" gw_dst="c"'),
-            "'b' is in 'y'",
-        ),
+        (SITES + "¶" + ZONE_ROUTE.replace('"a" gw_dst="b"', '"b" gw_dst="c"'), "'b' is in 'y'"),
         (SITES + "¶" + ZONE_ROUTE.replace('gw_dst="b"', ""), "has no attribute 'gw_dst'"),
         (f"{SITES}{WITHIN}", "'a' is in zone 'x', not directly in 'z'"),
         (f"¶{CLUSTER.replace('0-3', '0-3,x')}", "radical '0-3,x' is malformed"),

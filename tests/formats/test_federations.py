@@ -172,11 +172,7 @@ def _refuse(tmp_path, old, new, message):
         ('name = "f"', "¶name = f", "not TOML: Invalid value"),
         ('name = "f"', '¶owner = "f"', "unknown key 'owner'; the keys here are backbone"),
         ('name = "f"', 'name = "f"\n¶seed = -1', "seed is -1; give a whole number of at least 0"),
-        (
-            "[backbone]",
-            "[backbone]\n¶bandwith = 1",
-            "backbone.bandwith'; did you mean 'bandwidth'",
-        ),
+        ("[backbone]", "[backbone]\n¶bandwith = 1", "backbone.bandwith'; did you mean 'bandwidth'"),
         (BACKBONE, "¶[backbone]\nhub.bandwidth = 1\n", "key 'backbone.kind' is missing; add it"),
         (BACKBONE, "¶[backbone]\nkind = 'star'\nlatency = 1\n", "backbone.bandwidth' is missing"),
         (SITE, f"{SITE}¶one_switch = 1\n", "sites.0.one_switch is 1; give true or"),

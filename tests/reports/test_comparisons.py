@@ -128,11 +128,7 @@ def test_holm():
 
 def test_many_groups_against_one():
     values, base = two(12)
-    groups = {
-        "same": keyed(base),
-        "better": keyed(0.5 * base),
-        "other": keyed(values),
-    }
+    groups = {"same": keyed(base), "better": keyed(0.5 * base), "other": keyed(values)}
     found = corrected({name: paired(each, keyed(base)) for name, each in groups.items()})
     assert list(found) == ["same", "better", "other"]
     assert found["better"].ratio == pytest.approx(0.5)

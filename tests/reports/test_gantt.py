@@ -10,14 +10,7 @@ from simplugin import Cluster, Platform, simulate
 from simplugin.errors import SimpluginError
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import PALETTE, colouring
-from simplugin.reports.gantt import (
-    RECEIVED,
-    SENT,
-    SLEEP,
-    WORK,
-    by_actor,
-    by_host,
-)
+from simplugin.reports.gantt import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
 
 
 def collections(figure):

@@ -75,9 +75,7 @@ LILLE = SiteFacts(
 )
 LYON = SiteFacts("lyon", "gw", (cluster("nova", ("1-4", 4, 1e9, ethernet(1))),))
 GRID = Grid5000(
-    "2026-03",
-    (LILLE, LYON, NANCY),
-    tuple(BackboneLink(ends, 10 * G) for ends in PARTS["links"]),
+    "2026-03", (LILLE, LYON, NANCY), tuple(BackboneLink(ends, 10 * G) for ends in PARTS["links"])
 )
 
 
