@@ -103,7 +103,7 @@ def test_numbers_keep_their_digits(odd, odd_rows):
         assert float(plain(text)) == float(f"{row[3]:.5g}")
     odd.click('th[data-column="workload.seed"] button')
     order = sorted(range(len(seeds)), key=seeds.__getitem__)
-    assert [int(each) for each in odd.column("run")] == order
+    assert odd.runs() == order
     odd.filter("workload.seed", f"={2**63 + 2}", "6 of 49 runs")
     odd.filter("workload.seed", f">{2**63 + 100}", f"{ERRORS - 1} of 49 runs")
 
@@ -120,7 +120,7 @@ def test_many_failures_and_long_names(odd):
     assert len(odd.all("#failure-list > li")) == ERRORS
     odd.click("#clear")
     odd.choose("metric", LONG)
-    ends = odd.driver.execute_script(
+    ends = odd.script(
         """const svg = document.querySelector("#kept svg").getBoundingClientRect();
         return [...document.querySelectorAll("#kept circle ~ text")].map((text) => {
           const box = text.getBoundingClientRect();
@@ -129,11 +129,8 @@ def test_many_failures_and_long_names(odd):
     )
     assert len(ends) == 3
     assert min(min(each) for each in ends) >= 0
-    metrics = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    odd.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    across = "return document.documentElement.scrollWidth"
-    odd.wait(lambda: odd.driver.execute_script(across) <= 400)
-    odd.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    odd.use_window(400)
+    odd.use_window()
 
 
 def test_parameters_of_one_scheduler_pair_no_runs_of_another(open_report, report_of):

@@ -77,8 +77,7 @@ def test_numbers_are_those_of_the_figures_before_and_after_a_filter(page, rows):
     check_numbers(page, rows, 0, 4, lambda row: row[1] > 10)
     assert "not defined" in page.one("#summary").text
     assert "not above 0" in page.one("#summary-note").text
-    page.click("#clear")
-    page.wait(lambda: page.looked_at() == "90 runs")
+    page.clear()
     page.choose("group", "platform.hosts")
     check_numbers(page, rows, 1, 4)
     page.click("#every-metric summary")
@@ -87,7 +86,7 @@ def test_numbers_are_those_of_the_figures_before_and_after_a_filter(page, rows):
 
 def test_quantiles_of_student_are_right(page):
     freedoms = [*range(1, 200), 1000, 10_000, 100_000]
-    found = page.driver.execute_script("return arguments[0].map(tQuantile)", freedoms)
+    found = page.script("return arguments[0].map(tQuantile)", freedoms)
     wanted = student.ppf(0.975, freedoms)
     np.testing.assert_allclose(found[:30], wanted[:30], rtol=1e-12)
     np.testing.assert_allclose(found[30:], wanted[30:], rtol=2e-8)
@@ -120,7 +119,7 @@ def test_signed_ranks_are_those_of_the_figures(page):
     samples = [rng.normal(0.3, 1.0, n) for n in (1, 2, 7, 20, 50, 51, 400)]
     samples += [rng.integers(-3, 5, n).astype(float) for n in (12, 50, 90)]
     samples += [np.zeros(4), np.arange(1.0, 61.0), np.arange(1.0, 31.0)]
-    found = page.driver.execute_script(
+    found = page.script(
         "return arguments[0].map(signedRankTest)", [each.tolist() for each in samples]
     )
     assert found == pytest.approx([signed_rank_test(each) for each in samples], rel=1e-9)
@@ -132,7 +131,7 @@ def test_profiles_are_those_of_the_figures(page, rows):
     for row in rows:
         values[row[0]][row[1], row[2]] = None if row[5] else row[3]
     wanted = profiles(values, sense="min")
-    found = page.driver.execute_script(
+    found = page.script(
         """const found = profilesOf(view.metric, grouped(view.group, view.rows));
         return [found.n, found.groups.map((each) => [...each.ratios].filter(Number.isFinite))]"""
     )
