@@ -48,16 +48,10 @@ def refuse(tmp_path: Path, text: str, message: str) -> None:
 
 def test_a_graph_is_read(tmp_path: Path) -> None:
     graph = read_wfformat(written(tmp_path, INSTANCE), speed=2e9, alpha=0.5)
-    assert graph == TaskGraph(
-        "three",
-        ("a", "b", "c"),
-        # 1.5 s on four processors are 6 s of one.
-        np.array([4e9, 12e9, 0]),
-        np.array([0.5, 0.25, 0.5]),
-        np.array([10, 1100, 3.5]),
-        np.array([[0, 1], [0, 2], [1, 2]]),
-        np.array([1100.0, 0, 0]),
-    )
+    # 1.5 s on four processors are 6 s of one.
+    columns = np.array([[4e9, 12e9, 0], [0.5, 0.25, 0.5], [10, 1100, 3.5]])
+    edges, sizes = np.array([[0, 1], [0, 2], [1, 2]]), np.array([1100.0, 0, 0])
+    assert graph == TaskGraph("three", ("a", "b", "c"), *columns, edges, sizes)
     assert read_wfformat(written(tmp_path, INSTANCE), name="mine").name == "mine"
 
 
@@ -184,15 +178,9 @@ def test_what_is_no_json(text: str, message: str, tmp_path: Path) -> None:
 
 
 def test_what_is_written(tmp_path: Path) -> None:
-    graph = TaskGraph(
-        "g",
-        ("a", "b", "é"),
-        np.array([3e9, 1e9, 0]),
-        np.array([0, 0.25, 1]),
-        np.array([8, 100, 0]),
-        np.array([[0, 1], [0, 2]]),
-        np.array([100.0, 0]),
-    )
+    columns = np.array([[3e9, 1e9, 0], [0, 0.25, 1], [8, 100, 0]])
+    edges = np.array([[0, 1], [0, 2]])
+    graph = TaskGraph("g", ("a", "b", "é"), *columns, edges, np.array([100.0, 0]))
     path = tmp_path / "graph.json"
     write_wfformat(graph, path)
     instance = json.loads(path.read_text(encoding="utf-8"))
