@@ -132,10 +132,10 @@ def read_toml(
     except RecursionError:
         raise kind(_TOO_DEEP, file=path, remedy=_LESS_DEEP) from None
     except ValueError as error:  # only for integers of more digits than Python reads
-        found = _LONG_INTEGER.search(text)
-        line = _line(text, found) if found else None
-        message = f"{shown(found[0])} is too large" if found else str(error)
-        raise kind(message, file=path, line=line, remedy="give a smaller number") from None
+        digits = _LONG_INTEGER.search(text)
+        place = _line(text, digits) if digits else None
+        message = f"{shown(digits[0])} is too large" if digits else str(error)
+        raise kind(message, file=path, line=place, remedy="give a smaller number") from None
 
 
 def _line(text: str, found: re.Match[str]) -> int:
