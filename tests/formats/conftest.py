@@ -123,15 +123,12 @@ def _platforms(draw: st.DrawFn) -> Platform:
     elements = [Profile.of_points(profile, [(date, 0.5) for date in points], period=2e9), root]
     if root.hosts:
         elements.append(ProfileUse(profile, root.hosts[0].id, "SPEED"))
+    hosts = st.sampled_from(list(Platform(tuple(elements)).host_names()))
+    arguments = st.lists(TEXTS, max_size=2).map(tuple)
+    times = st.just(0.0) | st.floats(1e-9, 1e9), st.none() | st.floats(2e9, 3e9)
+    failure = st.sampled_from(["DIE", "RESTART"])
     actor = st.builds(
-        DeployedActor,
-        st.sampled_from(list(Platform(tuple(elements)).host_names())),
-        TEXTS.filter(bool),
-        st.lists(TEXTS, max_size=2).map(tuple),
-        st.just(0.0) | st.floats(1e-9, 1e9),
-        st.none() | st.floats(2e9, 3e9),
-        st.sampled_from(["DIE", "RESTART"]),
-        PROPERTIES,
+        DeployedActor, hosts, TEXTS.filter(bool), arguments, *times, failure, PROPERTIES
     )
     config = st.builds(Config, st.just({"network/model": "CM02"}), TEXTS)
     configs = draw(st.lists(config, max_size=1))
@@ -235,23 +232,9 @@ def _clusters(names: _Names) -> st.SearchStrategy[Cluster]:
         "loopback_bandwidth": st.none() | BANDWIDTHS,
         "properties": PROPERTIES,
     }
-    flat = st.builds(
-        Cluster,
-        names("c"),
-        st.sampled_from(["0-3", "7,10-12,8"]),
-        backbone_bandwidth=st.none() | BANDWIDTHS,
-        router=st.just("") | names("r"),
-        **common,
-    )
-    shaped = [
-        st.builds(
-            Cluster,
-            names("c"),
-            st.just(radical),
-            topology=st.just(topology),
-            topology_parameters=st.just(parameters),
-            **common,
-        )
-        for topology, parameters, radical in topologies
-    ]
-    return st.one_of(flat, *shaped)
+    rest = {"backbone_bandwidth": st.none() | BANDWIDTHS, "router": st.just("") | names("r")}
+    made = [st.builds(Cluster, names("c"), st.sampled_from(["0-3", "7,10-12,8"]), **rest, **common)]
+    for topology, parameters, radical in topologies:
+        shape = {"topology": st.just(topology), "topology_parameters": st.just(parameters)}
+        made.append(st.builds(Cluster, names("c"), st.just(radical), **shape, **common))
+    return st.one_of(*made)

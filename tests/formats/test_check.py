@@ -69,6 +69,14 @@ def found(tmp_path: Path, text: str) -> list[tuple[int, str, str]]:
     return [(finding.line, finding.severity, finding.message) for finding in findings]
 
 
+def assert_finding(tmp_path: Path, marked: str, severity: str, message: str) -> None:
+    """Assert that a file has one finding, at its mark."""
+    text, line = unmarked(marked)
+    (finding,) = found(tmp_path, text)
+    assert finding[:2] == (line, severity)
+    assert message in finding[2]
+
+
 @pytest.fixture(scope="module")
 def verdict_on() -> Iterator[Verdict]:
     """What SimGrid makes of a file."""
@@ -111,10 +119,7 @@ def test_a_good_file_is_clean(tmp_path: Path) -> None:
         (f"{FOLLOWING}{PROFILE}¶{USE}{JOINED}", "host 'a' follows two profiles of kind SPEED"),
         (f"¶{USE}", "profile 't' is unknown"),
         ('¶<trace id="t" periodicity="9">\n2 1\n1 1\n</trace>', "comes before 2"),
-        (
-            SITES + "¶" + ZONE_ROUTE.replace('"a" gw_dst="b"', '"b" gw_dst="c"'),
-            "'b' is in 'y'",
-        ),
+        (SITES + "¶" + ZONE_ROUTE.replace('"a" gw_dst="b"', '"b" gw_dst="c"'), "'b' is in 'y'"),
         (SITES + "¶" + ZONE_ROUTE.replace('gw_dst="b"', ""), "has no attribute 'gw_dst'"),
         (f"{SITES}{WITHIN}", "'a' is in zone 'x', not directly in 'z'"),
         (f"¶{CLUSTER.replace('0-3', '0-3,x')}", "radical '0-3,x' is malformed"),
@@ -178,10 +183,7 @@ RATED = "".join(
 def test_what_goes_wrong_later_is_a_warning(
     routing: str, content: str, message: str, tmp_path: Path
 ) -> None:
-    text, line = unmarked(platform(content, routing))
-    (finding,) = found(tmp_path, text)
-    assert finding[:2] == (line, "warning")
-    assert message in finding[2]
+    assert_finding(tmp_path, platform(content, routing), "warning", message)
 
 
 def test_several_faults_are_told_at_once_and_in_order(tmp_path: Path) -> None:
@@ -202,8 +204,7 @@ def test_a_broken_element_still_bears_its_name(tmp_path: Path) -> None:
     text = platform(CLUSTER.replace("1Gf", "1GHz") + OTHER.replace('"n"', '"m"') + route)
     assert [line for line, _, _ in found(tmp_path, text)] == [5]
 
-
-def test_a_start_tag_over_several_lines_is_found_at_its_beginning(tmp_path: Path) -> None:
+    # A start tag over several lines is found at its beginning.
     text = platform('<host\n  id="a"\n  speed="1GHz"\n/>\n')
     assert [line for line, _, _ in found(tmp_path, text)] == [5]
 
@@ -236,10 +237,7 @@ def test_actors_must_be_on_hosts_of_the_platform(fault: str, tmp_path: Path) -> 
     ],
 )
 def test_faults_of_deployments(actor: str, message: str, tmp_path: Path) -> None:
-    text, line = unmarked(deployment(f"\n¶<actor {actor}/>\n"))
-    (finding,) = found(tmp_path, text)
-    assert finding[:2] == (line, "error")
-    assert message in finding[2]
+    assert_finding(tmp_path, deployment(f"\n¶<actor {actor}/>\n"), "error", message)
     assert_refused(read_deployment, tmp_path / "f.xml", deployment(f"\n¶<actor {actor}/>\n"))
 
 
@@ -259,8 +257,8 @@ def test_old_files_are_told_how_to_be_upgraded(doctype: str, root: str, tmp_path
     (finding,) = check([path])
     assert (finding.line, finding.severity) == (3, "error")
     # What to change by hand, and where the script that changes it is: it is not installed.
-    for word in ('version="4.1"', "power to speed", "units", "source distribution"):
-        assert word in finding.remedy
+    words = ('version="4.1"', "power to speed", "units", "source distribution")
+    assert all(word in finding.remedy for word in words)
     with pytest.raises(PlatformError, match=r"tools/simgrid_update_xml\.pl"):
         read_platform(path)
 
@@ -288,12 +286,10 @@ def configured(option: str, value: str) -> str:
 def test_options_are_those_of_simgrid(
     option: str, wrong: str, right: str | None, tmp_path: Path
 ) -> None:
-    text, line = unmarked(configured(option, wrong))
-    (finding,) = found(tmp_path, text)
-    assert finding[:2] == (line, "error")
-    assert repr(option) in finding[2]
-    assert right is None or repr(wrong) in finding[2]
-    assert right is None or found(tmp_path, configured(option, right)) == []
+    assert_finding(tmp_path, configured(option, wrong), "error", repr(option))
+    if right is not None:
+        assert_finding(tmp_path, configured(option, wrong), "error", repr(wrong))
+        assert found(tmp_path, configured(option, right)) == []
 
 
 def test_status(tmp_path: Path) -> None:
@@ -309,18 +305,11 @@ OLD, NEW = 'availability_file="a.profile"', 'speed_file="a.profile"'
 OLD_B, B, C = (f'{OLD} speed_file="{name}.profile"' for name in "bbc")
 
 
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        (f"¶{OLD} {NEW}", ""),
-        (f"¶{OLD_B}", NEW),
-        (OLD_B, f"¶{C}"),
-        (f'¶availability_file="none" {NEW}', ""),
-        (OLD, f"¶{NEW}"),
-        (OLD_B, ""),
-        (OLD, ""),
-    ],
-)
+PROFILES = [(f"¶{OLD} {NEW}", ""), (f"¶{OLD_B}", NEW), (OLD_B, f"¶{C}"), (OLD, f"¶{NEW}")]
+PROFILES += [(f'¶availability_file="none" {NEW}', ""), (OLD_B, ""), (OLD, "")]
+
+
+@pytest.mark.parametrize(("first", "second"), PROFILES)
 def test_a_profile_file_that_another_replaces_is_loaded_all_the_same(
     first: str, second: str, tmp_path: Path, verdict_on: Verdict
 ) -> None:

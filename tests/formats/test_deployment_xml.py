@@ -5,26 +5,19 @@ from pathlib import Path
 import pytest
 
 from simplugin.errors import DeploymentError
-from simplugin.formats.deployment_xml import deployment_text, read_deployment, write_deployment
+from simplugin.formats.deployment_xml import read_deployment, write_deployment
 from simplugin.platforms import DeployedActor, Deployment
-
-DEPLOYMENT = Deployment(
-    (
-        DeployedActor("a", "master", ("10", "<&>\"'\n", "é"), properties={"rank": "0"}),
-        DeployedActor("b", "worker", start_time=1.5, kill_time=1e3, on_failure="RESTART"),
-    )
-)
 
 
 def test_round_trip(tmp_path: Path) -> None:
     path = tmp_path / "deployment.xml"
-    write_deployment(DEPLOYMENT, path, comment="made by hand")
-    assert read_deployment(path) == DEPLOYMENT
-
-
-def test_only_what_differs_from_the_defaults_is_written() -> None:
-    text = deployment_text(Deployment((DeployedActor("a", "f"),)))
-    assert '  <actor host="a" function="f"/>\n' in text
+    master = DeployedActor("a", "master", ("10", "<&>\"'\n", "é"), properties={"rank": "0"})
+    worker = DeployedActor("b", "worker", start_time=1.5, kill_time=1e3, on_failure="RESTART")
+    deployment = Deployment((master, worker, DeployedActor("a", "f")))
+    write_deployment(deployment, path, comment="made by hand")
+    assert read_deployment(path) == deployment
+    # Only what differs from the defaults is written.
+    assert '  <actor host="a" function="f"/>\n' in path.read_text(encoding="utf-8")
 
 
 def test_old_names_and_negative_times(tmp_path: Path) -> None:

@@ -20,19 +20,18 @@ from simplugin.platforms.grid5000.facts import (
 from simplugin.platforms.grid5000.latencies import Latencies
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=8)
+PAIRS = st.tuples(NAMES, NAMES).filter(lambda pair: pair[0] < pair[1])
+PLACES = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
 TIMES = st.just(0.0) | st.floats(1e-12, 1e3)
+BY_RATE = st.dictionaries(st.floats(1e-3, 1e15), TIMES, min_size=1, max_size=3)
 TABLES = st.builds(
     Latencies,
-    adapters=st.dictionaries(
-        NAMES, st.dictionaries(st.floats(1e-3, 1e15), TIMES, min_size=1, max_size=3), max_size=3
-    ),
+    st.dictionaries(NAMES, BY_RATE, max_size=3),
     switch=TIMES,
     router=TIMES,
     detour=st.floats(1, 1e6),
-    links=st.dictionaries(
-        st.tuples(NAMES, NAMES).filter(lambda pair: pair[0] < pair[1]), TIMES, max_size=3
-    ),
-    cities=st.dictionaries(NAMES, st.tuples(st.floats(-90, 90), st.floats(-180, 180)), max_size=3),
+    links=st.dictionaries(PAIRS, TIMES, max_size=3),
+    cities=st.dictionaries(NAMES, PLACES, max_size=3),
 )
 
 
@@ -124,12 +123,10 @@ def test_names_that_nothing_has_are_refused(tmp_path, text, message):
 
 def test_names_that_something_has_are_taken(tmp_path):
     path = tmp_path / "table.toml"
-    path.write_text(
-        "[adapters.Slingshot]\n'200Gbps' = 1\n[adapters.InfiniBand]\n'1Gbps' = 1\n"
-        "[links]\nrenater-armor.brest = 1\n"
-        "[cities]\narmor = [0, 0]\nrenater-armor = [0, 0]\nbrest = [0, 0]\nlyon = [0, 0]\n"
-        "ouessant = [0, 0]\n"
-    )
+    places = ("armor", "renater-armor", "brest", "lyon", "ouessant")
+    cities = "".join(f"{name} = [0, 0]\n" for name in places)
+    adapters = "[adapters.Slingshot]\n'200Gbps' = 1\n[adapters.InfiniBand]\n'1Gbps' = 1\n"
+    path.write_text(f"{adapters}[links]\nrenater-armor.brest = 1\n[cities]\n{cities}")
     assert read_latencies(path, FACTS) == read_latencies(path)
     path.write_text(latencies_text(Latencies()))
     assert read_latencies(path, FACTS) == Latencies()

@@ -144,26 +144,22 @@ def test_link_that_one_point_of_presence_lists_is_kept(grid: Grid, read: Read) -
 def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> None:
     pops = grid["network_equipments"]
     ports = pops["renater-paris"]["linecards"][0]["ports"]
-    pops["renater-south"] = {
-        "linecards": [grid.ports("virtual", ports.pop(), {"uid": "renater-paris"})]
-    }
+    card = grid.ports("virtual", ports.pop(), {"uid": "renater-paris"})
+    pops["renater-south"] = {"linecards": [card]}
     ports.append({"uid": "renater-south"})
     router = grid["sites"]["south"]["network_equipments"]["gw"]
     router["linecards"][0]["ports"][-1]["uid"] = "renater-south"
     third = copy.deepcopy(grid["sites"]["north"])
     third["clusters"] = {"gamma": {"nodes": {"gamma-1": grid.node()}}}
     third["network_equipments"]["sw"]["linecards"][0]["ports"] = [{"uid": "gamma-1"}]
-    third["network_equipments"]["gw"]["linecards"][0]["ports"][1] = {
-        "uid": "PE-RENATER",
-        "kind": "other",
-        "rate": 2_000_000_000,
-    }
+    exit_port = {"uid": "PE-RENATER", "kind": "other", "rate": 2_000_000_000}
+    third["network_equipments"]["gw"]["linecards"][0]["ports"][1] = exit_port
     grid["sites"]["third"] = third | {"latitude": 43.5, "longitude": 6.0}
     facts, remarks = read(grid)
     assert BackboneLink(("third", "renater-south"), 2e9, assumed=True) in facts.backbone
-    assert [(r.kind, r.place, r.about) for r in remarks] == [
-        ("assumed", "sites/third", ("link", "third", "renater-south"))
-    ]
+    (told,) = remarks
+    about = ("link", "third", "renater-south")
+    assert (told.kind, told.place, told.about) == ("assumed", "sites/third", about)
     assert "renater-south is taken, the nearest one, at 2 Gbit/s" in remarks[0].message
     del third["latitude"], grid["sites"]["third"]["latitude"]
     facts, remarks = read(grid)
@@ -184,37 +180,24 @@ def test_parts_of_the_backbone_are_joined(grid: Grid, read: Read) -> None:
 def test_without_a_backbone_sites_are_joined_all_the_same(grid: Grid, read: Read) -> None:
     del grid["network_equipments"]
     facts, remarks = read(grid)
-    assert facts.backbone == tuple(
-        BackboneLink((site, "renater-paris"), 10e9, assumed=True) for site in ("north", "south")
-    )
-    assert [text.partition(", at ")[0] for text in _texts(remarks)] == [
-        f"assumed: no point of presence leads to {site}; renater-paris is taken, since none is "
-        "described"
-        for site in ("north", "south")
-    ]
+    for site, link, text in zip(("north", "south"), facts.backbone, _texts(remarks), strict=True):
+        assert link == BackboneLink((site, "renater-paris"), 10e9, assumed=True)
+        assert text.startswith(f"assumed: no point of presence leads to {site}; renater-paris is ")
+        assert "taken, since none is described, at" in text
     del grid["sites"]["south"]
     facts, remarks = read(grid)
     assert (facts.backbone, remarks) == ((), ())
 
 
-def test_places_of_sites_and_of_points_of_presence_with_names_of_their_own(
-    grid: Grid, read: Read
-) -> None:
-    assert read(grid)[0].places == (
-        Place("north", 50.0, 3.0),
-        Place("renater-paris", 50.0, 3.0),
-        Place("south", 43.0, 7.0),
-    )
+def test_places_of_sites_and_of_points_with_names_of_their_own(grid: Grid, read: Read) -> None:
+    north, south = Place("north", 50.0, 3.0), Place("south", 43.0, 7.0)
+    assert read(grid)[0].places == (north, Place("renater-paris", 50.0, 3.0), south)
     pops = grid["network_equipments"]
     pops["renater-south"] = pops.pop("renater-paris")
     grid["sites"]["empty"] = {"latitude": -1, "longitude": 2}
     facts, _ = read(grid)
     # renater-south is where its namesake is.
-    assert facts.places == (
-        Place("empty", -1.0, 2.0),
-        Place("north", 50.0, 3.0),
-        Place("south", 43.0, 7.0),
-    )
+    assert facts.places == (Place("empty", -1.0, 2.0), north, south)
 
 
 @pytest.mark.parametrize("latitude", [None, "50", 100, True, 10**400])
@@ -222,7 +205,6 @@ def test_positions_that_are_none_are_texts(latitude: Any, grid: Grid, read: Read
     grid["sites"]["north"]["latitude"] = latitude
     facts, remarks = read(grid)
     assert "north" not in {place.name for place in facts.places}
-    assert [(r.kind, r.place, r.about) for r in remarks] == [
-        ("left-out", "sites/north", ("site", "north"))
-    ]
-    assert remarks[0].message.startswith("its position is ")
+    (told,) = remarks
+    assert (told.kind, told.place, told.about) == ("left-out", "sites/north", ("site", "north"))
+    assert told.message.startswith("its position is ")

@@ -9,21 +9,14 @@ from typing import Any
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000.facts import (
-    Adapter,
-    BackboneLink,
-    Grid5000,
-    NodeGroup,
-    Remark,
-    Uplink,
-)
+from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, NodeGroup, Remark, Uplink
 
 Grid = Any  # SmallGrid of conftest.py
-Read = Callable[[Grid], tuple[Grid5000, tuple[Remark, ...]]]
+Read = Callable[[Grid], tuple[Any, tuple[Remark, ...]]]
 
 
-def _groups(facts: Grid5000) -> tuple[NodeGroup, ...]:
-    return facts.sites[0].clusters[0].groups
+def _groups(facts: Any) -> tuple[NodeGroup, ...]:
+    return tuple(facts.sites[0].clusters[0].groups)
 
 
 def _remark(kind: str, message: str) -> Remark:
@@ -40,10 +33,8 @@ def test_what_is_in_order_gives_no_remark(grid: Grid, read: Read) -> None:
     # An alias of the router is the router.
     assert facts.sites[1].clusters[0].groups[0].adapter.switch == "gw"
     assert facts.sites[1].uplinks == ()
-    assert facts.backbone == (
-        BackboneLink(("north", "renater-paris"), 10e9),
-        BackboneLink(("south", "renater-paris"), 10e9),
-    )
+    ends = (("north", "renater-paris"), ("south", "renater-paris"))
+    assert facts.backbone == tuple(BackboneLink(each, 10e9) for each in ends)
 
 
 @pytest.mark.parametrize(
@@ -70,26 +61,22 @@ def test_nodes_that_cannot_be_described_are_left_out(
 
 
 @pytest.mark.parametrize(
-    "change", [{"mounted": False}, {"management": True}, {"enabled": False}, {"mounted": "true"}]
+    ("key", "value"),
+    [("mounted", False), ("management", True), ("enabled", False), ("mounted", "true")],
 )
-def test_adapters_that_are_not_in_use_do_not_count(
-    change: dict[str, Any], grid: Grid, read: Read
-) -> None:
-    grid.adapter().update(change)
+def test_adapters_not_in_use_do_not_count(key: str, value: Any, grid: Grid, read: Read) -> None:
+    grid.adapter()[key] = value
     facts, remarks = read(grid)
     assert remarks == (_remark("left-out", "alpha-1: no mounted Ethernet adapter"),)
     assert _groups(facts)[0].numbers == "2-3,10"
 
 
-def test_total_is_believed_where_it_is_not_that_of_the_cores(grid: Grid, read: Read) -> None:
+def test_total_is_believed_and_made_of_cores_where_it_is_missing(grid: Grid, read: Read) -> None:
     grid.alpha()["performance"]["node_flops"] = 7_000_000_000
     facts, remarks = read(grid)
     message = "alpha-1: node_flops 7e+09 is not 4 cores of core_flops 2e+09; node_flops is kept"
     assert remarks == (_remark("contradiction", message),)
     assert [(g.numbers, g.cores * g.speed) for g in _groups(facts)] == [("1", 7e9), ("2-3,10", 8e9)]
-
-
-def test_total_is_made_of_cores_where_it_is_missing(grid: Grid, read: Read) -> None:
     del grid.alpha()["performance"]["node_flops"]
     facts, remarks = read(grid)
     message = "alpha-1: node_flops is None; 4 cores of core_flops are taken"
@@ -98,9 +85,7 @@ def test_total_is_made_of_cores_where_it_is_missing(grid: Grid, read: Read) -> N
 
 
 @pytest.mark.parametrize("rate", [None, "10 Gbps", 0, 10**400, True])
-def test_rate_of_the_port_is_taken_where_the_adapter_has_none(
-    rate: Any, grid: Grid, read: Read
-) -> None:
+def test_an_adapter_without_a_rate_has_that_of_its_port(rate: Any, grid: Grid, read: Read) -> None:
     grid.adapter()["rate"] = rate
     facts, remarks = read(grid)
     shown = "1" + 36 * "0" + "..." if rate == 10**400 else repr(rate)
@@ -144,9 +129,7 @@ def test_missing_ports_and_nodes_give_remarks(grid: Grid, read: Read) -> None:
     assert len(_groups(facts)) == 1
 
 
-def test_an_unknown_switch_is_the_one_whose_port_names_the_node_else_the_router(
-    grid: Grid, read: Read
-) -> None:
+def test_an_unknown_switch_is_that_of_the_port_else_the_router(grid: Grid, read: Read) -> None:
     grid.adapter(1)["switch"] = "lost"
     del grid.adapter(2)["switch"]
     del grid.switch()["linecards"][0]["ports"][2]
@@ -177,11 +160,8 @@ def test_fast_network_is_found_by_the_ports_of_its_switch(grid: Grid, read: Read
     ports = grid.ports("node", {"uid": "alpha-1", "port": "ib0"})
     grid.equipment()["ib"] = {"kind": "hpcswitch", "linecards": [ports]}
     facts, remarks = read(grid)
-    assert [group.fast_adapter for group in _groups(facts)] == [
-        Adapter("InfiniBand", 100e9, "ib"),
-        Adapter("InfiniBand", 100e9, ""),
-        None,
-    ]
+    fast_ones = [Adapter("InfiniBand", 100e9, switch) for switch in ("ib", "")]
+    assert [group.fast_adapter for group in _groups(facts)] == [*fast_ones, None]
     assert remarks == (_remark("left-out", "alpha-3: ib0 is 'InfiniBand' at rate None"),)
 
 

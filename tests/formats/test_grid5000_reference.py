@@ -60,26 +60,20 @@ def test_each_node_is_in_one_group_that_says_what_its_file_says(
 ) -> None:
     facts, _ = answer
     seen = []
-    for site in facts.sites:
-        for cluster in site.clusters:
-            for group in cluster.groups:
-                for number in radical.numbers(group.numbers):
-                    uid = f"{cluster.uid}-{number}"
-                    seen.append(uid)
-                    where, of, content = nodes[uid]
-                    assert (where, of) == (site.uid, cluster.uid)
-                    assert group.cores == content["architecture"]["nb_cores"]
-                    assert group.speed == content["performance"]["core_flops"]
-                    mounted = {
-                        (each["interface"], each["rate"])
-                        for each in content["network_adapters"]
-                        if each["mounted"]
-                    }
-                    adapters = [group.adapter, group.fast_adapter]
-                    assert mounted == {(each.interface, each.rate) for each in adapters if each}
-                    assert group.adapter.switch in {
-                        each.get("switch") for each in content["network_adapters"]
-                    }
+    clusters = [(site, cluster) for site in facts.sites for cluster in site.clusters]
+    groups = [(site, cluster, group) for site, cluster in clusters for group in cluster.groups]
+    for site, cluster, group in groups:
+        adapters = [group.adapter, group.fast_adapter]
+        rates = {(each.interface, each.rate) for each in adapters if each}
+        for number in radical.numbers(group.numbers):
+            seen.append(f"{cluster.uid}-{number}")
+            where, of, content = nodes[seen[-1]]
+            assert (where, of) == (site.uid, cluster.uid)
+            assert group.cores == content["architecture"]["nb_cores"]
+            assert group.speed == content["performance"]["core_flops"]
+            given = content["network_adapters"]
+            assert {(each["interface"], each["rate"]) for each in given if each["mounted"]} == rates
+            assert group.adapter.switch in {each.get("switch") for each in given}
     assert sorted(seen) == sorted(nodes)
     assert len(nodes) == 939
 
@@ -101,31 +95,26 @@ def test_uplinks_that_were_looked_up_by_hand(answer: Facts) -> None:
         for site in answer[0].sites
         for uplink in site.uplinks
     }
-    assert uplinks["nancy", "sgravillon2"] == ("sgros1", 40e9)
-    assert uplinks["nancy", "sgros1"] == ("gw", 40e9)
-    assert uplinks["rennes", "sw-1"] == ("gw", 200e9)
-    assert uplinks["rennes", "swdc-a035-01-02-rba"] == ("swcore-01-rba", 20e9)
-    assert uplinks["rennes", "swcore-01-rba"] == ("gw", 20e9)
-    assert uplinks["lyon", "salome"] == ("gw", 1e9)
-    assert uplinks["nantes", "econome-prod"] == ("gw", 20e9)
-    assert uplinks["sophia", "sw-9"] == ("sw-1", 10e9)
+    known = """nancy sgravillon2 sgros1 40, nancy sgros1 gw 40, rennes sw-1 gw 200,
+        rennes swdc-a035-01-02-rba swcore-01-rba 20, rennes swcore-01-rba gw 20,
+        lyon salome gw 1, nantes econome-prod gw 20, sophia sw-9 sw-1 10"""
+    for site, switch, towards, rate in (each.split() for each in known.split(",")):
+        assert uplinks[site, switch] == (towards, float(rate) * 1e9)
 
 
 def test_backbone_has_the_links_that_points_of_presence_list(
     answer: Facts, raw: dict[str, dict[str, Any]]
 ) -> None:
-    listed = set()
-    for name, content in raw.items():
-        if name.startswith("network_equipments/"):
-            for port in content["linecards"][0]["ports"]:
-                if port:
-                    listed.add(frozenset((content["uid"], port.get("site_uid", port["uid"]))))
+    points = [content for name, content in raw.items() if name.startswith("network_equipments/")]
+    listed = {
+        frozenset((point["uid"], port.get("site_uid", port["uid"])))
+        for point in points
+        for port in filter(None, point["linecards"][0]["ports"])
+    }
     links = answer[0].backbone
     assert {frozenset(link.ends) for link in links if not link.assumed} == listed
-    assert [link.ends for link in links if link.assumed] == [
-        ("louvain", "renater-lille"),
-        ("strasbourg", "renater-nancy"),
-    ]
+    assumed = [("louvain", "renater-lille"), ("strasbourg", "renater-nancy")]
+    assert [link.ends for link in links if link.assumed] == assumed
     assert {link.rate for link in links} == {10e9}
 
 

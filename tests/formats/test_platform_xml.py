@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,18 +22,8 @@ from simplugin.platforms import (
 from simplugin.simulation.resolve import resolve
 
 PLATFORMS = Path(__file__).parents[2] / "platforms_xml"
-CLUSTER = Cluster(
-    "c",
-    "0-99999",
-    1e9,
-    1.25e8,
-    1e-4,
-    prefix="n",
-    suffix=".site",
-    cores=4,
-    backbone_bandwidth=1e9,
-    properties={"ram": "64"},
-)
+OPTIONS: Any = {"prefix": "n", "backbone_bandwidth": 1e9, "properties": {"ram": "64"}}
+CLUSTER = Cluster("c", "0-99999", 1e9, 1.25e8, 1e-4, suffix=".site", cores=4, **OPTIONS)
 
 
 def test_a_large_cluster_is_one_element(tmp_path: Path) -> None:
@@ -44,11 +35,8 @@ def test_a_large_cluster_is_one_element(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", ["SPLITDUPLEX", "SHARED", "FATPIPE"])
 def test_an_expanded_cluster_is_the_same_to_simgrid(policy: str, tmp_path: Path) -> None:
-    cluster = Cluster(
-        "c", "3-6,9", 1e9, 1e8, 1e-4, prefix="n", cores=2, sharing_policy=policy,
-        further_speeds=(5e8,), backbone_bandwidth=1e9, backbone_latency=1e-3,
-        properties={"ram": "64"},
-    )  # fmt: skip
+    more = OPTIONS | {"sharing_policy": policy, "backbone_latency": 1e-3, "further_speeds": (5e8,)}
+    cluster = Cluster("c", "3-6,9", 1e9, 1e8, 1e-4, cores=2, **more)
     platform = Platform(Zone("w", "Full", (cluster,)))
     path = tmp_path / "expanded.xml"
     write_platform(platform, path, expand=True)
@@ -69,6 +57,8 @@ def test_what_cannot_be_expanded_is_refused(options: dict[str, object]) -> None:
     cluster = Cluster("c", "0-3", 1e9, 1e8, 1e-4, **options)  # type: ignore[arg-type]
     with pytest.raises(PlatformError, match=r"'c' cannot be written host by host.*expand=False"):
         platform_text(Platform(Zone("w", "Full", (cluster,))), expand=True)
+    with pytest.raises(PlatformError, match="; leave the clusters as they"):
+        expanded_platform(Platform(Zone("w", "Full", (cluster,))))
 
 
 @pytest.mark.parametrize("name", ["grid5000", "nancy", "three_sites", "five_hosts"])
@@ -79,12 +69,6 @@ def test_expansion_is_what_writing_and_reading_gives(name: str, tmp_path: Path) 
     assert expanded.elements == read_platform(tmp_path / "expanded.xml").elements
     assert not [part for part, _ in expanded.walk() if isinstance(part, Cluster)]
     assert list(expanded.host_names()) == list(platform.host_names())
-
-
-def test_clusters_with_a_topology_are_not_expanded() -> None:
-    torus = Cluster("t", "0-7", 1e9, 1e6, 0.0, topology="TORUS", topology_parameters="2,2,2")
-    with pytest.raises(PlatformError, match="its topology is TORUS; leave the clusters as they"):
-        expanded_platform(Platform(Zone("z", "Full", (torus,))))
 
 
 def test_a_zone_is_written_in_the_order_of_simgrids_parser(tmp_path: Path) -> None:

@@ -24,11 +24,7 @@ def test_what_is_read_back_equals_what_was_written(
     assert read_platform(path) == platform
 
 
-@settings(
-    max_examples=15,
-    suppress_health_check=RELAXED,
-    phases=[Phase.explicit, Phase.generate],
-)
+@settings(max_examples=15, suppress_health_check=RELAXED, phases=[Phase.explicit, Phase.generate])
 @given(data=st.data())
 def test_simgrid_has_what_the_data_classes_say(
     data: st.DataObject, random_platforms: st.SearchStrategy[Platform]

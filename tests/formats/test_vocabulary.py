@@ -12,12 +12,8 @@ from simplugin.formats.simgrid_xml import DOCTYPE
 from simplugin.inputs import xml_tree
 
 # Elements that SimGrid refuses although its DTD has them, and old names.
-ELSEWHERE = {"include", "storage", "storage_type", "mount", "model_prop"} | {
-    "AS",
-    "ASroute",
-    "bypassASroute",
-    "process",
-}
+ELSEWHERE = {"include", "storage", "storage_type", "mount", "model_prop"}
+ELSEWHERE |= {"AS", "ASroute", "bypassASroute", "process"}
 # The DTD has a default that SimGrid's parser loses.
 REQUIRED_ALL_THE_SAME = {("link", "latency")}
 

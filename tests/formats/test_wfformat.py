@@ -48,24 +48,17 @@ def refuse(tmp_path: Path, text: str, message: str) -> None:
 
 def test_a_graph_is_read(tmp_path: Path) -> None:
     graph = read_wfformat(written(tmp_path, INSTANCE), speed=2e9, alpha=0.5)
-    assert graph == TaskGraph(
-        "three",
-        ("a", "b", "c"),
-        # 1.5 s on four processors are 6 s of one.
-        np.array([4e9, 12e9, 0]),
-        np.array([0.5, 0.25, 0.5]),
-        np.array([10, 1100, 3.5]),
-        np.array([[0, 1], [0, 2], [1, 2]]),
-        np.array([1100.0, 0, 0]),
-    )
+    # 1.5 s on four processors are 6 s of one.
+    columns = np.array([[4e9, 12e9, 0], [0.5, 0.25, 0.5], [10, 1100, 3.5]])
+    edges, sizes = np.array([[0, 1], [0, 2], [1, 2]]), np.array([1100.0, 0, 0])
+    assert graph == TaskGraph("three", ("a", "b", "c"), *columns, edges, sizes)
     assert read_wfformat(written(tmp_path, INSTANCE), name="mine").name == "mine"
 
 
 def test_versions(tmp_path: Path) -> None:
     assert read_wfformat(written(tmp_path, INSTANCE | {"schemaVersion": "1.6"})).name == "three"
     text = "¶" + TEXT.replace("1.5", "2.0", 1)
-    message = "schemaVersion: this is WfFormat '2.0'"
-    refuse(tmp_path, text, message)
+    refuse(tmp_path, text, "schemaVersion: this is WfFormat '2.0'")
 
 
 def flat(instance: dict[str, Any], version: str) -> dict[str, Any]:
@@ -74,23 +67,18 @@ def flat(instance: dict[str, Any], version: str) -> dict[str, Any]:
     runtime, size = ("runtime", "size") if version < "1.4" else ("runtimeInSeconds", "sizeInBytes")
     sizes = {file["id"]: file["sizeInBytes"] for file in spec["files"]}
     ran = {each["id"]: each for each in run["tasks"]}
-    tasks = [
-        {
-            **{key: each[key] for key in ("alpha", "byte") if key in each},
-            "name": each["id"],
-            "id": f"ID{number}",
-            "type": "compute",
-            runtime: ran[each["id"]]["runtimeInSeconds"],
-            "cores": ran[each["id"]].get("coreCount", 1),
-            "parents": each["parents"],
-            "files": [
-                {"link": link, "name": file, size: sizes[file]}
-                for link in ("input", "output")
-                for file in each.get(f"{link}Files", [])
-            ],
-        }
-        for number, each in enumerate(spec["tasks"])
-    ]
+    tasks = []
+    for number, each in enumerate(spec["tasks"]):
+        task = {key: each[key] for key in ("alpha", "byte", "parents") if key in each}
+        task |= {"name": each["id"], "id": f"ID{number}", "type": "compute"}
+        task[runtime] = ran[each["id"]]["runtimeInSeconds"]
+        task["cores"] = ran[each["id"]].get("coreCount", 1)
+        task["files"] = [
+            {"link": link, "name": file, size: sizes[file]}
+            for link in ("input", "output")
+            for file in each.get(f"{link}Files", [])
+        ]
+        tasks.append(task)
     if version == "1.4":  # one end of an edge is enough, by its name or its id
         number = {each["name"]: each["id"] for each in tasks}
         for each, old in zip(tasks, spec["tasks"], strict=True):
@@ -162,21 +150,17 @@ def test_a_specification_without_tasks(tmp_path: Path) -> None:
         refuse(tmp_path, text, f"workflow.specification: there is {message}")
 
 
-def test_a_parent_without_its_child(tmp_path: Path) -> None:
-    text = TEXT.replace('["c"]', "[]").replace(A_B, '["a",\n¶"b"]')
-    refuse(tmp_path, text, "tasks[2].parents[1]: task 'b' does not have 'c' among its children")
-
-
-def test_files_that_are_too_large_together(tmp_path: Path) -> None:
-    huge = TEXT.replace("1000}", "1e308}").replace("100}", "1e308}")
-    refuse(tmp_path, huge.replace('["a"]', '¶["a"]'), "tasks[1].parents[0]: size of")
-
-
-def test_tasks_that_did_not_run(tmp_path: Path) -> None:
-    text = TEXT.replace(',\n  {"id": "c", "runtimeInSeconds": 0}', "").replace('9, "', '9, ¶"')
-    refuse(tmp_path, text, "workflow.execution.tasks: task 'c' has no runtime")
-    text = "¶" + TEXT.replace('"execution"', '"other"')
-    refuse(tmp_path, text, "workflow: there is no 'execution'")
+def test_parts_that_do_not_fit(tmp_path: Path) -> None:
+    childless = TEXT.replace('["c"]', "[]").replace(A_B, '["a",\n¶"b"]')
+    huge = TEXT.replace("1000}", "1e308}").replace("100}", "1e308}").replace('["a"]', '¶["a"]')
+    idle = TEXT.replace(',\n  {"id": "c", "runtimeInSeconds": 0}', "").replace('9, "', '9, ¶"')
+    for text, message in (
+        (childless, "tasks[2].parents[1]: task 'b' does not have 'c' among its children"),
+        (huge, "tasks[1].parents[0]: size of"),
+        (idle, "workflow.execution.tasks: task 'c' has no runtime"),
+        ("¶" + TEXT.replace('"execution"', '"other"'), "workflow: there is no 'execution'"),
+    ):
+        refuse(tmp_path, text, message)
 
 
 @pytest.mark.parametrize(
@@ -194,15 +178,9 @@ def test_what_is_no_json(text: str, message: str, tmp_path: Path) -> None:
 
 
 def test_what_is_written(tmp_path: Path) -> None:
-    graph = TaskGraph(
-        "g",
-        ("a", "b", "é"),
-        np.array([3e9, 1e9, 0]),
-        np.array([0, 0.25, 1]),
-        np.array([8, 100, 0]),
-        np.array([[0, 1], [0, 2]]),
-        np.array([100.0, 0]),
-    )
+    columns = np.array([[3e9, 1e9, 0], [0, 0.25, 1], [8, 100, 0]])
+    edges = np.array([[0, 1], [0, 2]])
+    graph = TaskGraph("g", ("a", "b", "é"), *columns, edges, np.array([100.0, 0]))
     path = tmp_path / "graph.json"
     write_wfformat(graph, path)
     instance = json.loads(path.read_text(encoding="utf-8"))
@@ -253,13 +231,11 @@ def test_real_workflows(
     np.testing.assert_allclose(graph.flop / 1e6, [runtimes[each] for each in tasks], rtol=1e-15)
     data = [sum(sizes[used] for used in each["inputFiles"]) for each in tasks.values()]
     assert graph.byte.tolist() == data
-    expected = {
-        (name, child): sum(
-            sizes[used] for used in {*each["outputFiles"]} & {*tasks[child]["inputFiles"]}
-        )
-        for name, each in tasks.items()
-        for child in each["children"]
-    }
+    expected = {}
+    for name, each in tasks.items():
+        for child in each["children"]:
+            used = {*each["outputFiles"]} & {*tasks[child]["inputFiles"]}
+            expected[name, child] = sum(sizes[file] for file in used)
     named = [(graph.tasks[source], graph.tasks[target]) for source, target in graph.edges]
     assert dict(zip(named, graph.edge_byte.tolist(), strict=True)) == expected
     made = {file for each in tasks.values() for file in each["outputFiles"]}

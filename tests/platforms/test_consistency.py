@@ -38,21 +38,19 @@ NODES = Cluster("n", "0-3", 1e9, 1e8, 1e-4, prefix="n-")
 MORE = Cluster("m", "0-3", 1e9, 1e8, 1e-4, prefix="m-")
 
 
-def _between(source: str, destination: str, link: str) -> ZoneRoute:
+def _between(source: str, destination: str, link: str | LinkUse) -> ZoneRoute:
     """Return a route between the routers of two clusters."""
     gateways = f"{source}-{source}_router", f"{destination}-{destination}_router"
     return ZoneRoute(source, destination, *gateways, [link])
 
 
 def test_links_of_clusters_have_simgrids_names() -> None:
-    for use in (LinkUse("n_link_2_UP"), LinkUse("n_link_2", "DOWN")):
-        route = ZoneRoute("n", "m", "n-n_router", "m-m_router", [use])
-        platform = zone([NODES, MORE], [route])
+    for link in ("n_link_2_UP", LinkUse("n_link_2", "DOWN")):
+        platform = zone([NODES, MORE], [_between("n", "m", link)])
         assert messages(platform) == []
         assert resolve(platform, 40).unreachable == ()
-    for use in (LinkUse("n_link_4_UP"), LinkUse("n_link_2"), LinkUse("n_backbone")):
-        route = ZoneRoute("n", "m", "n-n_router", "m-m_router", [use])
-        assert len(messages(zone([NODES, MORE], [route]))) == 1
+    for link in ("n_link_4_UP", "n_link_2", "n_backbone"):
+        assert len(messages(zone([NODES, MORE], [_between("n", "m", link)]))) == 1
 
 
 def test_a_cluster_of_another_topology_needs_a_zone() -> None:
@@ -78,14 +76,12 @@ def test_bypasses_count_as_routes() -> None:
 
 
 def test_a_gateway_must_be_reached_from_within() -> None:
-    inner = Zone(
-        "x", "Full", (A, B, Router("g"), LINK), (Route("a", "b", ["l"]), Route("a", "g", ["l"]))
-    )
+    routes = Route("a", "b", ["l"]), Route("a", "g", ["l"])
+    inner = Zone("x", "Full", (A, B, Router("g"), LINK), routes)
     outer = Zone("y", "Full", (C,))
     platform = zone([inner, outer], [ZoneRoute("x", "y", "g", "c", ["l"])])
-    assert messages(platform) == [
-        "warning: 'b' cannot reach 'g': zone 'x' of routing Full has no route"
-    ]
+    message = "warning: 'b' cannot reach 'g': zone 'x' of routing Full has no route"
+    assert messages(platform) == [message]
     # SimGrid leaves out the way to the gateway without a word.
     routes = resolve(platform, [("a", "c"), ("b", "c")]).routes
     assert [route.links for route in routes] == [("l", "l"), ("l",)]
@@ -120,10 +116,9 @@ def test_a_way_may_break_inside_a_zone_that_it_passes(routing: str, joined: bool
     platform = zone([*sites, middle, LINK], list(routes), routing)
     # SimGrid 4.1 crashes where the way of routing Dijkstra enters and leaves by different gateways.
     lost = routing == "Dijkstra" or not joined
-    assert [text for text in messages(platform) if "the way through zone 'y'" in text] == messages(
-        platform
-    )
-    assert bool(messages(platform)) == bool(resolve(platform, 2).unreachable) == lost
+    told = messages(platform)
+    assert all("the way through zone 'y'" in message for message in told)
+    assert bool(told) == bool(resolve(platform, 2).unreachable) == lost
 
 
 def test_zones_without_a_zone_around_them_are_apart() -> None:

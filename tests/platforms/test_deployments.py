@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +20,13 @@ from simplugin.platforms.host_choices import HostChoice
 
 def site(name: str, *clusters: tuple[str, int]) -> Zone:
     """Return a zone of clusters, whose hosts are called ``<cluster>-<number>``."""
-    parts = tuple(
-        Cluster(cluster, f"1-{count}", 1e9, 1e8, 1e-4, prefix=f"{cluster}-")
-        for cluster, count in clusters
-    )
-    return Zone(name, "Full", parts)
+    parts = [Cluster(c, f"1-{count}", 1e9, 1e8, 1e-4, prefix=f"{c}-") for c, count in clusters]
+    return Zone(name, "Full", tuple(parts))
 
 
-GRID = Platform(
-    Zone(
-        "grid",
-        "Full",
-        (
-            site("lille", ("chti", 4), ("chuque", 3)),
-            Zone("desk", "Full", (Host("pc", 1e9), Router("switch"), Link("wire", 1e8, 0.0))),
-            site("nancy", ("grelon", 5)),
-        ),
-    )
-)
+DESK = Zone("desk", "Full", (Host("pc", 1e9), Router("switch"), Link("wire", 1e8, 0.0)))
+LILLE, NANCY = site("lille", ("chti", 4), ("chuque", 3)), site("nancy", ("grelon", 5))
+GRID = Platform(Zone("grid", "Full", (LILLE, DESK, NANCY)))
 CHTI = [f"chti-{number}" for number in range(1, 5)]
 CHUQUE = [f"chuque-{number}" for number in range(1, 4)]
 GRELON = [f"grelon-{number}" for number in range(1, 6)]
@@ -98,7 +88,7 @@ def test_spread_hosts_are_as_far_apart_as_they_can_be(total: int, data: st.DataO
     numbers = [int(host) for host in chosen]
     assert numbers[0] == 0
     assert len(numbers) == count
-    gaps = {after - before for before, after in zip(numbers, [*numbers[1:], total], strict=True)}
+    gaps = {after - before for before, after in pairwise([*numbers, total])}
     assert gaps <= {total // count, -(-total // count)}
 
 
@@ -130,18 +120,11 @@ def test_hosts_that_are_called_like_a_count_or_a_zone_and_a_count() -> None:
 
 
 def test_arguments_are_filled_in() -> None:
-    deployment = master_workers(
-        GRID,
-        "pc",
-        "chti:2",
-        function="serve",
-        worker_function="work",
-        arguments=("{host} {workers}", "{hosts}", "{{x}}"),
-        worker_arguments=("{number:03}", "{index}", "{master}/{host}", "{hosts}"),
-        start_time=5,
-        kill_time=9,
-        on_failure="RESTART",
-    )
+    options: dict[str, Any] = {"start_time": 5, "kill_time": 9, "on_failure": "RESTART"}
+    options |= {"function": "serve", "arguments": ("{host} {workers}", "{hosts}", "{{x}}")}
+    told = ("{number:03}", "{index}", "{master}/{host}", "{hosts}")
+    options |= {"worker_function": "work", "worker_arguments": told}
+    deployment = master_workers(GRID, "pc", "chti:2", **options)
     two, rest = ("chti-1", "chti-2"), (5, 9, "RESTART")
     assert deployment.actors == (
         DeployedActor("pc", "serve", ("pc 2", "chti-1", "chti-2", "{x}"), 5, 9),
@@ -155,10 +138,7 @@ def test_arguments_are_filled_in() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"worker_arguments": ["{nmber}"]},
-            r"unknown placeholder \{nmber\}; here are \{host\}, .*index",
-        ),
+        ({"worker_arguments": ["{nmber}"]}, r"placeholder \{nmber\}; here are \{host\}, .*index"),
         ({"arguments": ["{number}"]}, r"unknown placeholder \{number\}"),
         ({"arguments": ["{host!r}"]}, r"unknown placeholder \{host\}"),
         ({"arguments": ["a{hosts}"]}, r"within other text"),
@@ -181,31 +161,22 @@ def test_several_workers_a_host() -> None:
     assert places == [(f"chti-{1 + n // 3}", str(n + 1)) for n in range(6)]
 
 
-FIVE = ["Tremblay", "Jupiter", "Fafard", "Ginette", "Bourassa"]
-SIMGRID: list[tuple[str, str, dict[str, Any]]] = [
-    (
-        "python/app-masterworkers/app-masterworkers_d.xml",
-        "small_platform.xml",
-        {"workers": FIVE, "arguments": ("20", "50000000", "1000000", "{hosts}")},
-    ),
-    (
-        "c/app-masterworker/app-masterworker_d.xml",
-        "small_platform.xml",
-        {
-            "workers": FIVE,
-            "arguments": ("20", "50000000", "1000000", "{workers}"),
-            "worker_arguments": ("{index}",),
-            "on_failure": "RESTART",
-        },
-    ),
-]
+RESTARTED = {"worker_arguments": ("{index}",), "on_failure": "RESTART"}
 
 
-@pytest.mark.parametrize(("file", "where", "options"), SIMGRID)
+@pytest.mark.parametrize(
+    ("file", "last", "options"),
+    [
+        ("python/app-masterworkers/app-masterworkers_d.xml", "{hosts}", {}),
+        ("c/app-masterworker/app-masterworker_d.xml", "{workers}", RESTARTED),
+    ],
+)
 def test_simgrids_own_deployments_can_be_made(
-    file: str, where: str, options: dict[str, Any], simgrid_prefix: Path
+    file: str, last: str, options: dict[str, Any], simgrid_prefix: Path
 ) -> None:
     examples = simgrid_prefix / "share/examples"
     theirs = read_deployment(examples / file)
-    platform = read_platform(examples / "platforms" / where)
-    assert master_workers(platform, theirs.actors[0].host, **options) == theirs
+    platform = read_platform(examples / "platforms/small_platform.xml")
+    workers = ["Tremblay", "Jupiter", "Fafard", "Ginette", "Bourassa"]
+    options = options | {"arguments": ("20", "50000000", "1000000", last)}
+    assert master_workers(platform, theirs.actors[0].host, workers, **options) == theirs

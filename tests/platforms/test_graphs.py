@@ -42,9 +42,7 @@ def test_simgrid_has_the_hosts_and_links_and_routes_between_neighbours() -> None
     assert widths == {"a->b": 1e6, "b->a": 2e6, "b->c": 3e6}
     latencies = {route.links: route.latency for route in found.routes}
     assert latencies == {("a->b",): 0.0, ("b->a",): 0.5, ("b->c",): 0.25}
-
-
-def test_a_link_without_bandwidth_is_not_in_the_platform() -> None:
+    # A link without bandwidth is not in the platform.
     one_way = Graph.duplex("ab", np.ones(2), np.array([[0, 1]]), np.array([[1e6, 0.0]]))
     found = resolve(one_way.platform(), 9)
     assert [link.name for link in found.links] == ["a->b"]
@@ -111,11 +109,10 @@ def test_trees_of_old_seeds_stay_as_they_were(law, latencies):
     # The draws as they always were, made anew: speeds, (logarithms of) bandwidths, degrees.
     draws = np.random.default_rng(11)
     speed = draws.uniform(*SPEEDS, 500)
-    bandwidth = (
-        draws.uniform(*BANDWIDTHS, 500)
-        if law == "uniform"
-        else np.exp(draws.uniform(*np.log(BANDWIDTHS), 500))
-    )
+    bounds = BANDWIDTHS if law == "uniform" else np.log(BANDWIDTHS)
+    bandwidth = draws.uniform(*bounds, 500)
+    if law == "log-uniform":
+        bandwidth = np.exp(bandwidth)
     parent = [-1]
     for host in range(500):
         if len(parent) < 500:

@@ -44,16 +44,13 @@ VALID = (
 def test_numbers_of_parts_are_in_their_range(part: Any) -> None:
     words = ("speed", "bandwidth", "latency")
     names = [each.name for each in fields(part) if any(word in each.name for word in words)]
-    for name in names:
-        if isinstance(getattr(part, name), float | int):
-            for value in (-1.0, 5e-324, math.inf, math.nan):
-                message = f"{name.replace('_', ' ')} of .* 'a' is {value!r}"
-                with pytest.raises(PlatformError, match=message) as caught:
-                    replace(part, **{name: value})
-                assert caught.value.remedy
-            if "latency" not in name:
-                with pytest.raises(PlatformError, match=r" is 0\.0"):
-                    replace(part, **{name: 0.0})
+    for name in (each for each in names if isinstance(getattr(part, each), float | int)):
+        wrong = [-1.0, 5e-324, math.inf, math.nan] + ([] if "latency" in name else [0.0])
+        for value in wrong:
+            message = f"{name.replace('_', ' ')} of .* 'a' is {value!r}"
+            with pytest.raises(PlatformError, match=message) as caught:
+                replace(part, **{name: value})
+            assert caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -99,15 +96,11 @@ JOINS = ZoneRoute("x", "y", "g", "h", ["l"])
 
 
 def test_parts_are_values() -> None:
-    platform = Platform(
-        Zone(
-            "w",
-            "full",
-            [Host("a", 1e9, properties={"ram": "1"}), Host("b", 1e9), Link("l", 1e6)],
-            [Route("a", "b", ["l"], symmetrical=False)],
-        ),
-        directory=Path("somewhere"),
-    )
+    properties = {"ram": "1"}
+    parts = [Host("a", 1e9, properties=properties), Host("b", 1e9), Link("l", 1e6)]
+    routes = [Route("a", "b", ["l"], symmetrical=False)]
+    platform = Platform(Zone("w", "full", parts, routes), directory=Path("somewhere"))
+    properties["ram"] = "2"
     for twin in (copy.deepcopy(platform), pickle.loads(pickle.dumps(platform))):
         assert twin == platform
         assert hash(twin) == hash(platform)
@@ -115,15 +108,9 @@ def test_parts_are_values() -> None:
     assert isinstance(zone, Zone)
     assert zone.routing == "Full"
     assert [host.id for host in zone.hosts] == ["a", "b"]
+    assert zone.hosts[0].properties == {"ram": "1"}
     assert zone.routes[0].links == (LinkUse("l"),)
     assert Deployment([DeployedActor("a", "f")]).actors == (DeployedActor("a", "f"),)  # type: ignore[arg-type]
-
-
-def test_properties_are_a_copy() -> None:
-    properties = {"ram": "1"}
-    host = Host("a", 1e9, properties=properties)
-    properties["ram"] = "2"
-    assert host.properties == {"ram": "1"}
 
 
 def test_hosts_of_clusters_count_too() -> None:

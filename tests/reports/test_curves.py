@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -6,15 +8,9 @@ from simplugin.figures import Figure
 from simplugin.reports.curves import draw_curves
 
 ROUNDS = np.arange(101)
-HALVING = Figure(
-    "halving",
-    "It gets small",
-    "round",
-    "error [1]",
-    {"one": (ROUNDS, 0.5**ROUNDS), "two": (ROUNDS, 2 * 0.5**ROUNDS)},
-    {"level": 1e-3},
-    log_y=True,
-)
+SERIES = {"one": (ROUNDS, 0.5**ROUNDS), "two": (ROUNDS, 2 * 0.5**ROUNDS)}
+LINES = {"level": 1e-3}
+HALVING = Figure("halving", "Halves", "round", "error [1]", SERIES, LINES, log_y=True)
 
 
 def test_curves_have_their_points_names_and_levels():
@@ -23,11 +19,14 @@ def test_curves_have_their_points_names_and_levels():
     assert np.array_equal(one.get_xdata(), ROUNDS)
     assert np.array_equal(two.get_ydata(), 2 * 0.5**ROUNDS)
     assert list(level.get_ydata()) == [1e-3, 1e-3]
-    names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["one", "two", "level"]
+    assert words(axes.get_legend().get_texts()) == ["one", "two", "level"]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("round", "error [1]")
     assert axes.get_yscale() == "log"
     assert one.get_color() != two.get_color()
+
+
+def words(texts):
+    return [text.get_text() for text in texts]
 
 
 def drawn(**options):
@@ -41,17 +40,14 @@ def limits(*, whole=False, **series):
     return drawn(series=series, whole=whole).get_ylim()
 
 
-def test_more_curves_than_colours_differ_in_their_dashes():
-    axes = drawn(series={str(k): (ROUNDS, ROUNDS + k) for k in range(12)})
-    assert len({(line.get_color(), str(line._dash_pattern)) for line in axes.lines}) == 12
-
-
-def test_colours_start_again_after_a_cycle():
-    axes = drawn(series={str(k): (ROUNDS, ROUNDS + k) for k in range(6)}, cycle=3)
-    colours = [line.get_color() for line in axes.lines]
-    assert colours[:3] == colours[3:]
+def test_curves_differ_in_their_colours_or_dashes():
+    series = {str(k): (ROUNDS, ROUNDS + k) for k in range(12)}
+    for cycle in (None, 3):
+        lines = drawn(series=series, cycle=cycle).lines
+        assert len({(line.get_color(), str(line._dash_pattern)) for line in lines}) == 12
+    colours = [line.get_color() for line in lines]
+    assert colours[:3] == colours[3:6]
     assert len(set(colours)) == 3
-    assert axes.lines[0]._dash_pattern != axes.lines[3]._dash_pattern
 
 
 def test_a_start_that_is_far_off_runs_out_of_the_frame():
@@ -91,7 +87,7 @@ def test_values_that_are_not_finite_leave_gaps():
     assert axes.get_xlim()[0] < 0
     # So do points that have no place.
     axes = drawn(series={"a": ([1, 2], [3, np.nan])}, names={"a": ["one", "two"]})
-    assert [text.get_text() for text in axes.texts] == ["one"]
+    assert words(axes.texts) == ["one"]
     with pytest.raises(SimpluginError, match="no curves"):
         draw_curves([])
 
@@ -106,17 +102,14 @@ def test_histograms_are_steps():
     low, high = axes.get_ylim()
     assert low == 0
     assert high > 5
-    names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert names == ["one", "level"]
+    assert words(axes.get_legend().get_texts()) == ["one", "level"]
 
 
 def test_points_have_names_that_do_not_cover_each_other():
     x, y = np.array([1.0, 1.001, 1.002, 1.5]), np.array([0.5, 0.501, 0.499, 2.0])
     names = ["balanced", "weighted", "selfish", "equal"]
-    points = Figure(
-        "front", "", "makespan", "unfairness",
-        {"strategies": (x, y), "front": (x, y)}, names={"strategies": names},
-    )  # fmt: skip
+    series = {"strategies": (x, y), "front": (x, y)}
+    points = Figure("front", "", "makespan", "", series, names={"strategies": names})
     figure = draw_curves([points, HALVING], title="All")
     assert figure.get_suptitle() == "All"
     axes, _ = figure.axes
@@ -124,8 +117,7 @@ def test_points_have_names_that_do_not_cover_each_other():
     assert (points.get_linestyle(), points.get_marker()) == ("None", "o")
     assert front.get_linestyle() == "-"
     assert np.array_equal(points.get_ydata(), y)
-    assert [text.get_text() for text in axes.texts] == names
+    assert words(axes.texts) == names
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in axes.texts]
-    for number, one in enumerate(boxes):
-        assert not any(one.overlaps(other) for other in boxes[:number])
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))

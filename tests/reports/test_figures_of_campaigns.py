@@ -36,18 +36,24 @@ def by_gid(figure, gid):
     return [line for line in axes.lines if line.get_gid() == gid]
 
 
+def scale_of(figure):
+    return figure.axes[0].get_xscale()
+
+
+def words(texts):
+    return [text.get_text().replace("\n", " ") for text in texts]
+
+
 def visible(figure):
     """All texts with letters in them, after everything has its place."""
     FigureCanvasAgg(figure).draw()
     [axes] = figure.axes
-    keys = [text for legend in figure.legends for text in legend.get_texts()]
-    ticks = []
+    texts = [*axes.texts, *(text for legend in figure.legends for text in legend.get_texts())]
     for axis in (axes.xaxis, axes.yaxis):
         low, high = sorted(axis.get_view_interval())
         places = zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
-        # Those beyond the frame are not drawn.
-        ticks += [label for place, label in places if low <= place <= high]
-    texts = [*axes.texts, *keys, *ticks, axes.xaxis.label, axes.yaxis.label]
+        # Labels beyond the frame are not drawn.
+        texts += [axis.label, *(label for place, label in places if low <= place <= high)]
     return [text for text in texts if text.get_text()]
 
 
@@ -67,35 +73,27 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_covers_or_is_cut(kind, illegible):
-    for groups, width, inches in (
-        (GROUPS, "column", 3.4),
-        (GROUPS, "page", 7.0),
-        (MANY, "column", 3.4),
-    ):
+    for groups, width in ((GROUPS, "column"), (GROUPS, "page"), (MANY, "column")):
         figure = KINDS[kind](groups, width)
-        assert figure.get_figwidth() == inches
+        assert figure.get_figwidth() == {"column": 3.4, "page": 7.0}[width]
         assert illegible(visible(figure)) == []
 
 
 def test_dots_of_boxes_are_the_values():
-    figure = draw_boxes(GROUPS, label="makespan", unit="s")
-    [dots] = by_gid(figure, "dots-0")
-    assert dots.get_xdata().tolist() == sorted(GROUPS["wps_width"])
-    rows = np.asarray(dots.get_ydata())
-    assert len(np.unique(rows)) == 40
-    assert np.ptp(rows) < 0.24
-    [few] = by_gid(figure, "dots-1")
+    figure, values = draw_boxes(GROUPS, label="makespan", unit="s"), GROUPS["wps_width"]
+    [dots], [few], [mean] = (by_gid(figure, name) for name in ("dots-0", "dots-1", "mean-0"))
+    assert dots.get_xdata().tolist() == sorted(values)
+    assert len(np.unique(dots.get_ydata())) == 40
+    assert np.ptp(dots.get_ydata()) < 0.24
     assert few.get_xdata().tolist() == [80.0, 95.0]
     assert by_gid(figure, "mean-1") == []
-    [mean] = by_gid(figure, "mean-0")
-    assert mean.get_xdata() == [pytest.approx(np.mean(GROUPS["wps_width"]))]
+    assert mean.get_xdata() == [pytest.approx(np.mean(values))]
     [axes] = figure.axes
     [box] = [each for each in axes.collections if each.get_gid() == "box-0"]
     ends = box.get_paths()[0].get_extents()
-    quartiles = stats.mstats.mquantiles(GROUPS["wps_width"], [0.25, 0.75], alphap=1, betap=1)
+    quartiles = stats.mstats.mquantiles(values, [0.25, 0.75], alphap=1, betap=1)
     assert (ends.x0, ends.x1) == pytest.approx(tuple(quartiles))
-    counts = [text.get_text() for text in axes.texts]
-    assert counts == ["40", "2 of 3", "1 of 2", "0 of 1", "n"]
+    assert words(axes.texts) == ["40", "2 of 3", "1 of 2", "0 of 1", "n"]
 
 
 def test_of_many_values_only_those_beyond_whiskers_are_dots():
@@ -106,9 +104,9 @@ def test_of_many_values_only_those_beyond_whiskers_are_dots():
 
 def test_axes_are_logarithmic_where_values_span_two_decades():
     wide, narrow = {"a": [1.0, 101.0, 7, 8, 9]}, {"a": [1.0, 99.0]}
-    scale = [draw_boxes(each, label="x").axes[0].get_xscale() for each in (wide, narrow)]
-    assert scale == ["log", "linear"]
-    assert draw_ecdfs({"a": [0.0, 1000.0]}, label="x").axes[0].get_xscale() == "linear"
+    assert scale_of(draw_boxes(wide, label="x")) == "log"
+    assert scale_of(draw_boxes(narrow, label="x")) == "linear"
+    assert scale_of(draw_ecdfs({"a": [0.0, 1000.0]}, label="x")) == "linear"
     [mean] = by_gid(draw_boxes(wide, label="x"), "mean-0")
     assert mean.get_xdata() == [pytest.approx(stats.gmean([1.0, 101.0, 7, 8, 9]))]
     with pytest.raises(SimpluginError, match="-1 has no place on a logarithmic axis"):
@@ -129,9 +127,8 @@ def test_ecdfs_are_the_distribution_functions():
     assert axes.lines[2].get_ydata().tolist() == [0.0, 0.5]
     # Nor is what failed: one of three runs.
     assert axes.lines[1].get_ydata().tolist() == pytest.approx([0.0, 1 / 3, 2 / 3])
-    names = [text.get_text().replace("\n", " ") for text in figure.legends[0].get_texts()]
-    assert names[0] == "wps_width (40)"
-    assert names[2:] == ["_hidden $x$ (1 of 2)", "nothing (0 of 1)"]
+    first, _, *others = words(figure.legends[0].get_texts())
+    assert [first, *others] == ["wps_width (40)", "_hidden $x$ (1 of 2)", "nothing (0 of 1)"]
 
 
 def test_profiles_end_at_the_part_that_was_solved():
@@ -164,18 +161,16 @@ def test_groups_stand_side_by_side_and_values_that_double_on_a_logarithmic_axis(
     series = {name: (hosts, [k + 5.0 for k in range(5)]) for name in "abc"}
     figure = draw_parameter(series, parameter="hosts", label="x")
     [axes] = figure.axes
-    assert axes.get_xscale() == "log"
-    assert [label.get_text() for label in axes.get_xticklabels()] == [str(each) for each in hosts]
+    assert scale_of(figure) == "log"
+    assert words(axes.get_xticklabels()) == [str(each) for each in hosts]
     places = np.array([by_gid(figure, f"means-{k}")[0].get_xdata() for k in range(3)])
     assert (np.diff(places, axis=0) > 0).all()
     assert places[1] == pytest.approx(hosts)
     for places, scale in (([1, 10, 100], "log"), ([1, 9, 81], "linear"), ([1, 10, 90], "linear")):
-        few = draw_parameter({"a": (places, [1.0, 2.0, 3.0])}, parameter="n", label="x")
-        assert few.axes[0].get_xscale() == scale
-    wide = {"a": (hosts, [1.0, 10.0, 100.0, 1000.0, 1e4])}
-    assert draw_parameter(wide, parameter="hosts", label="x").axes[0].get_ylabel() == (
-        "geometric mean of x"
-    )
+        series = {"a": (places, [1.0, 2.0, 3.0])}
+        assert scale_of(draw_parameter(series, parameter="n", label="x")) == scale
+    wide = draw_parameter({"a": (hosts, [1.0, 10.0, 100.0, 1e3, 1e4])}, parameter="n", label="x")
+    assert wide.axes[0].get_ylabel() == "geometric mean of x"
 
 
 def test_units_have_prefixes_and_ticks_tell_values_apart():
@@ -237,15 +232,15 @@ def test_runs_of_a_campaign_are_paired_by_what_else_was_varied(campaign):
 
 
 def test_files_of_a_campaign(campaign, tmp_path):
-    written = write_figures(campaign, tmp_path / "figures")
-    kinds = ["box", "ecdf", "profile", "over-hosts"]
-    stems = [*(f"makespan-{kind}" for kind in kinds), "run-7-rounds-s", "run-7-gantt"]
+    directory = tmp_path / "figures"
+    written = write_figures(campaign, directory)
+    makespans = {f"makespan-{kind}" for kind in ("box", "ecdf", "profile", "over-hosts")}
+    stems = makespans | {"run-7-rounds-s", "run-7-gantt"}
     assert written.warnings == []
     names = {f"{stem}.{suffix}" for stem in stems for suffix in ("png", "pdf")}
     assert {path.name for path in written} == names
-    listed = tmp_path / "figures" / "figures.sha256"
-    assert sorted([*written, listed]) == sorted((tmp_path / "figures").iterdir())
-    box = (tmp_path / "figures" / "makespan-box.pdf").read_bytes()
+    assert {*written, directory / "figures.sha256"} == set(directory.iterdir())
+    box = (directory / "makespan-box.pdf").read_bytes()
     # Letters as TrueType outlines, not as pictures of them; and no date.
     assert b"/FontFile2" in box
     assert not any(each in box for each in (b"/Type3", b"CreationDate", b"/Subtype /Image"))
@@ -299,14 +294,10 @@ def test_what_no_axis_shows_is_left_out_and_told(tmp_path, report_of):
     # Of tiny values the ratios are of a usual size.
     near = {"near-box", "near-ecdf", "near-over-hosts"}
     assert {path.stem for path in written} == near | {"tiny-profile"}
-    assert any(
-        each.startswith("no figure huge-box: values of size 1e-200 to 1e+290 have no axis")
-        for each in written.warnings
-    )
-    assert {each.split(":")[0] for each in written.warnings} == {
-        f"no figure {name}-{kind}"
-        for name in ("huge", "tiny") for kind in ("box", "ecdf", "over-hosts")
-    } | {"no figure huge-profile"}  # fmt: skip
+    warnings = dict(each.removeprefix("no figure ").split(": ", 1) for each in written.warnings)
+    assert warnings["huge-box"].startswith("values of size 1e-200 to 1e+290 have no axis")
+    both = {f"{name}-{kind.removeprefix('near-')}" for name in ("huge", "tiny") for kind in near}
+    assert set(warnings) == both | {"huge-profile"}
 
 
 def test_intervals_without_ends_run_out_of_the_frame(illegible):

@@ -1,6 +1,7 @@
 """Gantt charts: layout of the bars and drawings."""
 
 from dataclasses import replace
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -10,14 +11,7 @@ from simplugin import Cluster, Platform, simulate
 from simplugin.errors import SimpluginError
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import PALETTE, colouring
-from simplugin.reports.gantt import (
-    RECEIVED,
-    SENT,
-    SLEEP,
-    WORK,
-    by_actor,
-    by_host,
-)
+from simplugin.reports.gantt import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
 
 
 def collections(figure):
@@ -26,12 +20,10 @@ def collections(figure):
 
 def test_bars_are_where_the_trace_says(result):
     transfers, work, failed = collections(draw_gantt(result))
-    spans = sorted(
-        (path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in work.get_paths()
-    )
-    executions = result.trace.kind == "exec"
-    expected = zip(result.trace.start[executions], result.trace.end[executions], strict=True)
-    assert spans == sorted(expected)
+    dates = [path.vertices[:, 0] for path in work.get_paths()]
+    ran = result.trace.kind == "exec"
+    expected = zip(result.trace.start[ran], result.trace.end[ran], strict=True)
+    assert sorted((each.min(), each.max()) for each in dates) == sorted(expected)
     assert len(transfers.get_paths()) == 4
     # Two transfers share 100 MB/s: both are at half of it.
     np.testing.assert_allclose(transfers.get_array(), 50.0)
@@ -41,15 +33,11 @@ def test_bars_are_where_the_trace_says(result):
 
 def test_colours_stand_for_labels(result):
     colours = colouring(result, "auto")
-    assert set(colours.legend) == {"crunch one", "crunch two", "report", "(none)"}
-    labels = result.trace.label
-    for name in ("crunch one", "crunch two", "report"):
-        of_label = set(colours.of_activity[labels == name])
-        assert of_label == {colours.legend[name]}
+    names = {"crunch one", "crunch two", "report"}
+    assert set(colours.legend) == names | {"(none)"}
+    for name in names:
+        assert set(colours.of_activity[result.trace.label == name]) == {colours.legend[name]}
     assert len(set(colours.legend.values())) == 4
-
-
-def test_colours_stand_for_actors_or_hosts(result):
     assert set(colouring(result, "actor").legend) == {"sender", "receiver"}
     assert set(colouring(result, "host").legend) == {"node-10", "node-2"}
 
@@ -89,38 +77,33 @@ def test_bars_are_the_activities(result):
     layout = by_host(result)
     sent = bars(layout, result, "node-10", SENT)
     received = bars(layout, result, "node-2", RECEIVED)
-    dates = [(start, end) for start, end, *_ in sent]
-    assert dates == [pytest.approx((0.0, 2.0))] * 2
-    assert [(start, end) for start, end, *_ in received] == dates
     work = bars(layout, result, "node-10", WORK)
-    assert [(start, end) for start, end, *_ in work] == [pytest.approx((2.0, 3.0))]
+    for found in (sent, received):
+        assert [bar[:2] for bar in found] == [pytest.approx((0.0, 2.0))] * 2
+    assert [bar[:2] for bar in work] == [pytest.approx((2.0, 3.0))]
     # Each activity once, transfers twice, sleeps not at all.
-    kinds = result.trace.kind
-    expected = np.sum(kinds == "exec") + 2 * np.sum(kinds == "comm")
-    assert len(layout.activity) == expected
+    kinds = result.trace.kind.tolist()
+    assert len(layout.activity) == kinds.count("exec") + 2 * kinds.count("comm")
 
 
 def test_bars_never_overlap(result):
     for layout in (by_host(result), by_actor(result)):
-        for row in layout.rows:
-            for band in (SENT, WORK, RECEIVED, SLEEP):
-                found = bars(layout, result, row, band)
-                for position, (start, end, bottom, top) in enumerate(found):
-                    assert bottom < top
-                    for other in found[position + 1 :]:
-                        apart_in_time = other[0] >= end - 1e-6 or other[1] <= start + 1e-6
-                        apart_in_place = other[2] >= top - 1e-9 or other[3] <= bottom + 1e-9
-                        assert apart_in_time or apart_in_place
+        for row, band in product(layout.rows, (SENT, WORK, RECEIVED, SLEEP)):
+            found = bars(layout, result, row, band)
+            assert all(bottom < top for _, _, bottom, top in found)
+            for one, other in combinations(found, 2):
+                apart_in_time = other[0] >= one[1] - 1e-6 or other[1] <= one[0] + 1e-6
+                apart_in_place = other[2] >= one[3] - 1e-9 or other[3] <= one[2] + 1e-9
+                assert apart_in_time or apart_in_place
 
 
 def test_bars_stay_in_their_row(result):
     layout = by_host(result)
-    first = layout.centre[layout.row] - layout.height[layout.row] / 2
-    last = layout.centre[layout.row] + layout.height[layout.row] / 2
-    assert np.all(layout.bottom >= first - 1e-9)
-    assert np.all(layout.top <= last + 1e-9)
+    centre, half = layout.centre[layout.row], layout.height[layout.row] / 2
+    assert np.all(layout.bottom >= centre - half - 1e-9)
+    assert np.all(layout.top <= centre + half + 1e-9)
     assert np.all(np.diff(layout.centre) > 0)
-    assert layout.extent >= last.max()
+    assert layout.extent >= (centre + half).max()
 
 
 def test_actors_of_the_same_name_have_rows_of_their_own(result):
@@ -145,16 +128,16 @@ def test_hundreds_of_hosts():
     assert len(collections(figure)[0].get_paths()) == 300
 
 
+UNTRACED = {"trace": (), "provenance": {"trace": False}}
+
+
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
         (lambda result: draw_gantt(result, window=(2.0, 1.0)), "window is"),
         (lambda result: draw_gantt(result, by="link"), "by is"),
         (lambda result: draw_gantt(result, colour="red"), "colour is"),
-        (
-            lambda result: draw_gantt(replace(result, trace=(), provenance={"trace": False})),
-            "trace=True",
-        ),
+        (lambda result: draw_gantt(replace(result, **UNTRACED)), "trace=True"),
         (lambda result: by_host(result, ["nope"]), "no host 'nope'"),
         (lambda result: by_actor(result, ["nope"]), "no actor 'nope'"),
     ],

@@ -1,5 +1,7 @@
 """Drawings of graphs."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -36,24 +38,21 @@ def test_areas_of_nodes_stand_for_their_size():
 
 def test_nodes_stand_where_they_are_to():
     [axes] = graphs_figure([chart()]).axes
-    places = np.array([circle.center for circle in circles(axes)])
-    across, up = np.diff(places, axis=0).T
-    assert across[0] == pytest.approx(-across[1] / 2)
+    first, second = np.diff([circle.center for circle in circles(axes)], axis=0)
+    assert first[0] == pytest.approx(-second[0] / 2)
     # Down the page, by one level each.
-    assert up[0] == pytest.approx(up[1])
-    assert up[0] < 0
+    assert first[1] == pytest.approx(second[1])
+    assert first[1] < 0
 
 
 def test_edges_end_at_the_rims_of_nodes():
     [axes] = graphs_figure([chart()]).axes
-    circle = circles(axes)
-    ends = [np.array(place.center) for place in circle]
     lines = [path.vertices for each in axes.collections for path in each.get_paths()]
-    tips = [corners[0] for corners in lines if len(corners) in (4, 5) and len(corners) != 3]
+    tips = [corners[0] for corners in lines if len(corners) in (4, 5)]
     # The heads of the two plain edges: their tips touch their targets.
-    for target in (1, 2):
-        distances = [np.hypot(*(tip - ends[target])) for tip in tips]
-        assert any(distance == pytest.approx(circle[target].radius) for distance in distances)
+    for target in circles(axes)[1:]:
+        distances = [np.hypot(*(tip - target.center)) for tip in tips]
+        assert any(distance == pytest.approx(target.radius) for distance in distances)
 
 
 def test_words():
@@ -69,14 +68,10 @@ def test_panels_do_not_overlap():
     wide = chart(nodes=tuple(Node(float(x), 0.0, str(x)) for x in range(18)), edges=())
     figure = graphs_figure([chart(), wide, chart(), wide, chart()], title="Some")
     boxes = [axes.get_position() for axes in figure.axes]
-    for number, one in enumerate(boxes):
-        assert one.x0 >= -1e-9
-        assert one.y0 >= -1e-9
-        assert one.x1 <= 1 + 1e-9
-        for other in boxes[:number]:
-            apart = (one.x0 >= other.x1 - 1e-9, one.x1 <= other.x0 + 1e-9,
-                     one.y0 >= other.y1 - 1e-9, one.y1 <= other.y0 + 1e-9)  # fmt: skip
-            assert any(apart)
+    assert min(min(box.x0, box.y0, 1 - box.x1) for box in boxes) >= -1e-9
+    for one, other in combinations(boxes, 2):
+        gaps = one.x0 - other.x1, other.x0 - one.x1, one.y0 - other.y1, other.y0 - one.y1
+        assert max(gaps) >= -1e-9
 
 
 def test_very_wide_graphs_stay_on_a_page():

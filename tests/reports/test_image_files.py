@@ -23,18 +23,13 @@ from simplugin.reports.paper_sheet import text_width
 from simplugin.reports.platforms.drawing import draw_platform
 from simplugin.reports.schedules import draw_schedule
 
-SQUARE = ((0, 0), (0, 700), (700, 700), (700, 0))
-
 
 def test_letters_come_from_fonts_that_have_them(tmp_path, report_of):
     groups = {"\u8c03\u5ea6 a": [1.0, 2.0, 3.0], "b": [1.0, 2.0]}
-    columns = (
-        Column("scheduler.name", ["\u8c03", "b"] * 2, role="varied"),
-        Column("x", [1, 2, 3, 4]),
-    )
+    names = Column("scheduler.name", ["\u8c03", "b"] * 2, role="varied")
     # No font of matplotlib has them: one warning for all figures, and one warning for a figure.
     # Without a sense the first metric is the main one.
-    written = write_figures(report_of(*columns), tmp_path)
+    written = write_figures(report_of(names, Column("x", [1, 2, 3, 4])), tmp_path)
     assert {path.stem for path in written} == {"x-box", "x-ecdf"}
     [warning] = written.warnings
     assert warning.startswith("no font here has \u8c03; boxes stand")
@@ -52,72 +47,65 @@ def test_letters_come_from_fonts_that_have_them(tmp_path, report_of):
     assert b"WenQuanYiZenHei" in (tmp_path / "y.pdf").read_bytes()
 
 
+CURVES = Figure("f", "Title", "x", "y", {"a": ([1, 2], [3, 4])})
+GRAPH = GraphChart("g", "Title", (Node(0.0, 0.0, "n"),), ())
+SCHEDULE = ScheduleChart("s", "Title", (("c", 1),), (), ())
+PLATFORM = Platform(Zone("z", "Full", (Host("a", 1e9),)))
 WRITERS = {
-    "curves": (
-        lambda path: curves([Figure("f", "Title", "x", "y", {"a": ([1, 2], [3, 4])})], path)
-    ),
-    "graphs": (
-        lambda path: draw_graphs([GraphChart("g", "Title", (Node(0.0, 0.0, "n"),), ())], path)
-    ),
-    "schedule": (
-        lambda path: draw_schedule(ScheduleChart("s", "Title", (("c", 1),), (), ()), path)
-    ),
+    "curves": lambda path: curves([CURVES], path),
+    "graphs": lambda path: draw_graphs([GRAPH], path),
+    "schedule": lambda path: draw_schedule(SCHEDULE, path),
     "boxes": lambda path: box_plot({"a": [1.0, 2.0], "b": [1.0, None]}, path, label="Title"),
-    "platform": lambda path: draw_platform(Platform(HOST), path, title="Title"),
+    "platform": lambda path: draw_platform(PLATFORM, path, title="Title"),
 }
-HOST = Zone("z", "Full", (Host("a", 1e9),))
 
 
-def check_files(write, directory):
-    """Check the files of a drawing with the word "Title" that a function writes to a path."""
-    for name in ("one.svg", "two.svg"):
-        write(directory / name)
-    content = (directory / "one.svg").read_text()
+def twice(write, path):
+    """Write a drawing two times; return its content."""
+    contents = []
+    for _ in range(2):
+        write(path)
+        contents.append(path.read_bytes())
+    assert contents[0] == contents[1]
+    return contents[0]
+
+
+@pytest.mark.parametrize("kind", [*WRITERS, "gantt"])
+def test_drawings_are_written_as_the_same_files(kind, result, nothing, tmp_path):
+    write = WRITERS.get(kind, lambda path: gantt(result, path, title="Title"))
+    content = twice(write, tmp_path / "x.svg").decode()
     # Text remains text, without a date.
     assert re.search(r">[^<]*Title[^<]*</text>", content)
     assert "<dc:date>" not in content
-    assert content == (directory / "two.svg").read_text()
     with pytest.raises(SimpluginError, match="end the name with"):
-        write(directory / "x.gif")
+        write(tmp_path / "x.gif")
     with pytest.raises(SimpluginError, match="cannot be written: No such file"):
-        write(directory / "absent" / "x.svg")
-
-
-@pytest.mark.parametrize("kind", WRITERS)
-def test_drawings_are_written_as_the_same_files(kind, tmp_path):
-    check_files(WRITERS[kind], tmp_path)
-
-
-def test_gantt_charts_are_written_as_the_same_files(result, nothing, tmp_path):
-    check_files(lambda path: gantt(result, path, title="Title"), tmp_path)
+        write(tmp_path / "absent" / "x.svg")
     gantt(nothing, tmp_path / "nothing.svg")
 
 
-@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF")])
-def test_files_are_what_their_suffix_says_and_repeatable(suffix, start, tmp_path):
-    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
-    for path in (first, second):
-        WRITERS["boxes"](path)
-    assert first.read_bytes().startswith(start)
-    assert first.read_bytes() == second.read_bytes()
+def test_files_are_what_their_suffix_says_and_repeatable(tmp_path):
+    for suffix, start in ((".png", b"\x89PNG"), (".pdf", b"%PDF")):
+        assert twice(WRITERS["boxes"], tmp_path / f"x{suffix}").startswith(start)
 
 
 def square_font(family, letters):
     """A font in which each letter is a square, as wide as it is high."""
     pen = TTGlyphPen(None)
-    for move, place in zip((pen.moveTo, *[pen.lineTo] * 3), SQUARE, strict=True):
-        move(place)
+    pen.moveTo((0, 0))
+    for corner in ((0, 700), (700, 700), (700, 0)):
+        pen.lineTo(corner)
     pen.closePath()
-    names = [".notdef", *(f"g{ord(letter)}" for letter in letters)]
+    glyphs = {ord(letter): f"g{ord(letter)}" for letter in letters}
+    names = [".notdef", *glyphs.values()]
     font = FontBuilder(1000, isTTF=True)
     font.setupGlyphOrder(names)
-    font.setupCharacterMap({ord(letter): f"g{ord(letter)}" for letter in letters})
+    font.setupCharacterMap(glyphs)
     font.setupGlyf(dict.fromkeys(names, pen.glyph()))
     font.setupHorizontalMetrics(dict.fromkeys(names, (1000, 0)))
     font.setupHorizontalHeader(ascent=800, descent=-200)
-    font.setupNameTable(
-        {"familyName": family, "styleName": "Regular", "psName": family.replace(" ", "")}
-    )
+    psname = family.replace(" ", "")
+    font.setupNameTable({"familyName": family, "styleName": "Regular", "psName": psname})
     font.setupOS2()
     font.setupPost()
     file = BytesIO()

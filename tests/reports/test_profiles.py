@@ -18,17 +18,6 @@ def within(found, group, factor):
     return np.count_nonzero(found.ratios[group] <= factor) / max(found.n, 1)
 
 
-def test_factors_of_the_best():
-    found = profiles({"a": {1: 1.0, 2: 4.0, 3: None}, "b": {1: 2.0, 2: 2.0, 3: 5.0}})
-    assert found.n == 3
-    assert found.ratios["a"].tolist() == [1.0, 2.0, math.inf]
-    assert found.ratios["b"].tolist() == [1.0, 1.0, 2.0]
-    assert within(found, "a", 1.0) == pytest.approx(1 / 3)
-    assert within(found, "b", 1.99) == pytest.approx(2 / 3)
-    assert within(found, "b", 2.0) == 1.0
-    assert within(found, "a", 1e300) == pytest.approx(2 / 3)
-
-
 def test_more_is_better():
     found = profiles({"a": {1: 1.0, 2: 4.0}, "b": {1: 2.0, 2: 2.0}}, sense="max")
     assert found.ratios["a"].tolist() == [1.0, 2.0]

@@ -29,8 +29,7 @@ def blocks(axes):
     """Return the corners of all blocks, by date and place."""
     [collection] = [each for each in axes.collections if len(each.get_paths()) >= len(BARS)]
     corners = [path.vertices[:4] for path in collection.get_paths()]
-    colours = collection.get_facecolor()
-    return [(*box.min(axis=0), *box.max(axis=0)) for box in corners], colours
+    return [(*box.min(axis=0), *box.max(axis=0)) for box in corners], collection.get_facecolor()
 
 
 def test_adjacent_processors_of_a_cluster_are_one_block():
@@ -73,35 +72,32 @@ def test_use_is_stacked():
 
 def test_labels_are_written_where_they_fit():
     long = "a name that is far too long for two seconds of this little chart, really"
-    bars = (Bar(0, (0, 1, 2, 3), 0.0, 10.0, "fits"), Bar(1, (4, 5, 6, 7, 8, 9), 0.0, 2.0, long))
+    bars = Bar(0, (0, 1, 2, 3), 0.0, 10.0, "fits"), Bar(1, (4, 5, 6, 7, 8, 9), 0.0, 2.0, long)
     axes, _ = schedule_figure(chart(bars=bars)).axes
-    assert [text.get_text() for text in axes.texts] == ["fits"]
-    assert axes.texts[0].get_position()[0] == 5
+    [text] = axes.texts
+    assert (text.get_text(), text.get_position()[0]) == ("fits", 5)
 
 
 def test_long_texts_are_whole_and_inside(illegible):
     title = "scheduler.name = wps_width, platform.parameters.site = rennes, " * 5 + "$x"
     names = tuple(f"_group with a name that is long, number {number}" for number in range(9))
     facts = "12 tasks of some kind, " * 12
-    changes = {"title": title, "groups": names, "facts": facts, "dates": {"bound": 4.0}}
-    figure = schedule_figure(chart(**changes))
+    figure = schedule_figure(chart(title=title, groups=names, facts=facts, dates={"bound": 4.0}))
     FigureCanvasAgg(figure).draw()
     key = figure.legends[0].get_texts()
     assert [text.get_text() for text in key] == [*names, "bound"]
-    above = figure.axes[0].title, figure.axes[0]._left_title
-    texts = [figure._suptitle, *(text for text in above if text.get_text()), *key]
     assert figure.get_suptitle().replace("\n", " ") == title
-    assert illegible(texts) == []
+    texts = [figure._suptitle, figure.axes[0].title, figure.axes[0]._left_title, *key]
+    assert illegible([text for text in texts if text.get_text()]) == []
 
 
-def test_what_is_not_there_is_refused():
-    with pytest.raises(
-        SimpluginError, match=r"bar 'a' of chart 'x' has group 2; groups are 0 to 1"
-    ):
-        chart(bars=(Bar(2, (0,), 0.0, 1.0, "a"),))
-    with pytest.raises(SimpluginError, match=r"on processors \[3, 10\]; processors are 0 to 9"):
-        chart(bars=(Bar(1, (3, 10), 0.0, 1.0, "a"),))
-
-
-def test_nothing_can_be_drawn():
-    assert schedule_figure(chart(bars=())).axes
+@pytest.mark.parametrize(
+    ("bar", "message"),
+    [
+        (Bar(2, (0,), 0.0, 1.0, "a"), r"bar 'a' of chart 'x' has group 2; groups are 0 to 1"),
+        (Bar(1, (3, 10), 0.0, 1.0, "a"), r"on processors \[3, 10\]; processors are 0 to 9"),
+    ],
+)
+def test_what_is_not_there_is_refused(bar, message):
+    with pytest.raises(SimpluginError, match=message):
+        chart(bars=(bar,))

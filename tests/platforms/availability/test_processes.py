@@ -13,24 +13,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from simplugin.errors import PlatformError
+from simplugin.platforms.availability import processes
 from simplugin.platforms.availability.followers import stream
-from simplugin.platforms.availability.processes import (
-    ARCHIVE,
-    HOUR,
-    LEAST_LEVEL,
-    Churn,
-    Levels,
-    Outages,
-    archive_model,
-    model_named,
-    model_names,
-    schroeder_gibson,
-)
+from simplugin.platforms.availability.processes import Churn, Levels, Outages, model_named
 from simplugin.platforms.laws import Law
 
 DAY = 86400.0
-# 4 standard deviations.
-FOUR = 4.0
 
 
 def constant(value: float) -> Law:
@@ -71,7 +59,8 @@ def test_a_stationary_start_is_a_date_like_any_other() -> None:
     count = 1500
     outages = Outages(*laws)
     share = outages.availability
-    tolerance = FOUR * math.sqrt(share * (1 - share) / count)
+    # 4 standard deviations.
+    tolerance = 4 * math.sqrt(share * (1 - share) / count)
     assert up_at(outages, dates, count) == pytest.approx(share, abs=tolerance)
     # Starting up, hosts are not that soon; the test can fail.
     assert up_at(Outages(*laws, start="up"), dates, count)[1] > share + 2 * tolerance
@@ -143,7 +132,7 @@ def test_levels_follow_the_laws() -> None:
 def test_levels_stay_within_their_bounds() -> None:
     wild = Levels(Law("lognormal", (0.5, 3000.0)), Law("constant", (1.0,)))
     values = [value for _, value in wild.points(np.random.default_rng(1), 3000.0)]
-    assert (min(values), max(values)) == (LEAST_LEVEL, 1.0)
+    assert (min(values), max(values)) == (processes.LEAST_LEVEL, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -167,47 +156,43 @@ def test_processes_out_of_range_are_refused(make: Any, message: str) -> None:
 # Models
 
 
-@pytest.mark.parametrize("system", ARCHIVE)
+@pytest.mark.parametrize("system", processes.ARCHIVE)
 @pytest.mark.parametrize("which", [0, 1])
 def test_fits_are_those_of_the_paper(system: str, which: int) -> None:
     """Fits by maximum likelihood that are exponential or gamma have the measured mean.
 
     They agree within what two decimals leave open: a slip of a digit or of a unit would show.
     """
-    fits = {law: numbers[which] for law, numbers in ARCHIVE[system].items()}
+    fits = {law: numbers[which] for law, numbers in processes.ARCHIVE[system].items()}
     (mean,), (shape, scale) = fits["exponential"], fits["gamma"]
     assert abs(mean - shape * scale) <= 0.005 * (scale + shape + 1) * 1.01
+    (centre, spread), (power, length) = fits["lognormal"], fits["weibull"]
     known = {
-        "exponential": stats.expon(scale=mean * HOUR),
-        "lognormal": stats.lognorm(
-            fits["lognormal"][1], scale=math.exp(fits["lognormal"][0]) * HOUR
-        ),
-        "weibull": stats.weibull_min(fits["weibull"][0], scale=fits["weibull"][1] * HOUR),
-        "gamma": stats.gamma(shape, scale=scale * HOUR),
+        "exponential": stats.expon(scale=mean * 3600),
+        "lognormal": stats.lognorm(spread, scale=math.exp(centre) * 3600),
+        "weibull": stats.weibull_min(power, scale=length * 3600),
+        "gamma": stats.gamma(shape, scale=scale * 3600),
     }
     for name, law in known.items():
-        model = archive_model(system, name)
+        model = processes.archive_model(system, name)
         part = (model.up, model.down)[which]
         assert part.mean == pytest.approx(law.mean(), rel=1e-12)
         assert stats.kstest(part.draw(np.random.default_rng(2), 3000), law.cdf).pvalue > 0.01
 
 
-def test_repairs_at_los_alamos_take_as_long_by_both_papers() -> None:
-    assert schroeder_gibson(DAY).down.mean == pytest.approx(
-        archive_model("lanl05", "exponential").down.mean, rel=0.001
-    )
-
-
 def test_schroeder_and_gibson() -> None:
     model = model_named("schroeder-gibson06(30d)", "up")
-    assert model == schroeder_gibson(30 * DAY, start="up")
+    assert model == processes.schroeder_gibson(30 * DAY, start="up")
     assert model.up.mean == pytest.approx(30 * DAY)
+    # Repairs at Los Alamos take as long by both papers.
+    other = processes.archive_model("lanl05", "exponential").down
+    assert model.down.mean == pytest.approx(other.mean, rel=0.001)
     repairs = model.down.draw(np.random.default_rng(3), 40_000)
     assert np.median(repairs) == pytest.approx(54 * 60, rel=0.03)
 
 
 def test_models_are_known_by_their_names() -> None:
-    for name in model_names():
+    for name in processes.model_names():
         model = model_named(f"{name}(9d)" if name.startswith("schroeder") else name)
         assert 0 < model.availability < 1
 

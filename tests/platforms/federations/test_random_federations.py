@@ -1,6 +1,7 @@
 """Any federation: SimGrid's latencies against shortest paths of a graph that the test builds."""
 
 import math
+import re
 from itertools import combinations, pairwise
 
 import networkx as nx
@@ -31,6 +32,9 @@ def _federations(draw):
     def wire():
         return Wire(1e9, latency(), draw(st.booleans()))
 
+    def backbone():
+        return Switch("", 1e9, latency())
+
     def perhaps(make):
         return make() if draw(st.booleans()) else None
 
@@ -39,7 +43,7 @@ def _federations(draw):
         switches, switch, one = (), None, True
         kind = draw(st.sampled_from(["none", "one", "each", "tree"]))
         if kind == "one":
-            switch = Switch("", 1e9, latency())
+            switch = backbone()
         elif kind == "each":
             switch, one = Switch("", 1e9, latency(), perhaps(wire)), False
         elif kind == "tree":
@@ -51,24 +55,15 @@ def _federations(draw):
         above = {each.to for each in switches}
         hung = [each.name for each in switches if each.name not in above]
         hung += draw(st.lists(st.sampled_from(["", *(each.name for each in switches)]), max_size=2))
-        clusters = [
-            ClusterGroup(
-                f"c{number}",
-                2,
-                1e9,
-                1e9,
-                latency(),
-                draw(st.integers(1, 2)),
-                perhaps(lambda: Switch("", 1e9, latency())) if kind != "each" else None,
-                perhaps(wire) if kind != "each" else None,
-                to,
-            )
-            for number, to in enumerate(hung or [""])
-        ]
+        clusters = []
+        for number, to in enumerate(hung or [""]):
+            inner = (latency(), draw(st.integers(1, 2)))
+            own = (None, None) if kind == "each" else (perhaps(backbone), perhaps(wire))
+            clusters.append(ClusterGroup(f"c{number}", 2, 1e9, 1e9, *inner, *own, to))
         uplink = perhaps(wire)
         sites.append(SiteGroup(f"S{at}", tuple(clusters), switch, one, switches, uplink))
     kind = draw(st.sampled_from(["star", "mesh", "ring", "chain"]))
-    hub = Switch("", 1e9, latency()) if kind == "star" and draw(st.booleans()) else None
+    hub = perhaps(backbone) if kind == "star" else None
     return Federation("f", tuple(sites), SiteBackbone(kind, Wire(1e9, latency()), hub))
 
 
@@ -130,18 +125,15 @@ def test_any_description_loads_and_its_routes_are_the_shortest(
 ):
     platform = federation.platform()
     found = resolve(platform, 10_000)
-    assert sorted(host.cores for host in found.hosts) == sorted(
-        cluster.cores for site in federation.sites for cluster in site.clusters for _ in range(2)
-    )
+    clusters = [cluster for site in federation.sites for cluster in site.clusters]
+    assert sorted(host.cores for host in found.hosts) == sorted(2 * [c.cores for c in clusters])
     assert not found.unreachable
     graph = _graph(federation)
     ways = {(route.source, route.destination): route.links for route in found.routes}
     expected = dict(nx.all_pairs_dijkstra_path_length(graph))
     for route in found.routes:
-        source, destination = (
-            (name.partition("-")[0], name.partition("-")[2].partition(".")[0], name.split(".")[1])
-            for name in (route.source, route.destination)
-        )
+        ends = route.source, route.destination
+        source, destination = (tuple(re.split("[-.]", name)) for name in ends)
         assert math.isclose(route.latency, expected[source][destination], rel_tol=1e-9)
         passed = [link for link in route.links if link != "cable"]
         assert len(passed) == len(set(passed))

@@ -33,11 +33,9 @@ def joined(platform: Platform, count: int):
 def test_routes_of_a_torus_go_round_the_shorter_way(sizes: list[int]) -> None:
     resolved = joined(clusters.torus(sizes, Parts(latency=1e-3)), math.prod(sizes))
     for route in resolved.routes:
-        ends = [
-            np.unravel_index(number(name), sizes, order="F")
-            for name in (route.source, route.destination)
-        ]
-        apart = [abs(int(a) - int(b)) for a, b in zip(*ends, strict=True)]
+        ends = number(route.source), number(route.destination)
+        places = np.array(np.unravel_index(ends, sizes, order="F"))
+        apart = np.abs(np.diff(places, axis=1))[:, 0].tolist()
         hops = sum(min(gap, size - gap) for gap, size in zip(apart, sizes, strict=True))
         assert len(route.links) == hops
         assert route.latency == pytest.approx(hops * 1e-3)
@@ -57,11 +55,10 @@ def test_routes_of_a_fat_tree_go_up_as_far_as_they_must(children, parents, paral
     # As many links between two levels as the lower one has parents, in both directions.
     above = [1, *children[:-1]] if parents is None else parents
     count, links = below[-1], 0
-    for level, (width, cables) in enumerate(
-        zip(above, parallel or [1] * len(children), strict=True)
-    ):
-        links += count * width * cables
-        count = count * width // children[level]
+    cables = parallel or [1] * len(children)
+    for child, width, alike in zip(children, above, cables, strict=True):
+        links += count * width * alike
+        count = count * width // child
     assert len(resolved.links) == 2 * links
 
 
@@ -71,9 +68,8 @@ def test_a_dragonfly_joins_all_groups(groups: int, routers: int, hosts: int) -> 
     within, between = groups * math.comb(routers, 2), math.comb(groups, 2)
     assert len(resolved.links) == 2 * (groups * routers * hosts + within + between)
     for route in resolved.routes:
-        (group, router), (other, last) = (
-            divmod(number(name) // hosts, routers) for name in (route.source, route.destination)
-        )
+        group, router = divmod(number(route.source) // hosts, routers)
+        other, last = divmod(number(route.destination) // hosts, routers)
         # Router n leads to group n.
         away = (router != other) + 1 + (last != group)
         hops = router != last if group == other else away

@@ -98,10 +98,8 @@ def test_what_makes_no_sense_is_refused() -> None:
 def test_near_hosts_are_neighbours_and_parts_are_joined_cheaply(n_hosts, seed, radius) -> None:
     made = geometric_graph(n_hosts, np.random.default_rng(seed), radius)
     assert np.all((made.position >= 0) & (made.position < 1))
-    away = {
-        pair: math.dist(*made.position[list(pair)])
-        for pair in itertools.combinations(range(n_hosts), 2)
-    }
+    pairs = itertools.combinations(range(n_hosts), 2)
+    away = {pair: math.dist(*made.position[list(pair)]) for pair in pairs}
     near = {pair for pair, distance in away.items() if distance <= radius}
     edges = list(map(tuple, made.edges.tolist()))
     assert edges == sorted(set(edges))

@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from itertools import product
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
 OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
 SCHEDULERS = ("bags.fcfs", "bags.prices", "bags.lag")
 HOSTS, SEEDS = (10, 20, 40), range(1, 11)
+VARIED = tuple(enumerate(("scheduler.name", "platform.hosts", "platform.seed")))
 EVIL = "link '<b>bb</b>' </script>\nTraceback: the rest"
 
 
@@ -29,12 +31,9 @@ def rows():
     """Return the columns of runs: scheduler, hosts, seed, makespan, surplus, failure."""
     rng = np.random.default_rng(5)
     found = []
-    for scheduler in SCHEDULERS:
-        for hosts in HOSTS:
-            for seed in SEEDS:
-                makespan = float(rng.lognormal(9 - hosts / 20, 0.4))
-                surplus = float(rng.normal(0.5, 1.0))
-                found.append([scheduler, hosts, seed, makespan, surplus, len(found) in (7, 31, 60)])
+    for varied in product(SCHEDULERS, HOSTS, SEEDS):
+        measured = float(rng.lognormal(9 - varied[1] / 20, 0.4)), float(rng.normal(0.5, 1.0))
+        found.append([*varied, *measured, len(found) in (7, 31, 60)])
     found[3][3], found[4][3], found[5][3] = math.nan, math.inf, None
     # A tie with the baseline.
     found[40][3] = found[10][3]
@@ -49,14 +48,11 @@ def report(rows):
         return [None if row[5] else row[place] for row in rows]
 
     time = np.linspace(0.0, 40.0, 3000)
-    curves = Figure(
-        "c", "Tasks done", "time [s]", "tasks", {"a": (time, time**2), "b": (time, 9 * time)},
-        lines={"all": 1600.0},
-    )  # fmt: skip
-    chart = ScheduleChart(
-        "s", "Two graphs", (("a", 4), ("b", 2)), ("one", "two"),
-        (Bar(0, (0, 1, 3), 0.0, 4.0, "t1"), Bar(1, (2, 4), 1.0, 9.0, "t2")), dates={"bound": 8.0},
-    )  # fmt: skip
+    series = {"a": (time, time**2), "b": (time, 9 * time)}
+    curves = Figure("c", "Tasks done", "time [s]", "tasks", series, lines={"all": 1600.0})
+    bars = Bar(0, (0, 1, 3), 0.0, 4.0, "t1"), Bar(1, (2, 4), 1.0, 9.0, "t2")
+    clusters, dates = (("a", 4), ("b", 2)), {"bound": 8.0}
+    chart = ScheduleChart("s", "Two graphs", clusters, ("one", "two"), bars, dates=dates)
     claims = tuple(
         Claim(f"claim {at}", 1.0 * at, 1.1 * at, at % 3 != 0, "why <i>not</i>", f"Table {at}")
         for at in range(7)
@@ -65,9 +61,7 @@ def report(rows):
     return CampaignReport(
         title="Which <scheduler> is fair?",
         columns=(
-            Column("scheduler.name", [row[0] for row in rows], role="varied"),
-            Column("platform.hosts", [row[1] for row in rows], role="varied"),
-            Column("platform.seed", [row[2] for row in rows], role="varied"),
+            *(Column(name, [row[at] for row in rows], role="varied") for at, name in VARIED),
             Column("makespan", measured(3), "s", sense="min"),
             Column("surplus", measured(4)),
             Column("digest", [f"{at:08x}" for at in range(len(rows))], role="other"),
@@ -95,10 +89,8 @@ def driver():
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
     driver.execute_cdp_cmd("Network.enable", {})
-    driver.execute_cdp_cmd(
-        "Network.emulateNetworkConditions",
-        {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0},
-    )
+    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
     yield driver
     driver.quit()
 
@@ -120,12 +112,12 @@ def page(driver, address):
     # No test may cause console messages or network requests.
     assert driver.get_log("browser") == []
     events = [json.loads(each["message"])["message"] for each in driver.get_log("performance")]
-    asked = [
-        event["params"]["request"]["url"]
-        for event in events
-        if event["method"] == "Network.requestWillBeSent"
-    ]
-    assert {each for each in asked if not each.startswith("data:")} == {address}
+    sent = [each["params"] for each in events if each["method"] == "Network.requestWillBeSent"]
+    asked = {each["request"]["url"] for each in sent}
+    assert {url for url in asked if not url.startswith("data:")} == {address}
+
+
+ACROSS = "return document.documentElement.scrollWidth"
 
 
 class Page:
@@ -140,11 +132,31 @@ class Page:
     def one(self, selector):
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
+    def script(self, script, *arguments):
+        """Return what a script in the page returns."""
+        return self.driver.execute_script(script, *arguments)
+
     def texts(self, selector):
-        return self.driver.execute_script(
-            "return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)",
-            selector,
-        )
+        all_of = "[...document.querySelectorAll(arguments[0])]"
+        return self.script(f"return {all_of}.map((each) => each.textContent)", selector)
+
+    def use_window(self, width=None):
+        """Give the window a width, or its own."""
+        if width is None:
+            self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        else:
+            metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            self.wait(lambda: self.script(ACROSS) <= width)
+
+    def runs(self):
+        """Return the numbers of the runs that the table shows."""
+        return [int(each) for each in self.column("run")]
+
+    def clear(self):
+        """Remove all filters."""
+        self.click("#clear")
+        self.wait(lambda: " of " not in self.looked_at())
 
     def click(self, selector):
         element = self.one(selector)
@@ -174,16 +186,16 @@ class Page:
 
     def numbers(self, table):
         """Return the numbers of a summary, by group and name, with all digits."""
-        return self.driver.execute_script(
-            """return Object.fromEntries(
-              [...document.querySelectorAll(`#${arguments[0]} tr[data-group]`)].map((row) => [
-                row.dataset.group,
-                Object.fromEntries([...row.querySelectorAll("td")].map((cell) => [
-                  cell.dataset.name, cell.dataset.value === "" ? null : Number(cell.dataset.value),
-                ])),
-              ]))""",
+        rows = self.script(
+            """return [...document.querySelectorAll(`#${arguments[0]} tr[data-group]`)].map(
+              (row) => [row.dataset.group, [...row.querySelectorAll("td")].map(
+                (cell) => [cell.dataset.name, cell.dataset.value])])""",
             table,
         )
+        return {
+            group: {name: float(value) if value else None for name, value in cells if name}
+            for group, cells in rows
+        }
 
 
 @pytest.fixture

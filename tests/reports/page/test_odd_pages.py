@@ -1,5 +1,7 @@
 """Pages of reports that have something unusual."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import gmean
@@ -17,12 +19,8 @@ LONG = "the_metric_of_which_the_name_" * 6
 def odd_rows():
     """Factor, seed beyond 2**53, number among equal runs, and value: some fail, each otherwise."""
     rng = np.random.default_rng(8)
-    found = [
-        [factor, 2**63 + seed, replicate, float(rng.lognormal(0, 4))]
-        for replicate in range(2)
-        for seed in range(4)
-        for factor in (5.0, 0.5, None)
-    ]
+    runs = product(range(2), range(4), (5.0, 0.5, None))
+    found = [[factor, 2**63 + seed, n, float(rng.lognormal(0, 4))] for n, seed, factor in runs]
     return found + [[None, 2**63 + 100 + at, 0, None] for at in range(ERRORS)]
 
 
@@ -66,8 +64,7 @@ def test_groups_of_numbers_of_nothing_and_of_all(odd, odd_rows):
     shown = odd.numbers("comparison")
     assert set(shown) == {"0.5", "(none)"}
     pairs, ratio = odd_ratio(odd_rows)
-    assert pairs == 8
-    assert shown["0.5"]["pairs"] == pairs
+    assert shown["0.5"]["pairs"] == pairs == 8
     assert shown["0.5"]["ratio"] == pytest.approx(ratio)
     assert odd.numbers("summary")["(none)"]["missing"] == ERRORS
     # The first of two equal runs is gone: the second is still the second.
@@ -93,17 +90,15 @@ def test_groups_of_numbers_of_nothing_and_of_all(odd, odd_rows):
 def test_numbers_keep_their_digits(odd, odd_rows):
     Select(odd.one("#page-size")).select_by_value("100")
 
-    def plain(text):
-        return text.replace("\u202f", "").replace("\u2212", "-")
-
     seeds = [row[1] for row in odd_rows]
-    assert [int(plain(each)) for each in odd.column("workload.seed")] == seeds
+    assert [int(each.replace("\u202f", "")) for each in odd.column("workload.seed")] == seeds
     spread = odd.column("spread")[: len(odd_rows) - ERRORS]
     for text, row in zip(spread, odd_rows, strict=False):
-        assert float(plain(text)) == float(f"{row[3]:.5g}")
+        written = text.replace("\u202f", "").replace("\u2212", "-")
+        assert float(written) == float(f"{row[3]:.5g}")
     odd.click('th[data-column="workload.seed"] button')
     order = sorted(range(len(seeds)), key=seeds.__getitem__)
-    assert [int(each) for each in odd.column("run")] == order
+    assert odd.runs() == order
     odd.filter("workload.seed", f"={2**63 + 2}", "6 of 49 runs")
     odd.filter("workload.seed", f">{2**63 + 100}", f"{ERRORS - 1} of 49 runs")
 
@@ -120,7 +115,7 @@ def test_many_failures_and_long_names(odd):
     assert len(odd.all("#failure-list > li")) == ERRORS
     odd.click("#clear")
     odd.choose("metric", LONG)
-    ends = odd.driver.execute_script(
+    ends = odd.script(
         """const svg = document.querySelector("#kept svg").getBoundingClientRect();
         return [...document.querySelectorAll("#kept circle ~ text")].map((text) => {
           const box = text.getBoundingClientRect();
@@ -129,11 +124,8 @@ def test_many_failures_and_long_names(odd):
     )
     assert len(ends) == 3
     assert min(min(each) for each in ends) >= 0
-    metrics = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    odd.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-    across = "return document.documentElement.scrollWidth"
-    odd.wait(lambda: odd.driver.execute_script(across) <= 400)
-    odd.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    odd.use_window(400)
+    odd.use_window()
 
 
 def test_parameters_of_one_scheduler_pair_no_runs_of_another(open_report, report_of):

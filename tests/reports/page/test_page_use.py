@@ -15,23 +15,15 @@ def test_sorting_puts_numbers_in_order_and_missing_ones_last(page, rows):
     head = 'th[data-column="makespan"]'
     assert page.column("makespan")[3] == "NaN"
 
-    def key(at):
-        return rows[at][3]
-
-    known = [at for at, row in enumerate(rows) if not row[5] and row[3] is not None]
-    known = [at for at in known if not math.isnan(rows[at][3])]
-    rest = [at for at in range(len(rows)) if at not in known]
-    page.click(f"{head} button")
-    assert page.one(head).get_attribute("aria-sort") == "ascending"
-    assert [int(each) for each in page.column("run")] == sorted(known, key=key) + rest
-    page.click(f"{head} button")
-    assert page.one(head).get_attribute("aria-sort") == "descending"
+    rest = [at for at, row in enumerate(rows) if row[5] or row[3] is None or math.isnan(row[3])]
+    known = [at for at in range(len(rows)) if at not in rest]
     # Stable: the tie stays in the order of positions.
-    falling = sorted(known, key=lambda at: -key(at))
-    assert [int(each) for each in page.column("run")] == falling + rest
+    for order, sign in (("ascending", 1), ("descending", -1)):
+        page.click(f"{head} button")
+        assert page.one(head).get_attribute("aria-sort") == order
+        assert page.runs() == sorted(known, key=lambda at: sign * rows[at][3]) + rest
     page.click('th[data-column="scheduler.name"] button')
-    by_name = sorted(range(len(rows)), key=lambda at: rows[at][0])
-    assert [int(each) for each in page.column("run")] == by_name
+    assert page.runs() == sorted(range(len(rows)), key=lambda at: rows[at][0])
     assert page.one(head).get_attribute("aria-sort") == "none"
 
 
@@ -52,9 +44,8 @@ def test_filters(page, rows):
     for column, text, holds in FILTERS:
         wanted = [at for at, row in enumerate(rows) if holds(row)]
         page.filter(column, text, f"{len(wanted)} of 90 runs")
-        assert [int(each) for each in page.column("run")] == wanted[:25], text
-        page.click("#clear")
-        page.wait(lambda: page.looked_at() == "90 runs")
+        assert page.runs() == wanted[:25], text
+        page.clear()
 
 
 def test_filters_add_up_and_one_that_cannot_be_read_filters_nothing(page, rows):
@@ -75,23 +66,18 @@ def test_filters_add_up_and_one_that_cannot_be_read_filters_nothing(page, rows):
     page.click("#clear")
     page.filter("makespan", written, "1 of 90 runs")
     assert page.column("makespan") == [written]
-    page.click("#clear")
-    page.wait(lambda: page.looked_at() == "90 runs")
+    page.clear()
     assert field.get_attribute("value") == ""
     assert len(rows) == 90
 
 
 def test_pages_of_the_table(page):
-    assert [int(each) for each in page.column("run")] == list(range(25))
-    assert page.one("#page-place").text == "1 to 25 of 90 runs"
-    assert not page.one("#page-back").is_enabled()
-    page.click("#page-next")
-    assert [int(each) for each in page.column("run")] == list(range(25, 50))
-    page.click("#page-last")
-    assert page.one("#page-place").text == "76 to 90 of 90 runs"
-    assert not page.one("#page-next").is_enabled()
-    page.click("#page-first")
-    assert page.one("#page-place").text == "1 to 25 of 90 runs"
+    for turn, first, last in (("next", 26, 50), ("last", 76, 90), ("first", 1, 25)):
+        page.click(f"#page-{turn}")
+        assert page.one("#page-place").text == f"{first} to {last} of 90 runs"
+        assert page.runs() == list(range(first - 1, last))
+        assert page.one("#page-back").is_enabled() == (first > 1)
+        assert page.one("#page-next").is_enabled() == (last < 90)
     Select(page.one("#page-size")).select_by_value("100")
     assert len(page.column("run")) == 90
 
@@ -107,8 +93,7 @@ def test_details_and_failures(page):
     assert page.driver.switch_to.active_element.get_attribute("data-run") == "31"
     page.one(button).send_keys("\n")
     assert not page.all("#runs-body .details")
-    page.click("#clear")
-    page.wait(lambda: page.looked_at() == "90 runs")
+    page.clear()
     page.filter("scheduler.name", "fcfs", "30 of 90 runs")
     [group] = page.all("#failure-list li")
     assert "3 runs: error" in group.text
@@ -122,21 +107,19 @@ def test_numbers_as_they_are_written(page):
         1e-7: "1e\u22127", -2.5e21: "\u22122.5e21", 1234567.5: "1\u202f234\u202f567.5", 0.1: "0.1",
         -12345.0: "\u221212\u202f345", 0.0: "0",
     }  # fmt: skip
-    found = page.driver.execute_script("return arguments[0].map(exact)", list(wanted))
-    assert found == list(wanted.values())
-    column = [1.5, -20.25, None, 1000.0, 1e-9]
-    found = page.driver.execute_script("return arguments[0].map(writer(arguments[0]))", column)
+    assert page.script("return arguments[0].map(exact)", list(wanted)) == list(wanted.values())
+    odd = page.script("return [NaN, Infinity, -Infinity].map(exact)")
+    assert odd == ["NaN", "\u221e", "\u2212\u221e"]
     # Significant digits where values are decades apart, else equally many decimals.
-    assert found == ["1.5000", "\u221220.250", "\u2013", "1000.0", "1.0000e\u22129"]
-    column = [1.5, -20.25, 0.001]
-    column[2] = 17.0
-    found = page.driver.execute_script("return arguments[0].map(writer(arguments[0]))", column)
-    assert found == ["1.500", "\u221220.250", "17.000"]
+    for column, wanted in (
+        ([1.5, -20.25, None, 1e3, 1e-9], "1.5000 \u221220.250 \u2013 1000.0 1.0000e\u22129"),
+        ([1.5, -20.25, 17.0], "1.500 \u221220.250 17.000"),
+    ):
+        found = page.script("return arguments[0].map(writer(arguments[0]))", column)
+        assert found == wanted.split()
     sizes = [[1, 10, 100], [1, 2, 4, 8], [1, 2, 4], [1, 10, 90], [0, 1, 10], [1, 2, 3, 4]]
-    found = page.driver.execute_script("return arguments[0].map(grows)", sizes)
+    found = page.script("return arguments[0].map(grows)", sizes)
     assert found == [True, True, False, False, False, False]
-    found = page.driver.execute_script("return [NaN, Infinity, -Infinity].map(exact)")
-    assert found == ["NaN", "\u221e", "\u2212\u221e"]
 
 
 def test_single_runs(page):
@@ -152,7 +135,7 @@ def test_single_runs(page):
 
 def test_schedules_may_have_more_bars_than_a_call_has_arguments(page):
     bars = 130_000
-    path = page.driver.execute_script(
+    path = page.script(
         """const column = (value) => new Array(arguments[0]).fill(value);
         const finish = column(1);
         finish[7] = 40;
@@ -187,50 +170,42 @@ def test_claims_by_verdict(page):
 
 
 def test_light_and_dark(page):
-    def paper():
-        script = "return getComputedStyle(document.documentElement).backgroundColor"
-        return page.driver.execute_script(script)
-
-    def prefer(scheme):
+    def seen(scheme):
+        """Return the theme and the background where the system prefers a scheme."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        paper = page.script("return getComputedStyle(document.documentElement).backgroundColor")
+        return page.one("#theme").text, paper
 
     light, dark = "rgb(255, 255, 255)", "rgb(21, 24, 27)"
-    prefer("light")
-    assert paper() == light
-    prefer("dark")
-    assert paper() == dark
-    page.click("#theme")
-    assert (page.one("#theme").text, paper()) == ("theme: light", light)
-    page.click("#theme")
-    prefer("light")
-    assert (page.one("#theme").text, paper()) == ("theme: dark", dark)
-    page.click("#theme")
-    assert (page.one("#theme").text, paper()) == ("theme: as the system", light)
+    for theme, papers in (
+        ("as the system", (light, dark)),
+        ("light", (light, light)),
+        ("dark", (dark, dark)),
+        ("as the system", (light, dark)),
+    ):
+        for scheme, paper in zip(("light", "dark"), papers, strict=True):
+            assert seen(scheme) == (f"theme: {theme}", paper)
+        page.click("#theme")
 
 
 def test_nothing_is_wider_than_the_window(page):
-    across = "return document.documentElement.scrollWidth"
     # Drawings are made anew for the width that there is.
     widths = """const svg = document.querySelector("#boxes svg");
         return [svg.getBoundingClientRect().width, svg.parentElement.clientWidth,
                 Number(svg.getAttribute("width"))]"""
     for width in (400, 1600):
-        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        page.wait(lambda width=width: page.driver.execute_script(across) <= width)
-        page.wait(lambda: len({*map(round, page.driver.execute_script(widths))}) == 1)
-    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        page.use_window(width)
+        page.wait(lambda: len({*map(round, page.script(widths))}) == 1)
+    page.use_window()
 
 
 def test_links_lead_to_files_beside_the_page(page, address):
     [link] = page.all("#files a")
     assert link.get_attribute("href") == address.replace("index.html", "figures/makespan-box.pdf")
     assert page.one("h1").text == "Which <scheduler> is fair?"
-    assert (
-        page.one(".headline").text
-        == "4 of 7 paper statements agree · 87 of 92 runs done · 3 failed · 2 not done yet"
-    )
+    facts = ["4 of 7 paper statements agree", "87 of 92 runs done", "3 failed", "2 not done yet"]
+    assert page.one(".headline").text.split(" · ") == facts
     assert "SimGrid" in page.one("#facts").text
 
 
@@ -247,14 +222,12 @@ def test_a_report_of_claims_alone_has_no_empty_parts(open_report):
 def test_on_paper(page):
     page.click("#page-next")
     script = "dispatchEvent(new Event(arguments[0]))"
-    page.driver.execute_script(script, "beforeprint")
+    page.script(script, "beforeprint")
     assert not page.all("details:not([open])")
     assert len(page.all("#runs-body tr")) == 90
-    unprinted = {
-        each.get_attribute("data-column") for each in page.all("#runs-head .unprinted")
-    }  # fmt: skip
-    assert unprinted == {"surplus", "error"}
-    page.driver.execute_script(script, "afterprint")
+    unprinted = page.all("#runs-head .unprinted")
+    assert {each.get_attribute("data-column") for each in unprinted} == {"surplus", "error"}
+    page.script(script, "afterprint")
     assert page.column("run")[0] == "25"
     assert page.all("details:not([open])")
     paper = page.driver.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})

@@ -1,5 +1,7 @@
 """Positions of graphs whose shape has a closed form."""
 
+import itertools
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -38,25 +40,21 @@ def test_a_torus_or_a_grid_with_another_edge_is_no_grid():
     assert laid(graph)[0].kind == "free"
 
 
-@pytest.mark.parametrize("n", [3, 6, 25])
-def test_rings_are_circles(n):
-    found, graph = laid(nx.cycle_graph(n))
-    assert found.kind == "ring"
-    np.testing.assert_allclose(lengths(found.spots, graph), 1.0)
+@pytest.mark.parametrize(
+    ("kind", "graph"),
+    [
+        *(("ring", nx.cycle_graph(n)) for n in (3, 6, 25)),
+        ("star", nx.star_graph(9)),
+        ("row", nx.path_graph(6)),
+    ],
+)
+def test_rings_stars_and_paths_have_edges_of_one_length(kind, graph):
+    found, graph = laid(graph)
+    assert found.kind == kind
+    known = lengths(found.spots, graph)
+    np.testing.assert_allclose(known, known[0] if kind == "star" else 1.0)
     radius = np.hypot(*found.spots.T)
-    np.testing.assert_allclose(radius, radius[0])
-
-
-def test_stars_have_their_hub_in_the_middle():
-    found, graph = laid(nx.star_graph(9))
-    assert found.kind == "star"
-    np.testing.assert_allclose(lengths(found.spots, graph), lengths(found.spots, graph)[0])
-
-
-def test_paths_are_rows():
-    found, graph = laid(nx.path_graph(6))
-    assert found.kind == "row"
-    np.testing.assert_allclose(lengths(found.spots, graph), 1.0)
+    assert kind != "ring" or radius == pytest.approx(radius[0])
 
 
 @settings(max_examples=25)
@@ -71,10 +69,9 @@ def test_trees_have_the_first_at_the_top_and_no_crossing(n, seed):
     assert found.spots[:, 1].tolist() == [depth[i] for i in range(n)]
     # Between two levels, lines that start further left end further left.
     lines = [sorted(edge, key=depth.get) for edge in graph.edges]
-    for a, b in lines:
-        for c, d in lines:
-            if depth[a] == depth[c] and found.spots[a, 0] < found.spots[c, 0]:
-                assert found.spots[b, 0] < found.spots[d, 0]
+    for (a, b), (c, d) in itertools.permutations(lines, 2):
+        if depth[a] == depth[c] and found.spots[a, 0] < found.spots[c, 0]:
+            assert found.spots[b, 0] < found.spots[d, 0]
 
 
 @settings(max_examples=25)
@@ -90,7 +87,6 @@ def test_boxes_are_moved_until_none_overlaps(n, seed):
 
 def test_parts_are_the_connected_components():
     graph = nx.gnp_random_graph(60, 0.03, seed=4)
-    expected = sorted(
-        map(sorted, nx.connected_components(graph)), key=lambda part: (-len(part), part[0])
-    )
+    components = map(sorted, nx.connected_components(graph))
+    expected = sorted(components, key=lambda part: (-len(part), part[0]))
     assert parts(60, list(graph.edges)) == expected
