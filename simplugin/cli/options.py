@@ -32,6 +32,6 @@ def scheduler_option(text: str) -> Any:
     return typer.Option("--scheduler", metavar="ADDRESS", help=text)
 
 
-def remarks_option() -> Any:
-    """Return the option --remarks."""
-    return typer.Option("--remarks", help="Tell each remark, not only how many there are.")
+def warnings_option() -> Any:
+    """Return the option --warnings."""
+    return typer.Option("--warnings", help="Tell each warning, not only how many there are.")

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simplugin.cli import terminal
-from simplugin.cli.options import output_option, remarks_option
+from simplugin.cli.options import output_option, warnings_option
 from simplugin.errors import PlatformError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from simplugin.platforms.grid5000.facts import Grid5000, Remark
+    from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
 
-# How remarks of each kind are headed, and counted.
+# How warnings of each kind are headed, and counted.
 _HEADS = {
     "left-out": "Left out",
     "contradiction": "Contradictory; one of the two was believed",
@@ -66,7 +66,7 @@ def grid5000(
         bool,
         typer.Option("--strict", help="Write nothing if anything is missing or contradictory."),
     ] = False,
-    remarks: Annotated[bool, remarks_option()] = False,
+    warnings: Annotated[bool, warnings_option()] = False,
     print_latencies: Annotated[
         bool,
         typer.Option(
@@ -97,12 +97,12 @@ def grid5000(
     facts = selected(everything, tuple(sites), tuple(clusters), of_all)
     found = concerning(of_all, facts, sites, clusters)
     if strict and found:
-        for remark in found:
-            typer.echo(f"simplugin: error: {remark}", err=True)
+        for warning in found:
+            typer.echo(f"simplugin: error: {warning}", err=True)
         typer.echo(f"simplugin: nothing is written: {_counts(found)}", err=True)
         raise typer.Exit(1)
     platform = grid5000_platform(facts, table, interconnect.value)
-    _print_remarks(found, every=remarks)
+    _print_warnings(found, every=warnings)
     if interconnect == FAST:
         _print_slow(facts)
     terminal.put(platform, output)
@@ -119,7 +119,7 @@ def catalogue(
         str | None,
         typer.Option("--date", metavar="YYYY-MM", help="Of the reference, if its name lacks it."),
     ] = None,
-    remarks: Annotated[bool, remarks_option()] = False,
+    warnings: Annotated[bool, warnings_option()] = False,
 ) -> None:
     """Condense the reference of Grid'5000 to what platforms are made from."""
     from simplugin.formats.grid5000.catalogue import is_catalogue, write_catalogue
@@ -130,7 +130,7 @@ def catalogue(
         raise PlatformError("this is a catalogue already", file=reference, remedy=remedy)
     facts, found = read_reference(reference, date=date)
     write_catalogue(facts, found, output)
-    _print_remarks(found, every=remarks)
+    _print_warnings(found, every=warnings)
     typer.echo(f"{output}: {_totals(facts)}", err=True)
 
 
@@ -160,7 +160,7 @@ def _show_latencies(reference: Path | None, latencies: Path | None, output: Path
         raise PlatformError(str(error.strerror), file=output, remedy=remedy) from None
 
 
-def _facts(reference: Path | None) -> tuple[Grid5000, tuple[Remark, ...]]:
+def _facts(reference: Path | None) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     """Read the facts of a reference, by default of the shipped catalogue."""
     from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
 
@@ -186,31 +186,31 @@ def _print_slow(facts: Grid5000) -> None:
                 )
 
 
-def _print_remarks(remarks: Sequence[Remark], *, every: bool) -> None:
+def _print_warnings(warnings: Sequence[DataWarning], *, every: bool) -> None:
     """Print on standard error what is missing or contradictory."""
-    if not remarks:
+    if not warnings:
         return
     if not every:
-        typer.echo(f"simplugin: {_counts(remarks)}; --remarks tells them", err=True)
+        typer.echo(f"simplugin: {_counts(warnings)}; --warnings lists them", err=True)
         return
-    for kind in dict.fromkeys((*_HEADS, *(remark.kind for remark in remarks))):
-        of_kind = [remark for remark in remarks if remark.kind == kind]
+    for kind in dict.fromkeys((*_HEADS, *(warning.kind for warning in warnings))):
+        of_kind = [warning for warning in warnings if warning.kind == kind]
         if of_kind:
             typer.echo(f"{_HEADS.get(kind, kind)} ({len(of_kind)}):", err=True)
-        for remark in of_kind:
-            typer.echo(f"  {remark.place}: {remark.message}", err=True)
+        for warning in of_kind:
+            typer.echo(f"  {warning.place}: {warning.message}", err=True)
 
 
-def _counts(remarks: Iterable[Remark]) -> str:
-    """Return the number of remarks of each kind."""
-    counts = Counter(remark.kind for remark in remarks)
+def _counts(warnings: Iterable[DataWarning]) -> str:
+    """Return the number of warnings of each kind."""
+    counts = Counter(warning.kind for warning in warnings)
     total = counts.total()
     kinds = ", ".join(
         f"{counts[kind]} {_COUNTED.get(kind, kind)}"
         for kind in dict.fromkeys((*_COUNTED, *counts))
         if counts[kind]
     )
-    return f"{total} remark{'' if total == 1 else 's'} on the reference ({kinds})"
+    return f"{total} warning{'' if total == 1 else 's'} about the reference ({kinds})"
 
 
 def _totals(facts: Grid5000) -> str:

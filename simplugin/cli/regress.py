@@ -55,7 +55,7 @@ def regress_command(
         try:
             if junit is not None:
                 check_writable(junit)
-            means = replace(means, remark=_warn, stop=lambda: bool(stopped))
+            means = replace(means, warning=_warn, stop=lambda: bool(stopped))
             checked, total = _with_status(paths, means, limits, update=update)
             status = BY_SIGNAL + stopped[0] if stopped else _status(checked)
             _print_outcome(checked, total, status, as_json=as_json)

@@ -24,9 +24,9 @@ from simplugin.regression.subjects import RECORDED, TOLERANCES, Found, Orphan, S
 from simplugin.regression.tolerances import (
     Tolerances,
     load_tolerances,
-    remarks,
-    remarks_on_options,
     scenarios_in,
+    warnings,
+    warnings_about_options,
 )
 
 State = Literal["ok", "moved", "new", "missing", "failed"]
@@ -112,7 +112,7 @@ class Means:
         Real time that a run may take [s].
     report : callable
         Called with each that is done and the number of all.
-    remark : callable
+    warning : callable
         Called with what is odd but stops nothing, such as a tolerance of no metric.
     stop : callable
         Asked twice a second whether to end.
@@ -121,7 +121,7 @@ class Means:
     jobs: int | None = None
     wall_limit: float = WALL_LIMIT
     report: Callable[[Checked, int], None] = lambda *_: None
-    remark: Callable[[str], None] = lambda *_: None
+    warning: Callable[[str], None] = lambda *_: None
     stop: Callable[[], bool] = lambda: False
 
 
@@ -198,10 +198,10 @@ class _Check:
         """Report results without a scenario, or delete them, and warn of other oddities."""
         for number, orphan in enumerate(self.found.orphans, len(self.found.subjects)):
             self._finish(number, _settled(orphan, update=self._update))
-        for text in self._remarks():
-            self._means.remark(text)
+        for text in self._warnings():
+            self._means.warning(text)
 
-    def _remarks(self) -> Iterator[str]:
+    def _warnings(self) -> Iterator[str]:
         """Yield what is odd about the tolerances."""
         known: dict[Path, dict[str, set[str]]] = {each: {} for each in self._files}
         failed = {
@@ -216,11 +216,11 @@ class _Check:
         # A metric may be one of the runs that failed.
         if not failed:
             every = {name for one in known.values() for names in one.values() for name in names}
-            yield from remarks_on_options(self._limits.metrics.keys(), every)
+            yield from warnings_about_options(self._limits.metrics.keys(), every)
         for directory, file in self._files.items():
             is_whole = directory.resolve() in self.found.directories
             is_whole &= directory not in {each.parent for each in failed}
-            yield from remarks(file, scenarios_in(directory), known[directory], is_whole=is_whole)
+            yield from warnings(file, scenarios_in(directory), known[directory], is_whole=is_whole)
 
     def _finish(self, number: int, checked: Checked) -> None:
         """Keep what came out, and report it."""

@@ -227,7 +227,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 
-def remarks(
+def warnings(
     file: ToleranceFile,
     present: Collection[str],
     metrics: Mapping[str, Collection[str]],
@@ -260,7 +260,7 @@ def remarks(
                 yield _ending(f"{place}: no scenario has a metric {name!r}", name, every)
 
 
-def remarks_on_options(names: Collection[str], metrics: Collection[str]) -> Iterator[str]:
+def warnings_about_options(names: Collection[str], metrics: Collection[str]) -> Iterator[str]:
     """Yield which metrics of the command's tolerances no run has."""
     for name in sorted(set(names) - set(metrics)):
         yield _ending(f"--tolerance: no run has a metric {name!r}", name, metrics)

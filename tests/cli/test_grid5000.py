@@ -9,28 +9,30 @@ from simplugin.formats.grid5000.catalogue import shipped_catalogue, write_catalo
 from simplugin.formats.grid5000.latencies import latencies_text
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.grid5000 import facts as of
-from simplugin.platforms.grid5000.facts import Grid5000, Remark
+from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.grid5000.selection import concerning, selected
 from simplugin.scenarios.generators.sites import grid5000
 
 REMARKS = (
-    Remark("contradiction", "renater-lyon", "two rates", ("link", "renater-lyon", "lyon")),
-    Remark("left-out", "atlantis", "it has no nodes", ("site", "atlantis")),
-    Remark("left-out", "nova", "nova-9: no adapter", ("cluster", "lyon", "nova")),
-    Remark("assumed", "orion", "no rate", ("cluster", "lyon", "orion")),
-    Remark("assumed", "gw", "no rate", ("switch", "lyon", "gw")),
-    Remark("assumed", "nancy", "no point of presence", ("link", "nancy", "renater-lyon")),
-    Remark("contradiction", "renater-brest", "nothing leads there", ("point", "renater-brest")),
-    Remark("contradiction", "sw", "two ends disagree", ("uplink", "lyon", "sw", "gw")),
-    Remark("left-out", "sw", "a port is odd", ("switch", "lyon", "sw")),
-    Remark("assumed", "nancy", "no router", ("site", "nancy")),
-    Remark("left-out", "lyon", "a cluster has no name", ("cluster", "lyon", "")),
-    Remark("left-out", "renater-lyon", "it leads somewhere", ("point", "renater-lyon")),
-    Remark("left-out", "", "no object", ("grid",)),
-    Remark("left-out", "", "no object", ("backbone",)),
-    Remark("assumed", "old", "nobody knows of what"),
+    DataWarning("contradiction", "renater-lyon", "two rates", ("link", "renater-lyon", "lyon")),
+    DataWarning("left-out", "atlantis", "it has no nodes", ("site", "atlantis")),
+    DataWarning("left-out", "nova", "nova-9: no adapter", ("cluster", "lyon", "nova")),
+    DataWarning("assumed", "orion", "no rate", ("cluster", "lyon", "orion")),
+    DataWarning("assumed", "gw", "no rate", ("switch", "lyon", "gw")),
+    DataWarning("assumed", "nancy", "no point of presence", ("link", "nancy", "renater-lyon")),
+    DataWarning(
+        "contradiction", "renater-brest", "nothing leads there", ("point", "renater-brest")
+    ),
+    DataWarning("contradiction", "sw", "two ends disagree", ("uplink", "lyon", "sw", "gw")),
+    DataWarning("left-out", "sw", "a port is odd", ("switch", "lyon", "sw")),
+    DataWarning("assumed", "nancy", "no router", ("site", "nancy")),
+    DataWarning("left-out", "lyon", "a cluster has no name", ("cluster", "lyon", "")),
+    DataWarning("left-out", "renater-lyon", "it leads somewhere", ("point", "renater-lyon")),
+    DataWarning("left-out", "", "no object", ("grid",)),
+    DataWarning("left-out", "", "no object", ("backbone",)),
+    DataWarning("assumed", "old", "nobody knows of what"),
 )
 
 
@@ -76,12 +78,12 @@ def test_without_a_file_it_is_printed(tmp_path, facts, call):
     done = call("grid5000", "--reference", facts, "--site", "lyon,nancy", cwd=tmp_path, status=0)
     (tmp_path / "printed.xml").write_text(done.stdout)
     assert read_platform(tmp_path / "printed.xml") == grid5000_platform(FACTS)
-    counts = "12 remarks on the reference (5 left out, 2 contradictory, 5 assumed)"
-    assert done.stderr == f"simplugin: {counts}; --remarks tells them\n"
+    counts = "12 warnings about the reference (5 left out, 2 contradictory, 5 assumed)"
+    assert done.stderr == f"simplugin: {counts}; --warnings lists them\n"
 
 
-def test_remarks_are_told_by_kind(tmp_path, facts, call):
-    options = ["--reference", facts, "--remarks", "--cluster", "nova", "-o", "nova.xml"]
+def test_warnings_are_told_by_kind(tmp_path, facts, call):
+    options = ["--reference", facts, "--warnings", "--cluster", "nova", "-o", "nova.xml"]
     done = call("grid5000", *options, cwd=tmp_path, status=0)
     left = ["Left out (1):", "  nova: nova-9: no adapter"]
     assumed = ["Missing; assumed instead (2):", "  gw: no rate", "  old: nobody knows of what"]
@@ -95,7 +97,7 @@ def test_strict_writes_nothing(tmp_path, facts, call):
     assert done.stderr.splitlines() == [
         "simplugin: error: nancy: assumed: no router",
         "simplugin: error: old: assumed: nobody knows of what",
-        "simplugin: nothing is written: 2 remarks on the reference (2 assumed)",
+        "simplugin: nothing is written: 2 warnings about the reference (2 assumed)",
     ]
     assert not (tmp_path / "nancy.xml").exists()
     write_catalogue(FACTS, (), facts)
@@ -161,7 +163,7 @@ SELECTIONS = [
 
 
 @pytest.mark.parametrize(("sites", "clusters", "expected"), SELECTIONS)
-def test_remarks_of_the_selection(sites, clusters, expected):
+def test_warnings_of_the_selection(sites, clusters, expected):
     left = selected(FACTS, sites=sites, clusters=clusters)
     found = concerning(REMARKS, left, sites, clusters)
     assert found == tuple(REMARKS[at] for at in expected)

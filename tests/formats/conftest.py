@@ -29,7 +29,7 @@ from simplugin.platforms import (
     Zone,
     ZoneRoute,
 )
-from simplugin.platforms.grid5000.facts import Grid5000, Remark
+from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
 
 SMALL = Path(__file__).with_name("grid5000_small.json")
 
@@ -86,10 +86,10 @@ def grid() -> SmallGrid:
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[[Any], tuple[Grid5000, tuple[Remark, ...]]]:
+def read(tmp_path: Path) -> Callable[[Any], tuple[Grid5000, tuple[DataWarning, ...]]]:
     """A function from a reference to what is read of it."""
 
-    def reader(grid: Any) -> tuple[Grid5000, tuple[Remark, ...]]:
+    def reader(grid: Any) -> tuple[Grid5000, tuple[DataWarning, ...]]:
         path = tmp_path / "grid.json"
         path.write_text(json.dumps(grid))
         return read_reference(path)

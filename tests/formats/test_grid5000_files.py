@@ -82,10 +82,10 @@ def _lists(value: Any, wrap: Callable[[list[Any]], Any]) -> Any:
 def test_a_directory_and_its_date(below: str, tmp_path: Path) -> None:
     path = tmp_path / "of-2031-05"
     _directory(path / below)
-    facts, remarks = read_reference(path)
-    assert (facts.sites, facts.backbone, remarks) == (FACTS[0].sites, FACTS[0].backbone, ())
+    facts, warnings = read_reference(path)
+    assert (facts.sites, facts.backbone, warnings) == (FACTS[0].sites, FACTS[0].backbone, ())
     assert facts.date == "2031-05"
-    assert read_facts(path) == (facts, remarks)
+    assert read_facts(path) == (facts, warnings)
 
 
 def test_a_dump_of_lists(tmp_path: Path) -> None:
@@ -190,10 +190,10 @@ def test_empty_directories_are_refused(below: str, tmp_path: Path) -> None:
 def test_file_whose_uid_is_another_is_told(tmp_path: Path) -> None:
     nodes = (_directory(tmp_path) / NODE).parent
     (nodes / "alpha-1.json").rename(nodes / "alpha-9.json")
-    facts, remarks = read_reference(tmp_path)
+    facts, warnings = read_reference(tmp_path)
     assert facts.sites == FACTS[0].sites
     place, message = NODE.replace("alpha-1", "alpha-9"), "its uid is 'alpha-1', which is kept"
-    assert [str(remark) for remark in remarks] == [f"{place}: contradiction: {message}"]
+    assert [str(warning) for warning in warnings] == [f"{place}: contradiction: {message}"]
 
 
 def test_shallow_dumps_are_refused_with_what_is_wanted(tmp_path: Path) -> None:

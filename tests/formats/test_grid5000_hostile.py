@@ -73,14 +73,14 @@ def test_damage_gives_an_error_or_facts_that_hang_together(
     path = tmp_path_factory.getbasetemp() / "damaged.json"
     path.write_text(json.dumps(grid))
     try:
-        facts, remarks = read_reference(path)
+        facts, warnings = read_reference(path)
     except PlatformError as error:
         place, message = error.file, error.message
     else:
         _require_whole(facts)
         _require_platform(facts)
-        write_catalogue(facts, remarks, path)
-        assert read_catalogue(path) == read_facts(path) == (facts, remarks)
+        write_catalogue(facts, warnings, path)
+        assert read_catalogue(path) == read_facts(path) == (facts, warnings)
         return
     assert place == path
     assert message

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from simplugin.platforms.grid5000.facts import BackboneLink, Grid5000, Place, Remark, Uplink
+from simplugin.platforms.grid5000.facts import BackboneLink, DataWarning, Grid5000, Place, Uplink
 
 Grid = Any  # SmallGrid of conftest.py
-Read = Callable[[Grid], tuple[Grid5000, tuple[Remark, ...]]]
+Read = Callable[[Grid], tuple[Grid5000, tuple[DataWarning, ...]]]
 
 
 def _uplinks(facts: Grid5000) -> tuple[Uplink, ...]:
     return facts.sites[0].uplinks
 
 
-def _texts(remarks: tuple[Remark, ...]) -> list[str]:
-    """Return remarks as "kind: message"."""
-    return [f"{remark.kind}: {remark.message}" for remark in remarks]
+def _texts(warnings: tuple[DataWarning, ...]) -> list[str]:
+    """Return warnings as "kind: message"."""
+    return [f"{warning.kind}: {warning.message}" for warning in warnings]
 
 
 def _cut(grid: Grid) -> None:
@@ -32,26 +32,26 @@ def _cut(grid: Grid) -> None:
 @pytest.mark.parametrize("end", ["gw", "sw"])
 def test_either_end_may_tell_the_uplink(end: str, grid: Grid, read: Read) -> None:
     del grid.switch(end)["linecards"][-1]["ports"][-1]
-    facts, remarks = read(grid)
-    assert (_uplinks(facts), remarks) == ((Uplink("sw", "gw", 40e9),), ())
+    facts, warnings = read(grid)
+    assert (_uplinks(facts), warnings) == ((Uplink("sw", "gw", 40e9),), ())
 
 
 def test_cables_between_the_same_two_add_up(grid: Grid, read: Read) -> None:
     cable = {"kind": "switch", "rate": 5_000_000_000}
     grid.switch()["linecards"][1]["ports"].append(cable | {"uid": "gw"})
     grid.switch("gw")["linecards"][0]["ports"].append(cable | {"uid": "sw"})
-    facts, remarks = read(grid)
-    assert (_uplinks(facts), remarks) == ((Uplink("sw", "gw", 45e9),), ())
+    facts, warnings = read(grid)
+    assert (_uplinks(facts), warnings) == ((Uplink("sw", "gw", 45e9),), ())
 
 
 def test_the_slower_end_of_an_uplink_counts(grid: Grid, read: Read) -> None:
     grid.switch()["linecards"][1]["rate"] = 1_000_000_000
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert _uplinks(facts) == (Uplink("sw", "gw", 1e9),)
     place = "sites/north/network_equipments/sw"
     message = "the cable between sw and gw has 1 Gbit/s at sw and 40 Gbit/s at gw; 1 Gbit/s is kept"
     about = ("uplink", "north", "sw", "gw")
-    assert remarks == (Remark("contradiction", place, message, about),)
+    assert warnings == (DataWarning("contradiction", place, message, about),)
 
 
 def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
@@ -60,22 +60,22 @@ def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
     card["rate"] = 25_000_000_000
     channel = {"kind": "router", "uid": "gw", "rate": 40_000_000_000}
     grid.switch()["channels"] = {"lag1": channel}
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert _uplinks(facts) == (Uplink("sw", "gw", 40e9),)
     message = "channel 'lag1' to gw is declared as 40 Gbit/s, its ports make 50 Gbit/s; "
-    assert _texts(remarks) == [f"contradiction: {message}the declared rate is kept"]
+    assert _texts(warnings) == [f"contradiction: {message}the declared rate is kept"]
     del channel["rate"]
     del grid.switch("gw")["linecards"][0]["ports"][-1]
-    facts, remarks = read(grid)
-    assert (_uplinks(facts), remarks) == ((Uplink("sw", "gw", 50e9),), ())
+    facts, warnings = read(grid)
+    assert (_uplinks(facts), warnings) == ((Uplink("sw", "gw", 50e9),), ())
 
 
 def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid: Grid, read: Read) -> None:
     _cut(grid)
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert _uplinks(facts) == (Uplink("sw", "gw", 4 * 10e9),)
     message = "assumed: no way to the router is known; sw is joined to gw at 40 Gbit/s, "
-    assert _texts(remarks) == [f"{message}as fast as all adapters behind it together"]
+    assert _texts(warnings) == [f"{message}as fast as all adapters behind it together"]
 
 
 def test_uplink_without_a_rate_carries_all_adapters_behind_it(grid: Grid, read: Read) -> None:
@@ -87,9 +87,9 @@ def test_uplink_without_a_rate_carries_all_adapters_behind_it(grid: Grid, read: 
     _cut(grid)
     grid.switch()["linecards"] = [grid.ports("router", {"uid": "gw"}, rate=None)]
     grid.equipment()["leaf"] = leaf
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert _uplinks(facts) == (Uplink("leaf", "sw", 20e9), Uplink("sw", "gw", 40e9))
-    assert [remark.kind for remark in remarks] == ["assumed"]
+    assert [warning.kind for warning in warnings] == ["assumed"]
 
 
 def test_way_with_fewest_cables_then_the_fastest(grid: Grid, read: Read) -> None:
@@ -108,37 +108,37 @@ def test_way_with_fewest_cables_then_the_fastest(grid: Grid, read: Read) -> None
 
 def test_site_without_a_router_gets_one(grid: Grid, read: Read) -> None:
     del grid.equipment()["gw"]
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert facts.sites[0].router == "gw"
     assert _uplinks(facts) == (Uplink("sw", "gw", 40e9),)
-    assert "assumed: there is no router; 'gw' is taken" in _texts(remarks)
+    assert "assumed: there is no router; 'gw' is taken" in _texts(warnings)
 
 
 def test_second_router_is_a_switch(grid: Grid, read: Read) -> None:
     grid.switch()["kind"] = "router"
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert facts.sites[0].router == "gw"
     assert _uplinks(facts) == (Uplink("sw", "gw", 40e9),)
     message = "there are routers gw, sw; gw is taken, others as switches"
-    assert remarks == (Remark("contradiction", "sites/north", message, ("site", "north")),)
+    assert warnings == (DataWarning("contradiction", "sites/north", message, ("site", "north")),)
 
 
 def test_equipment_of_the_name_of_a_node_is_left_out(grid: Grid, read: Read) -> None:
     grid.equipment()["alpha-2"] = {"kind": "switch"}
-    facts, remarks = read(grid)
-    assert _texts(remarks) == ["left-out: a node has the name alpha-2 too"]
-    assert remarks[0].about == ("switch", "north", "alpha-2")
+    facts, warnings = read(grid)
+    assert _texts(warnings) == ["left-out: a node has the name alpha-2 too"]
+    assert warnings[0].about == ("switch", "north", "alpha-2")
     assert facts.sites[0].node_count == 4
 
 
 def test_link_that_one_point_of_presence_lists_is_kept(grid: Grid, read: Read) -> None:
     pops = grid["network_equipments"]
     pops["renater-lyon"] = {"linecards": [grid.ports("virtual", {"uid": "renater-paris"})]}
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert BackboneLink(("renater-lyon", "renater-paris"), 10e9) in facts.backbone
     message = "it does not list renater-lyon, which lists renater-paris; the link is kept"
     place, about = "network_equipments/renater-paris", ("link", "renater-lyon", "renater-paris")
-    assert remarks == (Remark("contradiction", place, message, about),)
+    assert warnings == (DataWarning("contradiction", place, message, about),)
 
 
 def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> None:
@@ -155,15 +155,15 @@ def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> N
     exit_port = {"uid": "PE-RENATER", "kind": "other", "rate": 2_000_000_000}
     third["network_equipments"]["gw"]["linecards"][0]["ports"][1] = exit_port
     grid["sites"]["third"] = third | {"latitude": 43.5, "longitude": 6.0}
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert BackboneLink(("third", "renater-south"), 2e9, assumed=True) in facts.backbone
-    (told,) = remarks
+    (told,) = warnings
     about = ("link", "third", "renater-south")
     assert (told.kind, told.place, told.about) == ("assumed", "sites/third", about)
-    assert "renater-south is taken, the nearest one, at 2 Gbit/s" in remarks[0].message
+    assert "renater-south is taken, the nearest one, at 2 Gbit/s" in warnings[0].message
     del third["latitude"], grid["sites"]["third"]["latitude"]
-    facts, remarks = read(grid)
-    assert "renater-paris is taken, since positions are missing, at" in remarks[0].message
+    facts, warnings = read(grid)
+    assert "renater-paris is taken, since positions are missing, at" in warnings[0].message
     assert BackboneLink(("third", "renater-paris"), 2e9, assumed=True) in facts.backbone
 
 
@@ -171,22 +171,22 @@ def test_parts_of_the_backbone_are_joined(grid: Grid, read: Read) -> None:
     for one, other in (("far", "off"), ("off", "far")):
         cards = [grid.ports("virtual", {"uid": f"renater-{other}"})]
         grid["network_equipments"][f"renater-{one}"] = {"linecards": cards}
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assumed = [link for link in facts.backbone if link.assumed]
     assert assumed == [BackboneLink(("renater-far", "renater-paris"), 10e9, assumed=True)]
-    assert [r.kind for r in remarks] == ["assumed"]
+    assert [r.kind for r in warnings] == ["assumed"]
 
 
 def test_without_a_backbone_sites_are_joined_all_the_same(grid: Grid, read: Read) -> None:
     del grid["network_equipments"]
-    facts, remarks = read(grid)
-    for site, link, text in zip(("north", "south"), facts.backbone, _texts(remarks), strict=True):
+    facts, warnings = read(grid)
+    for site, link, text in zip(("north", "south"), facts.backbone, _texts(warnings), strict=True):
         assert link == BackboneLink((site, "renater-paris"), 10e9, assumed=True)
         assert text.startswith(f"assumed: no point of presence leads to {site}; renater-paris is ")
         assert "taken, since none is described, at" in text
     del grid["sites"]["south"]
-    facts, remarks = read(grid)
-    assert (facts.backbone, remarks) == ((), ())
+    facts, warnings = read(grid)
+    assert (facts.backbone, warnings) == ((), ())
 
 
 def test_places_of_sites_and_of_points_with_names_of_their_own(grid: Grid, read: Read) -> None:
@@ -203,8 +203,8 @@ def test_places_of_sites_and_of_points_with_names_of_their_own(grid: Grid, read:
 @pytest.mark.parametrize("latitude", [None, "50", 100, True, 10**400])
 def test_positions_that_are_none_are_texts(latitude: Any, grid: Grid, read: Read) -> None:
     grid["sites"]["north"]["latitude"] = latitude
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert "north" not in {place.name for place in facts.places}
-    (told,) = remarks
+    (told,) = warnings
     assert (told.kind, told.place, told.about) == ("left-out", "sites/north", ("site", "north"))
     assert told.message.startswith("its position is ")

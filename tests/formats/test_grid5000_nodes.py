@@ -9,24 +9,24 @@ from typing import Any
 import pytest
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, NodeGroup, Remark, Uplink
+from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, DataWarning, NodeGroup, Uplink
 
 Grid = Any  # SmallGrid of conftest.py
-Read = Callable[[Grid], tuple[Any, tuple[Remark, ...]]]
+Read = Callable[[Grid], tuple[Any, tuple[DataWarning, ...]]]
 
 
 def _groups(facts: Any) -> tuple[NodeGroup, ...]:
     return tuple(facts.sites[0].clusters[0].groups)
 
 
-def _remark(kind: str, message: str) -> Remark:
-    """Return a remark about the cluster alpha."""
-    return Remark(kind, "sites/north/clusters/alpha", message, ("cluster", "north", "alpha"))
+def _warning(kind: str, message: str) -> DataWarning:
+    """Return a warning about the cluster alpha."""
+    return DataWarning(kind, "sites/north/clusters/alpha", message, ("cluster", "north", "alpha"))
 
 
-def test_what_is_in_order_gives_no_remark(grid: Grid, read: Read) -> None:
-    facts, remarks = read(grid)
-    assert remarks == ()
+def test_what_is_in_order_gives_no_warning(grid: Grid, read: Read) -> None:
+    facts, warnings = read(grid)
+    assert warnings == ()
     assert facts.date == ""
     assert _groups(facts) == (NodeGroup("1-3,10", 4, 2e9, Adapter("Ethernet", 10e9, "sw")),)
     assert facts.sites[0].uplinks == (Uplink("sw", "gw", 40e9),)
@@ -55,8 +55,8 @@ def test_nodes_that_cannot_be_described_are_left_out(
 ) -> None:
     for number in (1, 3):
         grid.alpha(number).update(change)
-    facts, remarks = read(grid)
-    assert remarks == (_remark("left-out", f"alpha-1,3: {message}"),)
+    facts, warnings = read(grid)
+    assert warnings == (_warning("left-out", f"alpha-1,3: {message}"),)
     assert [group.numbers for group in _groups(facts)] == ["2,10"]
 
 
@@ -66,31 +66,31 @@ def test_nodes_that_cannot_be_described_are_left_out(
 )
 def test_adapters_not_in_use_do_not_count(key: str, value: Any, grid: Grid, read: Read) -> None:
     grid.adapter()[key] = value
-    facts, remarks = read(grid)
-    assert remarks == (_remark("left-out", "alpha-1: no mounted Ethernet adapter"),)
+    facts, warnings = read(grid)
+    assert warnings == (_warning("left-out", "alpha-1: no mounted Ethernet adapter"),)
     assert _groups(facts)[0].numbers == "2-3,10"
 
 
 def test_total_is_believed_and_made_of_cores_where_it_is_missing(grid: Grid, read: Read) -> None:
     grid.alpha()["performance"]["node_flops"] = 7_000_000_000
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     message = "alpha-1: node_flops 7e+09 is not 4 cores of core_flops 2e+09; node_flops is kept"
-    assert remarks == (_remark("contradiction", message),)
+    assert warnings == (_warning("contradiction", message),)
     assert [(g.numbers, g.cores * g.speed) for g in _groups(facts)] == [("1", 7e9), ("2-3,10", 8e9)]
     del grid.alpha()["performance"]["node_flops"]
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     message = "alpha-1: node_flops is None; 4 cores of core_flops are taken"
-    assert remarks == (_remark("assumed", message),)
+    assert warnings == (_warning("assumed", message),)
     assert len(_groups(facts)) == 1
 
 
 @pytest.mark.parametrize("rate", [None, "10 Gbps", 0, 10**400, True])
 def test_an_adapter_without_a_rate_has_that_of_its_port(rate: Any, grid: Grid, read: Read) -> None:
     grid.adapter()["rate"] = rate
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     shown = "1" + 36 * "0" + "..." if rate == 10**400 else repr(rate)
     message = f"alpha-1: the rate of eth0 is {shown}; that of its port at sw is taken"
-    assert remarks == (_remark("assumed", message),)
+    assert warnings == (_warning("assumed", message),)
     assert len(_groups(facts)) == 1
 
 
@@ -98,34 +98,34 @@ def test_node_without_any_rate_is_left_out(grid: Grid, read: Read) -> None:
     del grid.adapter()["rate"]
     del grid.switch()["linecards"][0]["rate"]
     message = "alpha-1: the rate of eth0 is None, and its port has none"
-    assert read(grid)[1] == (_remark("left-out", message),)
+    assert read(grid)[1] == (_warning("left-out", message),)
 
 
 def test_a_cable_is_as_fast_as_its_slower_end(grid: Grid, read: Read) -> None:
     grid.switch()["linecards"][0]["ports"][2]["rate"] = 1_000_000_000
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     message = "alpha-2: eth0 has 10 Gbit/s, its port at sw 1 Gbit/s; the lower is kept"
-    assert remarks == (_remark("contradiction", message),)
+    assert warnings == (_warning("contradiction", message),)
     assert [(g.numbers, g.adapter.rate) for g in _groups(facts)] == [("1,3,10", 10e9), ("2", 1e9)]
 
 
 def test_the_node_is_believed_about_its_switch(grid: Grid, read: Read) -> None:
     grid.adapter()["switch"] = "gw"
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     message = "alpha-1: eth0 is at gw, says the node, at sw, say ports; gw is kept"
-    assert remarks == (_remark("contradiction", message),)
+    assert warnings == (_warning("contradiction", message),)
     switches = [(group.numbers, group.adapter.switch) for group in _groups(facts)]
     assert switches == [("1", "gw"), ("2-3,10", "sw")]
 
 
-def test_missing_ports_and_nodes_give_remarks(grid: Grid, read: Read) -> None:
+def test_missing_ports_and_nodes_give_warnings(grid: Grid, read: Read) -> None:
     ports = grid.switch()["linecards"][0]["ports"]
     ports[1] = {"uid": "alpha-77"}
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     message = "alpha-1: eth0 is at sw, says the node, but no port there names it; it is kept"
-    ghost = _remark("left-out", "its ports name alpha-77, which no file describes")
+    ghost = _warning("left-out", "its ports name alpha-77, which no file describes")
     place = "sites/north/network_equipments/sw"
-    assert remarks == (_remark("contradiction", message), replace(ghost, place=place))
+    assert warnings == (_warning("contradiction", message), replace(ghost, place=place))
     assert len(_groups(facts)) == 1
 
 
@@ -133,11 +133,11 @@ def test_an_unknown_switch_is_that_of_the_port_else_the_router(grid: Grid, read:
     grid.adapter(1)["switch"] = "lost"
     del grid.adapter(2)["switch"]
     del grid.switch()["linecards"][0]["ports"][2]
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     message = "alpha-1: eth0 names an unknown switch, 'lost'; sw is taken, a port of which names it"
-    assert remarks == (
-        _remark("assumed", message),
-        _remark("assumed", "alpha-2: eth0 has no switch; gw is taken"),
+    assert warnings == (
+        _warning("assumed", message),
+        _warning("assumed", "alpha-2: eth0 has no switch; gw is taken"),
     )
     switches = [(group.numbers, group.adapter.switch) for group in _groups(facts)]
     assert switches == [("1,3,10", "sw"), ("2", "gw")]
@@ -148,8 +148,8 @@ def test_the_fastest_of_several_adapters_is_taken(grid: Grid, read: Read) -> Non
     grid.alpha()["network_adapters"].append(second)
     ports = grid.ports("node", {"uid": "alpha-1", "port": "eth1"}, rate=25_000_000_000)
     grid.switch()["linecards"].append(ports)
-    facts, remarks = read(grid)
-    assert remarks == (_remark("assumed", "alpha-1: eth0, eth1 are mounted; eth1 is taken"),)
+    facts, warnings = read(grid)
+    assert warnings == (_warning("assumed", "alpha-1: eth0, eth1 are mounted; eth1 is taken"),)
     assert _groups(facts)[0].adapter.rate == 25e9
 
 
@@ -159,10 +159,10 @@ def test_fast_network_is_found_by_the_ports_of_its_switch(grid: Grid, read: Read
         grid.alpha(number)["network_adapters"].append(fast | rate)
     ports = grid.ports("node", {"uid": "alpha-1", "port": "ib0"})
     grid.equipment()["ib"] = {"kind": "hpcswitch", "linecards": [ports]}
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     fast_ones = [Adapter("InfiniBand", 100e9, switch) for switch in ("ib", "")]
     assert [group.fast_adapter for group in _groups(facts)] == [*fast_ones, None]
-    assert remarks == (_remark("left-out", "alpha-3: ib0 is 'InfiniBand' at rate None"),)
+    assert warnings == (_warning("left-out", "alpha-3: ib0 is 'InfiniBand' at rate None"),)
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,8 @@ def test_nodes_with_odd_names_are_left_out(
 ) -> None:
     nodes = grid["sites"]["north"]["clusters"]["alpha"]["nodes"]
     nodes[uid] = grid.node(**content)
-    facts, remarks = read(grid)
-    assert ("left-out", message) in {(r.kind, r.message) for r in remarks}
+    facts, warnings = read(grid)
+    assert ("left-out", message) in {(r.kind, r.message) for r in warnings}
     assert [group.numbers for group in _groups(facts)] == ["1-3,10"]
 
 
@@ -190,9 +190,9 @@ def test_what_is_no_object_is_left_out(grid: Grid, read: Read) -> None:
     clusters["empty"] = {}
     grid["sites"]["south"]["clusters"]["alpha"] = {"nodes": {"alpha-1": grid.node()}}
     grid.switch()["linecards"] += [7, grid.ports("node", rate=-1)]
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert [group.numbers for group in _groups(facts)] == ["1-3,10"]
-    assert [str(remark).replace("left-out: ", "") for remark in remarks] == [
+    assert [str(warning).replace("left-out: ", "") for warning in warnings] == [
         "sites/north/clusters/alpha/nodes/alpha-4: this is no object: 'lost'",
         "sites/north/clusters/empty: empty has no node that can be described",
         "sites/north/network_equipments/sw: linecards[2] is no object: 7",
@@ -203,9 +203,9 @@ def test_what_is_no_object_is_left_out(grid: Grid, read: Read) -> None:
 
 def test_retired_clusters_and_empty_sites_are_left_out(grid: Grid, read: Read) -> None:
     grid["sites"]["south"]["clusters"]["beta"]["status"] = "retired"
-    facts, remarks = read(grid)
+    facts, warnings = read(grid)
     assert [site.uid for site in facts.sites] == ["north"]
-    told = [(remark.kind, remark.message) for remark in remarks]
+    told = [(warning.kind, warning.message) for warning in warnings]
     assert told == [("left-out", "south has no nodes"), ("left-out", "beta is retired")]
 
 

@@ -15,9 +15,9 @@ import pytest
 from simplugin.formats.grid5000.catalogue import SHIPPED, catalogue_text, shipped_catalogue
 from simplugin.formats.grid5000.reference import read_reference
 from simplugin.platforms import radical
-from simplugin.platforms.grid5000.facts import Grid5000, Remark
+from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
 
-Facts = tuple[Grid5000, tuple[Remark, ...]]
+Facts = tuple[Grid5000, tuple[DataWarning, ...]]
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +79,11 @@ def test_each_node_is_in_one_group_that_says_what_its_file_says(
 
 
 def test_sites_are_those_with_clusters(answer: Facts) -> None:
-    facts, remarks = answer
+    facts, warnings = answer
     assert (len(facts.sites), facts.date) == (11, "2026-03")
     assert sum(len(site.clusters) for site in facts.sites) == 158
     about = ("site", "bordeaux")
-    assert Remark("left-out", "sites/bordeaux", "bordeaux has no nodes", about) in remarks
+    assert DataWarning("left-out", "sites/bordeaux", "bordeaux has no nodes", about) in warnings
 
 
 def test_uplinks_that_were_looked_up_by_hand(answer: Facts) -> None:
@@ -118,8 +118,8 @@ def test_backbone_has_the_links_that_points_of_presence_list(
     assert {link.rate for link in links} == {10e9}
 
 
-def test_remarks_name_what_is_odd_and_nothing_else(answer: Facts) -> None:
-    kinds = Counter((remark.kind, remark.place) for remark in answer[1])
+def test_warnings_name_what_is_odd_and_nothing_else(answer: Facts) -> None:
+    kinds = Counter((warning.kind, warning.place) for warning in answer[1])
     assert kinds == {
         ("contradiction", "network_equipments/renater-lyon.json"): 1,  # toulouse lists lyon
         ("contradiction", "network_equipments/renater-sophia.json"): 1,  # 10 here, 25 at gw

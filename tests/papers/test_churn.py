@@ -78,7 +78,7 @@ def test_actors_go_on_after_a_change_and_newcomers_know_nothing(small, changed, 
     if change == "arrival":
         market = own if name == "market" else own.market
         new = sharing.application == sharing.applications.index("new")
-        for what in ("wish", "metric", "offer", "plan", "paid"):
+        for what in ("request", "metric", "offer", "plan", "paid"):
             assert not np.any(getattr(market, what)[:, new])
         assert market.reached[-1] == 0
         assert np.any(market.metric[:, ~new] > 0)
@@ -149,7 +149,9 @@ def test_those_who_stay_keep_what_they_know(small, changed):
     _, sharing = changed["arrival"]
     state = calm_down(small[0], small[2], Market(), 9, simulated=False).state
     kept = without_strangers(small[2], sharing, churn.carried_over(small[2], state, sharing))
-    old, new = (np.sort(wish[wish != 0]).tolist() for wish in (state.wish, kept.wish))
+    old, new = (
+        np.sort(request[request != 0]).tolist() for request in (state.request, kept.request)
+    )
     assert old == new
 
 
@@ -158,7 +160,7 @@ def test_nothing_is_lost_when_nothing_changes(small):
     state = calm_down(*small[::2], AcceleratedMarket(), 60, simulated=False).state.market
     kept = churn.carried_over(sharing, state, sharing)
     prices = ["paid", "price", "balance", "reached", "slack", "share"]
-    for name in ["wish", "metric", "offer", "plan", *prices]:
+    for name in ["request", "metric", "offer", "plan", *prices]:
         assert getattr(kept, name) == pytest.approx(getattr(state, name), rel=1e-12, abs=1e-300)
 
 

@@ -60,12 +60,12 @@ def test_residuals_never_grow_far() -> None:
     for _ in range(200):
         before, state = state, method.round(sharing, LOG, state)
         mixed += state.plain is not None
-        undone += before.plain is not None and len(state.wishes) == 1
-        if len(before.wishes) and len(state.wishes) > len(before.wishes):
+        undone += before.plain is not None and len(state.requests) == 1
+        if len(before.requests) and len(state.requests) > len(before.requests):
             # Down to rounding.
             assert state.products[-1, -1] <= max(SLACK * before.least, 1e-26)
-        assert len(state.wishes) == len(state.residuals) == len(state.products)
-        assert len(state.wishes) <= MEMORY + 1
+        assert len(state.requests) == len(state.residuals) == len(state.products)
+        assert len(state.requests) <= MEMORY + 1
     assert mixed > 100
     assert undone > 0
 
@@ -76,12 +76,12 @@ def test_a_mix_that_proves_worse_is_undone() -> None:
     state = method.start(sharing, LOG)
     while state.plain is None or state.market.next_metric <= state.market.number + 3:
         state = method.round(sharing, LOG, state)
-    spoilt = replace(state, market=replace(state.market, wish=state.market.wish * 3))
+    spoilt = replace(state, market=replace(state.market, request=state.market.request * 3))
     after = method.round(sharing, LOG, spoilt)
-    # The allocation stays, the wishes are those of the plain step, and one round is remembered.
+    # The allocation stays, the requests are those of the plain step, and one round is remembered.
     assert np.array_equal(after.rate, state.rate)
-    assert np.array_equal(after.market.wish, state.plain)
-    assert len(after.wishes) == 1
+    assert np.array_equal(after.market.request, state.plain)
+    assert len(after.requests) == 1
     assert after.plain is None
     assert after.market.number == state.market.number + 1
 
@@ -108,14 +108,14 @@ def test_coefficients_solve_the_least_squares(seed: int, count: int) -> None:
 def test_a_linear_map_is_solved_in_as_many_rounds_as_it_has_dimensions() -> None:
     # Anderson's method is then GMRES [Walker, Ni 2011].
     matrix = np.diag([0.9, 0.5, -0.3])
-    wishes: tuple[np.ndarray, ...] = ()
+    requests: tuple[np.ndarray, ...] = ()
     residuals: tuple[np.ndarray, ...] = ()
     point = np.array([1.0, 1.0, 1.0])
     for _ in range(4):
-        wishes, residuals = (*wishes, point), (*residuals, matrix @ point - point)
+        requests, residuals = (*requests, point), (*residuals, matrix @ point - point)
         stacked = np.array(residuals)
-        if len(wishes) > 1:
-            point = mix(wishes, residuals, coefficients(stacked @ stacked.T))
+        if len(requests) > 1:
+            point = mix(requests, residuals, coefficients(stacked @ stacked.T))
         else:
             point = point + residuals[-1]
     # But for the ridge; plain rounds would have left 0.9^4 = 0.66.

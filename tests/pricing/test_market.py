@@ -61,10 +61,10 @@ def test_a_market_projects_wishes_onto_what_fits(
     sharing = star(
         [capacity], 1.0, *(Application(f"a{i}", "h0", a, 0.0) for i, (_, a, _) in enumerate(bids))
     )
-    wish, demand, metric = np.array(bids).T
+    request, demand, metric = np.array(bids).T
     state = Market().start(sharing, LOG)
     none = np.zeros(len(bids))
-    state = replace(state, wish=np.stack([wish, none]), metric=np.stack([metric, none]))
+    state = replace(state, request=np.stack([request, none]), metric=np.stack([metric, none]))
     offer, price = clear(state)
     z, lam = offer[0], price[0]
     # The conditions that tell the nearest point, in the metric, of {z >= 0, demand z <= capacity}.
@@ -72,8 +72,8 @@ def test_a_market_projects_wishes_onto_what_fits(
     assert np.all(z >= 0)
     assert demand @ z <= capacity * (1 + 1e-12)
     assert lam * (capacity - demand @ z) == pytest.approx(0, abs=1e-9)
-    gradient = metric * (z - wish) + lam * demand
-    scale = 1e-10 * (metric * np.abs(wish) + lam * demand + 1)
+    gradient = metric * (z - request) + lam * demand
+    scale = 1e-10 * (metric * np.abs(request) + lam * demand + 1)
     assert np.all(gradient >= -scale)
     assert np.all(np.abs(gradient * (z > 0)) <= scale)
 
@@ -182,7 +182,7 @@ def test_the_first_metric_needs_bounds_alone() -> None:
     # U' = 1/9 over the least of bound and throughput, halved.
     expected = [[0.5 / 27, 0.5 / 81, 0.5 / 18], [0, 0.5 / 36, 0.5 / 18]]
     assert first_metric(sharing, LOG, state).tolist() == [pytest.approx(row) for row in expected]
-    assert state.wish.tolist() == np.zeros((2, 3)).tolist()
+    assert state.request.tolist() == np.zeros((2, 3)).tolist()
 
 
 def test_units_change_nothing() -> None:

@@ -29,9 +29,9 @@ class Machine:
     def give_installer(self, command: str, rest: str = "") -> None:
         self.give(command, f'echo "{command} $*" >>{self.record}\n{rest}')
 
-    def run(self, *wishes: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *requests: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["/bin/bash", SCRIPT, sys.executable, *wishes],
+            ["/bin/bash", SCRIPT, sys.executable, *requests],
             env={"PATH": str(self.path)},
             capture_output=True,
             text=True,

@@ -59,7 +59,7 @@ plugin/dvfs/min-pstate=1 plugin/dvfs/max-pstate=0
 precision/timing=1e-6 precision/work-amount=1e-4
 tracing=yes tracing/filename=other.trace tracing/precision=3
 tracing/basic=yes tracing/categorized=yes tracing/uncategorized=yes
-tracing/comment=remark tracing/comment-file=remark.txt
+tracing/comment=warning tracing/comment-file=warning.txt
 tracing/disable-destroy=yes tracing/disable_link=yes tracing/disable_power=yes
 tracing/platform=yes tracing/platform/topology=no
 """
@@ -183,7 +183,7 @@ def test_the_table_judges_what_simgrid_lists() -> None:
 @pytest.mark.parametrize("option", VALUES)
 def test_honoured_on_both(option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("remark.txt").write_text("a remark\n")
+    Path("warning.txt").write_text("a warning\n")
     needed = [WITH[part] for part in sorted(WITH) if option.startswith(part)]
     extra = {**(needed[-1] if needed else {}), option: VALUES[option]}
     outcomes, traces = [], []

@@ -13,7 +13,7 @@ from simplugin.platforms.grid5000.latencies import distance, town
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simplugin.formats.grid5000.entries import Entry, Remarks
+    from simplugin.formats.grid5000.entries import DataWarnings, Entry
     from simplugin.formats.grid5000.switches import SiteNetwork, Switch
     from simplugin.platforms.grid5000.facts import BackboneLink
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Places = dict[str, Place]
 
 
-def site_places(grid: Entry, remarks: Remarks) -> Places:
+def site_places(grid: Entry, warnings: DataWarnings) -> Places:
     """Return where sites are.
 
     Parameters
     ----------
     grid : Entry
         The reference.
-    remarks : Remarks
-        Takes positions that are none; sites without one give no remark.
+    warnings : DataWarnings
+        Takes positions that are none; sites without one give no warning.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def site_places(grid: Entry, remarks: Remarks) -> Places:
             places[site.uid] = Place(site.uid, latitude, longitude)
         except (ValueError, PlatformError):
             message = f"its position is {', '.join(map(quoted, position))}, no degrees"
-            remarks.on("site", site.uid).left_out(site.place, message)
+            warnings.on("site", site.uid).left_out(site.place, message)
     return places
 
 
@@ -87,12 +87,12 @@ HUB = "renater-paris"
 
 
 def backbone(
-    grid: Entry, sites: Sites, places: Places, remarks: Remarks
+    grid: Entry, sites: Sites, places: Places, warnings: DataWarnings
 ) -> tuple[BackboneLink, ...]:
     """Return the links between points of presence, and from these to sites.
 
     A link has the lower of the rates that its two ends give, and exists if only one end gives it;
-    both give a remark. A site to which no point of presence leads is joined to the nearest one by
+    both give a warning. A site to which no point of presence leads is joined to the nearest one by
     the way of the crow (a point of presence is at the site that it leads to), to
     `HUB` or the first where positions are missing; the rate is the one of the router's port to
     Renater, else `ASSUMED_RATE`. Points of presence that are not joined to the others are joined
@@ -106,7 +106,7 @@ def backbone(
         The sites that have nodes, each with its equipment.
     places : dict
         Where sites are.
-    remarks : Remarks
+    warnings : DataWarnings
         Takes contradictions and assumptions.
 
     Returns
@@ -115,19 +115,19 @@ def backbone(
         In the order of their ends; of a site and a point of presence, the site comes first.
     """
     pops = {
-        entry.uid: switch_of(entry, remarks.on("point", entry.uid))
+        entry.uid: switch_of(entry, warnings.on("point", entry.uid))
         for entry in grid.parts["network_equipments"]
         if entry.uid not in sites
     }
-    between, to_sites = _given_rates(grid, pops, sites, remarks)
-    links = [_between(pops, ends, rates, remarks) for ends, rates in sorted(between.items())]
+    between, to_sites = _given_rates(grid, pops, sites, warnings)
+    links = [_between(pops, ends, rates, warnings) for ends, rates in sorted(between.items())]
     hub = HUB if HUB in pops or not pops else min(pops)
     # A single site needs no backbone, and gets none that the reference has not.
     alone = not pops and len(sites) < 2
     for uid, (_, network) in sites.items():
         if uid in to_sites:
             links += [
-                _to_site(pops[pop], uid, network, rate, remarks)
+                _to_site(pops[pop], uid, network, rate, warnings)
                 for pop, rate in sorted(to_sites[uid].items())
             ]
         elif not alone:
@@ -135,13 +135,13 @@ def backbone(
             why = "the nearest one" if at else "since positions are missing"
             if not pops:
                 why = "since none is described"
-            links.append(_assumed(uid, sites[uid], at or hub, why, remarks))
-    links += _joined(pops, links, hub, remarks)
+            links.append(_assumed(uid, sites[uid], at or hub, why, warnings))
+    links += _joined(pops, links, hub, warnings)
     return tuple(sorted(links, key=lambda link: link.ends))
 
 
 def _given_rates(
-    grid: Entry, pops: dict[str, Switch], sites: Sites, remarks: Remarks
+    grid: Entry, pops: dict[str, Switch], sites: Sites, warnings: DataWarnings
 ) -> tuple[dict[tuple[str, str], dict[str, float]], dict[str, dict[str, float]]]:
     """Return what each point of presence says of the way to others, and to sites [bit/s]."""
     between: dict[tuple[str, str], dict[str, float]] = {}
@@ -165,16 +165,16 @@ def _given_rates(
                 rates = between.setdefault((low, high), {})
                 rates[pop.uid] = rates.get(pop.uid, 0.0) + (port.rate or 0.0)
             elif site not in described:
-                about = remarks.on("point", pop.uid)
+                about = warnings.on("point", pop.uid)
                 about.left_out(pop.place, f"it leads to {site or port.uid!r}, which is unknown")
     return between, to_sites
 
 
 def _between(
-    pops: dict[str, Switch], ends: tuple[str, str], rates: dict[str, float], remarks: Remarks
+    pops: dict[str, Switch], ends: tuple[str, str], rates: dict[str, float], warnings: DataWarnings
 ) -> BackboneLink:
     """Return the link between two points of presence."""
-    about = remarks.on("link", *ends)
+    about = warnings.on("link", *ends)
     for uid, other in (ends, ends[::-1]):
         if uid not in rates:
             about.contradiction(
@@ -184,11 +184,11 @@ def _between(
 
 
 def _to_site(
-    pop: Switch, site: str, network: SiteNetwork, rate: float, remarks: Remarks
+    pop: Switch, site: str, network: SiteNetwork, rate: float, warnings: DataWarnings
 ) -> BackboneLink:
     """Return the link between a site and its point of presence."""
     ends = (site, pop.uid)
-    about = remarks.on("link", *ends)
+    about = warnings.on("link", *ends)
     rates = {pop.uid: rate}
     own = router_rate(network, pop.uid)
     if own is None:
@@ -226,19 +226,21 @@ def router_rate(network: SiteNetwork, pop: str = "") -> float | None:
     return sum(rates) if rates else None
 
 
-def _rate(place: str, ends: tuple[str, str], rates: dict[str, float], remarks: Remarks) -> float:
+def _rate(
+    place: str, ends: tuple[str, str], rates: dict[str, float], warnings: DataWarnings
+) -> float:
     """Return the lowest rate that is known."""
     known = {teller: rate for teller, rate in rates.items() if rate}
     link = " - ".join(ends)
     if not known:
-        remarks.assumed(place, f"{link} has no rate; {rate_text(ASSUMED_RATE)} is taken")
+        warnings.assumed(place, f"{link} has no rate; {rate_text(ASSUMED_RATE)} is taken")
         return ASSUMED_RATE
     rate = min(known.values())
     if len(set(known.values())) > 1:
         rates_text = " and ".join(
             f"{rate_text(each)} says {teller}" for teller, each in known.items()
         )
-        remarks.contradiction(place, f"{link} has {rates_text}; {rate_text(rate)} is kept")
+        warnings.contradiction(place, f"{link} has {rates_text}; {rate_text(rate)} is kept")
     return rate
 
 
@@ -255,14 +257,14 @@ def _nearest(site: str, places: Places, to_sites: dict[str, dict[str, float]]) -
 
 
 def _assumed(
-    site: str, described: tuple[Entry, SiteNetwork], pop: str, why: str, remarks: Remarks
+    site: str, described: tuple[Entry, SiteNetwork], pop: str, why: str, warnings: DataWarnings
 ) -> BackboneLink:
     """Return a link for a site to which no point of presence leads."""
     entry, network = described
     port_rate = router_rate(network)
     rate = port_rate or ASSUMED_RATE
     source = "as its router's port to Renater has" if port_rate else "which is assumed too"
-    remarks.on("link", site, pop).assumed(
+    warnings.on("link", site, pop).assumed(
         entry.place,
         f"no point of presence leads to {site}; {pop} is taken, {why}, at {rate_text(rate)}, "
         f"{source}",
@@ -271,7 +273,7 @@ def _assumed(
 
 
 def _joined(
-    pops: dict[str, Switch], links: list[BackboneLink], hub: str, remarks: Remarks
+    pops: dict[str, Switch], links: list[BackboneLink], hub: str, warnings: DataWarnings
 ) -> Iterator[BackboneLink]:
     """Yield a link to the hub for each set of points of presence that has no way there."""
     near: dict[str, set[str]] = {pop: set() for pop in pops}
@@ -283,7 +285,7 @@ def _joined(
         _drop(near, reached)
         if pop in near:
             low, high = sorted((pop, hub))
-            remarks.on("link", low, high).assumed(
+            warnings.on("link", low, high).assumed(
                 pops[pop].place,
                 f"{pop} has no way to {hub}; a link at {rate_text(ASSUMED_RATE)} is taken",
             )

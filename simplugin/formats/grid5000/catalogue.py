@@ -1,4 +1,4 @@
-"""The condensed catalogue of Grid'5000: facts and remarks as one JSON file, a line a group."""
+"""The condensed catalogue of Grid'5000: facts and warnings as one JSON file, a line a group."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
     ClusterFacts,
+    DataWarning,
     Grid5000,
     NodeGroup,
     Place,
-    Remark,
     SiteFacts,
     Uplink,
 )
@@ -37,7 +37,7 @@ SHIPPED = "grid5000-2026-03.json"
 _REMEDY = "make one by `simplugin platform catalogue REFERENCE -o FILE`"
 
 
-def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ...]]:
+def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     """Read a catalogue or a reference, whichever it is.
 
     Parameters
@@ -49,7 +49,7 @@ def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ..
     -------
     facts : Grid5000
         What is known.
-    remarks : tuple of Remark
+    warnings : tuple of DataWarning
         What was found missing or contradictory when the reference was read.
 
     Raises
@@ -60,21 +60,21 @@ def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ..
     return read_catalogue(path) if is_catalogue(path) else read_reference(path)
 
 
-def shipped_catalogue() -> tuple[Grid5000, tuple[Remark, ...]]:
+def shipped_catalogue() -> tuple[Grid5000, tuple[DataWarning, ...]]:
     """Read the catalogue that comes with the package: the reference of March 2026.
 
     Returns
     -------
     facts : Grid5000
         What is known.
-    remarks : tuple of Remark
+    warnings : tuple of DataWarning
         What was found missing or contradictory when the reference was read.
     """
     with resources.as_file(resources.files("simplugin.formats.grid5000") / SHIPPED) as path:
         return read_catalogue(path)
 
 
-def read_catalogue(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark, ...]]:
+def read_catalogue(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     """Read a catalogue.
 
     Parameters
@@ -86,7 +86,7 @@ def read_catalogue(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark
     -------
     facts : Grid5000
         Exactly what was written.
-    remarks : tuple of Remark
+    warnings : tuple of DataWarning
         The same.
 
     Raises
@@ -98,12 +98,12 @@ def read_catalogue(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[Remark
     content = document.content
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise PlatformError(f"this is no {FORMAT}", file=path, remedy=_REMEDY)
-    found: tuple[Grid5000, tuple[Remark, ...]] = validated(_CATALOGUE, document)
+    found: tuple[Grid5000, tuple[DataWarning, ...]] = validated(_CATALOGUE, document)
     return found
 
 
 def write_catalogue(
-    facts: Grid5000, remarks: Iterable[Remark], path: str | os.PathLike[str]
+    facts: Grid5000, warnings: Iterable[DataWarning], path: str | os.PathLike[str]
 ) -> None:
     """Write a catalogue, a line a group of nodes, so that two can be compared line by line.
 
@@ -111,7 +111,7 @@ def write_catalogue(
     ----------
     facts : Grid5000
         What is known.
-    remarks : iterable of Remark
+    warnings : iterable of DataWarning
         What was found missing or contradictory.
     path : path
         Where; an existing file is replaced.
@@ -121,17 +121,17 @@ def write_catalogue(
     PlatformError
         The file cannot be written.
     """
-    write(catalogue_text(facts, remarks), path, PlatformError)
+    write(catalogue_text(facts, warnings), path, PlatformError)
 
 
-def catalogue_text(facts: Grid5000, remarks: Iterable[Remark]) -> str:
+def catalogue_text(facts: Grid5000, warnings: Iterable[DataWarning]) -> str:
     """Return a catalogue as text.
 
     Parameters
     ----------
     facts : Grid5000
         What is known.
-    remarks : iterable of Remark
+    warnings : iterable of DataWarning
         What was found missing or contradictory.
 
     Returns
@@ -150,8 +150,8 @@ def catalogue_text(facts: Grid5000, remarks: Iterable[Remark]) -> str:
     places = (_json([p.name, _plain(p.latitude), _plain(p.longitude)]) for p in facts.places)
     lines += _list_lines(" ", "places", places)
     lines[-1] += ","
-    listed = (_json([r.kind, r.place, r.message, list(r.about)]) for r in remarks)
-    lines += _list_lines(" ", "remarks", listed)
+    listed = (_json([r.kind, r.place, r.message, list(r.about)]) for r in warnings)
+    lines += _list_lines(" ", "warnings", listed)
     return "\n".join([*lines, "}", ""])
 
 
@@ -218,11 +218,11 @@ def _catalogue(
     sites: tuple[SiteFacts, ...],
     backbone: tuple[BackboneLink, ...],
     places: tuple[Place, ...],
-    remarks: tuple[Remark, ...],
+    warnings: tuple[DataWarning, ...],
     **_: str,
-) -> tuple[Grid5000, tuple[Remark, ...]]:
-    """Return the facts and the remarks of a catalogue."""
-    return Grid5000(date, sites, backbone, places), remarks
+) -> tuple[Grid5000, tuple[DataWarning, ...]]:
+    """Return the facts and the warnings of a catalogue."""
+    return Grid5000(date, sites, backbone, places), warnings
 
 
 _ADAPTER = row(Adapter, interface=str, rate=float, switch=str)
@@ -245,7 +245,7 @@ _CATALOGUE = table(
     sites=tuple_of(_SITE),
     backbone=tuple_of(table(BackboneLink, ends=_ENDS, rate=float, assumed=bool)),
     places=tuple_of(row(Place, name=str, latitude=float, longitude=float)),
-    remarks=tuple_of(row(Remark, kind=str, place=str, message=str, about=tuple_of(str))),
+    warnings=tuple_of(row(DataWarning, kind=str, place=str, message=str, about=tuple_of(str))),
 )
 
 

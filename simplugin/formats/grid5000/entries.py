@@ -1,4 +1,4 @@
-"""Entries of a reference of Grid'5000, and remarks on what is odd in them."""
+"""Entries of a reference of Grid'5000, and warnings about what is odd in them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simplugin.platforms import radical
-from simplugin.platforms.grid5000.facts import Remark
+from simplugin.platforms.grid5000.facts import DataWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,40 +18,40 @@ ASSUMED = "assumed"
 
 
 @dataclass(slots=True)
-class Remarks:
-    """Remarks as they come up.
+class DataWarnings:
+    """Warnings about a reference, in the order found.
 
     Attributes
     ----------
-    found : list of Remark
+    found : list of DataWarning
         In the order in which they came up.
     about : tuple of str
-        What they concern, as in `Remark`.
+        What they concern, as in `DataWarning`.
     """
 
-    found: list[Remark] = field(default_factory=list)
+    found: list[DataWarning] = field(default_factory=list)
     about: tuple[str, ...] = ()
 
-    def on(self, *about: str) -> Remarks:
-        """Return what takes remarks on something else into the same list."""
-        return Remarks(self.found, about)
+    def on(self, *about: str) -> DataWarnings:
+        """Return what takes warnings about something else into the same list."""
+        return DataWarnings(self.found, about)
 
     def left_out(self, place: str, message: str) -> None:
         """Record that something is not in the result."""
-        self.found.append(Remark(LEFT_OUT, place, message, self.about))
+        self.found.append(DataWarning(LEFT_OUT, place, message, self.about))
 
     def contradiction(self, place: str, message: str) -> None:
         """Record that two places disagree, and which one is used."""
-        self.found.append(Remark(CONTRADICTION, place, message, self.about))
+        self.found.append(DataWarning(CONTRADICTION, place, message, self.about))
 
     def assumed(self, place: str, message: str) -> None:
         """Record that a fact is missing, and its replacement."""
-        self.found.append(Remark(ASSUMED, place, message, self.about))
+        self.found.append(DataWarning(ASSUMED, place, message, self.about))
 
 
 @dataclass(slots=True)
-class NodeRemarks:
-    """Remarks on the nodes of one cluster; those that say the same become one.
+class NodeWarnings:
+    """Warnings about the nodes of one cluster; equal ones become one.
 
     Attributes
     ----------
@@ -65,32 +65,32 @@ class NodeRemarks:
     found: dict[tuple[str, str], list[int]] = field(default_factory=dict)
 
     def add(self, number: int, kind: str, message: str) -> None:
-        """Record a remark on a node."""
+        """Record a warning on a node."""
         self.found.setdefault((kind, message), []).append(number)
 
-    def into(self, remarks: Remarks, place: str) -> None:
-        """Hand over one remark for all nodes of which the same is said."""
+    def into(self, warnings: DataWarnings, place: str) -> None:
+        """Hand over one warning for all nodes of which the same is said."""
         for (kind, message), numbers in self.found.items():
             nodes = radical.of_numbers(sorted(numbers))
-            remarks.found.append(
-                Remark(kind, place, f"{self.cluster}-{nodes}: {message}", remarks.about)
+            warnings.found.append(
+                DataWarning(kind, place, f"{self.cluster}-{nodes}: {message}", warnings.about)
             )
 
 
 def rate_text(rate: float) -> str:
-    """Return a rate as remarks show it, in Gbit/s."""
+    """Return a rate as warnings show it, in Gbit/s."""
     return f"{rate / 1e9:g} Gbit/s"
 
 
 def listed(names: Iterable[str], most: int = 10) -> str:
-    """Return names as remarks list them, cut where there are many."""
+    """Return names as warnings list them, cut where there are many."""
     every = list(names)
     more = f" and {len(every) - most} more" if len(every) > most else ""
     return ", ".join(every[:most]) + more
 
 
 def quoted(value: Any) -> str:
-    """Return a value as remarks quote it, cut where it is long."""
+    """Return a value as warnings quote it, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
@@ -124,7 +124,7 @@ class Entry:
     parts: dict[str, tuple[Entry, ...]]
 
 
-def grid_entry(content: dict[str, Any], remarks: Remarks, *, extension: str = "") -> Entry:
+def grid_entry(content: dict[str, Any], warnings: DataWarnings, *, extension: str = "") -> Entry:
     """Return the entry of the whole grid.
 
     Parameters
@@ -132,7 +132,7 @@ def grid_entry(content: dict[str, Any], remarks: Remarks, *, extension: str = ""
     content : dict
         The grid with all that is in it, as the API's deep description has it: each of `KINDS` a
         list of objects with ``uid``, an object keyed by uid, or an object with ``items``.
-    remarks : Remarks
+    warnings : DataWarnings
         Takes what is left out.
     extension : str
         What names of files end with, for the places of entries that have a file of their own.
@@ -142,7 +142,7 @@ def grid_entry(content: dict[str, Any], remarks: Remarks, *, extension: str = ""
     Entry
         The grid.
     """
-    return Entry("grid5000", "", content, _parts(content, "", (), remarks, extension))
+    return Entry("grid5000", "", content, _parts(content, "", (), warnings, extension))
 
 
 def number(content: dict[str, Any], key: str) -> float | None:
@@ -165,26 +165,30 @@ def is_retired(content: dict[str, Any]) -> bool:
 
 
 def objects(
-    content: dict[str, Any], key: str, place: str, remarks: Remarks
+    content: dict[str, Any], key: str, place: str, warnings: DataWarnings
 ) -> list[tuple[int, dict[str, Any]]]:
     """Return the objects of a list with their indices; what is none of them is left out."""
     values = content.get(key)
     if values is None:
         return []
     if not isinstance(values, list):
-        remarks.left_out(place, f"{key} is no list")
+        warnings.left_out(place, f"{key} is no list")
         return []
     found = []
     for index, value in enumerate(values):
         if isinstance(value, dict):
             found.append((index, value))
         elif value is not None:
-            remarks.left_out(place, f"{key}[{index}] is no object: {quoted(value)}")
+            warnings.left_out(place, f"{key}[{index}] is no object: {quoted(value)}")
     return found
 
 
 def _parts(
-    content: dict[str, Any], place: str, above: tuple[str, ...], remarks: Remarks, extension: str
+    content: dict[str, Any],
+    place: str,
+    above: tuple[str, ...],
+    warnings: DataWarnings,
+    extension: str,
 ) -> dict[str, tuple[Entry, ...]]:
     """Return what is below an entry (of these uids), each kind in the order of uids."""
     parts = {}
@@ -192,12 +196,12 @@ def _parts(
         found: dict[str, Entry] = {}
         for index, (key, value) in enumerate(_members(content.get(kind))):
             where = f"{place}/{kind}/{key or f'[{index}]'}".removeprefix("/")
-            entry = _entry(kind, key, value, where, above, remarks, extension)
+            entry = _entry(kind, key, value, where, above, warnings, extension)
             if entry is None:
                 continue
             if entry.uid in found:
                 about = _about(kind, above, entry.uid)
-                remarks.on(*about).left_out(where, f"there are two entries of uid {entry.uid!r}")
+                warnings.on(*about).left_out(where, f"there are two entries of uid {entry.uid!r}")
                 continue
             found[entry.uid] = entry
         parts[kind] = tuple(found[uid] for uid in sorted(found))
@@ -222,31 +226,33 @@ def _entry(
     value: Any,
     where: str,
     above: tuple[str, ...],
-    remarks: Remarks,
+    warnings: DataWarnings,
     extension: str,
 ) -> Entry | None:
     """Return an entry, None if it cannot be one."""
     if not isinstance(value, dict):
-        remarks.on(*_about(kind, above, key)).left_out(where, f"this is no object: {quoted(value)}")
+        warnings.on(*_about(kind, above, key)).left_out(
+            where, f"this is no object: {quoted(value)}"
+        )
         return None
     said = value.get("uid")
     uid = key if said is None else said
     if not isinstance(uid, str) or not _NAME.fullmatch(uid):
         said_so = f"uid {quoted(uid)} is no name" if uid else "it has no uid"
-        remarks.on(*_about(kind, above, key)).left_out(where, said_so)
+        warnings.on(*_about(kind, above, key)).left_out(where, said_so)
         return None
     place = where if key else f"{where.rpartition('/')[0]}/{uid}"
     if kind in ("nodes", "network_equipments"):
         place += extension
     if key and uid != key:
         about = _about(kind, above, uid)
-        remarks.on(*about).contradiction(place, f"its uid is {uid!r}, which is kept")
-    parts = _parts(value, where if key else place, (*above, uid), remarks, extension)
+        warnings.on(*about).contradiction(place, f"its uid is {uid!r}, which is kept")
+    parts = _parts(value, where if key else place, (*above, uid), warnings, extension)
     return Entry(uid, place, value, parts)
 
 
 def _about(kind: str, above: tuple[str, ...], uid: str) -> tuple[str, ...]:
-    """Return what a remark on an entry concerns; its uid is empty where it has none."""
+    """Return what a warning on an entry concerns; its uid is empty where it has none."""
     if kind == "nodes" and len(above) == 2:
         return ("cluster", *above)
     if kind == "clusters" and len(above) == 1:

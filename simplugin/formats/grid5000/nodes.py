@@ -10,8 +10,8 @@ from simplugin.formats.grid5000.entries import (
     ASSUMED,
     CONTRADICTION,
     LEFT_OUT,
-    NodeRemarks,
-    Remarks,
+    DataWarnings,
+    NodeWarnings,
     is_retired,
     listed,
     number,
@@ -67,7 +67,7 @@ def ethernet_adapter(
     network : SiteNetwork
         The equipment of the site.
     notes : list of (str, str)
-        Takes kinds and messages of remarks.
+        Takes kinds and messages of warnings.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def fast_adapter(
     network : SiteNetwork
         The equipment of the site.
     notes : list of (str, str)
-        Takes kinds and messages of remarks.
+        Takes kinds and messages of warnings.
 
     Returns
     -------
@@ -216,7 +216,9 @@ _LARGEST_NUMBER = 2**31 - 1
 _SAME = 1e-9
 
 
-def cluster_facts(cluster: Entry, network: SiteNetwork, remarks: Remarks) -> ClusterFacts | None:
+def cluster_facts(
+    cluster: Entry, network: SiteNetwork, warnings: DataWarnings
+) -> ClusterFacts | None:
     """Return the groups of nodes of a cluster that are alike.
 
     A core computes ``node_flops / nb_cores``, so that the total of a node is kept; where that is
@@ -229,8 +231,8 @@ def cluster_facts(cluster: Entry, network: SiteNetwork, remarks: Remarks) -> Clu
         The cluster.
     network : SiteNetwork
         The equipment of its site.
-    remarks : Remarks
-        Takes one remark for all nodes of which the same is said.
+    warnings : DataWarnings
+        Takes one warning for all nodes of which the same is said.
 
     Returns
     -------
@@ -238,14 +240,14 @@ def cluster_facts(cluster: Entry, network: SiteNetwork, remarks: Remarks) -> Clu
         Groups in the order of their smallest number; None if no node is left.
     """
     if is_retired(cluster.content):
-        remarks.left_out(cluster.place, f"{cluster.uid} is retired")
+        warnings.left_out(cluster.place, f"{cluster.uid} is retired")
         return None
-    notes = NodeRemarks(cluster.uid)
+    notes = NodeWarnings(cluster.uid)
     groups: dict[Alike, list[int]] = {}
     for node in cluster.parts["nodes"]:
         which = _number(cluster.uid, node.uid)
         if which is None:
-            remarks.left_out(node.place, f"{node.uid!r} is not {cluster.uid!r} and a number")
+            warnings.left_out(node.place, f"{node.uid!r} is not {cluster.uid!r} and a number")
             continue
         said: Notes = []
         try:
@@ -254,9 +256,9 @@ def cluster_facts(cluster: Entry, network: SiteNetwork, remarks: Remarks) -> Clu
             said.append((LEFT_OUT, str(problem)))
         for kind, message in said:
             notes.add(which, kind, message)
-    notes.into(remarks, cluster.place)
+    notes.into(warnings, cluster.place)
     if not groups:
-        remarks.left_out(cluster.place, f"{cluster.uid} has no node that can be described")
+        warnings.left_out(cluster.place, f"{cluster.uid} has no node that can be described")
         return None
     numbered = sorted(
         ((sorted(numbers), alike) for alike, numbers in groups.items()), key=lambda each: each[0]
@@ -282,9 +284,9 @@ def _alike(node: Entry, network: SiteNetwork, notes: Notes) -> Alike:
     if isinstance(cores, bool) or not isinstance(cores, int) or not 0 < cores <= _LARGEST_NUMBER:
         raise LeftOutError(f"the number of cores is {quoted(cores)}")
     speed = _core_speed(node.content.get("performance"), cores, notes)
-    odd = Remarks()
+    odd = DataWarnings()
     adapters = objects(node.content, "network_adapters", node.place, odd)
-    notes += [(remark.kind, remark.message) for remark in odd.found]
+    notes += [(warning.kind, warning.message) for warning in odd.found]
     mounted = mounted_adapters([content for _, content in adapters])
     return (
         cores,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
 from simplugin.formats.grid5000.backbone import all_places, backbone, site_places
-from simplugin.formats.grid5000.entries import Remarks, grid_entry
+from simplugin.formats.grid5000.entries import DataWarnings, grid_entry
 from simplugin.formats.grid5000.files import read_tree
 from simplugin.formats.grid5000.nodes import cluster_facts
 from simplugin.formats.grid5000.switches import site_network, unknown_nodes, uplinks
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
     from simplugin.formats.grid5000.entries import Entry
     from simplugin.formats.grid5000.switches import SiteNetwork
-    from simplugin.platforms.grid5000.facts import ClusterFacts, Remark
+    from simplugin.platforms.grid5000.facts import ClusterFacts, DataWarning
 
 _DATE = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?(?!\d)", re.ASCII)
 
 
 def read_reference(
     path: str | os.PathLike[str], *, date: str | None = None
-) -> tuple[Grid5000, tuple[Remark, ...]]:
+) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     """Read what the reference says of sites, nodes, switches and the backbone.
 
     What cannot be used is left out, what disagrees is decided, what is missing is assumed, each
-    with a remark: see `cluster_facts`, `uplinks` and `backbone` in this room.
+    with a warning: see `cluster_facts`, `uplinks` and `backbone` in this room.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read_reference(
     -------
     facts : Grid5000
         All sites that have nodes.
-    remarks : tuple of Remark
+    warnings : tuple of DataWarning
         What was odd, sorted by place; the places are the same wherever the reference lies.
 
     Raises
@@ -65,43 +65,45 @@ def read_reference(
         remedy = "give a year and month, 2026-03, or a day, 2026-03-31"
         raise PlatformError(f"{date!r} is no date of a reference", remedy=remedy)
     content, from_files = read_tree(path)
-    remarks = Remarks()
-    grid = grid_entry(content, remarks, extension=".json" if from_files else "")
+    warnings = DataWarnings()
+    grid = grid_entry(content, warnings, extension=".json" if from_files else "")
     found: list[SiteFacts] = []
     networks: dict[str, tuple[Entry, SiteNetwork]] = {}
     taken: set[str] = set()
     for site in grid.parts["sites"]:
-        network = site_network(site, remarks)
-        clusters = _clusters(site, network, taken, remarks)
+        network = site_network(site, warnings)
+        clusters = _clusters(site, network, taken, warnings)
         if not clusters:
-            remarks.on("site", site.uid).left_out(site.place, f"{site.uid} has no nodes")
+            warnings.on("site", site.uid).left_out(site.place, f"{site.uid} has no nodes")
             continue
-        ways = uplinks(network, _carried(clusters), remarks)
+        ways = uplinks(network, _carried(clusters), warnings)
         networks[site.uid] = (site, network)
         found.append(SiteFacts(site.uid, network.router, clusters, ways))
     if not found:
         raise PlatformError(
             "no node in it can be described",
             file=path,
-            remedy="; ".join(map(str, remarks.found[:3])) or "give the whole reference",
+            remedy="; ".join(map(str, warnings.found[:3])) or "give the whole reference",
         )
-    places = site_places(grid, remarks)
-    links = backbone(grid, networks, places, remarks)
+    places = site_places(grid, warnings)
+    links = backbone(grid, networks, places, warnings)
     if date is None:
         match = _DATE.search(Path(path).resolve().name)
         date = match[0] if match else ""
-    ordered = sorted(remarks.found, key=lambda remark: (remark.place, remark.kind, remark.message))
+    ordered = sorted(
+        warnings.found, key=lambda warning: (warning.place, warning.kind, warning.message)
+    )
     facts = Grid5000(date, tuple(found), links, all_places(places, links))
     return facts, tuple(ordered)
 
 
 def _clusters(
-    site: Entry, network: SiteNetwork, taken: set[str], remarks: Remarks
+    site: Entry, network: SiteNetwork, taken: set[str], warnings: DataWarnings
 ) -> tuple[ClusterFacts, ...]:
     """Return the clusters of a site that have nodes."""
     found = []
     for cluster in site.parts["clusters"]:
-        about = remarks.on("cluster", site.uid, cluster.uid)
+        about = warnings.on("cluster", site.uid, cluster.uid)
         if cluster.uid in taken:
             about.left_out(cluster.place, f"another site has a cluster {cluster.uid} too")
             continue
@@ -110,7 +112,7 @@ def _clusters(
             taken.add(cluster.uid)
             found.append(facts)
     known = {node.uid for cluster in site.parts["clusters"] for node in cluster.parts["nodes"]}
-    unknown_nodes(network, known, remarks)
+    unknown_nodes(network, known, warnings)
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from simplugin.platforms.grid5000.facts import Uplink
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simplugin.formats.grid5000.entries import Entry, Remarks
+    from simplugin.formats.grid5000.entries import DataWarnings, Entry
 
 ROUTER = "gw"
 _BETWEEN_SWITCHES = ("switch", "router")
@@ -144,14 +144,14 @@ class SiteNetwork:
         ]
 
 
-def switch_of(entry: Entry, remarks: Remarks) -> Switch:
+def switch_of(entry: Entry, warnings: DataWarnings) -> Switch:
     """Return an equipment of the reference as a switch.
 
     Parameters
     ----------
     entry : Entry
         As the reference describes it.
-    remarks : Remarks
+    warnings : DataWarnings
         Takes ports and rates that make no sense; they are left out.
 
     Returns
@@ -160,24 +160,24 @@ def switch_of(entry: Entry, remarks: Remarks) -> Switch:
         With the ports that something is plugged into.
     """
     ports = []
-    for at, card in objects(entry.content, "linecards", entry.place, remarks):
+    for at, card in objects(entry.content, "linecards", entry.place, warnings):
         where = f"linecard {at}"
-        default = _rate(card, entry.place, where, remarks)
-        for index, port in objects(card, "ports", entry.place, remarks):
+        default = _rate(card, entry.place, where, warnings)
+        for index, port in objects(card, "ports", entry.place, warnings):
             if not port:
                 continue
-            own = _rate(port, entry.place, f"port {index} of {where}", remarks)
+            own = _rate(port, entry.place, f"port {index} of {where}", warnings)
             ports.append(_port(port, card, own or default))
     declared = entry.content.get("channels")
     channels = {}
     for name, channel in (declared if isinstance(declared, dict) else {}).items():
         if isinstance(channel, dict):
-            rate = _rate(channel, entry.place, f"channel {name!r}", remarks)
+            rate = _rate(channel, entry.place, f"channel {name!r}", warnings)
             channels[name] = _port(channel, {}, rate)
     return Switch(entry.uid, entry.place, text(entry.content, "kind"), tuple(ports), channels)
 
 
-def site_network(site: Entry, remarks: Remarks) -> SiteNetwork:
+def site_network(site: Entry, warnings: DataWarnings) -> SiteNetwork:
     """Return the equipment of a site.
 
     The router is the equipment of kind ``router``; of several that named ``gw``, else the first.
@@ -186,7 +186,7 @@ def site_network(site: Entry, remarks: Remarks) -> SiteNetwork:
     ----------
     site : Entry
         The site.
-    remarks : Remarks
+    warnings : DataWarnings
         Takes what is odd.
 
     Returns
@@ -201,10 +201,10 @@ def site_network(site: Entry, remarks: Remarks) -> SiteNetwork:
     entries = [entry for entry in site.parts["network_equipments"] if entry.uid not in nodes]
     for entry in site.parts["network_equipments"]:
         if entry.uid in nodes:
-            about = remarks.on("switch", site.uid, entry.uid)
+            about = warnings.on("switch", site.uid, entry.uid)
             about.left_out(entry.place, f"a node has the name {entry.uid} too")
     for entry in entries:
-        about = remarks.on("switch", site.uid, entry.uid)
+        about = warnings.on("switch", site.uid, entry.uid)
         switch = switches[entry.uid] = switch_of(entry, about)
         for port in switch.ports:
             if port.kind == "node":
@@ -212,28 +212,28 @@ def site_network(site: Entry, remarks: Remarks) -> SiteNetwork:
     for entry in entries:
         for name in _aliases(entry):
             names.setdefault(name, entry.uid)
-    router = _router(site, switches, remarks.on("site", site.uid))
+    router = _router(site, switches, warnings.on("site", site.uid))
     names |= {uid: uid for uid in switches}
     every = {node: tuple(ports) for node, ports in node_ports.items()}
     return SiteNetwork(site.uid, switches, names, router, every)
 
 
-def _router(site: Entry, switches: dict[str, Switch], remarks: Remarks) -> str:
+def _router(site: Entry, switches: dict[str, Switch], warnings: DataWarnings) -> str:
     """Return the uid of a site's router, which is made where there is none."""
     routers = [uid for uid, switch in switches.items() if switch.kind == "router"]
     router = ROUTER if ROUTER in routers or not routers else routers[0]
     if not routers:
-        remarks.assumed(site.place, f"there is no router; {ROUTER!r} is taken")
+        warnings.assumed(site.place, f"there is no router; {ROUTER!r} is taken")
         switches.setdefault(ROUTER, Switch(ROUTER, site.place, "router", (), {}))
     if len(routers) > 1:
-        remarks.contradiction(
+        warnings.contradiction(
             site.place,
             f"there are routers {listed(routers)}; {router} is taken, others as switches",
         )
     return router
 
 
-def unknown_nodes(network: SiteNetwork, known: set[str], remarks: Remarks) -> None:
+def unknown_nodes(network: SiteNetwork, known: set[str], warnings: DataWarnings) -> None:
     """Record the nodes of each cluster that are plugged in somewhere, but not described."""
     for switch in network.switches.values():
         named = {port.uid for port in switch.ports if port.kind == "node" and port.uid}
@@ -241,7 +241,7 @@ def unknown_nodes(network: SiteNetwork, known: set[str], remarks: Remarks) -> No
         for node in sorted(named - known):
             missing[node.rpartition("-")[0]].append(node)
         for cluster, nodes in missing.items():
-            remarks.on("cluster", network.site, cluster).left_out(
+            warnings.on("cluster", network.site, cluster).left_out(
                 switch.place, f"its ports name {listed(nodes)}, which no file describes"
             )
 
@@ -257,11 +257,11 @@ def _port(port: dict[str, Any], card: dict[str, Any], rate: float | None) -> Por
     )
 
 
-def _rate(content: dict[str, Any], place: str, what: str, remarks: Remarks) -> float | None:
-    """Return a rate; what is there and is none gives a remark."""
+def _rate(content: dict[str, Any], place: str, what: str, warnings: DataWarnings) -> float | None:
+    """Return a rate; what is there and is none gives a warning."""
     rate = number(content, "rate")
     if rate is None and content.get("rate") is not None:
-        remarks.left_out(
+        warnings.left_out(
             place, f"the rate of {what} is {quoted(content['rate'])}, no bit/s above 0"
         )
     return rate
@@ -280,7 +280,7 @@ Towards = dict[str, str]
 
 
 def uplinks(
-    network: SiteNetwork, carried: dict[str, float], remarks: Remarks
+    network: SiteNetwork, carried: dict[str, float], warnings: DataWarnings
 ) -> tuple[Uplink, ...]:
     """Return the uplinks of all switches that nodes hang from.
 
@@ -296,7 +296,7 @@ def uplinks(
         The site's equipment.
     carried : dict of str to float
         For each equipment that nodes hang from, the rates of their adapters together [bit/s].
-    remarks : Remarks
+    warnings : DataWarnings
         Takes contradictions and assumptions about the uplinks that are used.
 
     Returns
@@ -317,7 +317,7 @@ def uplinks(
     found = []
     for switch in sorted(used):
         rate = cables.get(switch, {}).get(used[switch])
-        about = remarks.on("uplink", network.site, switch, used[switch])
+        about = warnings.on("uplink", network.site, switch, used[switch])
         if rate:
             _compare_ends(network, switch, used[switch], rate, about)
         else:
@@ -370,18 +370,18 @@ def _ways(router: str, cables: dict[str, dict[str, float]]) -> Towards:
 
 
 def _compare_ends(
-    network: SiteNetwork, switch: str, other: str, rate: float, remarks: Remarks
+    network: SiteNetwork, switch: str, other: str, rate: float, warnings: DataWarnings
 ) -> None:
     """Record where the two ends of a cable, or a channel and its ports, disagree."""
     ends = ((switch, other), (other, switch))
     for here, there in ends:
         for message in network.switches[here].odd_channels(network.names_of(there)):
-            remarks.contradiction(network.switches[here].place, message)
+            warnings.contradiction(network.switches[here].place, message)
     told = {
         here: network.switches[here].rate_towards(network.names_of(there)) for here, there in ends
     }
     if all(told.values()) and len(set(told.values())) > 1:
-        remarks.contradiction(
+        warnings.contradiction(
             network.switches[switch].place,
             f"the cable between {switch} and {other} has "
             + " and ".join(f"{rate_text(each or 0)} at {here}" for here, each in told.items())

@@ -178,7 +178,7 @@ def without_strangers(
     names = np.array([name in before.applications for name in after.applications])
     own: dict[str, Any] = {
         field: np.where(there, getattr(market, field), 0.0)
-        for field in ("wish", "metric", "offer", "plan", "paid")
+        for field in ("request", "metric", "offer", "plan", "paid")
     }
     return _like(state, replace(market, **own, reached=np.where(names, market.reached, 0.0)))
 
@@ -205,7 +205,7 @@ def _apart(seen: Floats, pure: Floats) -> float:
 def carried_over(before: Sharing, state: MarketState, after: Sharing) -> MarketState:
     """Return the state with which agents and applications that stay go on after a change.
 
-    Agents of an application on the same host behind the same link keep wishes and metric,
+    Agents of an application on the same host behind the same link keep requests and metric,
     applications what they reached; newcomers start as `Market.start` has it. Resources whose
     participants are all old keep their balance, and the metric's rounds are counted anew.
 
@@ -231,7 +231,7 @@ def carried_over(before: Sharing, state: MarketState, after: Sharing) -> MarketS
     """
     fresh = Market().start(after, PROPORTIONAL)
     old, new = _matched(identities(before), identities(after))
-    kept = np.zeros(fresh.wish.shape, dtype=bool)
+    kept = np.zeros(fresh.request.shape, dtype=bool)
     kept[:, new] = (state.metric[:, old] > 0) & (fresh.metric[:, new] > 0)
 
     def stayed(name: str) -> Floats:
@@ -250,7 +250,7 @@ def carried_over(before: Sharing, state: MarketState, after: Sharing) -> MarketS
     reached = fresh.reached.copy()
     old_application, new_application = _matched(before.applications, after.applications)
     reached[new_application] = state.reached[old_application]
-    own: dict[str, Any] = {name: stayed(name) for name in ("wish", "offer", "plan", "paid")}
+    own: dict[str, Any] = {name: stayed(name) for name in ("request", "offer", "plan", "paid")}
     resumed = replace(fresh, **own, price=price, balance=balance, reached=reached)
     return with_metric(after, resumed, stayed("metric"))
 
@@ -300,8 +300,8 @@ def begun_from(
     dearest = _dearest_route(sharing, paid, asked.bound[0] > 0)
     value = sharing.weight * PROPORTIONAL.marginal(part)
     paid = paid * np.minimum(1.0, value / np.maximum(dearest, value))[application]
-    wish = offer + paid * inverted(state.metric)
-    return replace(state, wish=wish, offer=offer, plan=offer, paid=paid, price=price)
+    request = offer + paid * inverted(state.metric)
+    return replace(state, request=request, offer=offer, plan=offer, paid=paid, price=price)
 
 
 def _dearest_route(sharing: Sharing, paid: Floats, computes: NDArray[np.bool_]) -> Floats:
@@ -368,7 +368,7 @@ class DelayedMarket:
     delay : int
         The oldest plan that a slot may act on [rounds].
     relaxation : float
-        Step of a wish towards the plan.
+        Step of a request towards the plan.
     seed : int
         Of the draws; each round has its own generator, so that rounds are functions of states.
     """
@@ -385,7 +385,7 @@ class DelayedMarket:
         """Return the state after one more round."""
         before = state.market
         offer, price = clear(before)
-        plan, _, reached = plan_applications(sharing, utility, before, 2 * offer - before.wish)
+        plan, _, reached = plan_applications(sharing, utility, before, 2 * offer - before.request)
         plans = (plan, *state.plans)[: self.delay + 1]
         generator = np.random.default_rng([self.seed, before.number])
         age = generator.integers(0, len(plans), size=plan.shape)
@@ -394,7 +394,7 @@ class DelayedMarket:
             before,
             offer=offer,
             plan=received,
-            paid=before.metric * (before.wish - offer),
+            paid=before.metric * (before.request - offer),
             price=price,
             reached=reached,
             number=before.number + 1,
@@ -403,6 +403,6 @@ class DelayedMarket:
         if after.number >= before.next_metric:
             after = adapt(sharing, utility, after)
         # The price paid stays when the metric changes.
-        aim = before.wish + self.relaxation * (received - offer) - offer
-        wish = offer + before.metric * aim * inverted(after.metric)
-        return DelayedState(replace(after, wish=wish), plans)
+        aim = before.request + self.relaxation * (received - offer) - offer
+        request = offer + before.metric * aim * inverted(after.metric)
+        return DelayedState(replace(after, request=request), plans)

@@ -238,7 +238,7 @@ class Grid5000:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class DataWarning:
     """A missing or contradictory fact, and how it was resolved.
 
     Attributes

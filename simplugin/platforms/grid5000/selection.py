@@ -7,14 +7,20 @@ from dataclasses import replace
 
 from simplugin.errors import PlatformError
 from simplugin.near_names import did_you_mean
-from simplugin.platforms.grid5000.facts import BackboneLink, Grid5000, Remark, SiteFacts, Uplink
+from simplugin.platforms.grid5000.facts import (
+    BackboneLink,
+    DataWarning,
+    Grid5000,
+    SiteFacts,
+    Uplink,
+)
 
 
 def selected(
     facts: Grid5000,
     sites: Sequence[str] = (),
     clusters: Sequence[str] = (),
-    remarks: Iterable[Remark] = (),
+    warnings: Iterable[DataWarning] = (),
 ) -> Grid5000:
     """Return the facts of some sites and clusters only.
 
@@ -26,7 +32,7 @@ def selected(
         Uids of sites; all if there are none.
     clusters : sequence of str, optional
         Uids of clusters of these sites; all if there are none.
-    remarks : iterable of Remark, optional
+    warnings : iterable of DataWarning, optional
         Reasons why sites and clusters were left out of the facts, for messages.
 
     Returns
@@ -45,14 +51,14 @@ def selected(
         return facts
     by_name = {site.uid: site for site in facts.sites}
     owner = {cluster.uid: site.uid for site in facts.sites for cluster in site.clusters}
-    remarks = tuple(remarks)
+    warnings = tuple(warnings)
     for site in sites:
         if site not in by_name:
-            why = _left_out("site", site, remarks)
+            why = _left_out("site", site, warnings)
             raise PlatformError(f"there is no site {site!r}{why}", remedy=_near(site, by_name))
     for cluster in clusters:
         if cluster not in owner:
-            raise _unknown_cluster(cluster, owner, sites, remarks)
+            raise _unknown_cluster(cluster, owner, sites, warnings)
     for cluster in clusters:
         if sites and owner[cluster] not in sites:
             raise PlatformError(
@@ -76,10 +82,10 @@ def selected(
 
 
 def _unknown_cluster(
-    cluster: str, owner: Mapping[str, str], sites: Collection[str], remarks: Iterable[Remark]
+    cluster: str, owner: Mapping[str, str], sites: Collection[str], warnings: Iterable[DataWarning]
 ) -> PlatformError:
     """Return the error for a cluster that no site has."""
-    message = f"there is no cluster {cluster!r}{_left_out('cluster', cluster, remarks)}"
+    message = f"there is no cluster {cluster!r}{_left_out('cluster', cluster, warnings)}"
     hint = did_you_mean(cluster, owner)
     if hint:
         return PlatformError(message, remedy=hint)
@@ -94,12 +100,12 @@ def _near(name: str, known: Collection[str]) -> str:
     return did_you_mean(name, known) or f"choose among {', '.join(sorted(known))}"
 
 
-def _left_out(kind: str, name: str, remarks: Iterable[Remark]) -> str:
+def _left_out(kind: str, name: str, warnings: Iterable[DataWarning]) -> str:
     """Return why a site or cluster was left out, as an addition to a message."""
-    for remark in remarks:
-        about = (remark.about[0], remark.about[-1]) if remark.about else ("", "")
-        if about == (kind, name) and remark.kind == "left-out":
-            return f": {remark.message}"
+    for warning in warnings:
+        about = (warning.about[0], warning.about[-1]) if warning.about else ("", "")
+        if about == (kind, name) and warning.kind == "left-out":
+            return f": {warning.message}"
     return ""
 
 
@@ -140,16 +146,16 @@ def _backbone(facts: Grid5000, chosen: Collection[str]) -> tuple[BackboneLink, .
 
 
 def concerning(
-    remarks: Iterable[Remark],
+    warnings: Iterable[DataWarning],
     facts: Grid5000,
     sites: Collection[str] = (),
     clusters: Collection[str] = (),
-) -> tuple[Remark, ...]:
-    """Return the remarks on what was asked for.
+) -> tuple[DataWarning, ...]:
+    """Return the warnings about what was asked for.
 
     Parameters
     ----------
-    remarks : iterable of Remark
+    warnings : iterable of DataWarning
         All of them.
     facts : Grid5000
         The facts after the selection.
@@ -158,20 +164,20 @@ def concerning(
 
     Returns
     -------
-    tuple of Remark
+    tuple of DataWarning
         In their order; all if nothing was selected. Otherwise those on what is left: its sites,
         the selected clusters, the switches and cables on their way to the router, the links
         of the backbone; also on clusters of selected sites that were left out, unless clusters
         were selected; and those of which it is not known what they concern.
     """
     if not sites and not clusters:
-        return tuple(remarks)
+        return tuple(warnings)
     left = _Left(facts, clusters)
-    return tuple(remark for remark in remarks if left.has(remark.about))
+    return tuple(warning for warning in warnings if left.has(warning.about))
 
 
 class _Left:
-    """Parts left after a selection, as remarks name them."""
+    """Parts left after a selection, as warnings name them."""
 
     def __init__(self, facts: Grid5000, clusters: Collection[str]) -> None:
         self._clusters = clusters
@@ -186,7 +192,7 @@ class _Left:
         self._switches |= {(site, switch) for site, switch, _ in self._uplinks}
 
     def has(self, about: tuple[str, ...]) -> bool:
-        """Return True if the subject of a remark is left, or was before it was left out."""
+        """Return True if the subject of a warning is left, or was before it was left out."""
         match about:
             case ("grid",):
                 return False

@@ -51,7 +51,7 @@ class AcceleratedAgent(MarketAgent):
 
     Attributes
     ----------
-    wishes, residuals : list of pair of float
+    requests, residuals : list of pair of float
         Of its two slots, the oldest first [tasks/s].
     residual : pair of float
         Of this round [tasks/s].
@@ -62,18 +62,18 @@ class AcceleratedAgent(MarketAgent):
     products : float64, shape (n_remembered, n_remembered)
         A master's: those of all applications.
     stride : float
-        A master's: by how many residuals wishes moved last while they merely drifted, or 1.
+        A master's: by how many residuals requests moved last while they merely drifted, or 1.
     least : float
         A master's: the smallest squared norm of a residual since the metric changed [utility].
     plain : list of float
-        The wishes to return to.
+        The requests to return to.
     mixed : bool
         True if there are such: the last ones were not plain.
     settled : float
         Throughput in the last round that counted [tasks/s].
     """
 
-    wishes: list[Pair] = field(default_factory=list)
+    requests: list[Pair] = field(default_factory=list)
     residuals: list[Pair] = field(default_factory=list)
     residual: Pair = (0.0, 0.0)
     parts: list[float] = field(default_factory=list)
@@ -229,14 +229,14 @@ def _hear(state: AcceleratedAgent, verdict: Verdict, totals: list[float], posts:
 
 
 def _return(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Bid by the wishes of the plain step, with the old metric."""
+    """Bid by the requests of the plain step, with the old metric."""
     del received
     return market.bid(state, posts)
 
 
 def _change(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
     """Change the metric, and forget the rounds before."""
-    state.wishes, state.residuals, state.mixed = [], [], False
+    state.requests, state.residuals, state.mixed = [], [], False
     return market.PHASES["metric"](state, received, posts)
 
 
@@ -249,39 +249,39 @@ def _bid(state: AcceleratedAgent, undone: bool, posts: Posts) -> str:
 
 
 def _undo(state: AcceleratedAgent) -> None:
-    """Return to the round before, with the wishes of its plain step."""
-    for slot, wish in zip(state.slots, state.plain, strict=True):
-        slot.undo(wish)
+    """Return to the round before, with the requests of its plain step."""
+    for slot, request in zip(state.slots, state.plain, strict=True):
+        slot.undo(request)
     state.reached = state.settled
-    state.wishes, state.residuals, state.mixed = state.wishes[-1:], state.residuals[-1:], False
+    state.requests, state.residuals, state.mixed = state.requests[-1:], state.residuals[-1:], False
     state.schedule.put_off(state.round + 2)
 
 
 def _mix(state: AcceleratedAgent, verdict: Verdict, posts: Posts) -> str:
-    """Move the wishes by the rounds remembered, and bid."""
-    pair = [slot.wish if slot else 0.0 for slot in (state.computing, state.receiving)]
-    state.wishes = [*state.wishes, (pair[0], pair[1])][-MEMORY - 1 :]
+    """Move the requests by the rounds remembered, and bid."""
+    pair = [slot.request if slot else 0.0 for slot in (state.computing, state.receiving)]
+    state.requests = [*state.requests, (pair[0], pair[1])][-MEMORY - 1 :]
     state.residuals = [*state.residuals, state.residual][-MEMORY - 1 :]
     for slot in state.slots:
         slot.move(state.method.relaxation)
     state.mixed = bool(verdict.gamma) or verdict.stride > 1
     if state.mixed:
-        state.plain = [slot.wish for slot in state.slots]
+        state.plain = [slot.request for slot in state.slots]
         for i, either in enumerate((state.computing, state.receiving)):
             if either:
-                wishes = [each[i] for each in state.wishes]
+                requests = [each[i] for each in state.requests]
                 residuals = [each[i] for each in state.residuals]
-                either.wish = _mixed(wishes, residuals, verdict)
+                either.request = _mixed(requests, residuals, verdict)
     return _bid(state, False, posts)
 
 
-def _mixed(wishes: list[float], residuals: list[float], verdict: Verdict) -> float:
-    """Return one mixed wish, the differences in order, the oldest first; or a longer step."""
+def _mixed(requests: list[float], residuals: list[float], verdict: Verdict) -> float:
+    """Return one mixed request, the differences in order, the oldest first; or a longer step."""
     if verdict.stride > 1:
-        return wishes[-1] + verdict.stride * residuals[-1]
-    mixed = wishes[-1] + residuals[-1]
+        return requests[-1] + verdict.stride * residuals[-1]
+    mixed = requests[-1] + residuals[-1]
     for j, part in enumerate(verdict.gamma):
-        moved = (wishes[j + 1] - wishes[j]) + (residuals[j + 1] - residuals[j])
+        moved = (requests[j + 1] - requests[j]) + (residuals[j + 1] - residuals[j])
         mixed = mixed - part * moved
     return mixed
 

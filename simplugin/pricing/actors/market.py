@@ -308,7 +308,7 @@ def _metric(state: MarketAgent, received: dict[int, Message], posts: Posts) -> s
 
 
 def _move(state: MarketAgent, posts: Posts) -> str:
-    """Move the wishes, and bid."""
+    """Move the requests, and bid."""
     for slot in state.slots:
         slot.move(state.method.relaxation)
     return bid(state, posts)
@@ -410,8 +410,8 @@ def clear(capacity: float, bids: Sequence[Message]) -> float:
     price = 0.0
     while True:
         wanted = yielded = 0.0
-        for demand, wish, give in left:
-            wanted += demand * wish
+        for demand, request, give in left:
+            wanted += demand * request
             yielded += demand * give
         price = max((wanted - capacity) / yielded, 0.0) if yielded > 0 else price
         stay = [bid for bid in left if bid[1] > price * bid[2]]

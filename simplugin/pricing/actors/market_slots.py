@@ -28,7 +28,7 @@ class Slot:
         Demand of a task [flop] or [byte].
     demand, bound : float
         The same and what it could have alone [tasks/s]; 0 where it is out of the market.
-    wish, metric : float
+    request, metric : float
         :math:`d` [tasks/s] and :math:`\theta` [utility/(tasks/s)^2].
     price, price_before : float
         :math:`\lambda` now and a round ago [utility/flop] or [utility/byte].
@@ -46,7 +46,7 @@ class Slot:
     task: float
     demand: float = 0.0
     bound: float = 0.0
-    wish: float = 0.0
+    request: float = 0.0
     metric: float = 0.0
     price: float = 0.0
     price_before: float = 0.0
@@ -63,7 +63,7 @@ class Slot:
     @property
     def answer(self) -> float:
         """:math:`t`, step 2 [tasks/s]."""
-        return 2 * self.offer - self.wish
+        return 2 * self.offer - self.request
 
     @property
     def inverse(self) -> float:
@@ -74,7 +74,7 @@ class Slot:
         """Begin to bid, with the throughput of the application alone and its marginal utility."""
         self.bound = bound
         self.demand = self.task if bound > 0 else 0.0
-        self.wish = self.offer = 0.0
+        self.request = self.offer = 0.0
         self.balance = 1.0
         self.metric = SIZE * value * (1.0 / min(bound, alone)) if bound > 0 else 0.0
 
@@ -92,22 +92,22 @@ class Slot:
         self.bound = bound
 
     def bid(self) -> tuple[float, ...]:
-        """Return a bid: demand, wish, decrease of the offer with the price, residuals."""
+        """Return a bid: demand, request, decrease of the offer with the price, residuals."""
         give = self.demand / self.metric if self.metric > 0 else 0.0
-        return self.demand, self.wish, give, self.planned, self.moved
+        return self.demand, self.request, give, self.planned, self.moved
 
     def take(self, price: float) -> None:
         """Note the price, and the offer that goes with it."""
         self.price_before, self.before = self.price, self.offer
         self.price = price
         give = self.demand / self.metric if self.metric > 0 else 0.0
-        self.offer = max(self.wish - price * give, 0.0) if self.wish > 0 else 0.0
-        self.paid_before, self.paid = self.paid, self.metric * (self.wish - self.offer)
+        self.offer = max(self.request - price * give, 0.0) if self.request > 0 else 0.0
+        self.paid_before, self.paid = self.paid, self.metric * (self.request - self.offer)
 
-    def undo(self, wish: float) -> None:
-        """Return to the offer and the price of a round ago, with another wish."""
+    def undo(self, request: float) -> None:
+        """Return to the offer and the price of a round ago, with another request."""
         self.price, self.offer, self.paid = self.price_before, self.before, self.paid_before
-        self.wish = wish
+        self.request = request
 
     def settle(self, plan: float, worth: float, value: float, reached: float) -> None:
         """Note the plan and its worth, and this round's residuals.
@@ -140,10 +140,10 @@ class Slot:
         self.metric = SIZE * value / size * pull * balance
 
     def move(self, relaxation: float) -> None:
-        """Move the wish, step 6."""
+        """Move the request, step 6."""
         if self.bound > 0:
             onward = (relaxation - 1) * (self.plan - self.offer)
-            self.wish = self.offer + self.worth * self.inverse + onward
+            self.request = self.offer + self.worth * self.inverse + onward
 
 
 @dataclass(slots=True)

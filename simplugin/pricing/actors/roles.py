@@ -198,7 +198,10 @@ def _of_market(
     resources = int(sharing.host[number]), sharing.n_hosts + int(sharing.link[number])
     for i, slot in enumerate((role.computing, role.receiving)):
         if slot:
-            slot.wish, slot.metric = float(start.wish[i, number]), float(start.metric[i, number])
+            slot.request, slot.metric = (
+                float(start.request[i, number]),
+                float(start.metric[i, number]),
+            )
             slot.offer, slot.plan = float(start.offer[i, number]), float(start.plan[i, number])
             slot.paid = float(start.paid[i, number])
             slot.price = float(start.price[resources[i]]) if slot.metric > 0 else 0.0
@@ -214,9 +217,9 @@ def _of_accelerated(
         return role
     number = role.seat.number
     role.settled = role.reached
-    role.wishes, role.residuals = (
+    role.requests, role.residuals = (
         [(float(each[0, number]), float(each[1, number])) for each in rounds]
-        for rounds in (start.wishes, start.residuals)
+        for rounds in (start.requests, start.residuals)
     )
     if role.seat.father is None:
         role.products = start.products.tolist()

@@ -1,16 +1,16 @@
 r"""Local markets, accelerated by what the last rounds have in common.
 
-A round of :class:`~simplugin.pricing.policies.market.Market` maps the wishes :math:`d` to
+A round of :class:`~simplugin.pricing.policies.market.Market` maps the requests :math:`d` to
 :math:`d + g`. While the metric stays, Anderson's method (type II, [1]_) mixes the last rounds,
 
 .. math:: d \leftarrow d_i + g_i - \sum_j \gamma_j (\Delta d_j + \Delta g_j),
 
 with :math:`\gamma` least in :math:`\|g_i - \sum_j \gamma_j \Delta g_j\|_\theta`. Where a residual
-stays as it was, :math:`\|\Delta g\|^2 \leq` `STEADY` :math:`\|g\|^2`, wishes merely drift, and the
-step is 2, 4, 8... times :math:`g` instead. A round whose :math:`\|g\|_\theta^2` exceeds the least
-since the metric changed by more than `SLACK` is undone: the allocation stays, the wishes go back
-to the plain step, and the memory begins anew. Plain rounds never let the residual grow while the
-metric stays, and so no round lets it grow further than that.
+stays as it was, :math:`\|\Delta g\|^2 \leq` `STEADY` :math:`\|g\|^2`, requests merely drift, and
+the step is 2, 4, 8... times :math:`g` instead. A round whose :math:`\|g\|_\theta^2` exceeds the
+least since the metric changed by more than `SLACK` is undone: the allocation stays, the requests go
+back to the plain step, and the memory begins anew. Plain rounds never let the residual grow while
+the metric stays, and so no round lets it grow further than that.
 
 What it costs: a second pair of sweeps per round. Up each edge of each tree go the sums of
 :math:`\theta g g_j` below it for the rounds remembered and this one (`MEMORY` + 2 = 12 scalars at
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # How many differences of rounds are mixed.
 MEMORY = 10
 # How small the squared norm of the change of a residual is, relative to that of the residual, while
-# wishes merely drift.
+# requests merely drift.
 STEADY = 0.0025
 # How far the squared norm of a residual may exceed the least so far.
 SLACK = 1.2
@@ -88,8 +88,8 @@ class AcceleratedState(ExtendedState):
     Attributes
     ----------
     market : MarketState
-        Wishes for the next round, and what the last one that counts led to.
-    wishes, residuals : tuple of float64 arrays, shape (2, n_agents)
+        Requests for the next round, and what the last one that counts led to.
+    requests, residuals : tuple of float64 arrays, shape (2, n_agents)
         Of the rounds remembered, the oldest first [tasks/s].
     products : float64, shape (n_remembered, n_remembered)
         Inner products of the residuals, in the metric [utility].
@@ -98,10 +98,10 @@ class AcceleratedState(ExtendedState):
     least : float
         The smallest squared norm of a residual since the metric changed [utility].
     plain : float64, shape (2, n_agents), optional
-        The wishes to return to if the mixed ones in `market` prove worse; None if plain.
+        The requests to return to if the mixed ones in `market` prove worse; None if plain.
     """
 
-    wishes: tuple[Floats, ...]
+    requests: tuple[Floats, ...]
     residuals: tuple[Floats, ...]
     products: Floats
     stride: float
@@ -138,19 +138,25 @@ class AcceleratedMarket:
             return undone(state)
         if after.metric is not before.metric:
             return accelerated(after)
-        wishes = (*state.wishes, before.wish)
-        if len(wishes) > MEMORY + 1:
-            wishes, remembered, products = wishes[1:], remembered[1:], products[1:, 1:]
+        requests = (*state.requests, before.request)
+        if len(requests) > MEMORY + 1:
+            requests, remembered, products = requests[1:], remembered[1:], products[1:, 1:]
         least = min(state.least, float(products[-1, -1]))
-        if len(wishes) < 2:
-            return AcceleratedState(after, wishes, remembered, products, 1.0, least, None)
+        if len(requests) < 2:
+            return AcceleratedState(after, requests, remembered, products, 1.0, least, None)
         stride = 2 * state.stride if steady(products) else 1.0
         if stride > 1:
-            wish = before.wish + stride * residual
+            request = before.request + stride * residual
         else:
-            wish = mix(wishes, remembered, coefficients(products))
+            request = mix(requests, remembered, coefficients(products))
         return AcceleratedState(
-            replace(after, wish=wish), wishes, remembered, products, stride, least, after.wish
+            replace(after, request=request),
+            requests,
+            remembered,
+            products,
+            stride,
+            least,
+            after.request,
         )
 
 
@@ -160,18 +166,18 @@ def accelerated(market: MarketState) -> AcceleratedState:
 
 
 def undone(state: AcceleratedState) -> AcceleratedState:
-    """Return the state before a mixed round, with the wishes of the plain step instead."""
+    """Return the state before a mixed round, with the requests of the plain step instead."""
     assert state.plain is not None
     market = replace(
         state.market,
-        wish=state.plain,
+        request=state.plain,
         number=state.market.number + 1,
         next_metric=max(state.market.next_metric, state.market.number + 2),
     )
     last = slice(-1, None)
     return AcceleratedState(
         market,
-        state.wishes[last],
+        state.requests[last],
         state.residuals[last],
         state.products[last, last],
         1.0,
@@ -254,10 +260,10 @@ def solved(matrix: Floats, right: Floats) -> Floats:
     return left[:, -1]
 
 
-def mix(wishes: tuple[Floats, ...], residuals: tuple[Floats, ...], gamma: Floats) -> Floats:
-    """Return the mixed wishes, the differences in order, the oldest first."""
-    mixed = wishes[-1] + residuals[-1]
+def mix(requests: tuple[Floats, ...], residuals: tuple[Floats, ...], gamma: Floats) -> Floats:
+    """Return the mixed requests, the differences in order, the oldest first."""
+    mixed = requests[-1] + residuals[-1]
     for j, part in enumerate(gamma):
-        moved = (wishes[j + 1] - wishes[j]) + (residuals[j + 1] - residuals[j])
+        moved = (requests[j + 1] - requests[j]) + (residuals[j + 1] - residuals[j])
         mixed = mixed - part * moved
     return mixed

@@ -8,7 +8,7 @@ an application's agents exactly, where a gradient only approaches it.
 
 An agent :math:`n` of application :math:`k` has up to two *slots* :math:`j`: computing, for which
 a task demands :math:`a = w_k` of the host, if it may compute; receiving, :math:`a = b_k` of the
-link above it, if it has one. A slot has a wish :math:`d_j` and a metric :math:`\theta_j`
+link above it, if it has one. A slot has a request :math:`d_j` and a metric :math:`\theta_j`
 [utility per (tasks/s)^2]. A round:
 
 1. **Market** of resource :math:`r` of capacity :math:`c_r`, its participants in agent order.
@@ -31,11 +31,11 @@ link above it, if it has one. A slot has a wish :math:`d_j` and a metric :math:`
 5. **Down**: :math:`\nu_n = v_n (\nu_{father} + \theta^f_n (t^f_n - m_n))`. The plan is
    :math:`x_n = t^x_n + \nu_n / \theta^x_n` and :math:`f_n = m_n + u_n \nu_n`. The slots' worths
    are :math:`y^x_n = \nu_n` and :math:`y^f_n = \nu_{father} - \nu_n`.
-6. **Wish**: :math:`d_j \leftarrow z'_j + y_j / \theta_j + (\gamma - 1)(z_j - z'_j)`, with the new
-   metric if it changes; :math:`z = (x, f)` and :math:`\gamma` is the relaxation. While the metric
-   stays this is :math:`d_j \leftarrow d_j + \gamma (z_j - z'_j)`.
+6. **Request**: :math:`d_j \leftarrow z'_j + y_j / \theta_j + (\gamma - 1)(z_j - z'_j)`, with the
+   new metric if it changes; :math:`z = (x, f)` and :math:`\gamma` is the relaxation. While the
+   metric stays this is :math:`d_j \leftarrow d_j + \gamma (z_j - z'_j)`.
 
-Nothing is known at the start: all wishes are 0, and the first metric comes from what each
+Nothing is known at the start: all requests are 0, and the first metric comes from what each
 application would reach alone, :math:`F_k`, which one sweep up finds. With
 :math:`\hat\rho_k = \rho_k` clipped to `LEAST` :math:`F_k` and :math:`F_k` (to begin with
 :math:`F_k`), the value :math:`\pi_k = w U'(\hat\rho_k)` and the size :math:`X_j` of a slot, the
@@ -113,7 +113,7 @@ class MarketState:
     ----------
     slots : Slots
         The slots.
-    wish, metric : float64, shape (2, n_agents)
+    request, metric : float64, shape (2, n_agents)
         For the next round [tasks/s], [utility/(tasks/s)^2]; 0 without a slot.
     offer, plan : float64, shape (2, n_agents)
         Offers of the markets, and plans of the applications [tasks/s].
@@ -134,7 +134,7 @@ class MarketState:
     """
 
     slots: Slots
-    wish: Floats
+    request: Floats
     metric: Floats
     offer: Floats
     plan: Floats
@@ -174,7 +174,7 @@ class Market:
     Attributes
     ----------
     relaxation : float
-        Step of a wish towards the plan, 0 to 2; 0.2 to 0.5 where rounds do not wait for each
+        Step of a request towards the plan, 0 to 2; 0.2 to 0.5 where rounds do not wait for each
         other.
 
     Raises
@@ -209,12 +209,12 @@ class Market:
     def round(self, sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketState:
         """Return the state after one more round."""
         offer, price = clear(state)
-        plan, worth, reached = plan_applications(sharing, utility, state, 2 * offer - state.wish)
+        plan, worth, reached = plan_applications(sharing, utility, state, 2 * offer - state.request)
         after = replace(
             state,
             offer=offer,
             plan=plan,
-            paid=state.metric * (state.wish - offer),
+            paid=state.metric * (state.request - offer),
             price=price,
             reached=reached,
             number=state.number + 1,
@@ -223,8 +223,8 @@ class Market:
         if after.number >= state.next_metric:
             after = adapt(sharing, utility, after)
         inverse = inverted(after.metric)
-        wish = offer + worth * inverse + (self.relaxation - 1) * (plan - offer)
-        return replace(after, wish=np.where(state.slots.bound > 0, wish, 0.0))
+        request = offer + worth * inverse + (self.relaxation - 1) * (plan - offer)
+        return replace(after, request=np.where(state.slots.bound > 0, request, 0.0))
 
 
 def clear(state: MarketState) -> tuple[Floats, Floats]:
@@ -239,23 +239,23 @@ def clear(state: MarketState) -> tuple[Floats, Floats]:
     """
     asked = state.slots
     capacity = asked.capacity
-    wish = state.wish.ravel()[asked.used]
+    request = state.request.ravel()[asked.used]
     demand = asked.demand.ravel()[asked.used]
     give = demand / state.metric.ravel()[asked.used]
     price = np.zeros(len(capacity))
-    left = np.flatnonzero(wish > 0)
+    left = np.flatnonzero(request > 0)
     while True:
         resource = asked.resource[left]
-        wanted = np.bincount(resource, demand[left] * wish[left], len(capacity))
+        wanted = np.bincount(resource, demand[left] * request[left], len(capacity))
         yielded = np.bincount(resource, demand[left] * give[left], len(capacity))
         np.divide(wanted - capacity, yielded, out=price, where=yielded > 0)
         np.maximum(price, 0.0, out=price)
-        stays = wish[left] > price[resource] * give[left]
+        stays = request[left] > price[resource] * give[left]
         if np.all(stays):
             break
         left = left[stays]
-    offer = np.zeros_like(state.wish)
-    offer.ravel()[asked.used[left]] = wish[left] - price[resource] * give[left]
+    offer = np.zeros_like(state.request)
+    offer.ravel()[asked.used[left]] = request[left] - price[resource] * give[left]
     return offer, price
 
 

@@ -100,9 +100,9 @@ def grid5000(
     table = _path("latencies", latencies, directory)
     sites, clusters = _names("site", site), _names("cluster", cluster)
     try:
-        facts, remarks = shipped_catalogue() if source is None else read_facts(source)
+        facts, warnings = shipped_catalogue() if source is None else read_facts(source)
         times = None if table is None else read_latencies(table, facts)
-        return grid5000_platform(selected(facts, sites, clusters, remarks), times, interconnect)
+        return grid5000_platform(selected(facts, sites, clusters, warnings), times, interconnect)
     except PlatformError as error:
         raise ValueError(str(error)) from error
 

@@ -13,9 +13,9 @@ from simplugin.platforms.grid5000.facts import (
     Adapter,
     BackboneLink,
     ClusterFacts,
+    DataWarning,
     Grid5000,
     NodeGroup,
-    Remark,
     SiteFacts,
     Uplink,
 )
@@ -116,14 +116,14 @@ def test_wrong_choices_are_refused(
 
 
 def test_why_something_was_left_out_is_quoted(facts: Grid5000) -> None:
-    remarks = (
+    warnings = (
         *shipped_catalogue()[1],
-        Remark("left-out", "", "old is retired", ("cluster", "nancy", "old")),
-        Remark("assumed", "", "something else", ("cluster", "nancy", "older")),
+        DataWarning("left-out", "", "old is retired", ("cluster", "nancy", "old")),
+        DataWarning("assumed", "", "something else", ("cluster", "nancy", "older")),
     )
     with pytest.raises(PlatformError, match="no site 'bordeaux': bordeaux has no nodes; "):
-        selected(facts, ["bordeaux"], remarks=remarks)
+        selected(facts, ["bordeaux"], warnings=warnings)
     with pytest.raises(PlatformError, match="no cluster 'old': old is retired; "):
-        selected(facts, clusters=["old"], remarks=remarks)
+        selected(facts, clusters=["old"], warnings=warnings)
     with pytest.raises(PlatformError, match="no cluster 'older'; "):
-        selected(facts, clusters=["older"], remarks=remarks)
+        selected(facts, clusters=["older"], warnings=warnings)

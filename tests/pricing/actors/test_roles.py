@@ -27,16 +27,18 @@ def test_each_role_has_its_own_part_only(uneven):
     state = state_after(method, uneven, 12)
     twisted = replace(
         state,
-        market=replace(state.market, wish=state.market.wish * 2, price=state.market.price * 2),
+        market=replace(
+            state.market, request=state.market.request * 2, price=state.market.price * 2
+        ),
     )
     roles, around = cast(method, PROPORTIONAL, 3), neighbourhoods(uneven)
     own, other = (taken_over(method, uneven, each) for each in (state, twisted))
     for seat in around.agents:
         one, two = own(roles.agent(seat)), other(roles.agent(seat))
-        assert [slot.wish * 2 for slot in one.slots] == [slot.wish for slot in two.slots]
+        assert [slot.request * 2 for slot in one.slots] == [slot.request for slot in two.slots]
         assert bool(one.products) == (seat.father is None)
         # Numbers of its own, whatever the size of the deployment.
-        assert all(len(pair) == 2 for pair in (*one.wishes, *one.residuals))
+        assert all(len(pair) == 2 for pair in (*one.requests, *one.residuals))
     for desk in around.managers:
         one, two = own(roles.manager(desk)), other(roles.manager(desk))
         assert one.price * 2 == two.price
@@ -56,7 +58,7 @@ def test_who_takes_over_gets_nothing_of_others(uneven):
             state,
             **{
                 name: np.where(mine, getattr(state, name), -7.0)
-                for name in ("wish", "metric", "offer", "plan", "paid")
+                for name in ("request", "metric", "offer", "plan", "paid")
             },
             price=np.where(np.isin(resources, list(uses)), state.price, -7.0),
             balance=np.full(len(resources), -7.0),
