@@ -22,7 +22,7 @@ from simplugin.pricing.actors.neighbourhood import (
 )
 from simplugin.pricing.actors.roles import cast, taken_over, ticking_cast
 from simplugin.pricing.changes import changing
-from simplugin.pricing.iteration import Method, State, Trajectory, settled
+from simplugin.pricing.iteration import Method, State, Trajectory, require_rounds, settled
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.platform_changes import own_changes, ways
 
@@ -106,8 +106,10 @@ def negotiate(
     Raises
     ------
     WorkloadError
-        A son has no route to its father, or `start` does not go with method and deployment.
+        A son has no route to its father, `start` does not go with method and deployment, or
+        `rounds` is below 1.
     """
+    require_rounds(rounds, 1)
     model = platform
     if isinstance(model, Graph):
         check_ways_back(model, sharing)
@@ -350,9 +352,15 @@ def keep_up(
     PlatformError
         A profile of the platform cannot be foretold, see `own_changes`.
     WorkloadError
-        A son has no link to its father, all hosts fail at some time, or a change is about what is
-        not there.
+        A son has no link to its father, all hosts fail at some time, a change is about what is
+        not there, or a time or `patience` is out of range.
     """
+    times = (until, period, period if sample is None else sample)
+    if not all(0 < each < np.inf for each in times) or patience < 1:
+        raise WorkloadError(
+            f"until is {until}, period {period}, sample {sample} and patience {patience}; give"
+            " positive, finite times and a patience of 1 or more"
+        )
     if isinstance(platform, Graph):
         check_ways_back(platform, sharing)
     every = [*own_changes(platform, sharing, until), *changes]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
-from simplugin.errors import SimpluginError
+from simplugin.errors import SimpluginError, WorkloadError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,6 +90,12 @@ class Trajectory:
         return len(self.throughput) - 1
 
 
+def require_rounds(rounds: object, least: int) -> None:
+    """Raise unless a number of rounds is a whole number of at least `least`."""
+    if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < least:
+        raise WorkloadError(f"rounds is {rounds!r}; give a whole number from {least} on")
+
+
 def iterate(
     method: Method[_State],
     sharing: Sharing,
@@ -121,7 +127,13 @@ def iterate(
     -------
     Trajectory
         Without dates.
+
+    Raises
+    ------
+    WorkloadError
+        `rounds` is not a whole number of at least 0.
     """
+    require_rounds(rounds, 0)
     state = method.start(sharing, utility) if start is None else start
     states = []
     for number in range(rounds + 1):

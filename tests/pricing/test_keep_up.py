@@ -174,3 +174,18 @@ def test_news_are_forgotten_after_silence_or_farewell():
     assert set(news.take([])) == {1}
     assert set(news.take([])) == {1}
     assert news.take([]) == {}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"until": inf}, {"until": 0.0}, {"period": 0.0}, {"sample": -1.0}, {"patience": 0}]
+)
+def test_times_that_never_end_are_refused(wrong):
+    with pytest.raises(WorkloadError, match="positive, finite times"):
+        keep_up(
+            report_platform(),
+            ALWAYS,
+            deploy(report_platform(), ALWAYS),
+            Market(),
+            LOG,
+            **({"until": 1.0, "period": PERIOD} | wrong),
+        )

@@ -183,3 +183,12 @@ def test_masters_that_no_tree_joins_cannot_accelerate():
     negotiate(graph, sharing, Market(), 1, AlphaFair(1.0))
     with pytest.raises(SimpluginError, match="hosts of all masters"):
         negotiate(graph, sharing, AcceleratedMarket(), 1, AlphaFair(1.0))
+
+
+@pytest.mark.parametrize("rounds", [0, -1, 1.5, True, "3"])
+def test_numbers_of_rounds_are_checked_before_anything_runs(uneven, rounds):
+    with pytest.raises(WorkloadError, match="whole number from 1"):
+        negotiate("none.xml", uneven, Market(), rounds, AlphaFair(1.0))
+    if rounds != 0:
+        with pytest.raises(WorkloadError, match="whole number from 0"):
+            iterate(Market(), uneven, AlphaFair(1.0), rounds)
