@@ -188,6 +188,9 @@ def query(
         bool, typer.Option("--csv", help="Print comma-separated values instead of a table.")
     ] = False,
     as_json: AsJson = False,
+    wall_limit: Annotated[
+        float, typer.Option("--wall-limit", min=0, help="Time for the answer, in seconds.")
+    ] = 60.0,
 ) -> None:
     """Ask a store in SQL; nothing can be changed.
 
@@ -200,5 +203,5 @@ def query(
 
     if as_csv and as_json:
         raise SimpluginError("--csv and --json exclude each other; give one of them")
-    with closing(Query(*shown_campaign(place, store, campaign))) as asked:
+    with closing(Query(*shown_campaign(place, store, campaign), wall_limit)) as asked:
         print_answer(*asked.run(sql), as_csv=as_csv, as_json=as_json)

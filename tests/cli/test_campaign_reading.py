@@ -165,6 +165,14 @@ def test_ctrl_c_ends_a_query(simplugin, store, monkeypatch):
         signal.signal(signal.SIGALRM, previous)
 
 
+def test_a_query_ends_when_its_time_is_over(simplugin, store):
+    endless = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT {} FROM n"
+    for sql in (endless.format("count(i)"), endless.format("i") + " WHERE i < 0"):
+        told = simplugin("campaign", "query", store, sql, "--wall-limit", 0.1)
+        assert told.returncode == 1
+        assert "no answer within 0.1 s; ask for less" in told.stderr
+
+
 def test_units_can_be_asked_for(simplugin, store, tmp_path):
     told = simplugin("campaign", "query", store, "SELECT * FROM units", "--csv")
     assert told.stdout == "metric,unit\nmakespan,s\nfits,\n"

@@ -7,12 +7,14 @@ dotted keys that were varied, the metrics, then `optimum`, `bound` and `gap`, an
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from simplugin.campaigns.store.documents import text_of, text_reader, value_of
@@ -221,6 +223,8 @@ class Query:
         The store.
     campaign : int, optional
         Number of the campaign that the views show; by default all.
+    wall_limit : float
+        Time for an answer [s]; infinite for none.
 
     Attributes
     ----------
@@ -228,9 +232,13 @@ class Query:
         Those of ``results``; the same as those of `StoreReader.frame`.
     """
 
-    def __init__(self, path: Path, campaign: int | None = None) -> None:
+    def __init__(
+        self, path: Path, campaign: int | None = None, wall_limit: float = math.inf
+    ) -> None:
         self._path = path
         self._interrupted = False
+        self._wall_limit = wall_limit
+        self._end = math.inf
         self._connection = read_only(path)
         try:
             columns = columns_of(self._connection, campaign)
@@ -252,8 +260,10 @@ class Query:
         Raises
         ------
         StoreError
-            SQLite does not understand it, it would write, or it asks nothing.
+            SQLite does not understand it, it would write, or it asks nothing; or the time is over,
+            also while rows are read.
         """
+        self._end = monotonic() + self._wall_limit
         try:
             answer = self._connection.execute(sql)
         except (sqlite3.Error, sqlite3.Warning) as error:
@@ -276,10 +286,9 @@ class Query:
             self._interrupted = True
             raise
 
-    @staticmethod
-    def _go_on() -> int:
-        """Let SQLite go on, unless a signal raises an exception here."""
-        return 0
+    def _go_on(self) -> int:
+        """Let SQLite go on until the time is over, unless a signal raises an exception here."""
+        return int(monotonic() > self._end)
 
     def _rows(self, answer: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
         """Go through an answer."""
@@ -291,6 +300,10 @@ class Query:
     def _query_error(self, error: Exception) -> StoreError | KeyboardInterrupt:
         """Return the error of a query, with the tables and columns there are."""
         text, code = str(error), getattr(error, "sqlite_errorcode", 0)
+        if not self._interrupted and monotonic() > self._end:
+            message = f"no answer within {self._wall_limit:g} s"
+            remedy = "ask for less, or give more time with --wall-limit"
+            return StoreError(message, file=self._path, remedy=remedy)
         if self._interrupted or code == sqlite3.SQLITE_INTERRUPT:
             return KeyboardInterrupt()
         if code == sqlite3.SQLITE_AUTH:
