@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,23 @@ from simplugin.formats.dax import read_dax, write_dax
 from simplugin.formats.dot import read_dot, write_dot
 from simplugin.formats.task_graph_structure import DEFAULT_SPEED
 from simplugin.formats.wfformat import read_wfformat, write_wfformat
+from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
     import os
 
-    from simplugin.workloads.task_graphs import TaskGraph
+Read = Callable[..., TaskGraph]
+Write = Callable[..., None]
 
-_FORMATS = {".dot": "dot", ".gv": "dot", ".dax": "dax", ".xml": "dax", ".json": "wfformat"}
+# DOT has flop, and no runtimes.
+_DOT: tuple[Read, Write] = (
+    lambda path, speed, **given: read_dot(path, **given),  # noqa: ARG005
+    lambda graph, path, speed: write_dot(graph, path),  # noqa: ARG005
+)
+_DAX: tuple[Read, Write] = (read_dax, write_dax)
+_WFFORMAT: tuple[Read, Write] = (read_wfformat, write_wfformat)
+# How to read and write a file, by the end of its name.
+FORMATS = {".dot": _DOT, ".gv": _DOT, ".dax": _DAX, ".xml": _DAX, ".json": _WFFORMAT}
 
 
 def read_task_graph(
@@ -52,11 +63,7 @@ def read_task_graph(
     WorkloadError
         `alpha` or `speed` is out of range.
     """
-    called = _format(path)
-    if called == "dot":
-        return read_dot(path, name=name, alpha=alpha)
-    read = read_dax if called == "dax" else read_wfformat
-    return read(path, speed=speed, name=name, alpha=alpha)
+    return _format(path)[0](path, speed=speed, name=name, alpha=alpha)
 
 
 def write_task_graph(
@@ -81,19 +88,14 @@ def write_task_graph(
     WorkloadError
         `speed` is out of range.
     """
-    called = _format(path)
-    if called == "dot":
-        write_dot(graph, path)
-    else:
-        write = write_dax if called == "dax" else write_wfformat
-        write(graph, path, speed=speed)
+    _format(path)[1](graph, path, speed=speed)
 
 
-def _format(path: str | os.PathLike[str]) -> str:
-    """Return the format of a file."""
+def _format(path: str | os.PathLike[str]) -> tuple[Read, Write]:
+    """Return how to read and write a file."""
     suffix = Path(path).suffix
-    if suffix.lower() not in _FORMATS:
-        known = ", ".join(_FORMATS)
+    if suffix.lower() not in FORMATS:
+        known = ", ".join(FORMATS)
         message = f"{suffix!r} is the end of no task graph's file"
         raise WorkloadFileError(message, file=path, remedy=f"name it with one of {known}")
-    return _FORMATS[suffix.lower()]
+    return FORMATS[suffix.lower()]
