@@ -168,11 +168,11 @@ def _about_setting(problem: Problem, settings: Sequence[Setting]) -> Problem:
     # A message about a table may begin with the key that it is about.
     about = [each for each in around if f"{problem.remedy} ".startswith(f"{each.path[-1]} ")]
     if len(about) == 1:
-        message = f"{dotted(about[0].source)}: {about[0].value!r} is not possible"
+        message = f"{dotted(about[0].source)}: {about[0].value!r} is invalid"
         return Problem(about[0].source, message, problem.remedy)
     if around:
-        told = ", ".join(f"{dotted(each.path)} = {each.value!r}" for each in around)
-        return replace(problem, message=f"{problem.message}, with {told}")
+        values = ", ".join(f"{dotted(each.path)} = {each.value!r}" for each in around)
+        return replace(problem, message=f"{problem.message}, with {values}")
     return problem
 
 
@@ -183,7 +183,7 @@ def _message_of_setting(problem: Problem, setting: Setting) -> str:
         rest = message.removeprefix(f"{key} is ")
         # It may say by itself why.
         explained = ", " in rest.removeprefix(repr(setting.value))
-        return f"{source}: {rest}" if explained else f"{source}: {rest} is not possible"
+        return f"{source}: {rest}" if explained else f"{source}: {rest} is invalid"
     return f"{source}: {message.removeprefix(f'{key}: ')}"
 
 
@@ -211,9 +211,9 @@ def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioErr
         return error
     path = _source(error.path, arguments["document"], _variations(text))
     line = _line(text, path)
-    told = ScenarioError(error.message, file=file, line=line, remedy=error.remedy)
-    told.path = error.path
-    return told
+    located = ScenarioError(error.message, file=file, line=line, remedy=error.remedy)
+    located.path = error.path
+    return located
 
 
 def _text(file: Path) -> str | None:

@@ -107,13 +107,10 @@ def _unreadable(text: str, at: int, place: Line) -> Exception:
 
 
 def unquoted(text: str) -> str:
-    r"""Return what a quoted text says: only ``\"`` and the end of a line can be escaped."""
+    r"""Return a name without quotes; within them only ``\"`` and the end of a line are escaped."""
+    if text[0] != '"':
+        return text
     return _ESCAPE.sub(_unescaped, text[1:-1]) if "\\" in text else text[1:-1]
-
-
-def _said(text: str) -> str:
-    """Return what a name says, in quotes or not."""
-    return unquoted(text) if text[0] == '"' else text
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -312,20 +309,20 @@ class _Parser:
         while (match := _USUAL.match(self._text, at)) is not None:
             place = Line(self._file, line + self._text.count("\n", at, match.start("source")))
             given = [
-                (name, Token("name", _said(value), place))
+                (name, Token("name", unquoted(value), place))
                 for key, value in _ATTRIBUTE.findall(match["attributes"] or "")
-                if (name := _said(key)) in self._known
+                if (name := unquoted(key)) in self._known
             ]
             attributes = dict(given)
             if len(attributes) < len(given):
                 break
-            source = _said(match["source"])
+            source = unquoted(match["source"])
             if match["target"] is None:
                 self._tasks.append(
                     DotTask(source, place, nodes | attributes if nodes else attributes)
                 )
             else:
-                target = _said(match["target"])
+                target = unquoted(match["target"])
                 both = edges | attributes if edges else attributes
                 self._edges.append(DotEdge(source, target, place, both))
             at, line = match.end(), place.number

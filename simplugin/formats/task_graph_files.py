@@ -26,7 +26,7 @@ _DOT: tuple[Read, Write] = (
 )
 _DAX: tuple[Read, Write] = (read_dax, write_dax)
 _WFFORMAT: tuple[Read, Write] = (read_wfformat, write_wfformat)
-# How to read and write a file, by the end of its name.
+# Reader and writer by suffix.
 FORMATS = {".dot": _DOT, ".gv": _DOT, ".dax": _DAX, ".xml": _DAX, ".json": _WFFORMAT}
 
 
@@ -92,7 +92,7 @@ def write_task_graph(
 
 
 def _format(path: str | os.PathLike[str]) -> tuple[Read, Write]:
-    """Return how to read and write a file."""
+    """Return the reader and the writer of a file."""
     suffix = Path(path).suffix
     if suffix.lower() not in FORMATS:
         known = ", ".join(FORMATS)

@@ -136,12 +136,12 @@ def make_empty(path: Path) -> None:
         raise StoreError(f"the store cannot be made: {error.strerror}", file=path) from error
 
 
-def require_there(path: Path, *, or_nothing: bool = False) -> None:
-    """Raise unless there is a regular file, or maybe nothing; SQLite would wait for a pipe."""
+def require_there(path: Path, *, missing_ok: bool = False) -> None:
+    """Raise unless there is a regular file; SQLite would wait for a pipe."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        if or_nothing:
+        if missing_ok:
             return
         remedy = "'simplugin campaign run CAMPAIGN.toml' makes one"
         raise StoreError("there is no such store", file=path, remedy=remedy) from None

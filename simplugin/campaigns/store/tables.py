@@ -244,7 +244,7 @@ class Query:
             columns = columns_of(self._connection, campaign)
             self.columns = columns.names
             # SQLite's own reading of a number in JSON may be wrong in the last bit.
-            self._connection.create_function("cell", -1, self._stopped_cell, deterministic=True)
+            self._connection.create_function("cell", -1, self._json_cell, deterministic=True)
             self._connection.execute(_view(columns, campaign))
             self._connection.execute(_units_view(columns))
             self._connection.set_authorizer(_reading_only)
@@ -278,7 +278,7 @@ class Query:
         """Close the file."""
         self._connection.close()
 
-    def _stopped_cell(self, text: str | None, *keys: str) -> Any:
+    def _json_cell(self, text: str | None, *keys: str) -> Any:
         """Return a value inside JSON; SQLite does not say which exception ended a function."""
         try:
             return _cell(text, *keys)
@@ -300,7 +300,7 @@ class Query:
     def _query_error(self, error: Exception) -> StoreError | KeyboardInterrupt:
         """Return the error of a query, with the tables and columns there are."""
         text, code = str(error), getattr(error, "sqlite_errorcode", 0)
-        if not self._interrupted and monotonic() > self._end:
+        if code == sqlite3.SQLITE_INTERRUPT and not self._interrupted and monotonic() > self._end:
             message = f"no answer within {self._wall_limit:g} s"
             remedy = "ask for less, or give more time with --wall-limit"
             return StoreError(message, file=self._path, remedy=remedy)

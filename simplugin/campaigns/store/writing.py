@@ -92,7 +92,7 @@ class Store:
             it cannot be made or read.
         """
         path = Path(path)
-        require_there(path, or_nothing=True)
+        require_there(path, missing_ok=True)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -377,13 +377,13 @@ def _compare_ends(
     for here, there in ends:
         for message in network.switches[here].odd_channels(network.names_of(there)):
             warnings.contradiction(network.switches[here].place, message)
-    told = {
+    rates = {
         here: network.switches[here].rate_towards(network.names_of(there)) for here, there in ends
     }
-    if all(told.values()) and len(set(told.values())) > 1:
+    if all(rates.values()) and len(set(rates.values())) > 1:
         warnings.contradiction(
             network.switches[switch].place,
             f"the cable between {switch} and {other} has "
-            + " and ".join(f"{rate_text(each or 0)} at {here}" for here, each in told.items())
+            + " and ".join(f"{rate_text(each or 0)} at {here}" for here, each in rates.items())
             + f"; {rate_text(rate)} is kept",
         )
