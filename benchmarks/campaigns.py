@@ -1,4 +1,4 @@
-"""What a campaign costs beside its runs.
+"""Cost of a campaign beside its runs.
 
 Campaigns of trivial runs, whose work is nothing, show what the coordinator takes: processor time
 a run, memory, room in the store, and how long it takes to see that everything is recorded. A

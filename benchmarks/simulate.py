@@ -1,4 +1,4 @@
-"""What a simulation costs beside the simulation itself.
+"""Cost of a simulation beside the simulation itself.
 
 Runs trivial simulations in a row, then two at a time from two threads, in one process, and
 compares memory, descriptors and processes before and after::
@@ -51,7 +51,7 @@ async def receive(me: Any) -> str:
 
 @dataclass(frozen=True)
 class State:
-    """What may leak."""
+    """Resources that may leak."""
 
     rss_kib: int
     server_rss_kib: int

@@ -1,4 +1,4 @@
-"""What hosts measure against what they are."""
+"""Measured speeds and bandwidths against the real ones."""
 
 from __future__ import annotations
 

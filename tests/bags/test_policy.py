@@ -1,4 +1,4 @@
-"""What a node knows, and what it owes when its plan changes."""
+"""States of nodes, and their debts when plans change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the coordinator tells of its runs: the log, progress, and failures in groups."""
+"""Reports of the coordinator: the log, progress, and failures in groups."""
 
 from dataclasses import replace
 

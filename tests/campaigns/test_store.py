@@ -1,4 +1,4 @@
-"""What goes into a store comes out of it."""
+"""Stores return what was written to them."""
 
 import math
 import sqlite3

@@ -206,7 +206,7 @@ def _links(names: _Names) -> st.SearchStrategy[Link]:
 
 
 def _uses(link: Link) -> st.SearchStrategy[LinkUse]:
-    """How a route may use a link."""
+    """Return the ways in which a route may use a link."""
     ways = ["UP", "DOWN"] if link.sharing_policy == "SPLITDUPLEX" else ["NONE"]
     return st.sampled_from([LinkUse(link.id, way) for way in ways])
 

@@ -79,7 +79,7 @@ def assert_finding(tmp_path: Path, marked: str, severity: str, message: str) -> 
 
 @pytest.fixture(scope="module")
 def verdict_on() -> Iterator[Verdict]:
-    """What SimGrid makes of a file."""
+    """Return SimGrid's verdict on a file."""
     with mutants.simgrid_verdicts() as verdict:
         yield verdict
 
@@ -211,7 +211,7 @@ def test_a_broken_element_still_bears_its_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fault", ["", 'start_time="5" kill_time="3"', 'colour="red"'])
 def test_actors_must_be_on_hosts_of_the_platform(fault: str, tmp_path: Path) -> None:
-    """Whether something else is wrong with them or not."""
+    """The finding is the same with and without another fault."""
     hardware, actors = tmp_path / "platform.xml", tmp_path / "deployment.xml"
     hardware.write_text(unmarked(platform(CLUSTER))[0])
     actors.write_text(

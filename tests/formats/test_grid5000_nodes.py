@@ -1,4 +1,4 @@
-"""What nodes of Grid'5000 can get wrong, one thing at a time."""
+"""Faults of nodes of Grid'5000, one at a time."""
 
 from __future__ import annotations
 

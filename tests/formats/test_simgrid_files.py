@@ -93,7 +93,7 @@ def differing(verdicts: Verdicts, directory: Path) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def verdicts(distribution: Path) -> Verdicts:
-    """What SimGrid makes of each platform file of its distribution."""
+    """SimGrid's reading of each platform file of its distribution."""
     files = platform_files(distribution)
     assert len(files) > 70
     with ThreadPoolExecutor(2) as pool:

@@ -12,7 +12,7 @@ LINES = 2000
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How long the text of elements is, each time it is set."""
+    """Lengths of the text of elements, each time it is set."""
     lengths: list[int] = []
 
     class Counted(xml_tree.Node):

@@ -1,4 +1,4 @@
-"""What cannot be executed is refused, with a message that says why."""
+"""Executions that are impossible are refused with the reason."""
 
 import numpy as np
 import pytest

@@ -185,7 +185,7 @@ def drawn(seed, n, m):
 
 
 def is_consistent(found, values, caps, q):
-    """Whether places are the first ones of each peer, and the benefit is theirs."""
+    """Return True if places are the first ones of each peer, and the benefit is theirs."""
     n, m = values.shape
     amounts = np.bincount(found.peers, minlength=n)
     worth = values[found.peers, np.arange(m)] * q[found.peers] ** (found.places - 1.0)

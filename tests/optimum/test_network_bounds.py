@@ -1,4 +1,4 @@
-"""What the network proves of makespans, against all sets of edges and simulations."""
+"""Network bounds of makespans, against all sets of edges and simulations."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_the_load_is_as_wanted():
 
 
 def peer_times(site, bundle, amounts):
-    """How long each peer takes for its tasks, which are dealt in order."""
+    """Return the time of each peer for its tasks, which are dealt in order."""
     work = [bundle.flop] * bundle.count if bundle.work is None else bundle.work.tolist()
     parts = np.split(np.array(work), np.cumsum(amounts)[:-1])
     each = SETUP + bundle.byte / site.bandwidth

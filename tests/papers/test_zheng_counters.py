@@ -16,7 +16,7 @@ RATES = st.floats(0.5, 0.999)
 
 
 def greedy(values, q, sold, m):
-    """Return the benefit of selling one task after another to whom it is worth most."""
+    """Return the benefit of selling each task in turn to the peer that values it most."""
     amounts, benefit = [0] * len(values), 0.0
     for _ in range(m):
         worth = [v * q ** (a + k) for v, a, k in zip(values, sold, amounts, strict=True)]

@@ -17,7 +17,7 @@ SHARING = deploy(
 
 @dataclass(frozen=True)
 class Optimum:
-    """What `FairShare` tells, with made-up numbers."""
+    """Assessments, with made-up numbers."""
 
     throughput: np.ndarray
     host_price: np.ndarray

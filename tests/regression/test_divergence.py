@@ -279,7 +279,7 @@ def test_of_one_longer_activity_and_all_that_wait_for_it_the_one_is_named(networ
 
 
 def events(rows):
-    """What one sees of activities, and when: each that starts, and each that ends."""
+    """Starts and ends of activities, in the order in which one sees them."""
     starts = Counter((row.start, row[:4], row.amount) for row in rows)
     return starts + Counter((row.end, row[:4], row.amount, "end", row.start) for row in rows)
 

@@ -1,4 +1,4 @@
-"""What is kept of a run survives JSON."""
+"""Kept contents of a run survive JSON."""
 
 import math
 from dataclasses import asdict

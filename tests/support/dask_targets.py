@@ -1,4 +1,4 @@
-"""What workers of a Dask cluster do in tests: `module:function`, as a job has it."""
+"""Targets of jobs on Dask workers: `module:function`, as a job has it."""
 
 import os
 import signal

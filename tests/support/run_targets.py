@@ -1,4 +1,4 @@
-"""What jobs of the tests do: `module:function` that take arguments and return a Measured."""
+"""Targets of the tests' jobs: `module:function` that take arguments and return a Measured."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""What the root hands out: every task once, in the proportions asked for."""
+"""Tasks that the root hands out: each once, in the proportions asked for."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class TestPrices:
 
 
 class Child:
-    """What requests and given tasks tell of a child."""
+    """Knowledge of a child, from its requests and the tasks given to it."""
 
     def __init__(self, node, target):
         known, row, now = node.known, node.given[target], node.now

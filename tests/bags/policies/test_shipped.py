@@ -1,4 +1,4 @@
-"""What every shipped policy must do, and what each expects."""
+"""Requirements of every shipped policy, and throughputs that each reaches."""
 
 from __future__ import annotations
 

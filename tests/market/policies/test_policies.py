@@ -41,7 +41,7 @@ def test_every_policy_refuses_too_small_caps(name):
 
 
 def decisions():
-    """What policies and negotiations decide in markets where many tasks are equal."""
+    """Decisions of policies and negotiations in markets where many tasks are equal."""
     draws = np.random.default_rng(0)
     for _ in range(15):
         n_peers, m = draws.integers(2, 6), int(draws.integers(1, 30))

@@ -1,4 +1,4 @@
-"""What is sent, counted by hand; who knows what."""
+"""Messages, counted by hand, and the knowledge of each role."""
 
 import contextlib
 

@@ -26,7 +26,7 @@ def constant(value: float) -> Law:
 
 
 def times(points: list[tuple[float, float]], value: float) -> list[float]:
-    """How long each phase of a value lasts."""
+    """Return the length of each phase of a value."""
     return [b[0] - a[0] for a, b in pairwise(points) if a[1] == value]
 
 

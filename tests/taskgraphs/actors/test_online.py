@@ -1,4 +1,4 @@
-"""What a mapper is asked and told, and how allocations are revised."""
+"""Calls of a mapper during execution, and revisions of allocations."""
 
 from __future__ import annotations
 

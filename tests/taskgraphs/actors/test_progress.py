@@ -1,4 +1,4 @@
-"""What can start when, without SimGrid: random graphs in random orders of events."""
+"""Tasks that can start, without SimGrid: random graphs in random orders of events."""
 
 from __future__ import annotations
 

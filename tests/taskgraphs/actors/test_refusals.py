@@ -1,4 +1,4 @@
-"""What cannot be executed is refused with a message that says why."""
+"""Schedules that cannot be executed are refused with the reason."""
 
 from __future__ import annotations
 

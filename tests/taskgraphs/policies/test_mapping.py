@@ -83,7 +83,7 @@ class Plain:
         return sum(self.graphs.edge_byte[edge] for _, edge in edges)
 
     def passing(self, task, cluster):
-        """How long the data of a task keep each switch busy."""
+        """Return the time for which the data of a task keep each switch busy."""
         time = [0.0] * self.site.n_clusters
         if self.together:
             for before, byte in self.inputs(task):
