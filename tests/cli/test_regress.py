@@ -273,7 +273,7 @@ def test_wrong_arguments_have_a_status_of_their_own(lab, simplugin, tmp_path):
 
 @pytest.fixture(scope="module")
 def own(simplugin, tmp_path_factory):
-    """Results of the project's scenarios, run in a copy, so that nothing is written into the checkout."""
+    """Results of the project's scenarios, run in a copy outside the checkout."""
     place = tmp_path_factory.mktemp("own")
     for name in ("scenarios", "platforms_xml", "deployments"):
         shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
