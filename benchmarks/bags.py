@@ -25,8 +25,9 @@ from pathlib import Path
 import numpy as np
 from compiled import compiled_program
 
+from simplugin.bags.policies.shipped import POLICIES
+
 CPP = "fcfs in C++"
-POLICIES = ("fcfs", "cgbc", "bcs", "lp", "data_centric", "prices", "lag")
 SIZES, QUICK_SIZES = (100, 1_000, 10_000), (100, 1_000)
 MAX_DEGREE, SEED, TASKS_PER_NODE, BUFFER = 15, 1, 10, 10
 FLOP = 2 * 3500.0**3
@@ -119,7 +120,6 @@ class Timed:
 def run_cell(policy: str, hosts: int, directory: Path) -> dict[str, float]:
     """Plan and execute; return what it took, and write when tasks ended."""
     from simplugin.bags import execution
-    from simplugin.bags.policies.shipped import POLICIES
 
     tree, bags = problem(hosts)
     maker = POLICIES[policy]
@@ -264,7 +264,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one short round, under 50 s")
     parser.add_argument("--json", action="store_true", help="print one JSON line last")
     parser.add_argument("--sizes", nargs="+", type=int, help="numbers of nodes")
-    parser.add_argument("--policies", nargs="+", choices=POLICIES, default=POLICIES)
+    parser.add_argument("--policies", nargs="+", choices=POLICIES, default=list(POLICIES))
     parser.add_argument("--repeats", type=int, help="rounds; 3 without, 1 if quick")
     parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -42,7 +44,7 @@ _MAIN_RUNS = 2
 
 Which = Literal["main", "all"]
 _WHICH: tuple[Which, ...] = ("main", "all")
-_Draw = Callable[[], "Figure"]
+_Draw = Callable[[], "Figure | None"]
 # As `sha256sum` has it: the digest of each file that was written, and its name.
 LIST = "figures.sha256"
 
@@ -124,6 +126,9 @@ class _Files:
         except SimpluginError as error:
             self.written.warnings.append(f"no figure {name}: {error}")
             return
+        if figure is None:
+            self._names.discard(name)
+            return
         self.absent |= dict.fromkeys(write_all_letters(figure))
         for suffix in _SUFFIXES:
             path = self._directory / f"{name}{suffix}"
@@ -140,28 +145,63 @@ def _metrics(report: CampaignReport, which: Which) -> Sequence[Column]:
     return [metric for metric in every if metric.sense is not None] or every[:1]
 
 
+@dataclass(frozen=True)
+class GroupedMetric:
+    """A metric with at least two different values, as its figures need it.
+
+    Attributes
+    ----------
+    metric : Column
+        Its name, unit and direction of improvement.
+    values : mapping of str to mapping of key to float or None
+        For each group the value of each run by what pairs it with runs of other groups; None for
+        a run that failed.
+    least : float
+        The smallest finite value.
+    """
+
+    metric: Column
+    values: Mapping[str, Mapping[Hashable, float | int | None]]
+    least: float
+
+    def draw(self, drawing: Callable[..., Figure]) -> Figure:
+        """Call a drawing of groups of values, such as `draw_boxes`."""
+        groups = {name: list(each.values()) for name, each in self.values.items()}
+        return drawing(groups, label=self.metric.name, unit=self.metric.unit)
+
+    def profiles(self) -> Figure | None:
+        """Draw performance profiles, where there is a best group on enough instances."""
+        if self.metric.sense is None or len(self.values) < 2 or self.least <= 0:
+            return None
+        found = profiles(self.values, sense=self.metric.sense)
+        return draw_profiles(found, label=self.metric.name) if found.n >= _LEAST_INSTANCES else None
+
+
+# The figures of each metric, by the end of their file names; None if a metric has no such figure.
+FIGURES: Mapping[str, Callable[[GroupedMetric], Figure | None]] = {
+    "box": lambda metric: metric.draw(draw_boxes),
+    "ecdf": lambda metric: metric.draw(draw_ecdfs),
+    "profile": GroupedMetric.profiles,
+}
+
+
 def _figures_of(report: CampaignReport, metric: Column) -> Iterator[tuple[str, _Draw]]:
-    """Go through the kinds of figures that a metric has."""
+    """Go through the figures of a metric, unless it is the same in all runs."""
     values = values_by_group(report, metric)
-    groups = {name: list(each.values()) for name, each in values.items()}
-    every, _, _ = finite([value for each in groups.values() for value in each])
+    every, _, _ = finite([value for each in values.values() for value in each.values()])
     if len(np.unique(every)) < 2:
         return
-    label, unit = metric.name, metric.unit
-    yield "box", lambda: draw_boxes(groups, label=label, unit=unit)
-    yield "ecdf", lambda: draw_ecdfs(groups, label=label, unit=unit)
-    if metric.sense is not None and len(groups) > 1 and float(every.min()) > 0:
-        compared = profiles(values, sense=metric.sense)
-        if compared.n >= _LEAST_INSTANCES:
-            yield "profile", lambda: draw_profiles(compared, label=label)
+    grouped = GroupedMetric(metric, values, float(every.min()))
+    for kind, draw in FIGURES.items():
+        yield kind, partial(draw, grouped)
     rows = rows_by_group(report)
     for parameter in varied_within(report):
         if parameter.numeric and not _SEEDS.search(parameter.name):
-            yield _over(metric, parameter, rows)
+            yield f"over-{_file_name(parameter.name)}", partial(_over, metric, parameter, rows)
 
 
-def _over(metric: Column, parameter: Column, rows: dict[str, list[int]]) -> tuple[str, _Draw]:
-    """Return the figure of a metric over a parameter."""
+def _over(metric: Column, parameter: Column, rows: dict[str, list[int]]) -> Figure:
+    """Draw a metric over a parameter."""
     series = {
         name: (
             [number(parameter.values[row]) for row in chosen],
@@ -169,14 +209,10 @@ def _over(metric: Column, parameter: Column, rows: dict[str, list[int]]) -> tupl
         )
         for name, chosen in rows.items()
     }
-
-    def draw() -> Figure:
-        return draw_parameter(
-            series, parameter=parameter.name, parameter_unit=parameter.unit, label=metric.name,
-            unit=metric.unit,
-        )  # fmt: skip
-
-    return f"over-{_file_name(parameter.name)}", draw
+    return draw_parameter(
+        series, parameter=parameter.name, parameter_unit=parameter.unit, label=metric.name,
+        unit=metric.unit,
+    )  # fmt: skip
 
 
 def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:

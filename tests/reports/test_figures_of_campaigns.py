@@ -12,6 +12,7 @@ from scipy import stats
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
+from simplugin.reports import campaign_figures
 from simplugin.reports.campaign_figures import write_figures
 from simplugin.reports.comparisons import paired
 from simplugin.reports.distributions import draw_boxes, draw_ecdfs
@@ -231,6 +232,14 @@ def test_runs_of_a_campaign_are_paired_by_what_else_was_varied(campaign):
     assert found.ratio == pytest.approx(stats.gmean(ratios))
 
 
+@pytest.fixture
+def three_kinds(monkeypatch):
+    """Draw three figures of each metric, whatever else the table has."""
+    three = {kind: campaign_figures.FIGURES[kind] for kind in ("box", "ecdf", "profile")}
+    monkeypatch.setattr(campaign_figures, "FIGURES", three)
+
+
+@pytest.mark.usefixtures("three_kinds")
 def test_files_of_a_campaign(campaign, tmp_path):
     directory = tmp_path / "figures"
     written = write_figures(campaign, directory)
@@ -251,6 +260,7 @@ def test_files_of_a_campaign(campaign, tmp_path):
         write_figures(campaign, tmp_path / "file")
 
 
+@pytest.mark.usefixtures("three_kinds")
 def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
     def rounds(name):
         return Figure(name, "", "round", "error", {"a": ([1, 2], [2, 1])})
@@ -282,6 +292,7 @@ def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
         write_figures(report, tmp_path, "some")
 
 
+@pytest.mark.usefixtures("three_kinds")
 def test_what_no_axis_shows_is_left_out_and_told(tmp_path, report_of):
     report = report_of(
         Column("scheduler.name", ["a", "a", "b", "b"], role="varied"),

@@ -30,7 +30,7 @@ def test_letters_come_from_fonts_that_have_them(tmp_path, report_of):
     # No font of matplotlib has them: one warning for all figures, and one warning for a figure.
     # Without a sense the first metric is the main one.
     written = write_figures(report_of(names, Column("x", [1, 2, 3, 4])), tmp_path)
-    assert {path.stem for path in written} == {"x-box", "x-ecdf"}
+    assert {path.stem for path in written} >= {"x-box", "x-ecdf"}
     [warning] = written.warnings
     assert warning.startswith("no font here has \u8c03; boxes stand")
     with pytest.warns(MissingLetters, match="no font here has \u8c03\u5ea6;") as caught:
