@@ -16,4 +16,5 @@ from .policy import NodePlan as NodePlan
 from .policy import NodeState as NodeState
 from .policy import Policy as Policy
 from .policy import servable as servable
+from .trace_check import trace_violations as trace_violations
 from .trees import tree_of as tree_of

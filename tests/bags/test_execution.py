@@ -21,9 +21,9 @@ from simplugin.bags.policies.classics import (
 )
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policy import NodePlan, Policy
+from simplugin.bags.trace_check import trace_violations
 from simplugin.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.papers.beaumont.instances import instance
-from simplugin.papers.beaumont.trace_check import violations
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.workloads.applications import Bags
@@ -158,7 +158,7 @@ class TestModel:
             done = execute(where, work, policy, buffer=buffer, trace=True)
             sides = {"parallel": policy.parallel, "bundled": policy.bundled}
             room = 3 * max(buffer // 3, 1) if policy.parallel else buffer
-            assert violations(done, room, **sides) == []
+            assert trace_violations(done, room, **sides) == []
             assert identities(done) == [
                 (kind, number) for kind, size in enumerate((17, 30, 20)) for number in range(size)
             ]
@@ -170,9 +170,9 @@ class TestModel:
     def test_full_buffers_and_overlaps_are_seen(self):
         where, work = tree_of([-1, 0], [0.0, 1e6], 1e6), bags_of([4e6] * 2, [1e6] * 2, 15)
         done = execute(where, work, FCFS, buffer=7, trace=True)
-        assert violations(done, 6) == ["the buffer of host 'h1' holds 7 tasks, not 6"]
-        assert "flop" in violations(replace(done, computed=done.computed + 1), 7)[0]
-        found = violations(execute(where, work, BCS, trace=True), 10)
+        assert trace_violations(done, 6) == ["the buffer of host 'h1' holds 7 tasks, not 6"]
+        assert "flop" in trace_violations(replace(done, computed=done.computed + 1), 7)[0]
+        found = trace_violations(execute(where, work, BCS, trace=True), 10)
         assert any("sends two" in each for each in found)
         assert any("computes two" in each for each in found)
 

@@ -16,13 +16,13 @@ from simplugin.bags.policies.price_negotiation import Terms
 from simplugin.bags.policies.prices import negotiate_prices, negotiator
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER, Known, Place
+from simplugin.bags.trace_check import trace_violations
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.campaign import FEW, FEWER, FEWEST, Setting, measurements
 from simplugin.papers.beaumont.comparisons import PLAIN, Loss, Ratios, best, losses, ratios
 from simplugin.papers.beaumont.conditions import SLOWS
 from simplugin.papers.beaumont.heuristics import listed, provenance
 from simplugin.papers.beaumont.instances import MAIN, SEEDS, TASKS, TREES, instance
-from simplugin.papers.beaumont.trace_check import violations
 from simplugin.papers.statements import Quantity, determined_by
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
@@ -353,4 +353,4 @@ def violations_of(reading: str, number: int, policy: str, *, count: int = TASKS)
     if made.parallel:
         # Each application has its part of a buffer.
         room = max(BUFFER // bags.n_applications, 1) * bags.n_applications
-    return violations(done, room, parallel=made.parallel, bundled=made.bundled)
+    return trace_violations(done, room, parallel=made.parallel, bundled=made.bundled)

@@ -17,7 +17,7 @@ Names = NDArray[np.str_]
 SAME = 1e-9
 
 
-def violations(
+def trace_violations(
     execution: Execution, buffer: int, *, parallel: bool = False, bundled: bool = False
 ) -> list[str]:
     """Return where an execution's trace leaves the model; an empty list if nowhere.

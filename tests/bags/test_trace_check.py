@@ -7,9 +7,9 @@ import pytest
 
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.shipped import POLICIES
+from simplugin.bags.trace_check import trace_violations
 from simplugin.papers.beaumont.instances import SEEDS, instance
 from simplugin.papers.beaumont.own_policies import violations_of
-from simplugin.papers.beaumont.trace_check import violations
 
 BUFFER = 10
 
@@ -25,7 +25,7 @@ def done():
     tree, bags = instance("B", SEEDS[0], 6, count=20)
     found = execute(tree, bags, POLICIES["cgbc"](tree, bags), trace=True)
     fine = execute(tree, bags, POLICIES["fcfs"](tree, bags), trace=True)
-    assert violations(found, BUFFER, bundled=True) == violations(fine, BUFFER) == []
+    assert trace_violations(found, BUFFER, bundled=True) == trace_violations(fine, BUFFER) == []
     return fine
 
 
@@ -38,7 +38,7 @@ def tampered(done, kind, row, **columns):
     for name, value in columns.items():
         changed[name][place] = value
     result = replace(done.result, trace=replace(trace, **changed))
-    return violations(replace(done, result=result), BUFFER)
+    return trace_violations(replace(done, result=result), BUFFER)
 
 
 def test_what_is_used_before_it_arrives_or_not_computed_is_seen(done):
@@ -53,18 +53,18 @@ def test_two_at_a_time_and_full_buffers_are_seen(done):
     assert any("computes two tasks" in each for each in longer)
     tree, bags = done.tree, done.bags
     small = execute(tree, bags, POLICIES["lp"](tree, bags), buffer=3, trace=True)
-    assert violations(small, 3) == []
-    assert any("holds 3 tasks, not 2" in each for each in violations(small, 2))
+    assert trace_violations(small, 3) == []
+    assert any("holds 3 tasks, not 2" in each for each in trace_violations(small, 2))
 
 
 def test_what_is_too_fast_is_seen(done):
     tree = done.tree
     slow = replace(done, tree=replace(tree, speed=tree.speed / 2))
-    found = violations(slow, BUFFER)
+    found = trace_violations(slow, BUFFER)
     assert any("computes a task too fast" in each for each in found)
     assert any("computes in" in each for each in found)
     narrow = replace(done, tree=replace(tree, bandwidth=tree.bandwidth / 2))
-    found = violations(narrow, BUFFER)
+    found = trace_violations(narrow, BUFFER)
     assert any("too fast" in each for each in found)
     assert any("sends in" in each for each in found)
 
@@ -78,6 +78,6 @@ def test_side_by_side_is_not_more_than_a_port_has(done):
     length = end[later] - start[later]
     start[later], end[later] = start[sends[0]], start[sends[0]] + length
     result = replace(done.result, trace=replace(trace, start=start, end=end))
-    found = violations(replace(done, result=result), BUFFER, parallel=True)
+    found = trace_violations(replace(done, result=result), BUFFER, parallel=True)
     assert any("sends in" in each for each in found)
     assert not any("too fast" in each for each in found)
