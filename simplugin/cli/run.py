@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from simplugin.cli.displays import SimulationDisplay, spinner
+from simplugin.cli.displays import SimulationDisplay, spinner, standard_output
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
 from simplugin.scenarios.importing import importable
@@ -77,7 +77,7 @@ def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
     from simplugin.reports.listings import print_listings
     from simplugin.reports.tables import print_result
 
-    console = Console(highlight=False)
+    console = standard_output()
     title = scenario.title or scenario.file.stem
     if outcome.listings:
         print_listings(outcome.row, outcome.listings, console=console, title=title)
