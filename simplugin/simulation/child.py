@@ -25,6 +25,7 @@ import numpy as np
 from simplugin.errors import PlatformError, SimpluginError, SimulationError
 from simplugin.simulation.failures import platform_error
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
+from simplugin.simulation.processes import children
 from simplugin.simulation.protocol import (
     ERROR,
     LOADED,
@@ -158,8 +159,8 @@ def _arrive(packed_actors: bytes, modules: list[tuple[str, str, int]]) -> list[A
         ) from error
     finally:
         forbid_simulations(None)
-    # A server with threads could not fork safely.
-    alone = len(os.listdir("/proc/self/task")) == 1
+    # A server with threads could not fork safely, and ends processes that no simulation has.
+    alone = len(os.listdir("/proc/self/task")) == 1 and not children(os.getpid())
     if alone and time.perf_counter() - started > _WORTH_WARMING:
         modules += _files_of(list(sys.modules)[known:])
     return actors

@@ -11,7 +11,6 @@ threads started it.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import os
 import pickle
@@ -26,12 +25,10 @@ import traceback
 from typing import NoReturn
 
 from simplugin.campaigns.running import child
-from simplugin.campaigns.running.child import descendants
-from simplugin.simulation import surroundings
+from simplugin.simulation import processes
 
 READY, FAILED, STARTED, ENDED = "ready", "failed", "started", "ended"
 START, END = b"start", b"end"
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 def main() -> None:
@@ -59,7 +56,7 @@ def main() -> None:
 
 def _end_with_caller(control: socket.socket, number: int) -> None:
     """Have the system send a signal when the caller's thread ends, or none; end if it is gone."""
-    surroundings.signal_at_parents_end(number)
+    processes.signal_at_parents_end(number)
     poll = select.poll()
     poll.register(control, select.POLLHUP)
     if poll.poll(0):
@@ -80,7 +77,7 @@ class Keeper:
         self.worker: int | None = None
         self._directory: str | None = None
         # What loses its parent becomes a child of the keeper, which thus finds it.
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        processes.adopt_orphans()
         self._wakeup, wakeup_end = socket.socketpair()
         self._wakeup.setblocking(False)
         wakeup_end.setblocking(False)
@@ -109,13 +106,10 @@ class Keeper:
 
     def clear(self) -> None:
         """End everything below the keeper."""
-        own = os.getpid()
-        while below := descendants(own):
-            for pid in below:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                self._note(*os.waitpid(-1, 0))
+        if self.worker is not None:
+            os.kill(self.worker, signal.SIGKILL)
+            self._note(*os.waitpid(self.worker, 0))
+        processes.end_children()
         if self._directory is not None:
             # What is left of it is in nobody's way.
             shutil.rmtree(self._directory, ignore_errors=True)
@@ -160,7 +154,7 @@ class Keeper:
         code = 1
         try:
             # The keeper has only the thread that forked.
-            surroundings.part_from(keeper, signal.SIGCHLD, signal.SIGTERM)
+            processes.part_from(keeper, signal.SIGCHLD, signal.SIGTERM)
             for mine in (self.control, self._wakeup, self._wakeup_end):
                 mine.close()
             if self._directory is not None:
