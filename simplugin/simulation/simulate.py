@@ -6,7 +6,6 @@ import contextlib
 import math
 import os
 import pickle
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from simplugin.errors import NeverAwaitedError, PlatformError, SimpluginError, SimulationError
+from simplugin.inputs.scratch import scratch_directory
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import placements
 from simplugin.simulation.protocol import BACK_ENDS, ActorJob, Settings
@@ -240,7 +240,7 @@ def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]
 
     if not isinstance(platform, Platform):
         raise _no_platform(platform)
-    with tempfile.TemporaryDirectory(prefix="simplugin-") as directory:
+    with scratch_directory() as directory:
         file = os.path.join(directory, "platform.xml")
         write_platform(platform, file)
         try:

@@ -48,8 +48,7 @@ def start_script(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        **options,
+        **{"env": {**os.environ, "PYTHONPATH": str(PROJECT)}, **options},
     )
 
 
@@ -229,6 +228,36 @@ def test_caller_that_is_killed_leaves_no_process(
     caller.send_signal(number)
     caller.communicate(timeout=600)
     wait_until(lambda: not is_alive(child) and not is_alive(server), "child and server end")
+
+
+def test_temporary_directory_of_a_killed_caller_is_removed_by_the_next_call(tmp_path: Path) -> None:
+    """That of a caller that lives is not."""
+    text = """
+        import sys, time
+        from simplugin.platforms import Host, Platform, Zone
+        from simplugin.simulation import simulate
+
+        async def actor(me):
+            print("runs", flush=True)
+            if sys.argv[1] == "waits":
+                time.sleep(600)
+
+        simulate(Platform((Zone("world", "Full", (Host("ada", 1e9),)),)), [("ada", actor)])
+    """
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(PROJECT)}
+    callers = []
+    for _ in range(2):
+        callers.append(start_script(tmp_path, text, "waits", env=environment))
+        assert callers[-1].stdout is not None
+        assert callers[-1].stdout.readline() == "runs\n"
+    for alive, caller in ((1, callers[0]), (0, callers[1])):
+        caller.kill()
+        caller.communicate(timeout=600)
+        assert len(list(scratch.iterdir())) == alive + 1
+        start_script(tmp_path, text, "quick", env=environment).communicate(timeout=600)
+        assert len(list(scratch.iterdir())) == alive
 
 
 def test_ctrl_c_ends_the_child_and_the_caller_goes_on(tmp_path: Path, two_hosts: Path) -> None:

@@ -16,7 +16,6 @@ import os
 import pickle
 import resource
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -25,6 +24,7 @@ import traceback
 from typing import NoReturn
 
 from simplugin.campaigns.running import child
+from simplugin.inputs.scratch import scratch_directory
 from simplugin.simulation import processes
 
 READY, FAILED, STARTED, ENDED = "ready", "failed", "started", "ended"
@@ -76,6 +76,7 @@ class Keeper:
         self.control = control
         self.worker: int | None = None
         self._directory: str | None = None
+        self._scratch = contextlib.ExitStack()
         # What loses its parent becomes a child of the keeper, which thus finds it.
         processes.adopt_orphans()
         self._wakeup, wakeup_end = socket.socketpair()
@@ -110,10 +111,8 @@ class Keeper:
             os.kill(self.worker, signal.SIGKILL)
             self._note(*os.waitpid(self.worker, 0))
         processes.end_children()
-        if self._directory is not None:
-            # What is left of it is in nobody's way.
-            shutil.rmtree(self._directory, ignore_errors=True)
-            self._directory = None
+        self._scratch.close()
+        self._directory = None
 
     def _signals(self) -> bytes:
         """Return the numbers of the signals that came."""
@@ -140,7 +139,7 @@ class Keeper:
         """Fork a run process."""
         # A run that is killed leaves its temporary files to the keeper.
         with contextlib.suppress(OSError):  # full; those who need room will say so
-            self._directory = tempfile.mkdtemp(prefix="simplugin-run-")
+            self._directory = self._scratch.enter_context(scratch_directory())
         own = os.getpid()
         pid = os.fork()
         if pid == 0:
