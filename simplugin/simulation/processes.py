@@ -7,6 +7,8 @@ import os
 import resource
 import signal
 from collections.abc import Container, Iterable
+from functools import cache
+from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _PAGE = resource.getpagesize()
@@ -101,6 +103,19 @@ def occupied(pids: Iterable[int], enough: int) -> int:
     numbers = list(pids)
     rough = sum(_resident(pid) for pid in numbers)
     return rough if rough <= enough else sum(_share(pid) for pid in numbers)
+
+
+@cache
+def memory() -> int:
+    """Return the memory of this host, or of the control group of this process if less [byte]."""
+    found = [_PAGE * os.sysconf("SC_PHYS_PAGES")]
+    group = Path(
+        "/sys/fs/cgroup", _read("/proc/self/cgroup").rpartition(b"::/")[2].decode().strip()
+    )
+    for directory in (group, *group.parents):
+        limit = _read(f"{directory}/memory.max")
+        found += [int(limit)] if limit.strip().isdigit() else []
+    return min(found)
 
 
 def _resident(pid: int) -> int:
