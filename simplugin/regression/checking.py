@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -16,6 +15,7 @@ from simplugin.campaigns.keys import code_digest
 from simplugin.campaigns.running.campaign_runs import chosen_runners
 from simplugin.campaigns.running.reporting import printable
 from simplugin.errors import SimpluginError
+from simplugin.inputs.scratch import scratch_directory
 from simplugin.regression.activities import is_complete
 from simplugin.regression.comparison import Change, compare, explain
 from simplugin.regression.recording import TARGET, read_run, sources_of
@@ -154,7 +154,7 @@ def check_recorded(
         There is nothing to run, or a file of tolerances says something wrong.
     """
     check = _Check(found_in(paths), means, limits, update=update)
-    with tempfile.TemporaryDirectory(prefix="simplugin-") as scratch:
+    with scratch_directory() as scratch:
         check.run(Path(scratch))
     if len(check.done) == len(check.found.subjects):
         check.settle()

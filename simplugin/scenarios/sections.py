@@ -30,6 +30,7 @@ class SimulationSection(Section):
     wall_limit: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     memory_limit: Annotated[int, Field(gt=0)] | None = None
     trace: bool = True
+    trace_limit: Annotated[int, Field(gt=0, lt=2**63)] | None = None
     energy: bool = False
     options: SimGridOptions = SimGridOptions()
 
