@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -31,10 +32,12 @@ def run_command(
     seed: int | None,
     directory: Path | None,
     *,
+    trust: Iterable[str] = (),
     as_json: bool,
 ) -> None:
     """Run a scenario, print what came out, write files."""
-    scenario = _overridden(load_scenario(file), back_end, seed, directory)
+    scenario = _overridden(load_scenario(file, trust=trust), back_end, seed, directory)
+    scenario.refuse_stray_outputs()
     console = Console(stderr=True)
     # What actors print must not get into the JSON.
     elsewhere = redirect_stdout(sys.stderr) if as_json else nullcontext()

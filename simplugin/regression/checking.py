@@ -116,6 +116,8 @@ class Means:
         Called with what is odd but stops nothing, such as a tolerance of no metric.
     stop : callable
         Asked twice a second whether to end.
+    trust : sequence of str
+        Modules that scenarios may name wherever they are.
     """
 
     jobs: int | None = None
@@ -123,6 +125,7 @@ class Means:
     report: Callable[[Checked, int], None] = lambda *_: None
     warning: Callable[[str], None] = lambda *_: None
     stop: Callable[[], bool] = lambda: False
+    trust: Sequence[str] = ()
 
 
 def check_recorded(
@@ -153,7 +156,7 @@ def check_recorded(
     SimpluginError
         There is nothing to run, or a file of tolerances says something wrong.
     """
-    check = _Check(found_in(paths), means, limits, update=update)
+    check = _Check(found_in(paths, means.trust), means, limits, update=update)
     with scratch_directory() as scratch:
         check.run(Path(scratch))
     if len(check.done) == len(check.found.subjects):
@@ -250,6 +253,7 @@ class _Check:
                 "to": str(scratch / f"{number}.json"),
                 "activities": self._tolerances(subject).activities,
                 "sources": sources_of(subject.document, subject.file.parent),
+                "trust": list(self._means.trust),
             },
             wall_limit=self._means.wall_limit,
         )
