@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -41,3 +42,11 @@ def resolve(reference: str) -> Callable[..., Any]:
         raise UnresolvedError(f"{reference!r} is no function but {found!r}")
     function: Callable[..., Any] = found
     return function
+
+
+def place_of_failure(error: Exception) -> str:
+    """Return the last line of the function's file that its exception passed, in words."""
+    # The first frame is that of the caller.
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f" ({own[-1].filename}:{own[-1].lineno})" if own else ""

@@ -12,7 +12,7 @@ from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.kinds import kind_called
 from simplugin.scenarios.scenario import scenario_from
-from simplugin.scenarios.substitutions import canonical_json
+from simplugin.scenarios.substitutions import canonical_json, dotted
 
 _NAME = ("scheduler", "name")
 
@@ -29,6 +29,7 @@ class NamedFunctions:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._seen: set[str] = set()
+        self._reasons: dict[str, str] = {}
 
     def problems(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Yield what is missing or invalid.
@@ -41,13 +42,15 @@ class NamedFunctions:
         platform, workload = document["platform"], document["workload"]
         if self._is_new("platform", platform.get("generator"), _names_in(platform)):
             yield from _of_generator(platform)
-        for name, reference in workload.get("functions", {}).items():
-            if self._is_new("function", reference):
-                yield from _of_reference(reference, ("workload", "functions", name))
+        named = _references(document)
+        wrong = [each for path, name in named for each in self._of_reference(name, path)]
+        yield from wrong
         if "scheduler" in document:
             scheduler, kind = document["scheduler"], workload["kind"]
             if self._is_new("scheduler", kind, scheduler, _names_in(workload)):
                 yield from self._of_scheduler(document)
+        elif not wrong and self._is_new("workload", workload):
+            yield from self._of_kind(document)
 
     def _is_new(self, *what: Any) -> bool:
         """Return True if something was not checked before."""
@@ -59,13 +62,36 @@ class NamedFunctions:
     def _of_scheduler(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Check the policy and its parameters."""
         name = document["scheduler"]["name"]
-        wrong = list(_of_reference(name, _NAME)) if ":" in name else []
+        wrong = list(self._of_reference(name, _NAME)) if ":" in name else []
         yield from wrong
         if not wrong:
-            try:
-                kind_called(document["workload"]["kind"]).check(scenario_from(document, self._file))
-            except ScenarioError as error:
-                yield Problem(error.path, error.message, error.remedy)
+            yield from self._of_kind(document)
+
+    def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
+        """Check a function."""
+        if reference not in self._reasons:
+            self._reasons[reference] = _unresolved(reference)
+        if reason := self._reasons[reference]:
+            remedy = "write 'module:function', of a module beside the campaign file or installed"
+            yield Problem(path, f"{dotted(path)}: {reason}", remedy)
+
+    def _of_kind(self, document: Mapping[str, Any]) -> Iterator[Problem]:
+        """Check what the kind of workload does."""
+        try:
+            kind_called(document["workload"]["kind"]).check(scenario_from(document, self._file))
+        except ScenarioError as error:
+            yield Problem(error.path, error.message, error.remedy)
+
+
+def _references(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the functions that actors run and that measure results, with their keys."""
+    workload, metrics = document["workload"], document.get("metrics", {})
+    for name, reference in workload.get("functions", {}).items():
+        yield ("workload", "functions", name), reference
+    for number, actor in enumerate(workload.get("actors", [])):
+        yield ("workload", "actors", number, "function"), actor["function"]
+    if "function" in metrics:
+        yield ("metrics", "function"), metrics["function"]
 
 
 def _names_in(value: Any) -> Any:
@@ -98,11 +124,12 @@ def _of_generator(platform: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem((*path, *inside), refusal.message, refusal.remedy)
 
 
-def _of_reference(reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
-    """Check a function."""
+def _unresolved(reference: str) -> str:
+    """Return why a function cannot be had; empty if it can."""
     try:
         resolve(reference)
-    except (UnresolvedError, SystemExit) as error:
-        reason = error if isinstance(error, UnresolvedError) else f"{reference!r} exits: {error}"
-        remedy = "write 'module:function', of a module beside the campaign file or installed"
-        yield Problem(path, f"{'.'.join(map(str, path))}: {reason}", remedy)
+    except UnresolvedError as error:
+        return str(error)
+    except SystemExit as error:
+        return f"{reference!r} exits: {error}"
+    return ""

@@ -16,6 +16,7 @@ from simplugin.inputs.kinds import Kind, Progress
 from simplugin.inputs.kinds import Outcome as Outcome
 from simplugin.inputs.messages import (
     Problem,
+    dotted,
     from_pydantic,
     suggestion,
     unknown_key,
@@ -27,10 +28,16 @@ from simplugin.platforms import Platform
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.kinds import KINDS, kind_called
-from simplugin.scenarios.sections import NEED_TRACE, OutputSection, SimulationSection
+from simplugin.scenarios.own_metrics import with_own_metrics
+from simplugin.scenarios.sections import (
+    NEED_TRACE,
+    MetricsSection,
+    OutputSection,
+    SimulationSection,
+)
 from simplugin.simulation.options import SimGridOptions
 
-_SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")
+_SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "output")
 SCENARIO_KEYS = ("title", *_SECTIONS)
 # What campaign files have besides.
 CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm")
@@ -55,7 +62,7 @@ class Scenario:
         For tables and charts.
     kind : Kind
         Of its workload.
-    platform, workload, scheduler, simulation, output
+    platform, workload, scheduler, simulation, metrics, output
         Its sections; `workload` is an instance of the kind's class, and the name of `scheduler`
         is empty if the kind takes none.
     """
@@ -69,6 +76,7 @@ class Scenario:
     workload: Any
     scheduler: SchedulerSection
     simulation: SimulationSection
+    metrics: MetricsSection
     output: OutputSection
 
     @property
@@ -76,7 +84,7 @@ class Scenario:
         """The directory of its modules, to which its paths are relative."""
         return self.file.parent
 
-    def function(self, reference: str, *key: str) -> Callable[..., Any]:
+    def function(self, reference: str, *key: str | int) -> Callable[..., Any]:
         """Return what the key's value ``module:function`` names.
 
         Raises
@@ -87,7 +95,7 @@ class Scenario:
         try:
             return resolve(reference)
         except UnresolvedError as error:
-            raise self.error(f"{'.'.join(key)}: {error}", *key) from error.__cause__
+            raise self.error(f"{dotted(key)}: {error}", *key) from error.__cause__
 
     def error(self, message: str, *key: str | int, remedy: str | None = None) -> ScenarioError:
         """Return an exception about the value of a key."""
@@ -217,7 +225,7 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
         As `simplugin.simulate`.
     """
     with importable(scenario.directory):
-        return scenario.kind.run(scenario, progress)
+        return with_own_metrics(scenario, scenario.kind.run(scenario, progress))
 
 
 class _Checker:
@@ -244,6 +252,7 @@ class _Checker:
         kind, workload = self._workload()
         scheduler = self._scheduler(kind)
         simulation = self._simulation()
+        metrics = self._section("metrics", MetricsSection)
         output = self._output(kind, simulation)
         if self.problems:
             return None
@@ -251,6 +260,7 @@ class _Checker:
         assert kind is not None
         assert scheduler is not None
         assert simulation is not None
+        assert metrics is not None
         assert output is not None
         return Scenario(
             file=file,
@@ -262,6 +272,7 @@ class _Checker:
             workload=workload,
             scheduler=scheduler,
             simulation=simulation,
+            metrics=metrics,
             output=output,
         )
 

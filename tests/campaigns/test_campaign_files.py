@@ -132,7 +132,7 @@ def test_what_is_kept_is_spread_over_the_campaign(loaded, keep):
         ("retries = 3", "retry = 3", "unknown key 'campaign.retry'; did you mean", "retry ="),
         ('"2GB"', '"2 apples"', "apples", "apples"),
         ('"2GB"', '"infGB"', "leave it out for no limit", "infGB"),
-        ("keep = 4", "keep = true", "keep is True; give a number of runs, or 'all'", "true"),
+        ("keep = 4", "keep = true", "keep is True; give a number of runs, 'all'", "true"),
         ("keep = 4", "inputs = ['no*.csv']", "'no*.csv'; it names no file", "no*.csv"),
         ("keep = 4", "inputs = ['.']", "it names no file", "inputs"),
         ("wall_limit = 60.0", "wall_limit = 0", "wall_limit is 0", "= 0"),
