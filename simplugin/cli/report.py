@@ -259,8 +259,11 @@ class _Table:
         }
         if not varied:
             return _some([each for each in self.texts("seed") if each != "None"])
-        values = {name: dict.fromkeys(each.values.values()) for name, each in varied.items()}
-        return "; ".join(f"{name} {_some(list(map(str, each)))}" for name, each in values.items())
+        values = {name: list(dict.fromkeys(each.values.values())) for name, each in varied.items()}
+        return "; ".join(
+            f"{name} {_span_of(each) or _some(list(map(str, each)))}"
+            for name, each in values.items()
+        )
 
     def seconds(self) -> float:
         """Return how long all runs took together."""
@@ -325,6 +328,18 @@ def _span(started: list[str]) -> str:
     first, last = started[0], started[-1]
     until = "" if first == last else f" to {last[11:] if first[:10] == last[:10] else last}"
     return f"{first}{until} UTC"
+
+
+def _span_of(values: list[Value]) -> str:
+    """Return the first and the last of integers without a gap; empty for others."""
+    first, last = values[0], values[-1]
+    if (
+        len(values) > 2
+        and isinstance(first, int)
+        and values == list(range(first, first + len(values)))
+    ):
+        return f"{first} to {last}"
+    return ""
 
 
 def _some(texts: list[str], most: int = 4) -> str:

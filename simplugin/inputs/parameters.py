@@ -54,14 +54,11 @@ class Signature:
         Those without a default.
     takes_any : bool
         True if there is a ``**further``.
-    takes_more : bool
-        True if there is a ``*further``.
     """
 
     types: Mapping[str, Any]
     required: frozenset[str]
     takes_any: bool
-    takes_more: bool
 
     @classmethod
     def of(cls, function: Callable[..., Any], by_position: int = 0) -> Signature:
@@ -78,13 +75,12 @@ class Signature:
             every = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
             # Some functions written in C have no signature.
-            return cls({}, frozenset(), takes_any=True, takes_more=True)
+            return cls({}, frozenset(), takes_any=True)
         named = [each for each in every[by_position:] if each.kind in _KEYWORDS]
         return cls(
             {each.name: _type_of(each, function) for each in named},
             frozenset(each.name for each in named if each.default is inspect.Parameter.empty),
             any(each.kind is inspect.Parameter.VAR_KEYWORD for each in every),
-            any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in every),
         )
 
     def read(self, given: Mapping[str, Any], path: Path = PATH) -> tuple[dict[str, Any], list[Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +12,7 @@ from pydantic import Field, PlainValidator, model_validator
 
 from simplugin.errors import DeploymentError
 from simplugin.inputs.kinds import Kind, Outcome, Progress
-from simplugin.inputs.messages import Problem, dotted, unknown_key
+from simplugin.inputs.messages import Path, Problem, dotted, unknown_key
 from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
@@ -120,7 +122,7 @@ def check(scenario: Scenario) -> list[Called]:
 
 
 def _called(
-    function: Callable[..., Any], table: ActorTable, path: tuple[str | int, ...]
+    function: Callable[..., Any], table: ActorTable, path: Path
 ) -> tuple[Called, list[Problem]]:
     """Return a function and its arguments by position, and what is wrong with them."""
     signature = Signature.of(function, by_position=1)
@@ -131,12 +133,22 @@ def _called(
             unknown = [name for name in values if name not in signature.types]
             problems += [unknown_key((*path, name), names, takes) for name in unknown]
         return (partial(function, **values) if values else function, ()), problems
-    values, problems = signature.read(dict(zip(names, table.args, strict=False)), path)
-    further = table.args[len(names) :]
-    if further and not signature.takes_more:
+    try:
+        bound = inspect.signature(function).bind_partial(None, *table.args).arguments
+    except (TypeError, ValueError):
         message = f"{dotted(path)} has {len(table.args)} values"
-        problems.append(Problem(path, message, f"{takes} {', '.join(names) or 'none'}"))
-    return (function, (*values.values(), *further)), problems
+        return (function, ()), [Problem(path, message, f"{takes} {', '.join(names) or 'none'}")]
+    # Without the actor itself, and what goes to ``*further``.
+    named = {name: value for name, value in bound.items() if name in names}
+    values, problems = signature.read(named, path)
+    # By position, where there is one, since that is what can be swept.
+    places, at = {name: number for number, name in enumerate(named)}, len(path)
+    problems = [
+        replace(each, path=(*path, places.get(str(name), name), *each.path[at + 1 :]))
+        for each in problems
+        for name in each.path[at : at + 1]
+    ]
+    return (function, (*values.values(), *table.args[len(named) :])), problems
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
@@ -164,7 +176,7 @@ def _placed(
     for number, (table, (function, args)) in enumerate(
         zip(scenario.workload.actors, called, strict=True)
     ):
-        path: tuple[str | int, ...] = ("workload", "actors", number)
+        path: Path = ("workload", "actors", number)
         given = {name: getattr(table, name) for name in _PLACEMENT}
         try:
             hosts = choice.chosen([table.host] if table.hosts is None else table.hosts)

@@ -69,7 +69,7 @@ def path_of(document: Any, words: Sequence[str]) -> Path:
                 continue
             path.append(word)
             place = place.get(word, {})
-        elif isinstance(place, list) and "." in word:
+        elif isinstance(place, list) and "." in word and word not in _names(place):
             left = [*word.split("."), *left]
         else:
             step = _position(place, word, path)
@@ -121,7 +121,7 @@ def _position(place: Any, step: str | int, above: Iterable[str | int]) -> int:
     digits = str(step)
     if digits.isascii() and digits.isdigit() and int(digits) < len(place):
         return int(digits)
-    names = [each.get("name") if isinstance(each, Mapping) else None for each in place]
+    names = _names(place)
     if names.count(digits) == 1:
         return names.index(digits)
     known = f"0 to {len(place) - 1}" if place else "none, since it is empty"
@@ -131,6 +131,11 @@ def _position(place: Any, step: str | int, above: Iterable[str | int]) -> int:
     named = ", ".join(dict.fromkeys(each for each in names if isinstance(each, str)))
     also = f", its names {named}" if named else ""
     raise NowhereError(message, f"its positions are {known}{also}")
+
+
+def _names(place: Iterable[Any]) -> list[Any]:
+    """Return the names of the tables of an array."""
+    return [each.get("name") if isinstance(each, Mapping) else None for each in place]
 
 
 def plain(value: Any) -> Any:

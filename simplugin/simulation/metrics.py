@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.listings import Listing
 from simplugin.rows import Metric
 from simplugin.simulation.trace import KINDS, STATES
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from simplugin.simulation.result import Result
 
+# Lines of a table of hosts.
+_MOST_HOSTS = 1000
 # Measures of each host, and their units.
 HOST_MEASURES = {
     "utilisation": "",
@@ -81,6 +84,20 @@ def of_hosts(result: Result, measure: str) -> NDArray[np.float64] | None:
     if measure == "computed":
         return hosts.flops
     return hosts.busy if measure == "busy" else hosts.busy / (result.clock or np.nan)
+
+
+def hosts_listing(result: Result) -> Listing:
+    """Return the measures of the hosts that computed, those that were busy longest first."""
+    found = {measure: of_hosts(result, measure) for measure in HOST_MEASURES}
+    known = {measure: values for measure, values in found.items() if values is not None}
+    order = np.argsort(-result.hosts.busy, kind="stable")
+    used = order[result.hosts.busy[order] > 0][:_MOST_HOSTS].tolist()
+    columns = [(measure.replace("_", " "), HOST_MEASURES[measure]) for measure in known]
+    lines = [
+        (result.hosts.name[host], *(float(values[host]) for values in known.values()))
+        for host in used
+    ]
+    return Listing("Hosts", (("host", ""), *columns), tuple(lines))
 
 
 def _queues(result: Result, *, longest: bool) -> NDArray[np.float64] | None:
