@@ -22,11 +22,14 @@ class Metric:
         None where the run does not have it.
     unit : str
         SimGrid's symbol (``s``, ``flop``, ``byte``, ``J``), empty for counts and ratios.
+    sense : {"min", "max"}, optional
+        Whether less or more is better, if known.
     """
 
     name: str
     value: float | int | str | None
     unit: str = ""
+    sense: Literal["min", "max"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,14 @@ from simplugin.scenarios.scenario import (
     read_toml,
     scenario_error,
 )
-from simplugin.scenarios.substitutions import plain
-from simplugin.scenarios.sweeps import SweepError, Variations, variations_of
+from simplugin.scenarios.substitutions import NowhereError, plain
+from simplugin.scenarios.sweeps import (
+    SweepError,
+    Variations,
+    leaves,
+    sweep_error,
+    variations_of,
+)
 from simplugin.units import parse_size
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
@@ -56,10 +62,42 @@ def _in_bytes(value: Any) -> Any:
     return round(size)
 
 
+class KeepTable(Section):
+    """``[campaign.keep]``: which runs are kept.
+
+    Attributes
+    ----------
+    each : str or list of str
+        Varied keys: one run for each combination of their values.
+    where : dict
+        Values of further varied keys; what else is swept has its first value.
+    """
+
+    each: str | Annotated[list[str], Field(min_length=1)]
+    where: dict[str, Any] = Field(default_factory=dict)
+
+    def positions(self, variations: Variations) -> frozenset[int]:
+        """Return the runs that are kept.
+
+        Raises
+        ------
+        SweepError
+            It names what is not varied, or values of no run.
+        """
+        each = [self.each] if isinstance(self.each, str) else self.each
+        try:
+            return variations.selected(each, leaves("", self.where))
+        except NowhereError as error:
+            message = f"campaign.keep: {error.message}"
+            raise sweep_error(("campaign", "keep"), message, error.remedy) from None
+
+
 def _number_or_all(value: Any) -> Any:
-    """Refuse what says not how many."""
+    """Refuse what says neither how many nor which."""
+    if isinstance(value, Mapping):
+        return KeepTable.model_validate(dict(value))
     if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise ValueError("give a number of runs, or 'all'")
+        raise ValueError("give a number of runs, 'all', or { each = KEY, where = { KEY = VALUE } }")
     return value
 
 
@@ -92,8 +130,8 @@ class CampaignSection(Section):
         Memory that a run may occupy with all its processes [byte].
     retries : int
         How often a run whose process died is tried again.
-    keep : int or "all"
-        Of how many runs curves and Gantt charts are kept.
+    keep : int, "all" or KeepTable
+        Of how many runs, or of which, curves and Gantt charts are kept.
     inputs : list of str
         Paths and patterns of files, besides those that the scenario names, that runs read.
     """
@@ -102,25 +140,33 @@ class CampaignSection(Section):
     wall_limit: Annotated[float, Field(gt=0), BeforeValidator(_limited)] = 3600.0
     memory_limit: Annotated[int, Field(gt=0), BeforeValidator(_in_bytes)] | None = None
     retries: Annotated[int, Field(ge=0)] = 1
-    keep: Annotated[int | Literal["all"], PlainValidator(_number_or_all)] = 8
+    keep: Annotated[int | Literal["all"] | KeepTable, PlainValidator(_number_or_all)] = 8
     inputs: list[Annotated[str, AfterValidator(_matching)]] = Field(default_factory=list)
 
-    def settings(self, store: Path, total: int) -> CampaignSettings:
+    def settings(self, store: Path, variations: Variations) -> CampaignSettings:
         """Return the settings of a campaign.
 
         Parameters
         ----------
         store : Path
             Where results are kept if the section does not say.
-        total : int
-            How many runs there are.
+        variations : Variations
+            Its runs.
+
+        Raises
+        ------
+        SweepError
+            `keep` names what is not varied.
         """
+        keep, total = self.keep, variations.total
         return CampaignSettings(
             store=self.store or store,
             wall_limit=self.wall_limit if math.isfinite(self.wall_limit) else None,
             memory_limit=self.memory_limit,
             retries=self.retries,
-            keep=total if self.keep == "all" else min(self.keep, total),
+            keep=keep.positions(variations)
+            if isinstance(keep, KeepTable)
+            else min(total if keep == "all" else keep, total),
             inputs=tuple(self.inputs),
         )
 
@@ -139,8 +185,8 @@ class CampaignSettings:
         Memory that a run may occupy with all its processes [byte].
     retries : int
         How often a run whose process died is tried again.
-    keep : int
-        Of how many runs curves and Gantt charts are kept, spread over the campaign.
+    keep : int or frozenset of int
+        Of how many runs, spread over the campaign, curves and Gantt charts are kept; or of which.
     inputs : tuple of str
         Paths and patterns of further files that runs read.
     store_chosen : bool
@@ -151,7 +197,7 @@ class CampaignSettings:
     wall_limit: float | None
     memory_limit: int | None
     retries: int
-    keep: int
+    keep: int | frozenset[int]
     inputs: tuple[str, ...]
     store_chosen: bool = False
 
@@ -366,8 +412,13 @@ class Campaign:
         return job if key == job.key else replace(job, key=key)
 
     def keeps(self, position: int) -> bool:
-        """Return True if curves and the chart of a run are kept: one run in each equal part."""
+        """Return True if curves and the chart of a run are kept.
+
+        Of a number of runs that are kept, each is one of an equal part of the campaign.
+        """
         keep, total = self.settings.keep, self.total
+        if isinstance(keep, frozenset):
+            return position in keep
         if not keep:
             return False
         part = position * keep // total
@@ -461,6 +512,7 @@ def _campaign(
             message = f"variations is {listed!r}"
             raise SweepError(Problem(("variations",), message, "write [[variations]]"))
         variations = variations_of(scenario, sweep, listed)
+        settings = section.settings(file.with_suffix(".sqlite"), variations)
     except SweepError as error:
         raise scenario_error([error.problem], file, text) from None
     refuse_uncountable(variations, file, text)
@@ -470,7 +522,7 @@ def _campaign(
     return Campaign(
         title=document.get("title", ""),
         place=file,
-        settings=section.settings(file.with_suffix(".sqlite"), variations.total),
+        settings=settings,
         variations=variations,
         file="" if by_program else os.path.abspath(file),
         text="" if by_program else text,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from simplugin.campaigns.store import CampaignEntry
 
 Which = Literal["main", "all", "none"]
+Sense = Literal["min", "max"] | None
 
 _FIGURES = "figures"
 _GAP = "gap"
@@ -154,7 +155,7 @@ class _Named:
 
     role: Role
     unit: str = ""
-    sense: Literal["min", "max"] | None = None
+    sense: Sense = None
     values: dict[int, Value] = field(default_factory=dict)
 
 
@@ -201,21 +202,23 @@ class _Table:
         # What a reproduction counts is no metric of a scheduler.
         role: Role = "other" if record.job.target == reproduction_runs.TARGET else "metric"
         for metric in found:
-            self._put(row, role, metric.name, metric.value, metric.unit)
+            self._put(row, role, metric.name, metric.value, metric.unit, metric.sense)
         best = found.best
         if best is not None:
             measured = self._columns["metric", best.metric]
             measured.sense = best.sense
             self._put(row, "other", best.proof, best.value, measured.unit)
-            self._put(row, "metric", _GAP, found.gap)
-            self._columns["metric", _GAP].sense = "min"
+            self._put(row, "metric", _GAP, found.gap, sense="min")
         self._put(row, "other", "seed", _cell(found.provenance.get("seed")))
         self._put(row, "other", _PROVENANCE, _named_cells(found.provenance))
         self._put(row, "other", "digest", (record.measured.digest or "")[:_DIGITS] or None)
 
-    def _put(self, row: int, role: Role, name: str, value: Value, unit: str = "") -> None:
+    def _put(
+        self, row: int, role: Role, name: str, value: Value, unit: str = "", sense: Sense = None
+    ) -> None:
         """Put a value where it belongs."""
-        self._columns.setdefault((role, name), _Named(role, unit)).values[row] = value
+        column = self._columns.setdefault((role, name), _Named(role, unit, sense))
+        column.values[row] = value
 
     def columns(self) -> tuple[Column, ...]:
         """Return the columns; the gap follows all metrics."""
@@ -247,6 +250,21 @@ class _Table:
         column = self._columns.get(("other", name))
         return list(dict.fromkeys(map(str, column.values.values()))) if column else []
 
+    def seeds(self) -> str:
+        """Return the seeds that were swept with their values; else those of the simulations."""
+        varied = {
+            name: column
+            for (role, name), column in self._columns.items()
+            if role == "varied" and name.rpartition(".")[2] == "seed"
+        }
+        if not varied:
+            return _some([each for each in self.texts("seed") if each != "None"])
+        values = {name: list(dict.fromkeys(each.values.values())) for name, each in varied.items()}
+        return "; ".join(
+            f"{name} {_span_of(each) or _some(list(map(str, each)))}"
+            for name, each in values.items()
+        )
+
     def seconds(self) -> float:
         """Return how long all runs took together."""
         column = self._columns.get(("other", "duration"))
@@ -269,7 +287,6 @@ def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str
     """Return when and where runs were done, with which versions."""
     started = sorted(table.texts("started"))
     places = list(dict.fromkeys(each.partition(":")[0] for each in table.texts("place")))
-    seeds = [each for each in table.texts("seed") if each != "None"]
     file = short(Path(entry.file)) if entry.file else ""
     facts = {
         "campaign file": file,
@@ -277,7 +294,7 @@ def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str
         "runs started": _span(started),
         "time of all runs": _duration(table.seconds()),
         "hosts": _some(places),
-        "seeds": _some(seeds),
+        "seeds": table.seeds(),
     }
     versions = [f"{name} {_some(list(found))}" for name, found in table.versions.items()]
     facts["versions"] = ", ".join(versions)
@@ -311,6 +328,18 @@ def _span(started: list[str]) -> str:
     first, last = started[0], started[-1]
     until = "" if first == last else f" to {last[11:] if first[:10] == last[:10] else last}"
     return f"{first}{until} UTC"
+
+
+def _span_of(values: list[Value]) -> str:
+    """Return the first and the last of integers without a gap; empty for others."""
+    first, last = values[0], values[-1]
+    if (
+        len(values) > 2
+        and isinstance(first, int)
+        and values == list(range(first, first + len(values)))
+    ):
+        return f"{first} to {last}"
+    return ""
 
 
 def _some(texts: list[str], most: int = 4) -> str:

@@ -54,7 +54,7 @@ class Scenario(Protocol):
     def make_platform(self) -> Any:
         """Return the path of the platform's file, or the `Platform` of its generator."""
 
-    def function(self, reference: str, *key: str) -> Callable[..., Any]:
+    def function(self, reference: str, *key: str | int) -> Callable[..., Any]:
         """Return the function ``module:function`` that the value of a key names."""
 
     def has_traced_output(self, *names: str) -> bool:
@@ -114,7 +114,8 @@ class Kind:
     check : callable
         ``(scenario) -> None``; raises ScenarioError if the policy or its parameters are invalid,
         as `run` does, but simulates nothing and makes no platform. Depends on the values of
-        ``[scheduler]``, on which keys ``[workload]`` has and which of its tables are empty.
+        ``[scheduler]``, on which keys ``[workload]`` has and which of its tables are empty;
+        without schedulers, on the values of ``[workload]``.
     outputs : tuple of str
         The files that `-o` gets; ``curves`` and ``graphs`` can be asked for only if they are
         among them.

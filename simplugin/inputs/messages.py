@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
@@ -110,6 +110,9 @@ def _keys_at(model: type[BaseModel], path: Path) -> list[str]:
     """Return the known keys of a table inside a section."""
     for step in path:
         field = model.model_fields.get(str(step))
+        if field is None and model.model_config.get("extra") == "allow":
+            model = get_args(get_type_hints(model)["__pydantic_extra__"])[1]
+            continue
         if field is None:  # a position in a list, or a name in a table of tables
             continue
         inner = [field.annotation, *get_args(field.annotation)]

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -231,3 +232,9 @@ def _declared() -> tuple[str, ...]:
 def _is_within(module: str, packages: Sequence[str]) -> bool:
     """Return True if a module is one of some, or in one of them."""
     return any(f"{module}.".startswith(f"{each}.") for each in packages)
+def place_of_failure(error: Exception) -> str:
+    """Return the last line of the function's file that its exception passed, in words."""
+    # The first frame is that of the caller.
+    frames = traceback.extract_tb(error.__traceback__)[1:]
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f" ({own[-1].filename}:{own[-1].lineno})" if own else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,6 +17,7 @@ from simplugin.errors import InfeasibleError, PlatformError, UnitError, Workload
 from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario
 from simplugin.inputs.messages import suggestion
 from simplugin.inputs.parameters import policy_of, read_parameters
+from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import Section
 from simplugin.market.assessment import Assessment
 from simplugin.market.execution import execute
@@ -161,18 +161,10 @@ def _guarded(policy: Callable[..., Any]) -> Callable[..., tuple[Any, float]]:
         except (InfeasibleError, WorkloadError):
             raise
         except Exception as error:
-            message = f"it raises {type(error).__name__}: {error}{_place(error)}"
+            message = f"it raises {type(error).__name__}: {error}{place_of_failure(error)}"
             raise WorkloadError(message) from error
 
     return decide
-
-
-def _place(error: Exception) -> str:
-    """Return the last line of the policy's file that an exception passed, in words."""
-    # The first frame is that of the caller.
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    own = [frame for frame in frames if frame.filename == frames[0].filename]
-    return f" ({own[-1].filename}:{own[-1].lineno})" if own else ""
 
 
 def negotiation_of(

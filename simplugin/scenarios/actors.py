@@ -1,17 +1,77 @@
-"""Workloads of kind "actors": a deployment, and the functions that it names."""
+"""Workloads of kind "actors": actors of a deployment file, of the scenario itself, or of both."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
+from pydantic import Field, PlainValidator, model_validator
+
+from simplugin.errors import DeploymentError
 from simplugin.inputs.kinds import Kind, Outcome, Progress
+from simplugin.inputs.messages import Path, Problem, dotted, unknown_key
+from simplugin.inputs.parameters import Signature
+from simplugin.inputs.quantities import Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
+from simplugin.platforms.host_choices import HostChoice
 from simplugin.rows import Row
+from simplugin.scenarios.own_metrics import host_choice
+from simplugin.scenarios.sections import Hosts
 from simplugin.simulation import simulate
 from simplugin.simulation.metrics import metrics
+from simplugin.simulation.placement import Placement, placements
 
 if TYPE_CHECKING:
     from simplugin.scenarios.scenario import Scenario
+
+# Keys that are fields of `Placement` too.
+_PLACEMENT = ("name", "start_time", "kill_time", "restart", "daemon")
+Called = tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+def _list_or_table(value: Any) -> Any:
+    """Refuse what is neither arguments by position nor by keyword."""
+    if not isinstance(value, list | Mapping):
+        raise ValueError("give a list, or a table by keyword")
+    return value
+
+
+class ActorTable(Section):
+    """``[[workload.actors]]``: a function, and the hosts on each of which an actor runs it.
+
+    Attributes
+    ----------
+    function : str
+        ``module:function``.
+    host, hosts : str
+        Name of a host, or a choice of several.
+    args : list or dict
+        Arguments after the actor itself, by position or by keyword.
+    name : str, optional
+        The actors' name; by default the function's. Sweeps find the table by it.
+    start_time, kill_time, restart, daemon
+        As in `simplugin.simulation.Placement`.
+    """
+
+    function: Reference
+    host: str | None = None
+    hosts: Hosts | None = None
+    args: Annotated[Any, PlainValidator(_list_or_table)] = Field(default_factory=list)
+    name: str | None = None
+    start_time: Time = 0.0
+    kill_time: Time | None = None
+    restart: bool = False
+    daemon: bool = False
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> ActorTable:
+        """Raise ValueError unless there is one of `host` and `hosts`."""
+        if (self.host is None) == (self.hosts is None):
+            raise ValueError("give either host or hosts")
+        return self
 
 
 class ActorsWorkload(Section):
@@ -19,31 +79,112 @@ class ActorsWorkload(Section):
 
     Attributes
     ----------
-    deployment : path
+    deployment : path, optional
         A SimGrid deployment file.
     functions : dict of str to str
         For each function name of the deployment, ``module:function``.
+    actors : list of ActorTable
+        Actors besides.
     """
 
-    deployment: ExistingFile
-    functions: dict[str, Reference]
+    deployment: ExistingFile | None = None
+    functions: dict[str, Reference] = Field(default_factory=dict)
+    actors: list[ActorTable] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _some_actors(self) -> ActorsWorkload:
+        """Raise ValueError if there are no actors, or functions of no deployment."""
+        if self.deployment is None and not self.actors:
+            raise ValueError("give a deployment, or list actors in [[workload.actors]]")
+        if self.deployment is None and self.functions:
+            raise ValueError("functions go with a deployment; remove them or give one")
+        return self
+
+
+def check(scenario: Scenario) -> list[Called]:
+    """Return the function and the arguments by position of each table of actors.
+
+    Raises
+    ------
+    ScenarioError
+        A function cannot be had, or arguments are unknown, missing or invalid.
+    """
+    found, problems = [], []
+    for number, table in enumerate(scenario.workload.actors):
+        path = ("workload", "actors", number)
+        function = scenario.function(table.function, *path, "function")
+        called, wrong = _called(function, table, (*path, "args"))
+        found.append(called)
+        problems += wrong
+    if problems:
+        raise scenario.errors(problems)
+    return found
+
+
+def _called(
+    function: Callable[..., Any], table: ActorTable, path: Path
+) -> tuple[Called, list[Problem]]:
+    """Return a function and its arguments by position, and what is wrong with them."""
+    signature = Signature.of(function, by_position=1)
+    names, takes = list(signature.types), f"{table.function!r} takes"
+    if isinstance(table.args, Mapping):
+        values, problems = signature.read(table.args, path)
+        if not signature.takes_any:
+            unknown = [name for name in values if name not in signature.types]
+            problems += [unknown_key((*path, name), names, takes) for name in unknown]
+        return (partial(function, **values) if values else function, ()), problems
+    try:
+        bound = inspect.signature(function).bind_partial(None, *table.args).arguments
+    except (TypeError, ValueError):
+        message = f"{dotted(path)} has {len(table.args)} values"
+        return (function, ()), [Problem(path, message, f"{takes} {', '.join(names) or 'none'}")]
+    # Without the actor itself, and what goes to ``*further``.
+    named = {name: value for name, value in bound.items() if name in names}
+    values, problems = signature.read(named, path)
+    # By position, where there is one, since that is what can be swept.
+    places, at = {name: number for number, name in enumerate(named)}, len(path)
+    problems = [
+        replace(each, path=(*path, places.get(str(name), name), *each.path[at + 1 :]))
+        for each in problems
+        for name in each.path[at : at + 1]
+    ]
+    return (function, (*values.values(), *table.args[len(named) :])), problems
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
-    """Simulate the deployment on the platform."""
+    """Simulate the actors on the platform."""
     workload: ActorsWorkload = scenario.workload
     functions = {
         name: scenario.function(reference, "workload", "functions", name)
         for name, reference in workload.functions.items()
     }
-    result = simulate(
-        scenario.make_platform(),
-        workload.deployment,
-        functions=functions,
-        progress=progress,
-        **scenario.simulation.arguments(),
-    )
+    called = check(scenario)
+    platform = scenario.make_platform()
+    actors: list[Placement] = []
+    if workload.deployment is not None:
+        actors += placements(workload.deployment, functions)
+    if workload.actors:
+        actors += _placed(scenario, host_choice(platform), called)
+    result = simulate(platform, actors, progress=progress, **scenario.simulation.arguments())
     return Outcome(Row(metrics(result), result.provenance), result)
 
 
-KIND = Kind(workload=ActorsWorkload, run=run)
+def _placed(
+    scenario: Scenario, choice: HostChoice, called: Iterable[Called]
+) -> Iterator[Placement]:
+    """Yield the actors of the scenario itself."""
+    for number, (table, (function, args)) in enumerate(
+        zip(scenario.workload.actors, called, strict=True)
+    ):
+        path: Path = ("workload", "actors", number)
+        given = {name: getattr(table, name) for name in _PLACEMENT}
+        try:
+            hosts = choice.chosen([table.host] if table.hosts is None else table.hosts)
+            for host in hosts:
+                yield Placement(host, function, args, **given)
+        except DeploymentError as error:
+            message = f"{dotted(path)}: {error.message}"
+            raise scenario.error(message, *path, remedy=error.remedy) from error
+
+
+KIND = Kind(workload=ActorsWorkload, run=run, check=check)

@@ -12,7 +12,7 @@ from simplugin.inputs.references import References, UnresolvedError
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.kinds import kind_called
 from simplugin.scenarios.scenario import scenario_from
-from simplugin.scenarios.substitutions import canonical_json
+from simplugin.scenarios.substitutions import canonical_json, dotted
 
 _NAME = ("scheduler", "name")
 
@@ -36,6 +36,7 @@ class NamedFunctions:
         references = References(file.parent, self._trust)
         self._look: Callable[[str], object] = references.resolve if imports else references.find
         self._seen: set[str] = set()
+        self._reasons: dict[str, UnresolvedError | None] = {}
 
     def problems(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Yield what is missing or invalid.
@@ -48,13 +49,15 @@ class NamedFunctions:
         platform, workload = document["platform"], document["workload"]
         if self._is_new("platform", platform.get("generator"), _names_in(platform)):
             yield from self._of_generator(platform)
-        for name, reference in workload.get("functions", {}).items():
-            if self._is_new("function", reference):
-                yield from self._of_reference(reference, ("workload", "functions", name))
+        named = _references(document)
+        wrong = [each for path, name in named for each in self._of_reference(name, path)]
+        yield from wrong
         if "scheduler" in document:
             scheduler, kind = document["scheduler"], workload["kind"]
             if self._is_new("scheduler", kind, scheduler, _names_in(workload)):
                 yield from self._of_scheduler(document)
+        elif not wrong and self._imports and self._is_new("workload", workload):
+            yield from self._of_kind(document)
 
     def _is_new(self, *what: Any) -> bool:
         """Return True if something was not checked before."""
@@ -69,11 +72,30 @@ class NamedFunctions:
         wrong = list(self._of_reference(name, _NAME)) if ":" in name else []
         yield from wrong
         if not wrong and (self._imports or ":" not in name):
-            scenario = scenario_from(document, self._file, trust=self._trust)
-            try:
-                kind_called(document["workload"]["kind"]).check(scenario)
-            except ScenarioError as error:
-                yield Problem(error.path, error.message, error.remedy)
+            yield from self._of_kind(document)
+
+    def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
+        """Check a function, or whether its module is there."""
+        if reference not in self._reasons:
+            self._reasons[reference] = self._unresolved(reference)
+        if error := self._reasons[reference]:
+            yield Problem(path, f"{dotted(path)}: {error}", error.remedy)
+
+    def _unresolved(self, reference: str) -> UnresolvedError | None:
+        """Return why a function cannot be had, or that its module is missing."""
+        try:
+            self._look(reference)
+        except UnresolvedError as error:
+            return error
+        return None
+
+    def _of_kind(self, document: Mapping[str, Any]) -> Iterator[Problem]:
+        """Check what the kind of workload does."""
+        scenario = scenario_from(document, self._file, trust=self._trust)
+        try:
+            kind_called(document["workload"]["kind"]).check(scenario)
+        except ScenarioError as error:
+            yield Problem(error.path, error.message, error.remedy)
 
     def _of_generator(self, platform: Mapping[str, Any]) -> Iterator[Problem]:
         """Check the generator of a platform and the names of its parameters."""
@@ -101,12 +123,16 @@ class NamedFunctions:
             inside = (given,) if key == "parameters" and given is not None else ()
             yield Problem((*path, *inside), refusal.message, refusal.remedy)
 
-    def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
-        """Check a function, or whether its module is there."""
-        try:
-            self._look(reference)
-        except UnresolvedError as error:
-            yield Problem(path, f"{'.'.join(map(str, path))}: {error}", error.remedy)
+
+def _references(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the functions that actors run and that measure results, with their keys."""
+    workload, metrics = document["workload"], document.get("metrics", {})
+    for name, reference in workload.get("functions", {}).items():
+        yield ("workload", "functions", name), reference
+    for number, actor in enumerate(workload.get("actors", [])):
+        yield ("workload", "actors", number, "function"), actor["function"]
+    if "function" in metrics:
+        yield ("metrics", "function"), metrics["function"]
 
 
 def _names_in(value: Any) -> Any:

@@ -20,6 +20,7 @@ from simplugin.inputs.kinds import Outcome
 from simplugin.listings import Listing
 from simplugin.scenarios.scenario import Scenario
 from simplugin.simulation import Result
+from simplugin.simulation.metrics import hosts_listing
 
 # Of a run; the first ones by their end.
 MOST_ACTIVITIES = 20_000
@@ -137,14 +138,16 @@ def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``title``; ``figures``, a list for `figure_from`; ``listings``, for `listing_from`; and if
+        ``title``; ``figures``, a list for `figure_from`; ``listings``, for `listing_from`, of the
+        hosts if the kind of workload has none; and if
         there is one ``schedule``, for `chart_from`, else if there is a trace ``activities``, as
         `activities_document` writes them.
     """
+    listings = outcome.listings or (hosts_listing(outcome.result),)
     found: dict[str, Any] = {
         "title": title,
         "figures": [figure_document(each) for each in outcome.figures],
-        "listings": [listing_document(each) for each in outcome.listings],
+        "listings": [listing_document(each) for each in listings],
     }
     if outcome.schedule is not None:
         found["schedule"] = chart_document(outcome.schedule)

@@ -18,6 +18,7 @@ from simplugin.inputs.kinds import Kind, Progress
 from simplugin.inputs.kinds import Outcome as Outcome
 from simplugin.inputs.messages import (
     Problem,
+    dotted,
     from_pydantic,
     suggestion,
     unknown_key,
@@ -29,10 +30,16 @@ from simplugin.platforms import Platform
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.kinds import KINDS, kind_called
-from simplugin.scenarios.sections import NEED_TRACE, OutputSection, SimulationSection
+from simplugin.scenarios.own_metrics import with_own_metrics
+from simplugin.scenarios.sections import (
+    NEED_TRACE,
+    MetricsSection,
+    OutputSection,
+    SimulationSection,
+)
 from simplugin.simulation.options import SimGridOptions
 
-_SECTIONS = ("platform", "workload", "scheduler", "simulation", "output")
+_SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "output")
 SCENARIO_KEYS = ("title", *_SECTIONS)
 # What campaign files have besides.
 CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm")
@@ -60,7 +67,7 @@ class Scenario:
         For tables and charts.
     kind : Kind
         Of its workload.
-    platform, workload, scheduler, simulation, output
+    platform, workload, scheduler, simulation, metrics, output
         Its sections; `workload` is an instance of the kind's class, and the name of `scheduler`
         is empty if the kind takes none.
     trust : tuple of str
@@ -76,6 +83,7 @@ class Scenario:
     workload: Any
     scheduler: SchedulerSection
     simulation: SimulationSection
+    metrics: MetricsSection
     output: OutputSection
     trust: tuple[str, ...] = ()
 
@@ -89,7 +97,7 @@ class Scenario:
         """The functions that it may name."""
         return References(self.directory, self.trust)
 
-    def function(self, reference: str, *key: str) -> Callable[..., Any]:
+    def function(self, reference: str, *key: str | int) -> Callable[..., Any]:
         """Return what the key's value ``module:function`` names.
 
         Raises
@@ -100,7 +108,7 @@ class Scenario:
         try:
             return self.references.resolve(reference)
         except UnresolvedError as error:
-            message = f"{'.'.join(key)}: {error}"
+            message = f"{dotted(key)}: {error}"
             raise self.error(message, *key, remedy=error.remedy) from error.__cause__
 
     def error(self, message: str, *key: str | int, remedy: str | None = None) -> ScenarioError:
@@ -262,7 +270,7 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
         As `simplugin.simulate`.
     """
     with importable(scenario.directory):
-        return scenario.kind.run(scenario, progress)
+        return with_own_metrics(scenario, scenario.kind.run(scenario, progress))
 
 
 class _Checker:
@@ -289,6 +297,7 @@ class _Checker:
         kind, workload = self._workload()
         scheduler = self._scheduler(kind)
         simulation = self._simulation()
+        metrics = self._section("metrics", MetricsSection)
         output = self._output(kind, simulation)
         if self.problems:
             return None
@@ -296,6 +305,7 @@ class _Checker:
         assert kind is not None
         assert scheduler is not None
         assert simulation is not None
+        assert metrics is not None
         assert output is not None
         return Scenario(
             file=file,
@@ -307,6 +317,7 @@ class _Checker:
             workload=workload,
             scheduler=scheduler,
             simulation=simulation,
+            metrics=metrics,
             output=output,
         )
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, ValidationInfo, field_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from simplugin.inputs.messages import Problem
-from simplugin.inputs.sections import AnyPath, Section, is_below
+from simplugin.inputs.sections import AnyPath, Reference, Section, is_below
+from simplugin.simulation.metrics import HOST_MEASURES
 from simplugin.simulation.options import SimGridOptions
 
 _USUAL = ("result", "trace", "gantt")
@@ -38,6 +47,90 @@ class SimulationSection(Section):
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments for `simulate`."""
         return {name: getattr(self, name) for name in type(self).model_fields}
+
+
+def _joined(value: Any) -> Any:
+    """Return several choices of hosts as one text."""
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        return ",".join(value)
+    if not isinstance(value, str) or not value:
+        raise ValueError("give a choice of hosts, such as 'worker-*', or a list of these")
+    return value
+
+
+# As `simplugin.platforms.host_choices.HostChoice.chosen` takes it.
+Hosts = Annotated[str, BeforeValidator(_joined)]
+
+
+class MetricTable(Section):
+    """One of ``[metrics]``; without `value` and `measure`, what is said of a metric there is.
+
+    Attributes
+    ----------
+    value : str, optional
+        Name or pattern of actors, and with dots what to take of what they returned.
+    measure : str, optional
+        A measure of hosts.
+    hosts : str, optional
+        Those that count, or on which the actors were; by default all.
+    combine : str, optional
+        How several values become one; ``each`` for a metric a host.
+    unit : str, optional
+        SimGrid's symbol.
+    better : {"less", "more"}, optional
+        The direction of improvement.
+    """
+
+    value: str | None = None
+    measure: str | None = None
+    hosts: Hosts | None = None
+    combine: Literal["sum", "mean", "median", "min", "max", "count", "each"] | None = None
+    unit: str | None = None
+    better: Literal["less", "more"] | None = None
+
+    @field_validator("measure")
+    @classmethod
+    def _known_measure(cls, measure: str) -> str:
+        """Raise ValueError if there is no such measure of hosts."""
+        if measure not in HOST_MEASURES:
+            raise ValueError(f"give one of {', '.join(HOST_MEASURES)}")
+        return measure
+
+    @model_validator(mode="after")
+    def _one_source(self) -> MetricTable:
+        """Raise ValueError for two sources, or for keys that need one."""
+        if self.value is not None and self.measure is not None:
+            raise ValueError("give either value or measure")
+        if self.value is None and self.measure is None and (self.hosts or self.combine):
+            raise ValueError("hosts and combine go with value or measure; give one of them")
+        if self.measure is not None and self.unit is not None:
+            raise ValueError("remove unit: that of a measure is known")
+        return self
+
+    @property
+    def sense(self) -> Literal["min", "max"] | None:
+        """The direction of improvement, as metrics have it."""
+        return None if self.better is None else "min" if self.better == "less" else "max"
+
+
+class MetricsSection(Section):
+    """``[metrics]``: what is recorded of a run besides the metrics of its kind.
+
+    Attributes
+    ----------
+    function : str, optional
+        ``module:function``, `(result) -> mapping` of names to numbers or texts.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, MetricTable]
+
+    function: Reference | None = None
+
+    @property
+    def tables(self) -> Mapping[str, MetricTable]:
+        """The metrics by name."""
+        return self.__pydantic_extra__
 
 
 class OutputSection(Section):

@@ -44,7 +44,7 @@ def path_of(document: Any, words: Sequence[str]) -> Path:
     """Return the steps that keys mean, from the outside in.
 
     A word is a key if the document has it at this place; else it is taken apart at its dots. In an
-    array a step is a position, counted from 0.
+    array a step is a position, counted from 0, or the `name` of one of its tables.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def path_of(document: Any, words: Sequence[str]) -> Path:
                 continue
             path.append(word)
             place = place.get(word, {})
-        elif isinstance(place, list) and "." in word:
+        elif isinstance(place, list) and "." in word and word not in _names(place):
             left = [*word.split("."), *left]
         else:
             step = _position(place, word, path)
@@ -119,11 +119,23 @@ def _position(place: Any, step: str | int, above: Iterable[str | int]) -> int:
         remedy = f"remove {'.' + str(step)!r}, or give {name} as a table"
         raise NowhereError(f"{name} is {place!r}, so it has no {str(step)!r}", remedy)
     digits = str(step)
+    if digits.isascii() and digits.isdigit() and int(digits) < len(place):
+        return int(digits)
+    names = _names(place)
+    if names.count(digits) == 1:
+        return names.index(digits)
     known = f"0 to {len(place) - 1}" if place else "none, since it is empty"
-    if not (digits.isascii() and digits.isdigit() and int(digits) < len(place)):
-        message = f"{name} is an array, which has no {digits!r}"
-        raise NowhereError(message, f"its positions are {known}")
-    return int(digits)
+    message = f"{name} is an array, which has no {digits!r}"
+    if digits in names:
+        message = f"{name} has {names.count(digits)} tables with the name {digits!r}"
+    named = ", ".join(dict.fromkeys(each for each in names if isinstance(each, str)))
+    also = f", its names {named}" if named else ""
+    raise NowhereError(message, f"its positions are {known}{also}")
+
+
+def _names(place: Iterable[Any]) -> list[Any]:
+    """Return the names of the tables of an array."""
+    return [each.get("name") if isinstance(each, Mapping) else None for each in place]
 
 
 def plain(value: Any) -> Any:

@@ -7,10 +7,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, product
 from typing import Any
 
-from simplugin.inputs.messages import Problem
+from simplugin.inputs.messages import Problem, suggestion
 from simplugin.scenarios.ranges import Powers, RangeError, Steps, is_range, range_of
 from simplugin.scenarios.substitutions import (
     IDLE,
@@ -25,6 +25,8 @@ from simplugin.scenarios.substitutions import (
 
 _NAME = "name"
 _SWEEP = "sweep"
+# Runs that are selected by their values.
+_MOST_SELECTED = 10_000
 # Numbers of a list that are checked one by one.
 _MOST_CHECKED = 200
 # The column that names of variations are in.
@@ -48,6 +50,13 @@ class Axis:
     path: Path
     values: Sequence[Any] | Steps | Powers
     source: Path
+
+    @property
+    def keys(self) -> set[str]:
+        """The keys of runs that it varies: several if its values are tables."""
+        if not isinstance(self.values, list | tuple):
+            return {_key(self.source)}
+        return {key for each in self.values for key in leaves(_key(self.source), each)}
 
     def checked_values(self) -> Iterator[tuple[int, Any]]:
         """Yield the values to be checked, with their positions.
@@ -217,17 +226,85 @@ class Variations:
         if self._named:
             found[VARIATION] = _label(self.listed[point.variation], point.variation)
         for each in point.settings:
-            found |= _leaves(dotted(each.path), each.value)
+            found |= leaves(_key(each.source), each.value)
         return found
 
+    def selected(self, each: Sequence[str], where: Mapping[str, Any]) -> frozenset[int]:
+        """Return positions: one for each combination of the values of some keys.
 
-def _leaves(key: str, value: Any) -> dict[str, Any]:
-    """Return the keys and values in a table, or the key and its value."""
+        What else is swept has its first value, or that of `where`. A variation that does not vary
+        a key of `where` has any value.
+
+        Parameters
+        ----------
+        each : sequence of str
+            Keys as `varied` has them.
+        where : mapping of str to object
+            Such keys, and the value that each must have.
+
+        Raises
+        ------
+        NowhereError
+            A key is not varied, no run has these values, or the positions are too many.
+        """
+        wanted = {*each, *where}
+        axes = [(*variation.axes, *self.grid) for variation in self.listed]
+        known = {key for listed in axes for axis in listed for key in axis.keys}
+        known |= {key for one in self.listed for key in _set_by(one)}
+        known |= {VARIATION} if self._named else set()
+        if unknown := wanted - known:
+            name = min(unknown)
+            raise NowhereError(f"{name!r} is not varied", suggestion(name, known, "varied are"))
+        places = [[_places(axis, wanted, where) for axis in listed] for listed in axes]
+        if sum(math.prod(map(len, listed)) for listed in places) > _MOST_SELECTED:
+            remedy = "name fewer keys, or more values in where"
+            raise NowhereError(f"these are more than {_MOST_SELECTED:,} runs", remedy)
+        found: dict[str, int] = {}
+        for end, listed, chosen in zip(self._ends, axes, places, strict=True):
+            sizes = [len(axis.values) for axis in listed]
+            start = end - math.prod(sizes)
+            for steps in product(*chosen):
+                position = 0
+                for size, step in zip(sizes, steps, strict=True):
+                    position = position * size + step
+                varied = self.varied(self.point(start + position))
+                if all(varied.get(key, value) == value for key, value in where.items()):
+                    group = canonical_json([varied.get(key) for key in each])
+                    found.setdefault(group, start + position)
+        if not found:
+            values = ", ".join(f"{key} = {value!r}" for key, value in where.items())
+            raise NowhereError(f"no run has {values}", "give values that are swept")
+        return frozenset(found.values())
+
+
+def _key(source: Path) -> str:
+    """Return the dotted key as the campaign file has it, with names in place of positions."""
+    inside = source[1:] if source[0] == _SWEEP else source[2:]
+    return dotted(inside[1:] if inside[0] == _SWEEP else inside)
+
+
+def _set_by(variation: Variation) -> set[str]:
+    """Return the keys of runs that a variation sets."""
+    return {key for one in variation.settings for key in leaves(_key(one.source), one.value)}
+
+
+def _places(axis: Axis, wanted: set[str], where: Mapping[str, Any]) -> Sequence[int]:
+    """Return the positions on an axis among which runs are selected."""
+    key, places = _key(axis.source), range(len(axis.values))
+    if key in where:
+        # A value is there once.
+        place = next((each for each in places if axis.values[each] == where[key]), None)
+        return [] if place is None else [place]
+    return places if axis.keys & wanted else places[:1]
+
+
+def leaves(key: str, value: Any) -> dict[str, Any]:
+    """Return the dotted keys and values in a table, or the key and its value."""
     if not isinstance(value, Mapping):
         return {key: value}
     found: dict[str, Any] = {}
     for name, each in value.items():
-        found |= _leaves(f"{key}.{name}", each)
+        found |= leaves(f"{key}.{name}" if key else name, each)
     return found
 
 

@@ -6,11 +6,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simplugin.listings import Listing
 from simplugin.rows import Metric
 from simplugin.simulation.trace import KINDS, STATES
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from simplugin.simulation.result import Result
+
+# Lines of a table of hosts.
+_MOST_HOSTS = 1000
+# Measures of each host, and their units.
+HOST_MEASURES = {
+    "utilisation": "",
+    "busy": "s",
+    "computed": "flop",
+    "energy": "J",
+    "queue": "",
+    "longest_queue": "",
+}
 
 
 def metrics(result: Result) -> tuple[Metric, ...]:
@@ -42,3 +57,62 @@ def metrics(result: Result) -> tuple[Metric, ...]:
         Metric("utilisation", utilisation),
         Metric("energy", energy, "J"),
     )
+
+
+def of_hosts(result: Result, measure: str) -> NDArray[np.float64] | None:
+    """Return a measure of each host; None without the trace or the energy account that it needs.
+
+    Parameters
+    ----------
+    result : Result
+        Of any simulation.
+    measure : str
+        A key of `HOST_MEASURES`. The queue of a host is the executions that have started and are
+        not over, whether they share its cores or wait: their mean number over the simulated time,
+        or the largest one.
+
+    Returns
+    -------
+    float64, shape (n_hosts,)
+        In the order of ``result.hosts``; NaN where a simulation of no time leaves it undefined.
+    """
+    hosts = result.hosts
+    if measure in ("queue", "longest_queue"):
+        return _queues(result, longest=measure == "longest_queue")
+    if measure == "energy":
+        return hosts.energy if result.provenance.get("energy") else None
+    if measure == "computed":
+        return hosts.flops
+    return hosts.busy if measure == "busy" else hosts.busy / (result.clock or np.nan)
+
+
+def hosts_listing(result: Result) -> Listing:
+    """Return the measures of the hosts that computed, those that were busy longest first."""
+    found = {measure: of_hosts(result, measure) for measure in HOST_MEASURES}
+    known = {measure: values for measure, values in found.items() if values is not None}
+    order = np.argsort(-result.hosts.busy, kind="stable")
+    used = order[result.hosts.busy[order] > 0][:_MOST_HOSTS].tolist()
+    columns = [(measure.replace("_", " "), HOST_MEASURES[measure]) for measure in known]
+    lines = [
+        (result.hosts.name[host], *(float(values[host]) for values in known.values()))
+        for host in used
+    ]
+    return Listing("Hosts", (("host", ""), *columns), tuple(lines))
+
+
+def _queues(result: Result, *, longest: bool) -> NDArray[np.float64] | None:
+    """Return the mean or the largest number of executions at a time."""
+    trace = result.trace
+    if not result.provenance.get("trace", len(trace) > 0):
+        return None
+    rows = trace.kind_code == KINDS.index("exec")
+    on, start, end = trace.resource_code[rows], trace.start[rows], trace.end[rows]
+    places = {name: place for place, name in enumerate(result.hosts.name)}
+    found = np.zeros(len(places))
+    for code in np.unique(on).tolist():
+        began, ended = np.sort(start[on == code]), np.sort(end[on == code])
+        # What ends when another begins is not in its way.
+        waiting = np.arange(1, len(began) + 1) - np.searchsorted(ended, began, side="right")
+        mean = (ended - began).sum() / (result.clock or np.nan)
+        found[places[trace.resource_names[code]]] = waiting.max() if longest else mean
+    return found

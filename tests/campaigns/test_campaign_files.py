@@ -109,6 +109,17 @@ def test_defaults_and_a_scenario_alone(written, tmp_path):
     assert not any(job.arguments["keep"] for job in boundless.jobs())
 
 
+def test_one_run_of_each_scheduler_is_kept_with_the_same_seed(loaded):
+    chosen = '{ each = "scheduler.name", where = { platform.seed = 3 } }'
+    kept = [
+        job.varied
+        for job in loaded(("keep = 4", f"keep = {chosen}")).jobs()
+        if job.arguments["keep"]
+    ]
+    found = [(each["platform.seed"], each["scheduler.name"]) for each in kept]
+    assert found == [(3, "bags.fcfs"), (3, "bags.lag")]
+
+
 @pytest.mark.parametrize("keep", [1, 3, 10, 39, "all", 1000])
 def test_what_is_kept_is_spread_over_the_campaign(loaded, keep):
     campaign = loaded(("keep = 4", f"keep = {json.dumps(keep)}"))
@@ -132,7 +143,9 @@ def test_what_is_kept_is_spread_over_the_campaign(loaded, keep):
         ("retries = 3", "retry = 3", "unknown key 'campaign.retry'; did you mean", "retry ="),
         ('"2GB"', '"2 apples"', "apples", "apples"),
         ('"2GB"', '"infGB"', "leave it out for no limit", "infGB"),
-        ("keep = 4", "keep = true", "keep is True; give a number of runs, or 'all'", "true"),
+        ("keep = 4", "keep = true", "keep is True; give a number of runs, 'all'", "true"),
+        ("keep = 4", "keep = { each = 'scheduler.nam' }", "did you mean 'scheduler.name'", "keep"),
+        ("keep = 4", "keep = { of = 'x' }", "campaign.keep", "keep"),
         ("keep = 4", "inputs = ['no*.csv']", "'no*.csv'; it names no file", "no*.csv"),
         ("keep = 4", "inputs = ['.']", "it names no file", "inputs"),
         ("wall_limit = 60.0", "wall_limit = 0", "wall_limit is 0", "= 0"),

@@ -32,8 +32,9 @@ TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
 @st.composite
 def records(draw, number):
     values = st.floats() | st.integers() | st.none() | SHORT
+    senses = st.sampled_from([None, "min", "max"])
     names = draw(st.lists(st.sampled_from(["makespan", "seed", "gap"]), unique=True))
-    metrics = tuple(Metric(name, draw(values), "s") for name in names)
+    metrics = tuple(Metric(name, draw(values), "s", draw(senses)) for name in names)
     proofs = st.sampled_from(["optimum", "bound"])
     bests = [st.builds(Best, st.just(name), st.floats(), proofs) for name in names[:1]]
     best = draw(st.one_of(st.none(), *bests))

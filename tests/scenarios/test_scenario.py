@@ -71,7 +71,7 @@ MISTAKES = [
     ('file = "platform.xml"', "", "platform", 3, "either a file or a generator"),
     ('"actors"', '"actor"', "workload.kind", 7, "did you mean 'actors'"),
     ('kind = "actors"', "", "workload.kind", 6, "is missing"),
-    ("deployment =", "deploiment =", "workload.deployment", 6, "is missing"),
+    ("deployment =", "deploiment =", "workload.deploiment", 8, "did you mean 'deployment'"),
     ('"my_actors:work"', '"work"', "workload.functions.work", 9, "write 'module:function'"),
     ("CM02", "CM2", "simulation.options.network_model", 12, "did you mean 'CM02'"),
     ("network_model", "network", "simulation.options.network", 12, "network_model"),

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.scenarios.ranges import RangeError, range_of
+from simplugin.scenarios.substitutions import NowhereError
 from simplugin.scenarios.sweeps import Axis, SweepError, variations_of
 
 BASE = {
@@ -234,3 +235,67 @@ def test_of_a_list_at_most_so_many_numbers_are_checked(values):
     numbers = [each for each in chosen if not isinstance(each, str)]
     gaps = {after - before for before, after in itertools.pairwise(numbers)}
     assert max(gaps) - min(gaps) <= 1
+
+
+NAMED = {"workload": {"actors": [{"name": "a", "x": 0}, {"x": 0}, {"name": "b.c"}]}}
+
+
+@pytest.mark.parametrize(
+    ("key", "position"),
+    [("workload.actors.a.x", 0), ("workload.actors.1.x", 1), ('workload.actors."b.c".x', 2)],
+)
+def test_tables_of_arrays_are_found_by_their_names(key, position):
+    sweep = {"workload": {"actors": {"b.c": {"x": [5]}}}} if "b.c" in key else {key: [5]}
+    [(varied, document)] = listed(sweep, base=NAMED)
+    assert document["workload"]["actors"][position]["x"] == 5
+    # The column is called as the key is written.
+    assert varied == {key.replace('"', ""): 5}
+
+
+def test_names_that_are_not_there_or_not_unique():
+    assert (
+        "positions are 0 to 2, its names a, b.c"
+        in refusal({"workload.actors.d.x": [1]}, base=NAMED)[2]
+    )
+    twice = {"workload": {"actors": [{"name": "a"}, {"name": "a"}]}}
+    assert "2 tables with the name 'a'" in refusal({"workload.actors.a.x": [1]}, base=twice)[1]
+
+
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=3), st.data())
+def test_one_run_is_selected_for_each_combination(sizes, data):
+    sweep = {f"g{at}": [f"{at}:{step}" for step in range(n)] for at, n in enumerate(sizes)}
+    variations = data.draw(
+        st.sampled_from([(), ({"v": 1}, {"v": 2, "sweep": {"o": [7, 8]}}, {"v": 1})])
+    )
+    found = variations_of({}, sweep, variations)
+    every = [found.varied(found.point(at)) for at in range(found.total)]
+    keys = sorted({key for varied in every for key in varied})
+    each = data.draw(st.lists(st.sampled_from(keys), unique=True))
+    others = [key for key in sweep if key not in each]
+    where = {
+        key: data.draw(st.sampled_from(sweep[key])) for key in others if data.draw(st.booleans())
+    }
+    # An independent choice: all runs with these values, and the first of whatever else is swept.
+    usual = {key: values[0] for key, values in {**sweep, "o": [7, 8]}.items() if key not in each}
+    wanted = usual | where
+    expected = {}
+    for at, varied in enumerate(every):
+        if all(varied.get(key, value) == value for key, value in wanted.items()):
+            expected.setdefault(tuple(varied.get(key) for key in each), at)
+    assert found.selected(each, where) == set(expected.values())
+
+
+@pytest.mark.parametrize(
+    ("each", "where", "told"),
+    [
+        ("platform.sed", {}, "did you mean 'platform.seed'"),
+        ("scheduler.name", {"platform.seed": 7}, "no run has platform.seed = 7"),
+        ("platform.seed", {}, "more than 10,000 runs"),
+    ],
+)
+def test_selections_of_nothing_or_too_much(each, where, told):
+    count = 20_000 if "more" in told else 3
+    sweep = {"platform.seed": {"from": 1, "to": count}, "scheduler.name": ["a", "b"]}
+    with pytest.raises(NowhereError) as caught:
+        variations_of(BASE, sweep, ()).selected([each], where)
+    assert told in f"{caught.value.message}; {caught.value.remedy}"

@@ -35,7 +35,7 @@ def store_named(file: Path) -> Path:
     table = document.get("campaign")
     given = {"store": table["store"]} if isinstance(table, dict) and "store" in table else {}
     section = checked_section(CampaignSection, {"campaign": given}, "campaign", file, text)
-    return section.settings(file.with_suffix(".sqlite"), 0).store
+    return section.store or file.with_suffix(".sqlite")
 
 
 def command_that_goes_on(file: Path, store: Path, *options: str) -> str:

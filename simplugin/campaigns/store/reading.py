@@ -318,13 +318,16 @@ class StoreReader:
     ) -> Measured:
         """Return the outcome of a row."""
         about = self._document(shape)
-        values = value_of(metrics)
+        values, senses = value_of(metrics), about.get("senses", {})
         if about["best"] is not None:
             # SQLite has no NaN.
             value = float("nan") if best is None else best
             about = {**about, "best": Best(value=value, **about["best"])}
         row = Row(
-            metrics=tuple(Metric(name, values[name], about["units"][name]) for name in values),
+            metrics=tuple(
+                Metric(name, values[name], about["units"][name], senses.get(name))
+                for name in values
+            ),
             provenance={**self._document(base), **value_of(provenance)},
             best=about["best"],
         )

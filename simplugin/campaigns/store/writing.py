@@ -233,7 +233,9 @@ class Store:
         """Return the columns of an outcome."""
         row, best = measured.row, measured.row.best
         about = best and {"metric": best.metric, "proof": best.proof, "sense": best.sense}
-        shape = {"units": {metric.name: metric.unit for metric in row}, "best": about}
+        senses = {metric.name: metric.sense for metric in row if metric.sense is not None}
+        units = {metric.name: metric.unit for metric in row}
+        shape = {"units": units, "best": about, "senses": senses}
         base, provenance = self._texts.packed(row.provenance)
         contents = measured.contents
         return {
