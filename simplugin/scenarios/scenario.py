@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -159,7 +158,7 @@ class Scenario:
 
     def _refuse_stray_trace(self, platform: Path) -> None:
         """Raise if a platform file has SimGrid write its trace outside the current directory."""
-        with suppress(ElementTree.ParseError):  # SimGrid names what is wrong
+        try:
             for _, each in ElementTree.iterparse(platform, ("start",)):
                 # Options come first.
                 if each.tag not in ("platform", "config", "prop"):
@@ -167,6 +166,12 @@ class Scenario:
                 if each.get("id") == _TRACE and not is_below(Path(each.get("value", "")), Path()):
                     message = f"{platform} sets {_TRACE} to {each.get('value')!r}"
                     raise self.error(message, "platform", "file", remedy=_BELOW)
+        except (ElementTree.ParseError, LookupError, ValueError) as error:
+            # SimGrid's own parser lets some of it pass.
+            message = f"this is not well-formed XML: {error}"
+            line = error.position[0] if isinstance(error, ElementTree.ParseError) else 1
+            remedy = "`simplugin check` names what is wrong"
+            raise PlatformError(message, file=platform, line=line, remedy=remedy) from None
 
 
 def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> ScenarioError:

@@ -7,7 +7,7 @@ from changed_scenarios import change, refused, run
 
 from simplugin.campaigns import load_campaign, run_campaign
 from simplugin.campaigns.scenario_runs import run as run_job
-from simplugin.errors import ScenarioError
+from simplugin.errors import PlatformError, ScenarioError
 from simplugin.inputs import references
 from simplugin.scenarios import load_scenario
 
@@ -217,6 +217,11 @@ def test_simgrid_writes_its_trace_below(file, lab, evil, monkeypatch):
     change(lab / "platform.xml", "  <zone", f"<config>{prop}</config>\n  <zone")
     refused(file, "tracing/filename", "platform.file")
     assert not evil.exists()
-    change(lab / "platform.xml", str(evil), "fine.trace")
+    # SimGrid does not look at the encoding; whoever does must not be fooled.
+    change(lab / "platform.xml", '"1.0"', '"1.0" encoding="nonsense"')
+    with pytest.raises(PlatformError, match=r"platform\.xml:1: "):
+        run(file)
+    assert not evil.exists()
+    change(lab / "platform.xml", ' encoding="nonsense"', "", str(evil), "fine.trace")
     run(file)
     assert (lab / "fine.trace").exists()
