@@ -18,7 +18,7 @@ from simplugin.campaigns.named_files import NamedFiles
 from simplugin.scenarios.substitutions import IDLE, LIMITS, canonical_json
 
 # Parts of the package that only show results.
-_SHOWING = ("cli", "reports")
+_SHOWING = ("cli", "examples", "reports")
 # Those that say which runs there are, have them done and record them, but have no part in what one
 # run computes. Modules that are not here count.
 HANDLING = (

@@ -116,6 +116,24 @@ def run(
 
 
 @app.command()
+def new(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="bags-policy, pricing-method, shares, schedule, mapper, market-policy,"
+            " negotiation, actors, or generator.",
+        ),
+    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The module to write.")],
+) -> None:
+    """Write a scheduler of your own to start from: an example with its test, and a scenario."""
+    from simplugin.cli.new import new_command
+
+    new_command(kind, file)
+
+
+@app.command()
 def check(
     files: Annotated[
         list[Path],

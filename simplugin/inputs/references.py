@@ -234,7 +234,11 @@ def _is_within(module: str, packages: Sequence[str]) -> bool:
     return any(f"{module}.".startswith(f"{each}.") for each in packages)
 def place_of_failure(error: Exception) -> str:
     """Return the last line of the function's file that its exception passed, in words."""
-    # The first frame is that of the caller.
-    frames = traceback.extract_tb(error.__traceback__)[1:]
-    own = [frame for frame in frames if frame.filename == frames[0].filename]
-    return f" ({own[-1].filename}:{own[-1].lineno})" if own else ""
+    # The first frames are those of this package.
+    places = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_globals.get("__name__", "").startswith("simplugin.")
+    ]
+    own = [line for file, line in places if file == places[0][0]]
+    return f" ({places[0][0]}:{own[-1]})" if own else ""

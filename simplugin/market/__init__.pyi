@@ -6,11 +6,10 @@ from .mechanisms import ascending_clock as ascending_clock
 from .mechanisms import uniform as uniform
 from .mechanisms import vickrey_clarke_groves as vickrey_clarke_groves
 from .misreports import best_report as best_report
-from .model import Deal as Deal
 from .model import Terms as Terms
 from .model import completion_times as completion_times
-from .policies.isgbmat import PRINTED as PRINTED
-from .policies.isgbmat import run_isgbmat as run_isgbmat
+from .policies.negotiation import Agreement as Agreement
+from .policies.negotiation import Call as Call
 from .policies.negotiation import Negotiation as Negotiation
 from .policies.negotiation import negotiate as negotiate
 from .policies.shares import in_proportion as in_proportion

@@ -16,14 +16,14 @@ from pydantic import PlainValidator
 from simplugin.errors import InfeasibleError, PlatformError, UnitError, WorkloadError
 from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario
 from simplugin.inputs.messages import suggestion
-from simplugin.inputs.parameters import policy_of, read_parameters
+from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import Section
 from simplugin.market.assessment import Assessment
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms, completion_times
 from simplugin.market.policies.dispatch import DISPATCHERS
-from simplugin.market.policies.negotiation import Negotiation
+from simplugin.market.policies.negotiation import Negotiation, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, posted
 from simplugin.market.sections import BundlesWorkload, bundles_of
 from simplugin.market.sites import hosts_beside, site_of
@@ -63,6 +63,8 @@ class Settings(Section):
 
     Attributes
     ----------
+    decides : {"assignment", "negotiation"}
+        The kind of a user's own function: a `Policy`, or one that returns a `Negotiation`.
     overlap : bool
         True if a peer fetches its next task while it computes one.
     counters : {"reset", "kept"} or float
@@ -71,6 +73,7 @@ class Settings(Section):
         The rule by which the global scheduler of several sites chooses one.
     """
 
+    decides: Literal["assignment", "negotiation"] = "assignment"
     overlap: bool = False
     counters: Annotated[Literal["reset", "kept"] | float, PlainValidator(_lifetime)] = "reset"
     dispatch: Annotated[str, PlainValidator(_dispatcher)] = "first_idle"
@@ -88,7 +91,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     site = site_in(scenario, platform)
     terms = terms_of(scenario, site, bundles)
     markets = markets_of(sites_of(site), terms, bundles[0])
-    negotiation = negotiation_of(scenario, parameters, markets[0])
+    negotiation = negotiation_of(scenario, parameters, markets[0], settings.decides)
     try:
         done = execute(
             site,
@@ -120,19 +123,24 @@ def check(scenario: Scenario) -> tuple[Settings, dict[str, Any]]:
         A parameter is unknown or invalid, or says nothing.
     """
     policy = _policy(scenario)
+    own = ":" in scenario.scheduler.name
+    # All that a negotiation has by position its two sides are given.
+    negotiates = own and scenario.scheduler.parameters.get("decides") == "negotiation"
     reserved = {"seed": "give simulation.seed, from which all draws follow"}
-    if ":" in scenario.scheduler.name and "seed" in inspect.signature(policy).parameters:
+    if own and not negotiates and "seed" in inspect.signature(policy).parameters:
         # It follows from simulation.seed if the scenario does not give it.
         drawing = functools.partial(policy, seed=None)
         drawing.__module__ = policy.__module__
         policy, reserved = drawing, {}
     settings, parameters = read_parameters(
-        scenario, policy, Settings, by_position=4, reserved=reserved
+        scenario, policy, Settings, by_position=0 if negotiates else 4, reserved=reserved
     )
+    if "decides" in settings.model_fields_set and not own:
+        message = f"scheduler.parameters.decides says nothing to {scenario.scheduler.name!r}"
+        raise scenario.error(message, *PATH, "decides", remedy="remove it")
     if "dispatch" in settings.model_fields_set and not scenario.workload.sites:
         message = "scheduler.parameters.dispatch says nothing to one site"
-        key = ("scheduler", "parameters", "dispatch")
-        raise scenario.error(message, *key, remedy="remove it")
+        raise scenario.error(message, *PATH, "dispatch", remedy="remove it")
     return settings, parameters
 
 
@@ -168,7 +176,7 @@ def _guarded(policy: Callable[..., Any]) -> Callable[..., tuple[Any, float]]:
 
 
 def negotiation_of(
-    scenario: Scenario, parameters: dict[str, Any], market: BundleMarket
+    scenario: Scenario, parameters: dict[str, Any], market: BundleMarket, decides: str
 ) -> Negotiation:
     """Return the negotiation between the local scheduler and its peers.
 
@@ -184,6 +192,8 @@ def negotiation_of(
         Of the policy.
     market : BundleMarket
         The market on which it is tried.
+    decides : {"assignment", "negotiation"}
+        The kind of a user's own function, see `Settings`.
 
     Raises
     ------
@@ -195,9 +205,22 @@ def negotiation_of(
     if name in NEGOTIATIONS and not parameters:
         return NEGOTIATIONS[name]
     policy = _policy(scenario)
+    found: Any = None
+    trial = parameters
+    if decides == "negotiation":
+        make, trial = policy, {}
+
+        def policy(values: Any, m: int, caps: Any, q: Any) -> tuple[Any, float]:
+            """Negotiate in this process."""
+            nonlocal found
+            found = make(**parameters)
+            if not isinstance(found, Negotiation):
+                raise WorkloadError(f"it returns {type(found).__name__}; return a Negotiation")
+            done = negotiate(found, values, m, caps, q, scenario.simulation.seed)
+            return done.amounts, done.price
+
     if ":" in name:
         policy = _guarded(policy)
-    trial = parameters
     # Only here: bound for good, every copy and bundle would be dealt by the same draws.
     if "seed" in inspect.signature(policy).parameters:
         trial = {"seed": scenario.simulation.seed} | parameters
@@ -211,7 +234,7 @@ def negotiation_of(
         key = ("scheduler", "parameters" if parameters else "name")
         message = f"{scenario.scheduler.name!r} cannot be used: {error}"
         raise scenario.error(message, *key) from error
-    return posted(policy, name, **parameters)
+    return found or posted(policy, name, **parameters)
 
 
 def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGrid:

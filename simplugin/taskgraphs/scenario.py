@@ -27,7 +27,7 @@ from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.assessment import Assessment
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.platform_sites import site_of
-from simplugin.taskgraphs.policies.allocation import hcpa, scrap, scrap_max
+from simplugin.taskgraphs.policies.allocation import Allocation, hcpa, scrap, scrap_max
 from simplugin.taskgraphs.policies.lists import global_ordering
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
 from simplugin.taskgraphs.policies.shares import checked_shares
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.taskgraphs.policies.mapping import Revision
     from simplugin.workloads.task_graphs import TaskGraph
 
@@ -51,12 +50,21 @@ _KNOWN_NETWORKS = ("multi_cluster", "grid5000_subset")
 # The keys that go with one source of graphs only.
 _KEYS = {"file": ("alpha", "speed"), "generator": ("parameters", "seed")}
 _GRAPHS = ("workload", "graphs")
+_REVISIONS = ("none", "arrival", "event", "rebalanced")
 
 
 def _known(name: str) -> str:
     """Return the name of a generator; raise ValueError if it is unknown."""
     if name not in GENERATORS:
         raise ValueError(suggestion(name, GENERATORS, "there are"))
+    return name
+
+
+def _revision(name: str) -> str:
+    """Return the name of a revision; raise ValueError if it is unknown."""
+    if name not in _REVISIONS and ":" not in name:
+        known = ", ".join(map(repr, _REVISIONS))
+        raise ValueError(f"give {known}, or 'module:function'")
     return name
 
 
@@ -124,27 +132,29 @@ class Settings(Section, Readings):  # type: ignore[misc] # both are frozen
 
     Attributes
     ----------
-    decides : {"shares", "schedule", "mapping"}
-        The kind of a user's own function: a `Policy`, a function of a graph set and a site that
-        returns a `Schedule`, or one that returns an `OnlineMapper`.
+    decides : {"shares", "allocations", "schedule", "mapping"}
+        The kind of a user's own function: a `Policy`, a function of graphs and a site that returns
+        an `Allocation` for each, or one of a graph set and a site that returns a `Schedule` or an
+        `OnlineMapper`.
     mode, transfers, pattern, local
         As in `simplugin.taskgraphs.execution.execute`.
     procedure : {"scrap_max", "scrap", "hcpa"}
         Allocation procedure.
     ordering : {"ready", "global"}
         Map tasks when they are ready, or all in the order of one list.
-    revision : {"none", "arrival", "event", "rebalanced"}
-        Revision of shares while tasks run.
+    revision : {"none", "arrival", "event", "rebalanced"} or str
+        Revision of shares while tasks run; or ``module:function`` of a user's own, a function of a
+        graph set and a site that returns a `Revision`.
     """
 
-    decides: Literal["shares", "schedule", "mapping"] = "shares"
+    decides: Literal["shares", "allocations", "schedule", "mapping"] = "shares"
     mode: Literal["online", "planned"] = "online"
     procedure: Literal["scrap_max", "scrap", "hcpa"] = "scrap_max"
     ordering: Literal["ready", "global"] = "ready"
     transfers: bool = True
     pattern: Literal["block", "uniform"] = "block"
     local: Literal["sent", "kept"] = "sent"
-    revision: Literal["none", "arrival", "event", "rebalanced"] = "none"
+    revision: Annotated[str, AfterValidator(_revision)] = "none"
 
     @property
     def readings(self) -> Readings:
@@ -160,7 +170,7 @@ class Scheduler:
     ----------
     scenario : Scenario
         The scenario.
-    decides : {"shares", "schedule", "mapping"}
+    decides : {"shares", "allocations", "schedule", "mapping"}
         The decision of the function, see `Settings`.
     function : callable
         Called with graphs, a site and the parameters.
@@ -177,18 +187,20 @@ class Scheduler:
     parameters: dict[str, Any]
 
     @contextmanager
-    def errors_at_scheduler(self, graphs: Sequence[TaskGraph]) -> Iterator[None]:
-        """Locate the errors of the function in the scenario."""
+    def errors_at_scheduler(
+        self, graphs: Sequence[TaskGraph], revision: str = ""
+    ) -> Iterator[None]:
+        """Locate the errors of the function, or of that of a revision, in the scenario."""
         try:
             yield
         except (WorkloadError, TypeError, ValueError) as error:
-            name = self.scenario.scheduler.name
-            message = f"{name!r} cannot be used: {error}"
+            message = f"{revision or self.scenario.scheduler.name!r} cannot be used: {error}"
             idle = [graph.name for graph in graphs if graph.work == 0]
             if idle:
                 message += f" (graph {idle[0]!r} has nothing to compute)"
-            key = ("scheduler", "parameters" if self.parameters else "name")
-            raise self.scenario.error(message, *key) from error
+            key = PATH if self.parameters else ("scheduler", "name")
+            place = (*PATH, "revision") if revision else key
+            raise self.scenario.error(message, *place) from error
 
     def shares(self, graphs: Sequence[TaskGraph], site: Site) -> NDArray[np.float64]:
         """Return the shares of graphs."""
@@ -207,8 +219,14 @@ class Scheduler:
     def allocations(
         self, graphs: Sequence[TaskGraph], site: Site, shares: NDArray[np.float64]
     ) -> list[Allocation]:
-        """Return the allocations of graphs under shares."""
+        """Return the allocations of graphs under shares, or those of the user's own function."""
         readings = self.settings.readings
+        if self.decides == "allocations":
+            with self.errors_at_scheduler(graphs):
+                found = list(self.function(graphs, site, **self.parameters))
+                if [type(each) for each in found] != [Allocation] * len(graphs):
+                    raise TypeError(f"return an Allocation for each of {len(graphs)} graphs")
+                return found
         if self.settings.procedure == "hcpa":
             return [hcpa(graph, site, readings) for graph in graphs]
         allocate = scrap if self.settings.procedure == "scrap" else scrap_max
@@ -220,9 +238,20 @@ class Scheduler:
         when, readings = self.settings.revision, self.settings.readings
         if when == "none":
             return None
+        if ":" in when:
+            with self.errors_at_scheduler(graphs.graphs, when):
+                own: Revision = self.own_revision()(graphs, site)
+                if not callable(own):
+                    raise TypeError(f"it returns {type(own).__name__}; return a Revision")
+                return own
         if when == "rebalanced":
             return Rebalanced(graphs, site, readings=readings)
-        return Revised(graphs, site, partial(self.function, **self.parameters), when, readings)
+        revised: Any = when
+        return Revised(graphs, site, partial(self.function, **self.parameters), revised, readings)
+
+    def own_revision(self) -> Callable[..., Any]:
+        """Return the function that makes the user's own revision."""
+        return self.scenario.function(self.settings.revision, *PATH, "revision")
 
 
 def check(scenario: Scenario) -> Scheduler:
@@ -240,6 +269,8 @@ def check(scenario: Scenario) -> Scheduler:
     if ":" not in scenario.scheduler.name:
         decides = "schedule" if function in SCHEDULERS.values() else "shares"
     scheduler = Scheduler(scenario, decides, function, settings, parameters)
+    if ":" in settings.revision:
+        scheduler.own_revision()
     for key, message, remedy in _conflicts(scheduler):
         raise scenario.error(message, *PATH, key, remedy=remedy)
     return scheduler
@@ -249,12 +280,15 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
     """Yield the parameters that have no effect or contradict each other: key, message, remedy."""
     settings, given = scheduler.settings, scheduler.scenario.scheduler.parameters
     name = scheduler.scenario.scheduler.name
-    whole = scheduler.decides != "shares"
-    if whole:
-        for key in given:
-            used = key in scheduler.parameters or key in ("decides", "mode", "pattern", "local")
-            if not used:
-                yield key, f"scheduler.parameters.{key} says nothing to {name!r}", "remove it"
+    own_revision = ":" in settings.revision
+    useful = {*scheduler.parameters, "decides", "mode", "pattern", "local"}
+    if scheduler.decides == "mapping" and own_revision:
+        useful.add("revision")
+    if scheduler.decides == "allocations":
+        useful = {*given} - {"procedure"}
+    for key in given if scheduler.decides != "shares" else ():
+        if key not in useful:
+            yield key, f"scheduler.parameters.{key} says nothing to {name!r}", "remove it"
     if "decides" in given and ":" not in name:
         yield "decides", f"scheduler.parameters.decides says nothing to {name!r}", "remove it"
     if settings.procedure == "hcpa" and name != "taskgraphs.s":
@@ -273,8 +307,11 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
     ineffective = {
         "mode is 'planned', so that nothing is revised": settings.mode == "planned",
         "ordering is 'global', so that nothing is revised": settings.ordering == "global",
-        "revisions allocate with procedure 'scrap_max'": settings.procedure != "scrap_max",
         "own makespans are under shares that are revised": settings.own == "share",
+        "there are no shares to revise": scheduler.decides == "allocations" and not own_revision,
+        "revisions allocate with procedure 'scrap_max'": (
+            settings.procedure != "scrap_max" and not own_revision
+        ),
         "only 'taskgraphs.balanced' is rebalanced": rebalanced and name != "taskgraphs.balanced",
     }
     for reason, applies in ineffective.items():
@@ -384,7 +421,10 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     shares, allocations = None, None
     if scheduler.decides == "shares":
         shares = scheduler.shares(graphs.graphs, doing.site)
-        allocations = scheduler.allocations(graphs.graphs, doing.site, shares)
+    if scheduler.decides in ("shares", "allocations"):
+        selfish = np.ones(len(graphs.graphs))
+        given = selfish if shares is None else shares
+        allocations = scheduler.allocations(graphs.graphs, doing.site, given)
     traced = scenario.has_traced_output("trace")
     done = doing.executed(graphs, allocations, progress=progress, trace=traced)
     own = doing.own_makespans(graphs.graphs, allocations)

@@ -83,6 +83,28 @@ def priceless_later(values, m, caps, q):
 
 def nothing(values, m, caps, q):
     return None
+
+def scalar():
+    return 1.0
+
+def in_turn(*, first: int = 0, breaks: bool = False):
+    from simplugin.market import Agreement, Call, Negotiation
+
+    def scheduler(n_peers, m, generator):
+        amounts = np.zeros(n_peers, dtype=int)
+        for peer in np.roll(range(n_peers), -first).tolist():
+            [(_, taken)] = yield Call((peer,), ("left", m - amounts.sum()))
+            amounts[peer] = taken * (1 // (1 - breaks))
+        return Agreement(amounts, 1.0)
+
+    class Peer:
+        def __init__(self, value, cap, q, generator):
+            self.cap = cap
+
+        def reply(self, message):
+            return ("taken", min(self.cap, message[1]))
+
+    return Negotiation("in turn", scheduler, Peer)
 """
 JOBS = "\n".join(
     f"{number} {submit} 0 {run} 2 -1 -1 2 -1 -1 1 {user} 1 -1 1 1 -1 -1"
@@ -144,6 +166,20 @@ def whole(graphs, site):
 
 def side_by_side(graphs, site, *, count: int = 1):
     return Mapper(count)
+
+def on_two(graphs, site, *, count: int = 1):
+    return [simple(graph, site, 0.5) for graph in graphs][:count]
+
+def simple(graph, site, share):
+    from simplugin.taskgraphs import scrap_max
+
+    return scrap_max(graph, site, share)
+
+def to_one(graphs, site):
+    def revise(now, active, mapped, forecast):
+        return {graph: simple(graphs.graphs[graph], site, 0.25) for graph in active}
+
+    return revise
 
 class Mapper:
     def __init__(self, count):

@@ -25,6 +25,7 @@ RATE, SETUP, PARAMETERS = "alpha = 0.5", "setup = 0.0", "scheduler.parameters"
 PEERS, BUNDLES = "platform.parameters", "workload.bundles"
 OPTIMUM = "market.optimum"
 MORE = SIZES + "\n[[workload.bundles]]\nflop = 1.0\ncount = "
+OWN = 'decides = "negotiation"'
 # Texts that are replaced by others, the key that is named, and words of the message.
 WRONG = [
     (*scheduler(OPTIMUM, "mu = 1"), f"{PARAMETERS}.mu", "takes counters"),
@@ -40,6 +41,10 @@ WRONG = [
     (*scheduler("mine:too_few"), "scheduler.name", "place all 3"),
     (*scheduler("mine:nothing"), "scheduler.name", "cannot be used"),
     (*scheduler("mine:priceless"), "scheduler.name", "its price is nan"),
+    (*scheduler(OPTIMUM, 'decides = "negotiation"'), f"{PARAMETERS}.decides", "says nothing"),
+    (*scheduler("mine:in_turn", f"{OWN}, frist = 1"), f"{PARAMETERS}.frist", "'first'"),
+    (*scheduler("mine:in_turn", f"{OWN}, breaks = true"), PARAMETERS, "mine.py:"),
+    (*scheduler("mine:scalar", OWN), "scheduler.name", "return a Negotiation"),
     (RATE, "alpha = 1.0", "workload.alpha", "give all peers a rate between 0 and 1"),
     (RATE, "alpha = 1e-17", "workload.alpha", "all peers a rate from 1.2e-16 on"),
     (RATE, "alpha = { peer-1 = 0.5 }", "workload.alpha", "no rate of peer 'peer-2'"),

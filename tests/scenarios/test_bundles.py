@@ -8,6 +8,8 @@ from simplugin.market.policies.negotiation import own_generator
 from simplugin.market.policies.shipped import RANDOM
 from simplugin.market.scenario import KIND
 
+CAPPED = "alpha = 0.5\nn_max = 2"
+
 
 def with_scheduler(path, parameters, name="market.optimum"):
     return change(path, '"market.optimum"', f'"{name}"\nparameters = {{ {parameters} }}')
@@ -75,6 +77,14 @@ def test_policy_of_ones_own(three):
     assert outcome.row["price"] == 1.0
     chosen = '"mine:all_to_one"\nparameters = { peer = 1, overlap = true }'
     assert run(change(three, '"mine:all_to_one"', chosen)).listings[0].column("tasks") == (0, 3)
+
+
+def test_negotiation_of_ones_own(three):
+    chosen = 'decides = "negotiation", first = 1'
+    outcome = run(change(with_scheduler(three, chosen, "mine:in_turn"), "alpha = 0.5", CAPPED))
+    assert outcome.listings[0].column("tasks") == (1, 2)
+    # Two calls of one peer, with an answer each.
+    assert (outcome.row["rounds"], outcome.row["messages"]) == (2, 4)
 
 
 def test_draws_follow_the_seed(three):

@@ -14,6 +14,8 @@ WRONG_PARAMETERS = [
     ("es", 'mode = "online", ordering = "global"', "mode", "all is planned"),
     ("es", 'decides = "schedule"', "decides", "says nothing to 'taskgraphs.es'"),
     ("es", 'revision = "now"', "revision", "give 'none', 'arrival'"),
+    ("es", 'revision = "mine:nobody"', "revision", "has no 'nobody'"),
+    ("es", 'revision = "mine:nonsense"', "revision", "return a Revision"),
     ("es", 'revision = "rebalanced"', "revision", "only 'taskgraphs.balanced'"),
     ("es", 'revision = "event", mode = "planned"', "revision", "mode is 'planned'"),
     ("es", 'revision = "event", ordering = "global"', "revision", "is 'global'"),
@@ -33,11 +35,17 @@ FILE, ES, GRAPH = 'file = "one.dot"', '"taskgraphs.es"', "workload.graphs.0"
 MAPPING = '"mine:side_by_side"\nparameters.decides = "mapping"\nparameters.mode = "planned"'
 HOST_MODEL = '[simulation.options]\nhost_model = "default"\n[output]'
 SCHEDULE = '"mine:side_by_side"\nparameters.decides = "schedule"'
+ALLOCATIONS = '"mine:on_two"\nparameters.decides = "allocations"'
+OTHERS = f'{ALLOCATIONS}\nparameters.procedure = "scrap"'
+EVENTS = f'{ALLOCATIONS}\nparameters.revision = "event"'
 WRONG = [
     (ES, MAPPING, "scheduler.parameters.mode", "decides online"),
     (ES, '"taskgraphs.wps_cp"\nparameters.mu = 2.0', "scheduler.parameters", "from 0 to 1"),
     (ES, '"mine:nonsense"', "scheduler.name", "one a graph"),
     (ES, SCHEDULE, "scheduler.name", "return a Schedule"),
+    (ES, ALLOCATIONS, "scheduler.name", "an Allocation for each of 2 graphs"),
+    (ES, OTHERS, "scheduler.parameters.procedure", "says nothing"),
+    (ES, EVENTS, "scheduler.parameters.revision", "no shares"),
     (FILE, 'file = "two.dot"', f"{GRAPH}.file", "there is no file"),
     (FILE, f'{FILE}\ngenerator = "fft"', GRAPH, "either a file or a generator"),
     (FILE, f"{FILE}\nseed = 3", GRAPH, "seed goes with a generator, not with a file"),

@@ -118,6 +118,9 @@ def test_shares_of_ones_own_policy(two, revision):
 DECISIONS = [
     ("whole", 'decides = "schedule"', 8.0),
     ("side_by_side", 'decides = "mapping", count = 2', 4.0),
+    ("on_two", 'decides = "allocations", count = 2, own = "share"', 4.0),
+    ("on_two", 'decides = "allocations", count = 2, revision = "mine:to_one"', 8.0),
+    ("thrifty", 'revision = "mine:to_one"', 8.0),
 ]
 
 

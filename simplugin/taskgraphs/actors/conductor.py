@@ -290,7 +290,7 @@ class _Run:
     def _assign(self, mapped: Mapped) -> None:
         """Assign a task to processors, if the mapper decided well."""
         graphs, task = self.orders.graphs, int(mapped.task)
-        processors = mapped.processors.tolist()
+        processors = [int(each) for each in mapped.processors]
         if not 0 <= task < graphs.n_tasks:
             raise _unknown("the mapper maps task", task, graphs.n_tasks)
         fault = misplaced(processors, self.orders.site)

@@ -22,7 +22,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Protocol
@@ -53,7 +53,7 @@ class Mapped(Protocol):
         """Number in the graph set."""
 
     @property
-    def processors(self) -> NDArray[np.int64]:
+    def processors(self) -> Iterable[int] | NDArray[np.int64]:
         """Numbers in the site."""
 
 

@@ -1,0 +1,65 @@
+"""``simplugin new``: an example of a user's own scheduler with its test and its scenario."""
+
+from __future__ import annotations
+
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+from simplugin.cli.terminal import short
+from simplugin.errors import SimpluginError
+from simplugin.inputs.messages import suggestion
+
+KINDS = (
+    *("bags-policy", "pricing-method", "shares", "schedule", "mapper"),
+    *("market-policy", "negotiation", "actors", "generator"),
+)
+
+
+def write_example(kind: str, file: Path) -> list[Path]:
+    """Write the files of an example, and return them: the module first, then its scenario.
+
+    Parameters
+    ----------
+    kind : str
+        One of `KINDS`.
+    file : path
+        The module; the others stand beside it, with its name and suffixes of their own.
+
+    Raises
+    ------
+    SimpluginError
+        There is no such kind, the file's name is none of a module, or a file exists already or
+        cannot be written.
+    """
+    if kind not in KINDS:
+        raise SimpluginError(f"kind is {kind!r}; {suggestion(kind, KINDS, 'there are')}")
+    module, example = file.stem, kind.replace("-", "_")
+    taken = module == "simplugin" or module in sys.stdlib_module_names
+    if file.suffix != ".py" or not module.isidentifier() or taken:
+        raise SimpluginError(f"{file}: give the name of a Python module, such as my_policy.py")
+    texts = {
+        file.with_suffix(Path(each.name).suffix): each.read_text(encoding="utf-8")
+        for each in files("simplugin.examples").iterdir()
+        if Path(each.name).stem == example and Path(each.name).suffix != ".pyc"
+    }
+    for path in texts:
+        if path.exists():
+            raise SimpluginError(f"{path}: exists already; give another name, or move it away")
+    try:
+        for path, text in texts.items():
+            for end in (":", ".xml"):
+                text = text.replace(f'"{example}{end}', f'"{module}{end}')
+            with path.open("x", encoding="utf-8") as opened:
+                opened.write(text)
+    except OSError as error:
+        raise SimpluginError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return sorted(texts)
+
+
+def new_command(kind: str, file: Path) -> None:
+    """Write an example, and say what to do with it."""
+    written = write_example(kind, file)
+    scenario = file.with_suffix(".toml")
+    sys.stdout.write(f"wrote {', '.join(map(short, written))}\n")
+    sys.stdout.write(f"next: pytest {short(file)}; simplugin run {short(scenario)}\n")
