@@ -163,6 +163,7 @@ MISTAKES = [
     ("mine:measured", "mine:broken", "metrics.function", "function", "ZeroDivisionError"),
     ("mine:measured", "mine:no_mapping", "metrics.function", "function", "return a mapping"),
     ("unit =", "units =", "metrics.even.units", "even", "did you mean 'unit'"),
+    ("better =", "unit = 'h', better =", "metrics.makespan.unit", "makespan", "it is in s"),
     ("even =", "evn =", "metrics.evn", "evn", "did you mean 'even'"),
     (ADDED, "x = { value = 'pair.end' }", "metrics.x", "x", "add combine"),
     (ADDED, "x = { value = 'pare.end' }", "metrics.x", "x", "did you mean 'pair'"),
