@@ -34,7 +34,7 @@ help:
 	@echo "make simgrid  SimGrid in the cache outside the checkout"
 	@echo "make constraints  newer versions of what the checks run with"
 	@echo "make test-packages  what only tests need: Chromium, in which they open reports, and locales"
-	@echo "make clean    remove what was built here (the cache, $(VENV)/ and results in out/ stay)"
+	@echo "make clean    remove what was built here (the cache, $(VENV)/ and results in out/ and scenarios/out/ stay)"
 
 .PHONY: demo
 demo: install
@@ -49,8 +49,8 @@ demo: install
 	$(BIN)/simplugin run scenarios/market.toml
 	echo
 	$(BIN)/simplugin run scenarios/grid5000.toml
-	$(BIN)/simplugin platform draw platforms_xml/grid5000.xml -o out/grid5000/platform.png
-	echo wrote out/grid5000/platform.png
+	$(BIN)/simplugin platform draw platforms_xml/grid5000.xml -o scenarios/out/grid5000/platform.png
+	echo wrote scenarios/out/grid5000/platform.png
 	echo
 	$(BIN)/simplugin reproduce all --quick -o out/reproductions
 	$(BIN)/simplugin report out/reproductions/store.sqlite -o out/reproductions/report

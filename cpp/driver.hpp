@@ -222,6 +222,8 @@ struct Simulation {
   long alive            = 0; // actors that were spawned and have not ended
   long daemons          = 0;
   bool tracing          = false;
+  bool trace_full       = false; // ends the run
+  int64_t trace_limit   = 0;     // memory that the trace may occupy [byte]
   bool host_energy      = false;
   bool link_energy      = false;
   bool executions_heard = false; // plug-ins listen to the signals of executions

@@ -43,8 +43,9 @@ bool check_engine()
 PyObject* setup(PyObject* /*module*/, PyObject* args)
 {
   PyObject *arguments, *seed;
-  int tracing, energy;
-  if (not PyArg_ParseTuple(args, "O!ppO", &PyList_Type, &arguments, &tracing, &energy, &seed))
+  long long trace_limit;
+  int energy;
+  if (not PyArg_ParseTuple(args, "O!LpO", &PyList_Type, &arguments, &trace_limit, &energy, &seed))
     return nullptr;
   if (sim.engine != nullptr) {
     PyErr_SetString(PyExc_RuntimeError, "SimGrid's engine starts once in a process");
@@ -65,7 +66,8 @@ PyObject* setup(PyObject* /*module*/, PyObject* args)
   return guarded([&]() -> PyObject* {
     static int count = static_cast<int>(texts.size());
     sim.engine       = new s4u::Engine(&count, pointers.data());
-    sim.tracing      = tracing != 0;
+    sim.tracing      = trace_limit > 0;
+    sim.trace_limit  = trace_limit;
     sim.seed         = Py_NewRef(seed);
     sim.mailboxes    = PyDict_New();
     sim.queues       = PyDict_New();
@@ -119,7 +121,7 @@ PyObject* spawn_at(PyObject* /*module*/, PyObject* args)
   Py_RETURN_NONE;
 }
 
-/// True: it came to its end; False: the simulated limit.
+/// True: it came to its end; False: the simulated limit, or a full trace.
 PyObject* run(PyObject* /*module*/, PyObject* args)
 {
   PyObject* progress;
@@ -139,6 +141,11 @@ PyObject* run(PyObject* /*module*/, PyObject* args)
     Py_RETURN_NONE;
   }));
   return done ? PyBool_FromLong(ended) : nullptr;
+}
+
+PyObject* trace_is_full(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  return PyBool_FromLong(sim.trace_full);
 }
 
 PyObject* clock_now(PyObject* /*module*/, PyObject* /*unused*/)
@@ -308,10 +315,11 @@ PyObject* withdraw_put(PyObject* /*module*/, PyObject* name)
 }
 
 PyMethodDef functions[] = {
-    {"setup", setup, METH_VARARGS, "setup(arguments, trace, energy, seed): start SimGrid's engine."},
+    {"setup", setup, METH_VARARGS, "setup(arguments, trace_limit, energy, seed): start SimGrid's engine."},
     {"load_platform", load_platform, METH_O, "load_platform(path)"},
     {"spawn", spawn_at, METH_VARARGS, "spawn(function, args, host, name, start, kill, restart, daemon, properties)"},
-    {"run", run, METH_VARARGS, "run(limit, progress): False if it reached the limit."},
+    {"run", run, METH_VARARGS, "run(limit, progress): False if it reached the limit, or the trace is full."},
+    {"trace_is_full", trace_is_full, METH_NOARGS, "Whether the trace has outgrown its limit."},
     {"clock", clock_now, METH_NOARGS, "The simulated date [s]."},
     {"failed_actor", failed_actor, METH_NOARGS, "(name, host) of the actor whose exception ended the run, or None."},
     {"blocked", blocked, METH_NOARGS, "[(name, host, coroutine, waits for, since)] of the actors that have not ended."},

@@ -27,7 +27,11 @@ struct Trace {
   std::vector<std::string> resource_names;
   std::unordered_map<Host const*, int32_t> host_codes;
   PyObject* label_codes = nullptr; // str -> int
+  int64_t bytes         = 0;       // that all this occupies, about
 } trace;
+
+constexpr int64_t ROW  = 3 * sizeof(int32_t) + 2 * sizeof(int8_t) + 3 * sizeof(double);
+constexpr int64_t TEXT = 100; // and its characters
 
 Pair& pair_of(s4u::Host* source, s4u::Host* destination)
 {
@@ -38,6 +42,7 @@ Pair& pair_of(s4u::Host* source, s4u::Host* destination)
 
 int32_t new_resource(std::string name)
 {
+  trace.bytes += TEXT + static_cast<int64_t>(name.size());
   trace.resource_names.push_back(std::move(name));
   return static_cast<int32_t>(trace.resource_names.size()) - 1;
 }
@@ -76,10 +81,11 @@ int32_t label_of(PyObject* label)
     return static_cast<int32_t>(PyLong_AsLong(known));
   Py_ssize_t const next = PyDict_Size(trace.label_codes);
   PyDict_SetItem(trace.label_codes, label, Ref<>::steal(PyLong_FromSsize_t(next)).get());
+  trace.bytes += TEXT + static_cast<int64_t>(PyUnicode_GET_LENGTH(label));
   return static_cast<int32_t>(next);
 }
 
-template <class T> Ref<> bytes_of(std::vector<T> const& column)
+template <class T> Ref<> bytes_of(std::vector<T> column)
 {
   return Ref<>::steal(PyBytes_FromStringAndSize(reinterpret_cast<char const*>(column.data()),
                                                 static_cast<Py_ssize_t>(column.size() * sizeof(T))));
@@ -141,11 +147,11 @@ Ref<> collect_trace()
   auto* into        = made.get();
   auto const labels = Ref<>::steal(trace.label_codes == nullptr ? PyList_New(0) : PyDict_Keys(trace.label_codes));
   bool const good =
-      made && put(into, "actor_code", bytes_of(trace.actor)) && put(into, "resource_code", bytes_of(trace.resource)) &&
-      put(into, "resource_names", names_of(trace.resource_names)) && put(into, "kind", bytes_of(trace.kind)) &&
-      put(into, "label_code", bytes_of(trace.label)) && put(into, "label_names", labels) &&
-      put(into, "start", bytes_of(trace.start)) && put(into, "end", bytes_of(trace.end)) &&
-      put(into, "amount", bytes_of(trace.amount)) && put(into, "state", bytes_of(trace.state));
+      made && put(into, "actor_code", bytes_of(std::move(trace.actor))) && put(into, "resource_code", bytes_of(std::move(trace.resource))) &&
+      put(into, "resource_names", names_of(trace.resource_names)) && put(into, "kind", bytes_of(std::move(trace.kind))) &&
+      put(into, "label_code", bytes_of(std::move(trace.label))) && put(into, "label_names", labels) &&
+      put(into, "start", bytes_of(std::move(trace.start))) && put(into, "end", bytes_of(std::move(trace.end))) &&
+      put(into, "amount", bytes_of(std::move(trace.amount))) && put(into, "state", bytes_of(std::move(trace.state)));
   return good ? made : Ref<>();
 }
 
@@ -201,7 +207,9 @@ void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes)
   pair_of(source, destination).bytes += bytes;
 }
 
-void record(Activity* activity, State outcome, double amount)
+namespace {
+
+void add_row(Activity* activity, State outcome, double amount)
 {
   int8_t const kind  = activity->kind == Kind::EXEC    ? 0
                        : activity->kind == Kind::PTASK ? 1
@@ -216,6 +224,22 @@ void record(Activity* activity, State outcome, double amount)
   trace.start.push_back(activity->start);
   trace.end.push_back(now());
   trace.amount.push_back(amount);
+}
+
+} // namespace
+
+void record(Activity* activity, State outcome, double amount)
+{
+  try {
+    add_row(activity, outcome, amount);
+    trace.bytes += ROW;
+  } catch (std::bad_alloc const&) {
+    trace.bytes = sim.trace_limit + 1;
+  }
+  if (trace.bytes > sim.trace_limit) {
+    sim.tracing    = false;
+    sim.trace_full = true;
+  }
 }
 
 PyObject* collect()

@@ -132,6 +132,8 @@ void look_around()
   static steady_clock::time_point next;
   if ((++steps & 0x3FF) == 0 && PyErr_CheckSignals() != 0)
     throw StopRun();
+  if (sim.trace_full)
+    throw StopRun();
   if (sim.progress == nullptr || steady_clock::now() < next)
     return;
   next = steady_clock::now() + std::chrono::milliseconds(50);

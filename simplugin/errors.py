@@ -111,9 +111,12 @@ class ScenarioError(FileError):
         The keys, from the outside in, that lead to the value concerned.
     key : str or None
         The same with dots.
+    others : tuple of ScenarioError
+        Of several things that are wrong with a file each by itself, in the order of their lines.
     """
 
     path: tuple[str | int, ...] = ()
+    others: tuple[ScenarioError, ...] = ()
 
     @property
     def key(self) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,8 +25,14 @@ from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.errors import ScenarioError, UnitError
 from simplugin.inputs.messages import Problem, unknown_key
-from simplugin.inputs.sections import AnyPath, Section
-from simplugin.scenarios.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml, scenario_error
+from simplugin.inputs.sections import AnyPath, Section, is_below
+from simplugin.scenarios.scenario import (
+    CAMPAIGN_TABLES,
+    SCENARIO_KEYS,
+    load_scenario,
+    read_toml,
+    scenario_error,
+)
 from simplugin.scenarios.substitutions import NowhereError, plain
 from simplugin.scenarios.sweeps import (
     SweepError,
@@ -183,6 +189,8 @@ class CampaignSettings:
         Of how many runs, spread over the campaign, curves and Gantt charts are kept; or of which.
     inputs : tuple of str
         Paths and patterns of further files that runs read.
+    store_chosen : bool
+        True if a program chose the store, which may then be anywhere.
     """
 
     store: Path
@@ -191,6 +199,7 @@ class CampaignSettings:
     retries: int
     keep: int | frozenset[int]
     inputs: tuple[str, ...]
+    store_chosen: bool = False
 
 
 @dataclass(frozen=True)
@@ -216,6 +225,8 @@ class Campaign:
         their errors by it.
     recipe : mapping
         The document and the file that it belongs to; `from_recipe` makes the campaign again.
+    trust : tuple of str
+        Modules that its runs may name although they are elsewhere; no store records them.
     """
 
     target = TARGET
@@ -229,9 +240,12 @@ class Campaign:
     slurm: SlurmSection | None = None
     source: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    trust: tuple[str, ...] = ()
 
     @classmethod
-    def from_recipe(cls, recipe: Mapping[str, Any], text: str) -> Campaign:
+    def from_recipe(
+        cls, recipe: Mapping[str, Any], text: str, trust: Iterable[str] = ()
+    ) -> Campaign:
         """Make a recorded campaign again; its files are not checked.
 
         Raises
@@ -240,7 +254,9 @@ class Campaign:
             This version of simplugin refuses the document.
         """
         file = Path(recipe["file"])
-        return _campaign(recipe["document"], file, text, by_program=not text, check=False)
+        return _campaign(
+            recipe["document"], file, text, by_program=not text, check=False, trust=trust
+        )
 
     @classmethod
     def from_scenario(
@@ -250,6 +266,7 @@ class Campaign:
         variations: Sequence[Mapping[str, Any]] = (),
         *,
         directory: str | os.PathLike[str] = ".",
+        trust: Iterable[str] = (),
         **settings: Any,
     ) -> Campaign:
         """Make a campaign in a program.
@@ -265,6 +282,8 @@ class Campaign:
             The list: dotted keys and values each; ``name`` and ``sweep`` may be among them.
         directory : path
             Where paths of a scenario that is no file start.
+        trust : iterable of str
+            Modules and packages whose functions it may name wherever they are.
         **settings
             The keys of ``[campaign]``: ``store``, ``wall_limit``, ``memory_limit``, ``retries``,
             ``keep``, ``inputs``. Without `store` results are beside the scenario file, with its
@@ -289,12 +308,31 @@ class Campaign:
                 document[key] = plain(given)
         if settings:
             document["campaign"] = {**document.get("campaign", {}), **plain(settings)}
-        return _campaign(document, file, text, by_program=True)
+        made = _campaign(document, file, text, by_program=True, imports=True, trust=trust)
+        chosen = isinstance(scenario, Mapping) or "store" in settings
+        return replace(made, settings=replace(made.settings, store_chosen=chosen))
 
     @property
     def directory(self) -> Path:
         """The directory of its modules, to which its paths are relative."""
         return Path(os.path.abspath(self.place)).parent
+
+    def results(self, store: str | os.PathLike[str] | None = None) -> Path:
+        """Return where results go: as asked for, else as the file says.
+
+        Raises
+        ------
+        ScenarioError
+            The file names a place that is not below its directory.
+        """
+        if store is not None:
+            return Path(store)
+        named = self.settings.store
+        if not self.settings.store_chosen and not is_below(named, self.directory):
+            message = f"campaign.store leads to {str(named)!r}, outside {str(self.directory)!r}"
+            problem = Problem(("campaign", "store"), message, "give it by --store instead")
+            raise scenario_error([problem], self.place, self.text)
+        return named
 
     @property
     def total(self) -> int:
@@ -358,6 +396,8 @@ class Campaign:
             found["source"] = self.source
         if self.settings.inputs:
             found["inputs"] = list(self.settings.inputs)
+        if self.trust:
+            found["trust"] = list(self.trust)
         return found
 
     def again(self, job: Job) -> Job:
@@ -391,7 +431,13 @@ class Campaign:
         return Keys(self.directory)
 
 
-def load_campaign(path: str | os.PathLike[str], *, check: bool = True) -> Campaign:
+def load_campaign(
+    path: str | os.PathLike[str],
+    *,
+    check: bool = True,
+    imports: bool = False,
+    trust: Iterable[str] = (),
+) -> Campaign:
     """Read a campaign file.
 
     Parameters
@@ -400,8 +446,13 @@ def load_campaign(path: str | os.PathLike[str], *, check: bool = True) -> Campai
         A TOML file: a scenario, which may also have ``[campaign]``, ``[sweep]``,
         ``[[variations]]`` and ``[slurm]``.
     check : bool
-        True if to try the values that are swept, and to import the modules that are named; who
+        True if to try the values that are swept, and to look for the modules that are named; who
         only asks what is recorded need not.
+    imports : bool
+        True if to import these modules, which checks functions and their parameters.
+    trust : iterable of str
+        Modules and packages whose functions it may name besides those of modules beside it and of
+        packages that declare themselves.
 
     Raises
     ------
@@ -411,11 +462,43 @@ def load_campaign(path: str | os.PathLike[str], *, check: bool = True) -> Campai
     """
     file = Path(path)
     document, text = read_toml(file)
-    return _campaign(document, file, text, by_program=False, check=check)
+    return _campaign(
+        document, file, text, by_program=False, check=check, imports=imports, trust=trust
+    )
+
+
+def check_file(
+    path: str | os.PathLike[str], *, imports: bool = False, trust: Iterable[str] = ()
+) -> list[ScenarioError]:
+    """Return everything that is wrong with a scenario or campaign file, one error each.
+
+    Parameters
+    ----------
+    path : path
+        A TOML file.
+    imports, trust
+        As `load_campaign` takes them.
+    """
+    names = tuple(trust)
+    try:
+        campaign = load_campaign(path, imports=imports, trust=names)
+        campaign.results()
+        if not any(name in campaign.recipe["document"] for name in CAMPAIGN_TABLES):
+            load_scenario(path, trust=names).refuse_stray_outputs()
+    except ScenarioError as error:
+        return list(error.others) or [error]
+    return []
 
 
 def _campaign(
-    document: Mapping[str, Any], file: Path, text: str, *, by_program: bool, check: bool = True
+    document: Mapping[str, Any],
+    file: Path,
+    text: str,
+    *,
+    by_program: bool,
+    check: bool = True,
+    imports: bool = False,
+    trust: Iterable[str] = (),
 ) -> Campaign:
     """Check a campaign, wherever it is from."""
     _refuse_unknown(document, file, text)
@@ -433,8 +516,9 @@ def _campaign(
     except SweepError as error:
         raise scenario_error([error.problem], file, text) from None
     refuse_uncountable(variations, file, text)
+    trust = tuple(trust)
     if check:
-        refuse_wrong_values(variations, file, text)
+        refuse_wrong_values(variations, file, text, trust, imports=imports)
     return Campaign(
         title=document.get("title", ""),
         place=file,
@@ -445,6 +529,7 @@ def _campaign(
         slurm=slurm if "slurm" in document else None,
         source=text_digest(text) if text else "",
         recipe={"document": document, "file": os.path.abspath(file)},
+        trust=trust,
     )
 
 

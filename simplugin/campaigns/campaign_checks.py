@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -58,7 +59,9 @@ def checked_section(
         raise scenario_error(from_pydantic(error, model, (name,)), file, text) from None
 
 
-def refuse_wrong_values(variations: Variations, file: Path, text: str) -> None:
+def refuse_wrong_values(
+    variations: Variations, file: Path, text: str, trust: Iterable[str], *, imports: bool
+) -> None:
     """Check each variation, and what is swept, though not all combinations.
 
     Parameters
@@ -67,6 +70,8 @@ def refuse_wrong_values(variations: Variations, file: Path, text: str) -> None:
         What to check; of ranges only the ends are, of long lists of numbers some.
     file, text
         For messages.
+    trust, imports
+        As `NamedFunctions` takes them.
 
     Raises
     ------
@@ -74,8 +79,8 @@ def refuse_wrong_values(variations: Variations, file: Path, text: str) -> None:
         A value does not suit; with the place where it is swept.
     """
     found: dict[Problem, None] = {}
-    functions = NamedFunctions(file)
-    with importable(file.parent):
+    functions = NamedFunctions(file, trust, imports=imports)
+    with importable(file.parent) if imports else nullcontext():
         for settings in _samples(variations):
             try:
                 document = variations.scenario(settings)

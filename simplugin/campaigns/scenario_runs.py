@@ -24,7 +24,8 @@ def run(arguments: Mapping[str, Any]) -> Measured:
         ``document``, as `tomllib` reads a scenario; ``directory``, where its paths start;
         ``name``, of its file, for messages; ``source``, that file's `text_digest`, by which the
         lines of errors are found; ``keep``, whether curves, tables, the schedule or
-        activities are returned too. `[output]` is of no use: nothing is written.
+        activities are returned too; ``trust``, as `load_campaign` takes it. `[output]` is of no
+        use: nothing is written.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def run(arguments: Mapping[str, Any]) -> Measured:
 def _measured(arguments: Mapping[str, Any]) -> Measured:
     """Run a scenario."""
     file = Path(arguments["directory"]) / arguments["name"]
-    scenario = scenario_from(arguments["document"], file)
+    scenario = scenario_from(arguments["document"], file, trust=arguments.get("trust", ()))
     outcome = run_scenario(scenario)
     contents = _kept(scenario, outcome) if arguments.get("keep") else None
     return Measured(outcome.row, outcome.result.digest(), contents)

@@ -18,6 +18,7 @@ from simplugin.cli.options import (
     output_option,
     scheduler_option,
     seed_option,
+    trust_option,
 )
 from simplugin.cli.platform_commands import platform_app
 from simplugin.cli.terminal import Commands, plain_errors
@@ -104,29 +105,47 @@ def run(
             "DIR", "Write result, trace and Gantt chart there, whatever the scenario says."
         ),
     ] = None,
+    trust: Annotated[list[str] | None, trust_option()] = None,
     as_json: Annotated[bool, json_option("tables")] = False,
 ) -> None:
     """Run a scenario: print its results, write its files."""
     from simplugin.cli.run import run_command
 
-    run_command(scenario, back_end and back_end.value, seed, output, as_json=as_json)
+    chosen = back_end and back_end.value
+    run_command(scenario, chosen, seed, output, trust=trust or (), as_json=as_json)
 
 
 @app.command()
 def check(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Platform and deployment files.")
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Platforms, deployments, scenarios, campaigns."),
     ],
+    imports: Annotated[
+        bool,
+        typer.Option("--import", help="Import the modules that are named, check signatures."),
+    ] = False,
+    trust: Annotated[list[str] | None, trust_option()] = None,
     as_json: Annotated[bool, json_option("lines")] = False,
 ) -> None:
-    """Check platform and deployment files: each finding with its line and a remedy.
+    """Check files without running anything: each finding with its line and a remedy.
 
-    Deployments are checked against the platforms given with them. Exit status: 0 nothing found,
+    Deployments are checked against the platforms given with them; scenarios and campaigns (.toml)
+    with the functions that they name, whose modules have to be there. Exit status: 0 nothing found,
     1 findings, 2 a file could not be read.
     """
-    from simplugin.formats.check import check, exit_status
+    from simplugin.campaigns.campaign import check_file
+    from simplugin.formats.check import UNREADABLE, Finding, check, exit_status
+    from simplugin.platforms.validation import ERROR
 
-    findings = check(files)
+    scenarios = [file for file in dict.fromkeys(files) if file.suffix.lower() == ".toml"]
+    findings = check(file for file in files if file not in scenarios)
+    for file in scenarios:
+        severity = ERROR if file.is_file() else UNREADABLE
+        findings += [
+            Finding(str(file), each.line or 1, severity, each.message, each.remedy or "")
+            for each in check_file(file, imports=imports, trust=trust or ())
+        ]
     status = exit_status(findings)
     if as_json:
         document = {
@@ -237,6 +256,7 @@ def regress(
         float,
         typer.Option("--wall-limit", min=0.001, help="Real time that a run may take, in seconds."),
     ] = 600.0,
+    trust: Annotated[list[str] | None, trust_option()] = None,
     as_json: Annotated[bool, json_option("a table")] = False,
 ) -> None:
     """Run scenarios and compare them with the results recorded beside them: what moved, and why.
@@ -248,5 +268,5 @@ def regress(
     from simplugin.regression.checking import Means
 
     limits = limits_from(rel_tol, abs_tol, tolerance or [])
-    means = Means(jobs, wall_limit)
+    means = Means(jobs, wall_limit, trust=trust or ())
     raise typer.Exit(regress_command(paths, means, limits, junit, update=update, as_json=as_json))

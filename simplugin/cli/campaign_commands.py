@@ -10,7 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from simplugin.cli.options import jobs_option, json_option, output_option, scheduler_option
+from simplugin.cli.options import (
+    jobs_option,
+    json_option,
+    output_option,
+    scheduler_option,
+    trust_option,
+)
 from simplugin.cli.terminal import Commands, short
 
 campaign_app = typer.Typer(
@@ -35,6 +41,7 @@ Shown = Annotated[
 ]
 Jobs = Annotated[int | None, jobs_option("Runs at the same time")]
 Scheduler = Annotated[str | None, scheduler_option("Of a running Dask cluster: tcp://...")]
+Trust = Annotated[list[str] | None, trust_option()]
 Slurm = Annotated[bool, typer.Option("--slurm", help="Start Dask workers through Slurm.")]
 
 
@@ -60,6 +67,13 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be run, and run nothing.")
     ] = False,
+    imports: Annotated[
+        bool,
+        typer.Option(
+            "--import", help="With --dry-run: import the modules that are named, check signatures."
+        ),
+    ] = False,
+    trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
     """Run what is not recorded yet of a campaign.
@@ -73,15 +87,16 @@ def run(
     from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
     from simplugin.cli import campaign_running
 
-    loaded = load_campaign(campaign)
-    place = loaded.settings.store if store is None else store
+    loaded = load_campaign(campaign, imports=imports or not dry_run, trust=trust or ())
+    place = loaded.results(store)
     campaign_running.tell_of_earlier_versions(loaded, place)
     if dry_run:
         campaign_running.tell_what_would_be_run(loaded, place, as_json=as_json)
         return
     section = slurm_section(loaded, campaign) if slurm else None
     terms = Terms(loaded.settings.retries, retry_failed, keep_going)
-    again = command_that_goes_on(Path(short(loaded.place)), Path(short(place)), "--retry-failed")
+    words = ["--retry-failed", *(word for name in loaded.trust for word in ("--trust", name))]
+    again = command_that_goes_on(Path(short(loaded.place)), Path(short(place)), *words)
     means = Means(jobs=jobs, scheduler=scheduler, slurm=section)
     raise typer.Exit(
         campaign_running.run_recorded(loaded, place, means, terms, again, as_json=as_json)
@@ -103,6 +118,7 @@ def retry(
             help="By default that of the file, or the latest of the store.",
         ),
     ] = None,
+    trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
     """Run again what failed."""
@@ -114,7 +130,7 @@ def retry(
 
     if not is_file(place):
         place, store = store_of(place, store), None
-    failed = failed_jobs(place, campaign, store)
+    failed = failed_jobs(place, campaign, store, trust or ())
     known = failed.campaign
     section = slurm_section(known, place) if slurm else None
     # Each was asked for, whatever becomes of the others.

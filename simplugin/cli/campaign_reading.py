@@ -8,24 +8,25 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from simplugin.campaigns.running.reporting import FailureGroup, failure_groups, printable
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.documents import text_of
+from simplugin.cli.displays import standard_output
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _ALL = "all"
 # How many kinds of failure are shown, and how much of a message; the store has all of it.
 _MOST_GROUPS = 10
 _MOST_CHARACTERS = 300
-# Nobody knows how wide a file or the next program is.
-_UNFOLDED = 1_000_000
 
 
 def store_of(place: Path, store: Path | None = None) -> Path:
@@ -154,7 +155,7 @@ def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
         document = {"store": str(store), "campaigns": [_document(each) for each in standings]}
         sys.stdout.write(text_of(document) + "\n")
         return
-    console = _console()
+    console = standard_output()
     if not standings:
         console.print(Text(f"{short(store)}: no campaign yet"))
         return
@@ -257,15 +258,7 @@ def _print_rows(names: list[str], rows: Iterator[tuple[Any, ...]]) -> None:
         table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
     for row in answer:
         table.add_row(*(Text(_readable(cell)) for cell in row))
-    _console().print(table)
-
-
-def _console() -> Console:
-    """Return standard output, whose lines are folded at the width of a terminal only."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _UNFOLDED
-    return console
+    standard_output().print(table)
 
 
 def _readable(cell: Any) -> str:

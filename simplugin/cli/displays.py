@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
 from typing import Self
@@ -17,6 +18,17 @@ _LINE_PERIOD = 30.0
 # A duration is written in the largest unit of which it has so many.
 _ENOUGH = 1.5
 _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
+
+# Width of lines that are never folded.
+_UNFOLDED = 1_000_000
+
+
+def standard_output() -> Console:
+    """Return standard output, whose lines are folded at the width of a terminal, or of $COLUMNS."""
+    console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = _UNFOLDED
+    return console
 
 
 def spinner(console: Console, word: str) -> AbstractContextManager[object]:

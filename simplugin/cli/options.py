@@ -32,6 +32,12 @@ def scheduler_option(text: str) -> Any:
     return typer.Option("--scheduler", metavar="ADDRESS", help=text)
 
 
+def trust_option() -> Any:
+    """Return the option --trust."""
+    text = "Let files name functions of this module, wherever it is; repeatable."
+    return typer.Option("--trust", metavar="MODULE", help=text)
+
+
 def warnings_option() -> Any:
     """Return the option --warnings."""
     return typer.Option("--warnings", help="Tell each warning, not only how many there are.")

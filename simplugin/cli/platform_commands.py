@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +15,7 @@ from simplugin.cli.platform_availability import availability
 from simplugin.cli.platform_grid5000 import catalogue, grid5000
 from simplugin.cli.terminal import Commands
 from simplugin.errors import PlatformError
+from simplugin.inputs.files import uncollected
 
 platform_app = typer.Typer(
     cls=Commands,
@@ -183,21 +181,6 @@ def draw(
 
     image_file(output)
     draw_platform(read_platform(platform), output, title=title, detail=detail.value)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Do something without the garbage collector, which would look at all parts again and again.
-
-    It takes a sixth of the time of 100,000 hosts, and finds nothing.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 for command in (grid5000, catalogue, multicluster, generate, availability, show, draw):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
+from simplugin.cli.displays import standard_output
 from simplugin.errors import PlatformError
 from simplugin.formats.check import exit_status, read_checked
 from simplugin.listings import Listing
@@ -67,7 +67,7 @@ def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> 
         }
         typer.echo(json.dumps(document))
         return 0
-    print_listings(row, listings, console=Console(highlight=False), title=file.name)
+    print_listings(row, listings, console=standard_output(), title=file.name)
     for finding in findings:
         typer.echo(str(finding), err=True)
     return 0

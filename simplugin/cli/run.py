@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from simplugin.cli.displays import SimulationDisplay, spinner
+from simplugin.cli.displays import SimulationDisplay, spinner, standard_output
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
 from simplugin.scenarios.importing import importable
@@ -31,10 +32,12 @@ def run_command(
     seed: int | None,
     directory: Path | None,
     *,
+    trust: Iterable[str] = (),
     as_json: bool,
 ) -> None:
     """Run a scenario, print what came out, write files."""
-    scenario = _overridden(load_scenario(file), back_end, seed, directory)
+    scenario = _overridden(load_scenario(file, trust=trust), back_end, seed, directory)
+    scenario.refuse_stray_outputs()
     console = Console(stderr=True)
     # What actors print must not get into the JSON.
     elsewhere = redirect_stdout(sys.stderr) if as_json else nullcontext()
@@ -77,7 +80,7 @@ def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
     from simplugin.reports.listings import print_listings
     from simplugin.reports.tables import print_result
 
-    console = Console(highlight=False)
+    console = standard_output()
     title = scenario.title or scenario.file.stem
     if outcome.listings:
         print_listings(outcome.row, outcome.listings, console=console, title=title)

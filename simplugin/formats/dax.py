@@ -20,7 +20,7 @@ from simplugin.formats.task_graph_structure import (
     runtimes,
 )
 from simplugin.inputs import xml_tree
-from simplugin.inputs.files import read_bytes, write
+from simplugin.inputs.files import read_bytes, uncollected, write
 from simplugin.inputs.places import Line, fraction, non_negative, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -49,6 +49,7 @@ class _Job:
     written: dict[str, float]
 
 
+@uncollected()
 def read_dax(
     path: str | os.PathLike[str],
     *,

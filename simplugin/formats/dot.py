@@ -11,7 +11,7 @@ import numpy as np
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.attributes import number_text
 from simplugin.formats.task_graph_structure import require_alpha, structure
-from simplugin.inputs.files import read_text, write
+from simplugin.inputs.files import read_text, uncollected, write
 from simplugin.inputs.places import Line, fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -378,6 +378,7 @@ class _Parser:
             self._take()
 
 
+@uncollected()
 def read_dot(
     path: str | os.PathLike[str], *, name: str | None = None, alpha: float = 0.0
 ) -> TaskGraph:

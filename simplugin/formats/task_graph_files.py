@@ -27,7 +27,13 @@ _DOT: tuple[Read, Write] = (
 _DAX: tuple[Read, Write] = (read_dax, write_dax)
 _WFFORMAT: tuple[Read, Write] = (read_wfformat, write_wfformat)
 # Reader and writer by suffix.
-FORMATS = {".dot": _DOT, ".gv": _DOT, ".dax": _DAX, ".xml": _DAX, ".json": _WFFORMAT}
+FORMATS = {
+    ".dot": _DOT,
+    ".gv": _DOT,
+    ".dax": _DAX,
+    ".xml": _DAX,
+    ".json": _WFFORMAT,
+}
 
 
 def read_task_graph(
@@ -37,7 +43,7 @@ def read_task_graph(
     alpha: float = 0.0,
     speed: float = DEFAULT_SPEED,
 ) -> TaskGraph:
-    """Read a task graph from DOT (.dot, .gv), DAX (.dax, .xml) or WfFormat (.json).
+    """Read a task graph in the format that the end of the name says, see `FORMATS`.
 
     Parameters
     ----------
@@ -69,7 +75,7 @@ def read_task_graph(
 def write_task_graph(
     graph: TaskGraph, path: str | os.PathLike[str], *, speed: float = DEFAULT_SPEED
 ) -> None:
-    """Write a task graph as DOT (.dot, .gv), DAX (.dax, .xml) or WfFormat (.json).
+    """Write a task graph in the format that the end of the name says, see `FORMATS`.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from simplugin.formats.task_graph_structure import (
     structure,
 )
 from simplugin.inputs.documents import read_json
-from simplugin.inputs.files import write
+from simplugin.inputs.files import uncollected, write
 from simplugin.inputs.places import fraction, non_negative, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -37,6 +37,7 @@ _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
 _VERSIONS = ("1.5", "1.6")
 
 
+@uncollected()
 def read_wfformat(
     path: str | os.PathLike[str],
     *,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 from contextlib import contextmanager
@@ -123,3 +124,18 @@ def write(content: str | bytes, path: str | os.PathLike[str], kind: type[FileErr
     except OSError as error:
         remedy = "give a path that you may write"
         raise kind(str(error.strerror), file=path, remedy=remedy) from None
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Do something without the garbage collector, which would look at all parts again and again.
+
+    It takes a sixth of the time of 100,000 hosts, half that of 200,000 tasks, and finds nothing.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,43 +1,207 @@
-"""Functions that an input names as ``module:function``."""
+"""Functions that an input names as ``module:function``, and the modules that a file may name."""
 
 from __future__ import annotations
 
 import importlib
+import inspect
+import os
+import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.machinery import ModuleSpec
+from pathlib import Path
 from typing import Any
+
+GROUP = "simplugin.functions"
+"""Entry points by which an installed package declares modules that scenarios may name."""
+
+# Of this package: what only decides, or makes platforms.
+_SHIPPED = (
+    "simplugin.bags.policies",
+    "simplugin.market.policies",
+    "simplugin.platforms.topologies",
+    "simplugin.pricing.policies",
+    "simplugin.scenarios.generators.peers",
+    "simplugin.scenarios.generators.sites",
+    "simplugin.scenarios.generators.topologies",
+    "simplugin.taskgraphs.policies",
+)
 
 
 class UnresolvedError(ValueError):
-    """A reference that names no function; the message says why."""
+    """A reference that names no function, or one that may not be named; the message says why.
+
+    Parameters
+    ----------
+    message : str
+        Why.
+    remedy : str
+        How to right it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        remedy: str = "write 'module:function', of a module beside the file or a declared one",
+    ) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class References:
+    """The functions that a file may name.
+
+    They are defined in modules in its directory or below, or in modules that installed packages
+    declare as entry points of the group `GROUP`, as the policies and generators of this package
+    are; modules that are asked for may lend what they import, too.
+
+    Attributes
+    ----------
+    directory : Path
+        Of the file.
+    trust : tuple of str
+        Modules and packages that are asked for.
+    """
+
+    directory: Path
+    trust: tuple[str, ...] = ()
+
+    def find(self, reference: str) -> None:
+        """Raise unless the module may be named and is there; import nothing.
+
+        Raises
+        ------
+        UnresolvedError
+            It may not be named, or is missing.
+        """
+        module = reference.partition(":")[0]
+        importlib.invalidate_caches()
+        if self._is_beside(module):
+            return
+        if find_spec(module) is None:
+            raise UnresolvedError(
+                f"there is no module {module!r}, neither beside the scenario nor installed"
+            )
+        if not self._is_asked_for(module) and not _is_declared(module):
+            raise UnresolvedError(
+                f"module {module!r} is neither beside the scenario nor declared by its package",
+                f"name a function of a module beside the file; or trust it: --trust {module}",
+            )
+
+    def resolve(self, reference: str) -> Callable[..., Any]:
+        """Return the function that ``module:function`` names.
+
+        Raises
+        ------
+        UnresolvedError
+            It may not be named, there is no such module or function, or the module cannot be
+            imported.
+        """
+        self.find(reference)
+        module = reference.partition(":")[0]
+        steps = _steps(reference)
+        for step in () if self._is_asked_for(module) else steps:
+            home = _home(step)
+            if home is not None and not self._may_lend(module, home):
+                raise UnresolvedError(
+                    f"{reference!r} is not defined in {module!r} but in {home!r}",
+                    f"define a function in {module!r}; or trust all that it imports:"
+                    f" --trust {module}",
+                )
+        return _function(reference, steps[-1])
+
+    def _is_beside(self, module: str) -> bool:
+        """Return True if the file of a module is in the directory or below."""
+        # Python has imported its own modules before it looks there.
+        if module.partition(".")[0] in sys.stdlib_module_names:
+            return False
+        directory = os.path.abspath(self.directory)
+        spec = find_spec(module, [directory])
+        file = None if spec is None else spec.origin
+        return file is not None and Path(os.path.abspath(file)).is_relative_to(directory)
+
+    def _is_asked_for(self, module: str) -> bool:
+        """Return True if a module, or a package around it, is among those that are trusted."""
+        return _is_within(module, self.trust)
+
+    def _may_lend(self, module: str, home: str) -> bool:
+        """Return True if a module may be named for what `home` defines."""
+        top = module.partition(".")[0]
+        of_same_package = top != "simplugin" and top == home.partition(".")[0]
+        counts = self._is_beside(home) or self._is_asked_for(home)
+        return of_same_package or counts or _is_declared(home)
 
 
 def resolve(reference: str) -> Callable[..., Any]:
-    """Return the function that ``module:function`` names.
+    """Return the function that ``module:function`` names, whichever it is: for programs.
 
     Raises
     ------
     UnresolvedError
         There is no such module or function, or the module cannot be imported.
     """
-    module_name, _, path = reference.partition(":")
+    return _function(reference, _steps(reference)[-1])
+
+
+def find_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None:
+    """Find a module as `importlib.util.find_spec` does, but never in ``sys.modules``.
+
+    Nothing is imported, not even the packages around it.
+
+    Parameters
+    ----------
+    name : str
+        Of the module, with dots.
+    path : sequence of str, optional
+        Where it, or the outermost package, is looked for instead of ``sys.path``.
+    """
+    parent, _, _ = name.rpartition(".")
+    if parent:
+        package = find_spec(parent, path)
+        if package is None or package.submodule_search_locations is None:
+            return None
+        path = list(package.submodule_search_locations)
+    for finder in sys.meta_path:
+        # pytest's finder is not there in a fresh interpreter, and finds nothing of its own.
+        if type(finder).__module__.startswith("_pytest"):
+            continue
+        try:
+            spec = finder.find_spec(name, path)
+        except Exception:  # a finder of the user's; the next one may do
+            continue
+        if spec is not None:
+            return spec
+    return None
+
+
+def _steps(reference: str) -> list[Any]:
+    """Return what each name of ``module:name.name`` stands for, without the module."""
+    module, _, path = reference.partition(":")
     try:
-        found: Any = importlib.import_module(module_name)
+        found: Any = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise UnresolvedError(f"module {module_name!r} cannot be imported: {error}") from error
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise UnresolvedError(f"module {module!r} cannot be imported: {error}") from error
+        raise UnresolvedError(f"there is no module {module!r}") from error
+    except (Exception, SystemExit) as error:
         raise UnresolvedError(
-            f"there is no module {module_name!r}, neither beside the scenario nor installed"
+            f"module {module!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
-    except Exception as error:
-        raise UnresolvedError(
-            f"module {module_name!r} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+    steps = []
     for step in path.split("."):
         try:
             found = getattr(found, step)
         except AttributeError as error:
-            raise UnresolvedError(f"module {module_name!r} has no {path!r}") from error
+            raise UnresolvedError(f"module {module!r} has no {path!r}") from error
+        steps.append(found)
+    return steps
+
+
+def _function(reference: str, found: Any) -> Callable[..., Any]:
+    """Return what a reference names; raise UnresolvedError if it is no function."""
     if not callable(found):
         raise UnresolvedError(f"{reference!r} is no function but {found!r}")
     function: Callable[..., Any] = found
@@ -50,3 +214,29 @@ def place_of_failure(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)[1:]
     own = [frame for frame in frames if frame.filename == frames[0].filename]
     return f" ({own[-1].filename}:{own[-1].lineno})" if own else ""
+
+
+def _home(found: Any) -> str | None:
+    """Return the module that defines a function or class, or that is one; None for values."""
+    if inspect.ismodule(found):
+        return found.__name__
+    named = inspect.isroutine(found) or inspect.isclass(found)
+    return getattr(found, "__module__", None) if named else None
+
+
+def _is_declared(module: str) -> bool:
+    """Return True if the package of a module declares it."""
+    return _is_within(module, _SHIPPED) or _is_within(module, _declared())
+
+
+@cache
+def _declared() -> tuple[str, ...]:
+    """Return the modules and packages that installed packages declare."""
+    from importlib.metadata import entry_points
+
+    return tuple(each.module for each in entry_points(group=GROUP))
+
+
+def _is_within(module: str, packages: Sequence[str]) -> bool:
+    """Return True if a module is one of some, or in one of them."""
+    return any(f"{module}.".startswith(f"{each}.") for each in packages)

@@ -32,6 +32,11 @@ def _existing(value: Any, info: ValidationInfo) -> Path:
     return path
 
 
+def is_below(path: Path, directory: Path) -> bool:
+    """Return True if a path is in a directory or below, links followed."""
+    return path.resolve().is_relative_to(directory.resolve())
+
+
 AnyPath = Annotated[Path, BeforeValidator(_located)]
 ExistingFile = Annotated[Path, BeforeValidator(_existing)]
 Reference = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]

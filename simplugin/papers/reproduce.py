@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from simplugin.campaigns.running.reporting import Progress, Summary
 from simplugin.campaigns.store import StoreReader
 from simplugin.claims import Claim
 from simplugin.figures import Figure
+from simplugin.inputs.scratch import scratch_directory
 from simplugin.papers.reproductions import ALL, ReproductionJobs
 from simplugin.scenarios.outputs import claim_from, figure_from, finite, plain
 
@@ -113,7 +113,7 @@ def reproduce(
         There is no such capability, or the store cannot be written.
     """
     source = ReproductionJobs.of(name, quick=quick, figures=figures)
-    forgotten = tempfile.TemporaryDirectory(prefix="simplugin-") if store is None else nullcontext()
+    forgotten = scratch_directory() if store is None else nullcontext()
     with forgotten as directory:
         path = Path(directory or "") / "store.sqlite" if store is None else Path(store)
         means = Means(jobs=jobs, scheduler=scheduler, report=progress)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -16,6 +15,7 @@ from simplugin.campaigns.keys import code_digest
 from simplugin.campaigns.running.campaign_runs import chosen_runners
 from simplugin.campaigns.running.reporting import printable
 from simplugin.errors import SimpluginError
+from simplugin.inputs.scratch import scratch_directory
 from simplugin.regression.activities import is_complete
 from simplugin.regression.comparison import Change, compare, explain
 from simplugin.regression.recording import TARGET, read_run, sources_of
@@ -116,6 +116,8 @@ class Means:
         Called with what is odd but stops nothing, such as a tolerance of no metric.
     stop : callable
         Asked twice a second whether to end.
+    trust : sequence of str
+        Modules that scenarios may name wherever they are.
     """
 
     jobs: int | None = None
@@ -123,6 +125,7 @@ class Means:
     report: Callable[[Checked, int], None] = lambda *_: None
     warning: Callable[[str], None] = lambda *_: None
     stop: Callable[[], bool] = lambda: False
+    trust: Sequence[str] = ()
 
 
 def check_recorded(
@@ -153,8 +156,8 @@ def check_recorded(
     SimpluginError
         There is nothing to run, or a file of tolerances says something wrong.
     """
-    check = _Check(found_in(paths), means, limits, update=update)
-    with tempfile.TemporaryDirectory(prefix="simplugin-") as scratch:
+    check = _Check(found_in(paths, means.trust), means, limits, update=update)
+    with scratch_directory() as scratch:
         check.run(Path(scratch))
     if len(check.done) == len(check.found.subjects):
         check.settle()
@@ -250,6 +253,7 @@ class _Check:
                 "to": str(scratch / f"{number}.json"),
                 "activities": self._tolerances(subject).activities,
                 "sources": sources_of(subject.document, subject.file.parent),
+                "trust": list(self._means.trust),
             },
             wall_limit=self._means.wall_limit,
         )

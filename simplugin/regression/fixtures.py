@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 DIRECTORY = "__simplugin__"
 UPDATE = "--simplugin-update"
+TRUST = "simplugin_trust"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST = 80
 _VALUE = "value"
@@ -58,9 +59,18 @@ class Places:
 
 @dataclass(frozen=True)
 class Simulations:
-    """Runs scenarios, or actors on a platform."""
+    """Runs scenarios, or actors on a platform.
+
+    Attributes
+    ----------
+    places : Places
+        Of files.
+    trust : tuple of str
+        Modules that scenarios may name wherever they are.
+    """
 
     places: Places
+    trust: tuple[str, ...] = ()
 
     @overload
     def __call__(self, what: str | os.PathLike[str], /, **changes: Any) -> Outcome: ...
@@ -108,7 +118,7 @@ class Simulations:
             raise SimpluginError(
                 f"simulation({name!r}): give a scenario file, or a platform and its actors"
             )
-        scenario = load_scenario(self.places.file(name))
+        scenario = load_scenario(self.places.file(name), trust=self.trust)
         if not changes:
             return run_scenario(scenario)
         document: Any = scenario.document
@@ -118,7 +128,7 @@ class Simulations:
             except NowhereError as error:
                 raise ScenarioError(error.message, file=name, remedy=error.remedy) from None
         # The lines of the file are not those of the changed document.
-        return run_scenario(scenario_from(document, scenario.file))
+        return run_scenario(scenario_from(document, scenario.file, trust=self.trust))
 
 
 @dataclass(frozen=True)
@@ -152,7 +162,7 @@ class Platforms:
             return self.places.file(name)
         directory = self.places.directories[0]
         with importable(directory):
-            generator = generator_called(os.fspath(name), "beside the test")
+            generator = generator_called(os.fspath(name))
             return generator.platform(parameters, directory)
 
 

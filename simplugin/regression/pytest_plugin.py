@@ -17,6 +17,7 @@ import pytest
 
 from simplugin.regression.fixtures import (
     DIRECTORY,
+    TRUST,
     UPDATE,
     RecordedResult,
     RecordedTest,
@@ -185,12 +186,14 @@ _TEST = pytest.StashKey[RecordedTest]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option."""
+    """Add the option and the setting."""
     parser.getgroup("simplugin").addoption(
         UPDATE,
         action="store_true",
         help="record what the fixture `snapshot` is compared with, and delete what no test uses",
     )
+    help_text = "modules that scenarios may name wherever they are, as --trust of `simplugin run`"
+    parser.addini(TRUST, type="linelist", help=help_text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -203,7 +206,8 @@ def simulation(request: pytest.FixtureRequest) -> Simulations:
     """Run a scenario, simulation("x.toml"), or actors, simulation(platform, actors)."""
     from simplugin.regression.fixtures import Simulations, places_of
 
-    return Simulations(places_of(request.path, request.config.rootpath))
+    places = places_of(request.path, request.config.rootpath)
+    return Simulations(places, tuple(request.config.getini(TRUST)))
 
 
 @pytest.fixture

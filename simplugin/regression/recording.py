@@ -36,10 +36,14 @@ def record(arguments: Mapping[str, Any]) -> Measured:
     arguments : mapping
         ``file``, the scenario's; ``document``, its contents if they are not those of the file;
         ``subject``, how it is called; ``to``, where the snapshot goes; ``activities``, how many
-        of them it has at most.
+        of them it has at most; ``trust``, as `load_scenario` takes it.
     """
     file, document = Path(arguments["file"]), arguments.get("document")
-    scenario = load_scenario(file) if document is None else scenario_from(document, file)
+    trust = arguments["trust"]
+    if document is None:
+        scenario = load_scenario(file, trust=trust)
+    else:
+        scenario = scenario_from(document, file, trust=trust)
     outcome = run_scenario(scenario)
     snapshot = snapshot_of_outcome(
         arguments["subject"],

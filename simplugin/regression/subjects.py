@@ -99,11 +99,18 @@ class Found:
     directories: frozenset[Path]
 
 
-def found_in(paths: Sequence[Path]) -> Found:
+def found_in(paths: Sequence[Path], trust: Iterable[str] = ()) -> Found:
     """Return what files, and the scenario files of directories, consist of.
 
     Of a directory every ``*.toml`` is taken that has a ``[platform]`` or a ``[workload]``, or
     that cannot be read; its subdirectories are not searched.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files and directories.
+    trust : iterable of str
+        As `load_campaign` takes it.
 
     Raises
     ------
@@ -113,7 +120,7 @@ def found_in(paths: Sequence[Path]) -> Found:
     directories = {path.resolve(): path for path in paths if path.is_dir()}
     files = _files(paths)
     named = _names([*files, *(path / RECORDED for path in directories.values())])
-    subjects = [each for file in files for each in _subjects(file, named[file])]
+    subjects = [each for file in files for each in _subjects(file, named[file], trust)]
     orphans = list(_orphans(directories.values(), subjects, named))
     if not subjects and not orphans:
         names = ", ".join(str(path) for path in paths)
@@ -165,7 +172,7 @@ def _is_scenario(file: Path) -> bool:
     return "platform" in document or "workload" in document
 
 
-def _subjects(file: Path, name: str) -> Iterator[Subject]:
+def _subjects(file: Path, name: str, trust: Iterable[str]) -> Iterator[Subject]:
     """Return a scenario, or the runs of a campaign."""
     snapshot = file.parent / RECORDED / f"{file.stem}.json"
     try:
@@ -173,7 +180,7 @@ def _subjects(file: Path, name: str) -> Iterator[Subject]:
         if not any(key in document for key in CAMPAIGN_TABLES):
             yield Subject(name, file, snapshot, file.name, document)
             return
-        campaign = load_campaign(file)
+        campaign = load_campaign(file, trust=trust)
         if campaign.total > MOST_RUNS:
             raise ScenarioError(
                 f"has {campaign.total} runs; at most {MOST_RUNS} of a campaign are compared",

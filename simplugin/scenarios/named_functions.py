@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from simplugin.errors import PlatformError, ScenarioError
 from simplugin.inputs.messages import Problem
-from simplugin.inputs.references import UnresolvedError, resolve
+from simplugin.inputs.references import References, UnresolvedError
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.kinds import kind_called
 from simplugin.scenarios.scenario import scenario_from
@@ -18,18 +18,25 @@ _NAME = ("scheduler", "name")
 
 
 class NamedFunctions:
-    """Checks functions and parameters, each once; used within `importable`.
+    """Checks functions and parameters, each once.
 
     Parameters
     ----------
     file : Path
         Of the scenarios.
+    trust : iterable of str
+        Modules that they may name although they are elsewhere.
+    imports : bool
+        True if to import the modules of functions, which also checks parameters: to be used within
+        `importable`. Without, only that the modules are there.
     """
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, file: Path, trust: Iterable[str], *, imports: bool) -> None:
+        self._file, self._trust, self._imports = file, tuple(trust), imports
+        references = References(file.parent, self._trust)
+        self._look: Callable[[str], object] = references.resolve if imports else references.find
         self._seen: set[str] = set()
-        self._reasons: dict[str, str] = {}
+        self._reasons: dict[str, UnresolvedError | None] = {}
 
     def problems(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Yield what is missing or invalid.
@@ -41,7 +48,7 @@ class NamedFunctions:
         """
         platform, workload = document["platform"], document["workload"]
         if self._is_new("platform", platform.get("generator"), _names_in(platform)):
-            yield from _of_generator(platform)
+            yield from self._of_generator(platform)
         named = _references(document)
         wrong = [each for path, name in named for each in self._of_reference(name, path)]
         yield from wrong
@@ -49,7 +56,7 @@ class NamedFunctions:
             scheduler, kind = document["scheduler"], workload["kind"]
             if self._is_new("scheduler", kind, scheduler, _names_in(workload)):
                 yield from self._of_scheduler(document)
-        elif not wrong and self._is_new("workload", workload):
+        elif not wrong and self._imports and self._is_new("workload", workload):
             yield from self._of_kind(document)
 
     def _is_new(self, *what: Any) -> bool:
@@ -64,34 +71,53 @@ class NamedFunctions:
         name = document["scheduler"]["name"]
         wrong = list(self._of_reference(name, _NAME)) if ":" in name else []
         yield from wrong
-        if not wrong:
+        if not wrong and (self._imports or ":" not in name):
             yield from self._of_kind(document)
-
-    def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
-        """Check a function."""
-        if reference not in self._reasons:
-            self._reasons[reference] = _unresolved(reference)
-        if reason := self._reasons[reference]:
-            remedy = "write 'module:function', of a module beside the campaign file or installed"
-            yield Problem(path, f"{dotted(path)}: {reason}", remedy)
 
     def _of_kind(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Check what the kind of workload does."""
+        scenario = scenario_from(document, self._file, trust=self._trust)
         try:
-            kind_called(document["workload"]["kind"]).check(scenario_from(document, self._file))
+            kind_called(document["workload"]["kind"]).check(scenario)
         except ScenarioError as error:
             yield Problem(error.path, error.message, error.remedy)
 
+    def _of_generator(self, platform: Mapping[str, Any]) -> Iterator[Problem]:
+        """Check the generator of a platform and the names of its parameters."""
+        name = platform.get("generator")
+        if name is None:
+            return
+        path: tuple[str, ...] = ("platform", "generator")
+        if ":" in name:
+            wrong = list(self._of_reference(name, path))
+            yield from wrong
+            if wrong or not self._imports:
+                return
+        parameters = dict(platform.get("parameters", {}))
+        if platform.get("seed") is not None:
+            parameters["seed"] = platform["seed"]
+        try:
+            unknown = generator_called(name).wrong_name(parameters)
+        except PlatformError as error:
+            yield Problem(path, error.message, error.remedy)
+            return
+        if unknown is not None:
+            given, refusal = unknown
+            key = "seed" if given == "seed" and given in platform else "parameters"
+            path = ("platform", key if key in platform else "generator")
+            inside = (given,) if key == "parameters" and given is not None else ()
+            yield Problem((*path, *inside), refusal.message, refusal.remedy)
 
-def _references(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield the functions that actors run and that measure results, with their keys."""
-    workload, metrics = document["workload"], document.get("metrics", {})
-    for name, reference in workload.get("functions", {}).items():
-        yield ("workload", "functions", name), reference
-    for number, actor in enumerate(workload.get("actors", [])):
-        yield ("workload", "actors", number, "function"), actor["function"]
-    if "function" in metrics:
-        yield ("metrics", "function"), metrics["function"]
+    def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
+        """Check a function, or whether its module is there."""
+        if reference not in self._reasons:
+            self._reasons[reference] = None
+            try:
+                self._look(reference)
+            except UnresolvedError as error:
+                self._reasons[reference] = error
+        if (reason := self._reasons[reference]) is not None:
+            yield Problem(path, f"{dotted(path)}: {reason}", reason.remedy)
 
 
 def _names_in(value: Any) -> Any:
@@ -103,33 +129,12 @@ def _names_in(value: Any) -> Any:
     return None
 
 
-def _of_generator(platform: Mapping[str, Any]) -> Iterator[Problem]:
-    """Check the generator of a platform and the names of its parameters."""
-    name = platform.get("generator")
-    if name is None:
-        return
-    parameters = dict(platform.get("parameters", {}))
-    if platform.get("seed") is not None:
-        parameters["seed"] = platform["seed"]
-    try:
-        wrong = generator_called(name, "beside the scenario").wrong_name(parameters)
-    except PlatformError as error:
-        yield Problem(("platform", "generator"), error.message, error.remedy)
-        return
-    if wrong is not None:
-        given, refusal = wrong
-        key = "seed" if given == "seed" and given in platform else "parameters"
-        path = ("platform", key if key in platform else "generator")
-        inside = (given,) if key == "parameters" and given is not None else ()
-        yield Problem((*path, *inside), refusal.message, refusal.remedy)
-
-
-def _unresolved(reference: str) -> str:
-    """Return why a function cannot be had; empty if it can."""
-    try:
-        resolve(reference)
-    except UnresolvedError as error:
-        return str(error)
-    except SystemExit as error:
-        return f"{reference!r} exits: {error}"
-    return ""
+def _references(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the functions that actors run and that measure results, with their keys."""
+    workload, metrics = document["workload"], document.get("metrics", {})
+    for name, reference in workload.get("functions", {}).items():
+        yield ("workload", "functions", name), reference
+    for number, actor in enumerate(workload.get("actors", [])):
+        yield ("workload", "actors", number, "function"), actor["function"]
+    if "function" in metrics:
+        yield ("metrics", "function"), metrics["function"]

@@ -37,7 +37,13 @@ def output_path(scenario: Scenario, name: str) -> Path | None:
         With its ``[output]``.
     name : {"result", "trace", "gantt", "curves", "graphs"}
         Which output.
+
+    Raises
+    ------
+    SimpluginError
+        Its directory cannot be made, or an output would leave the output directory.
     """
+    scenario.refuse_stray_outputs()
     file = getattr(scenario.output, name)
     if file is None:
         return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
+from xml.etree import ElementTree
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,8 +24,8 @@ from simplugin.inputs.messages import (
     unknown_key,
 )
 from simplugin.inputs.positions import toml_line
-from simplugin.inputs.references import UnresolvedError, resolve
-from simplugin.inputs.sections import PlatformSection, SchedulerSection
+from simplugin.inputs.references import References, UnresolvedError
+from simplugin.inputs.sections import PlatformSection, SchedulerSection, is_below
 from simplugin.platforms import Platform
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.importing import importable
@@ -41,6 +43,9 @@ _SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "outp
 SCENARIO_KEYS = ("title", *_SECTIONS)
 # What campaign files have besides.
 CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm")
+# SimGrid's own trace goes to this file.
+_TRACE = "tracing/filename"
+_BELOW = "name a file below the current directory"
 _OPTIONS = tuple(each.name for each in fields(SimGridOptions))
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -65,6 +70,8 @@ class Scenario:
     platform, workload, scheduler, simulation, metrics, output
         Its sections; `workload` is an instance of the kind's class, and the name of `scheduler`
         is empty if the kind takes none.
+    trust : tuple of str
+        Modules that it may name although they are elsewhere, as `References` has them.
     """
 
     file: Path
@@ -78,11 +85,17 @@ class Scenario:
     simulation: SimulationSection
     metrics: MetricsSection
     output: OutputSection
+    trust: tuple[str, ...] = ()
 
     @property
     def directory(self) -> Path:
         """The directory of its modules, to which its paths are relative."""
         return self.file.parent
+
+    @property
+    def references(self) -> References:
+        """The functions that it may name."""
+        return References(self.directory, self.trust)
 
     def function(self, reference: str, *key: str | int) -> Callable[..., Any]:
         """Return what the key's value ``module:function`` names.
@@ -90,12 +103,13 @@ class Scenario:
         Raises
         ------
         ScenarioError
-            It cannot be had.
+            It cannot be had, or may not be named.
         """
         try:
-            return resolve(reference)
+            return self.references.resolve(reference)
         except UnresolvedError as error:
-            raise self.error(f"{dotted(key)}: {error}", *key) from error.__cause__
+            message = f"{dotted(key)}: {error}"
+            raise self.error(message, *key, remedy=error.remedy) from error.__cause__
 
     def error(self, message: str, *key: str | int, remedy: str | None = None) -> ScenarioError:
         """Return an exception about the value of a key."""
@@ -104,6 +118,18 @@ class Scenario:
     def errors(self, problems: Iterable[Problem]) -> ScenarioError:
         """Return one exception about several problems."""
         return scenario_error(problems, self.file, self.text)
+
+    def refuse_stray_outputs(self) -> None:
+        """Raise unless all outputs stay below the output directory, and it below the file's.
+
+        Raises
+        ------
+        ScenarioError
+            One leaves it.
+        """
+        strays = list(self.output.strays(self.directory))
+        if strays:
+            raise self.errors(strays)
 
     def has_traced_output(self, *names: str) -> bool:
         """Return True if the simulation is traced and ``[output]`` has one of these files."""
@@ -115,12 +141,13 @@ class Scenario:
         section = self.platform
         if section.generator is None:
             assert section.file is not None
+            self._refuse_stray_trace(section.file)
             return section.file
         name, parameters = section.generator, dict(section.parameters)
         if section.seed is not None:
             parameters["seed"] = section.seed
         try:
-            generator = generator_called(name, "beside the scenario")
+            generator = generator_called(name, self.references.resolve)
         except PlatformError as error:
             place = ("platform", "generator")
             raise self.error(error.message, *place, remedy=error.remedy) from error.__cause__
@@ -129,6 +156,17 @@ class Scenario:
         except PlatformError as error:
             key = "parameters" if section.parameters else "generator"
             raise self.error(error.message, "platform", key, remedy=error.remedy) from error
+
+    def _refuse_stray_trace(self, platform: Path) -> None:
+        """Raise if a platform file has SimGrid write its trace outside the current directory."""
+        with suppress(ElementTree.ParseError):  # SimGrid names what is wrong
+            for _, each in ElementTree.iterparse(platform, ("start",)):
+                # Options come first.
+                if each.tag not in ("platform", "config", "prop"):
+                    break
+                if each.get("id") == _TRACE and not is_below(Path(each.get("value", "")), Path()):
+                    message = f"{platform} sets {_TRACE} to {each.get('value')!r}"
+                    raise self.error(message, "platform", "file", remedy=_BELOW)
 
 
 def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> ScenarioError:
@@ -145,17 +183,20 @@ def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> Scenar
         return first
     remedy = "\n".join([first.remedy or "and", *map(str, others)])
     joined = ScenarioError(first.message, file=file, line=first.line, remedy=remedy)
-    joined.path = first.path
+    joined.path, joined.others = first.path, (first, *others)
     return joined
 
 
-def load_scenario(path: str | os.PathLike[str]) -> Scenario:
+def load_scenario(path: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> Scenario:
     """Read a scenario file.
 
     Parameters
     ----------
     path : path
         A TOML file.
+    trust : iterable of str
+        Modules and packages whose functions it may name besides those of modules beside it and of
+        packages that declare themselves.
 
     Raises
     ------
@@ -165,7 +206,7 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario:
     """
     file = Path(path)
     document, text = read_toml(file)
-    return scenario_from(document, file, text)
+    return scenario_from(document, file, text, trust)
 
 
 def read_toml(file: Path) -> tuple[dict[str, Any], str]:
@@ -180,7 +221,9 @@ def read_toml(file: Path) -> tuple[dict[str, Any], str]:
     return document.content, document.text
 
 
-def scenario_from(document: Mapping[str, Any], file: Path, text: str = "") -> Scenario:
+def scenario_from(
+    document: Mapping[str, Any], file: Path, text: str = "", trust: Iterable[str] = ()
+) -> Scenario:
     """Check a scenario that was read already, or put together by a program.
 
     Parameters
@@ -191,13 +234,15 @@ def scenario_from(document: Mapping[str, Any], file: Path, text: str = "") -> Sc
         Paths are relative to its directory.
     text : str
         The file's contents, for the lines in messages.
+    trust : iterable of str
+        As `load_scenario` takes it.
     """
     checked = _Checker(document, file.parent)
     scenario = checked.scenario(file, text)
     if checked.problems:
         raise scenario_error(checked.problems, file, text)
     assert scenario is not None
-    return scenario
+    return replace(scenario, trust=tuple(trust))
 
 
 def problems_of(document: Mapping[str, Any], file: Path) -> list[Problem]:
@@ -387,6 +432,10 @@ class _Checker:
             if name not in _OPTIONS:
                 self.problems.append(unknown_key(path, _OPTIONS))
                 continue
+            trace = value.get(_TRACE) if isinstance(value, Mapping) else None
+            if isinstance(trace, str) and not is_below(Path(trace), Path()):
+                message = f"simulation.options.{name} sets {_TRACE} to {trace!r}"
+                self.problems.append(Problem((*path, _TRACE), message, _BELOW))
             try:
                 SimGridOptions(**{name: value})
             except (SimpluginError, TypeError, AttributeError) as error:

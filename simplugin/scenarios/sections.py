@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,12 +10,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from simplugin.inputs.sections import AnyPath, Reference, Section
+from simplugin.inputs.messages import Problem
+from simplugin.inputs.sections import AnyPath, Reference, Section, is_below
 from simplugin.simulation.metrics import HOST_MEASURES
 from simplugin.simulation.options import SimGridOptions
 
@@ -38,6 +40,7 @@ class SimulationSection(Section):
     wall_limit: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     memory_limit: Annotated[int, Field(gt=0)] | None = None
     trace: bool = True
+    trace_limit: Annotated[int, Field(gt=0, lt=2**63)] | None = None
     energy: bool = False
     options: SimGridOptions = SimGridOptions()
 
@@ -155,6 +158,7 @@ class OutputSection(Section):
     gantt: str | None = None
     curves: str | None = None
     graphs: str | None = None
+    _asked: bool = PrivateAttr(default=False)
 
     @field_validator("result", "trace", "gantt", "curves", "graphs")
     @classmethod
@@ -188,7 +192,30 @@ class OutputSection(Section):
         """
         wanted = [name for name in outputs if trace or name not in need_trace]
         named = {name: getattr(self, name) or DEFAULT_FILES[name] for name in wanted}
-        return self.model_copy(update={"directory": directory, **named})
+        relocated = self.model_copy(update={"directory": directory, **named})
+        relocated._asked = True
+        return relocated
+
+    def strays(self, directory: Path) -> Iterator[Problem]:
+        """Yield paths that leave the output directory, links followed.
+
+        The output directory must not leave that of the scenario file either, unless it was asked
+        for: it is that of `relocated`.
+
+        Parameters
+        ----------
+        directory : Path
+            That of the scenario file.
+        """
+        place = self.directory or directory
+        paths = [("directory", place, place if self._asked else directory)]
+        files = [(name, getattr(self, name)) for name in FORMATS]
+        paths += [(name, place / file, place) for name, file in files if file is not None]
+        for name, path, around in paths:
+            if not is_below(path, around):
+                message = f"output.{name} leads to {str(path)!r}, outside {str(around)!r}"
+                remedy = "name a place below it; or give the output directory by -o DIR"
+                yield Problem(("output", name), message, remedy)
 
 
 FORMATS = {

@@ -11,7 +11,7 @@ Path = tuple[str | int, ...]
 # What says how a run is shown, written or limited, not what comes out: tables and keys of a file,
 # and keys of its [simulation].
 IDLE = ("title", "campaign", "output", "slurm")
-LIMITS = ("wall_limit", "memory_limit")
+LIMITS = ("wall_limit", "memory_limit", "trace_limit")
 
 
 def canonical_json(value: Any) -> str:

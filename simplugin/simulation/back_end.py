@@ -85,8 +85,8 @@ class BackEnd(Protocol):
     ----------
     arguments : sequence of str
         SimGrid's command-line options.
-    trace : bool
-        Keep a row for each activity.
+    trace_limit : int
+        Memory that the trace may occupy [byte]; 0 to keep none.
     energy : bool
         Measure the energy of hosts and links.
     seed : int
@@ -94,7 +94,7 @@ class BackEnd(Protocol):
     """
 
     def __init__(
-        self, arguments: Sequence[str], *, trace: bool, energy: bool, seed: int
+        self, arguments: Sequence[str], *, trace_limit: int, energy: bool, seed: int
     ) -> None: ...
 
     def load_platform(self, path: str) -> None:
@@ -121,6 +121,8 @@ class BackEnd(Protocol):
             Actors wait for what can never happen.
         SimulatedTimeLimitError
             The clock reached `until`.
+        SimulationError
+            The trace has outgrown its limit.
         """
 
     def collect(self) -> Collected:

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import PlatformError, SimpluginError, SimulationError
-from simplugin.simulation.failures import platform_error
+from simplugin.simulation.failures import full_trace_error, platform_error
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
+from simplugin.simulation.processes import children, memory
 from simplugin.simulation.protocol import (
     ERROR,
     LOADED,
@@ -62,6 +63,7 @@ def prepare(back_end: str) -> None:
         ``module:class``.
     """
     _back_end_class(back_end)
+    memory()
     # Loaded lazily by numpy, needed by every actor that draws a random number.
     np.random.default_rng(0).random()
     from simplugin.simulation import _driver
@@ -158,8 +160,8 @@ def _arrive(packed_actors: bytes, modules: list[tuple[str, str, int]]) -> list[A
         ) from error
     finally:
         forbid_simulations(None)
-    # A server with threads could not fork safely.
-    alone = len(os.listdir("/proc/self/task")) == 1
+    # A server with threads could not fork safely, and ends processes that no simulation has.
+    alone = len(os.listdir("/proc/self/task")) == 1 and not children(os.getpid())
     if alone and time.perf_counter() - started > _WORTH_WARMING:
         modules += _files_of(list(sys.modules)[known:])
     return actors
@@ -196,7 +198,12 @@ def _simulate(news: socket.socket, settings: Settings, actors: list[ActorJob]) -
     for actor in actors:
         _place(back_end, actor)
     back_end.run(settings.until, _reporter(news) if settings.reports_progress else None)
-    return _packed_result(back_end.collect())
+    try:
+        return _packed_result(back_end.collect())
+    except MemoryError:
+        if not settings.trace:
+            raise
+        raise full_trace_error() from None
 
 
 def _use_plain_locale() -> None:
@@ -222,7 +229,10 @@ def _engine(settings: Settings) -> BackEnd:
     make = _back_end_class(settings.back_end)
     try:
         back_end = make(
-            settings.arguments, trace=settings.trace, energy=settings.energy, seed=settings.seed
+            settings.arguments,
+            trace_limit=_trace_limit(settings) if settings.trace else 0,
+            energy=settings.energy,
+            seed=settings.seed,
         )
     except SimpluginError:
         raise
@@ -230,6 +240,16 @@ def _engine(settings: Settings) -> BackEnd:
         raise SimulationError(f"SimGrid refused its options: {error}") from error
     _refuse_wrong_rates()
     return back_end
+
+
+def _trace_limit(settings: Settings) -> int:
+    """Return the memory that the trace may occupy [byte].
+
+    To hand it over takes up to three times as much, part of it in the caller.
+    """
+    if settings.trace_limit is not None:
+        return settings.trace_limit
+    return max(1, min(memory(), settings.memory_limit or memory()) // 4)
 
 
 def _refuse_wrong_rates() -> None:

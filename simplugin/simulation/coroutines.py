@@ -18,6 +18,7 @@ from simplugin.simulation.back_end import (
     plugin_figures,
     prepare_plugins,
 )
+from simplugin.simulation.failures import full_trace_error
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
@@ -30,16 +31,18 @@ class CoroutinesBackEnd:
     ----------
     arguments : sequence of str
         SimGrid's command-line options.
-    trace : bool
-        Keep a row for each activity.
+    trace_limit : int
+        Memory that the trace may occupy [byte]; 0 to keep none.
     energy : bool
         Measure the energy of hosts and links.
     seed : int
         Seed of the actors' random generators.
     """
 
-    def __init__(self, arguments: Sequence[str], *, trace: bool, energy: bool, seed: int) -> None:
-        _driver.setup(list(arguments), trace, energy, seed)
+    def __init__(
+        self, arguments: Sequence[str], *, trace_limit: int, energy: bool, seed: int
+    ) -> None:
+        _driver.setup(list(arguments), trace_limit, energy, seed)
         locates = sys.get_coroutine_origin_tracking_depth() > 0
         Watch(_driver.stop, _driver.clock, _driver.running, locates=locates)
         self._arguments, self._energy = list(arguments), energy
@@ -64,6 +67,8 @@ class CoroutinesBackEnd:
                 raise
             inside = error.__traceback__ and error.__traceback__.tb_next  # without our own frame
             raise actor_error(*failed, _driver.clock(), error, inside) from error
+        if _driver.trace_is_full():
+            raise full_trace_error(_driver.clock())
         if _driver.expected_awaits():
             # Some may be in reference cycles.
             gc.collect()

@@ -1,4 +1,4 @@
-"""Errors for a process that ended without an outcome, and for platforms that SimGrid refuses."""
+"""Errors for processes without an outcome, refused platforms, and traces that are too large."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from simplugin.errors import CrashError, PlatformError
+from simplugin.errors import CrashError, PlatformError, SimulationError
 
 _TAIL = 8192
 _PARSE_ERROR = re.compile(r"Parse error at (?P<file>.*?):(?P<line>\d+): (?P<message>.*)", re.DOTALL)
@@ -80,3 +80,14 @@ def platform_error_of_abort(stderr: str, platform: str) -> PlatformError | None:
         return platform_error(stderr, platform)
     messages = list(_CRITICAL.finditer(stderr))
     return platform_error(messages[-1]["message"], platform) if messages else None
+
+
+def full_trace_error(clock: float | None = None) -> SimulationError:
+    """Return the error for a trace that has outgrown its limit at a simulated date [s]."""
+    when = "it was handed over" if clock is None else f"the simulated date was {clock:g} s"
+    error = SimulationError(
+        f"the trace had taken all the memory that it may have when {when}; simulate with"
+        " trace=False, or with a larger trace_limit or memory_limit"
+    )
+    error.clock = clock
+    return error

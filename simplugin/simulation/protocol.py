@@ -53,7 +53,7 @@ class Settings:
         Path of the platform file.
     arguments : list of str
         SimGrid's command line.
-    until, memory_limit, trace, energy, seed
+    until, memory_limit, trace, trace_limit, energy, seed
         As in `simulate`.
     reports_progress : bool
         True if the caller asks for the date now and then.
@@ -70,6 +70,7 @@ class Settings:
     until: float | None
     memory_limit: int | None
     trace: bool
+    trace_limit: int | None
     energy: bool
     seed: int
     reports_progress: bool

@@ -6,7 +6,6 @@ import json
 import math
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import CrashError, PlatformError, SetupError, WallClockLimitError
 from simplugin.formats.platform_xml import write_platform
+from simplugin.inputs.scratch import scratch_directory
 from simplugin.platforms import Platform
 from simplugin.simulation.failures import platform_error, platform_error_of_abort
 
@@ -258,7 +258,7 @@ def _ask(
     """Ask the child process about a platform or its file; raise as `resolve` does."""
     if not isinstance(platform, Platform):
         return _answer(str(Path(platform).absolute()), wall_limit, question)
-    with tempfile.TemporaryDirectory(prefix="simplugin-") as directory:
+    with scratch_directory() as directory:
         path = Path(directory) / "platform.xml"
         write_platform(platform, path)
         return _answer(str(path), wall_limit, question)

@@ -22,8 +22,9 @@ import traceback
 from typing import Any, NoReturn
 
 from simplugin.simulation import child
+from simplugin.simulation.processes import adopt_orphans, end_children, part_from
 from simplugin.simulation.protocol import ENDED, NOT_STARTED, STARTED, STATUS
-from simplugin.simulation.surroundings import adopt, forbid_simulations, part_from
+from simplugin.simulation.surroundings import adopt, forbid_simulations
 
 _MESSAGE = 1 << 18
 _RUN_FDS = 5
@@ -69,6 +70,8 @@ class Server:
         self._poll = select.poll()
         self._poll.register(self._control, select.POLLIN)
         self._poll.register(self._wakeup, select.POLLIN)
+        # What a simulation leaves behind becomes a child of the server, which thus finds it.
+        adopt_orphans()
         _settle_memory()
 
     def serve(self) -> None:
@@ -77,7 +80,7 @@ class Server:
             for descriptor, _ in self._poll.poll():
                 if descriptor == self._control.fileno():
                     if not self._answer():
-                        self._kill_all()
+                        end_children()
                         return
                 elif descriptor == self._wakeup.fileno():
                     with contextlib.suppress(BlockingIOError):
@@ -86,7 +89,7 @@ class Server:
                 elif descriptor in self._owners:
                     # The caller shut its side: it does not want this simulation any more.
                     self._poll.unregister(descriptor)
-                    _kill_group(self._owners.pop(descriptor))
+                    os.kill(self._owners.pop(descriptor), signal.SIGKILL)
 
     def _answer(self) -> bool:
         """Do what one message says; False if the caller is gone."""
@@ -124,8 +127,6 @@ class Server:
         for descriptor in (file, news, stdout, stderr):
             os.close(descriptor)
         if pid > 0:
-            with contextlib.suppress(OSError):  # the child was faster, or is gone already
-                os.setpgid(pid, pid)
             _report(status, STARTED, pid)
             self._children[pid] = status
             self._owners[status.fileno()] = pid
@@ -138,6 +139,8 @@ class Server:
         code = 1
         try:
             part_from(server, signal.SIGCHLD, signal.SIGINT)
+            # Or it would become a child of the server while the simulation runs.
+            adopt_orphans()
             os.dup2(stdout, 1)
             os.dup2(stderr, 2)
             os.close(stdout)
@@ -154,44 +157,26 @@ class Server:
             os._exit(code)
 
     def _reap(self) -> None:
-        """Report to the callers the children that ended."""
-        while True:
-            try:
-                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            except ChildProcessError:
-                return
-            if ended is None:
-                return
-            # What an actor left running, before the process id can be given to someone else.
-            _kill_group(ended.si_pid)
-            _, status = os.waitpid(ended.si_pid, 0)
-            watch = self._children.pop(ended.si_pid, None)
-            if watch is not None:
-                if self._owners.pop(watch.fileno(), None) is not None:
-                    self._poll.unregister(watch)
-                _report(watch, ENDED, status)
-                watch.close()
-
-    def _kill_all(self) -> None:
-        """End every child."""
-        for pid in self._children:
-            _kill_group(pid)
-        for pid in self._children:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, 0)
+        """End what children that ended left running, and report their end to the callers."""
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                watch = self._children.pop(pid, None)
+                if watch is not None:
+                    if self._owners.pop(watch.fileno(), None) is not None:
+                        self._poll.unregister(watch)
+                    # Of the others, each has adopted what it started.
+                    end_children(self._children)
+                    _report(watch, ENDED, status)
+                    watch.close()
 
 
 def _report(watch: socket.socket, kind: bytes, number: int) -> None:
     """Send a message to a caller, who may have gone."""
     with contextlib.suppress(OSError):
         watch.send(STATUS.pack(kind, number), socket.MSG_NOSIGNAL)
-
-
-def _kill_group(pid: int) -> None:
-    """Kill a child that has not been waited for, and what it started."""
-    for kill in (os.killpg, os.kill):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
 
 
 def _warm(modules: list[str]) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import math
 import os
 import pickle
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from simplugin.errors import NeverAwaitedError, PlatformError, SimpluginError, SimulationError
+from simplugin.inputs.scratch import scratch_directory
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import placements
 from simplugin.simulation.protocol import BACK_ENDS, ActorJob, Settings
@@ -49,6 +49,7 @@ def simulate(
     wall_limit: float | None = None,
     memory_limit: int | None = None,
     trace: bool = True,
+    trace_limit: int | None = None,
     energy: bool = False,
     seed: int = 0,
     progress: Callable[[float, int], None] | None = None,
@@ -80,6 +81,9 @@ def simulate(
         Address space that the simulation may add to that of an empty one [byte].
     trace : bool
         True to record activities.
+    trace_limit : int, optional
+        Memory that they may occupy: 38 byte each, and texts; a quarter of the memory of this host
+        or control group, or of `memory_limit`, by default [byte].
     energy : bool
         True to account for energy. All hosts of the platform need the property
         ``wattage_per_state``, those that run nothing, too: they consume energy while they idle.
@@ -111,7 +115,8 @@ def simulate(
     CrashError
         The simulation's process died: a crash, or out of memory.
     SimulationError
-        Base of the last six; also for arguments or returned values that cannot be pickled.
+        Base of the last six; also for a trace that outgrows its limit, and for arguments or
+        returned values that cannot be pickled.
     SetupError
         SimGrid is missing.
     """
@@ -119,7 +124,7 @@ def simulate(
     chosen = SimGridOptions() if options is None else options
     if not isinstance(chosen, SimGridOptions):
         raise SimpluginError(f"options is {options!r}; give SimGridOptions")
-    _check_limits(until, wall_limit, memory_limit, seed)
+    _check_limits(until, wall_limit, seed, memory_limit=memory_limit, trace_limit=trace_limit)
     jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, functions)]
     with _platform_file(platform) as file:
         settings = Settings(
@@ -129,6 +134,7 @@ def simulate(
             until=until,
             memory_limit=memory_limit,
             trace=bool(trace),
+            trace_limit=trace_limit,
             energy=bool(energy),
             seed=seed,
             # Asked for also for the sake of the date in the message about the wall-clock limit.
@@ -240,7 +246,7 @@ def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]
 
     if not isinstance(platform, Platform):
         raise _no_platform(platform)
-    with tempfile.TemporaryDirectory(prefix="simplugin-") as directory:
+    with scratch_directory() as directory:
         file = os.path.join(directory, "platform.xml")
         write_platform(platform, file)
         try:
@@ -259,7 +265,7 @@ def _no_platform(given: object) -> PlatformError:
     )
 
 
-def _check_limits(until: object, wall_limit: object, memory_limit: object, seed: object) -> None:
+def _check_limits(until: object, wall_limit: object, seed: object, **memory: object) -> None:
     """Raise for limits that limit nothing, and for seeds that numpy refuses."""
     if until is not None and not (_is_real(until) and until >= 0):
         raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
@@ -267,8 +273,9 @@ def _check_limits(until: object, wall_limit: object, memory_limit: object, seed:
         _is_real(wall_limit) and wall_limit > 0 and math.isfinite(wall_limit)
     ):
         raise SimpluginError(f"wall_limit is {wall_limit!r}; give a time above 0 s")
-    if memory_limit is not None and not (isinstance(memory_limit, int) and memory_limit > 0):
-        raise SimpluginError(f"memory_limit is {memory_limit!r}; give a number of bytes")
+    for name, limit in memory.items():
+        if limit is not None and not (isinstance(limit, int) and 0 < limit < 2**63):
+            raise SimpluginError(f"{name} is {limit!r}; give a number of bytes")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise SimpluginError(f"seed is {seed!r}; give an integer of 0 or more")
 

@@ -1,12 +1,10 @@
-"""The surroundings of a process: its import path, its environment, and whose child it is."""
+"""The surroundings of a process: its import path and its environment."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib
 import os
-import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,9 +21,6 @@ _VOLATILE = frozenset({"PYTEST_CURRENT_TEST"})
 # What is installed does not change while it is used.
 _INSTALLED = (str(Path(__file__).parents[1]), os.path.dirname(os.path.realpath(os.__file__)))
 _SITE_PACKAGES = {"site-packages", "dist-packages"}
-_PR_SET_PDEATHSIG = 1
-# Loaded before anything forks.
-_LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
@@ -166,28 +161,3 @@ def check_simulations_may_start() -> None:
         raise SimulationError(
             f"{_forbidden}; put the call under `if __name__ == '__main__':` or in a function"
         )
-
-
-def signal_at_parents_end(number: int) -> None:
-    """Have the system send a signal when the parent's thread that forked ends; 0 for none."""
-    _LIBC.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
-
-
-def part_from(parent: int, *handled: int) -> None:
-    """Lead an own process group, and take signals as a new program does.
-
-    Parameters
-    ----------
-    parent : int
-        The process that forked; if it has ended meanwhile, so does this one.
-    *handled : int
-        Signals that the parent handles.
-    """
-    # What is sent to the group of one child must not reach the parent or another child.
-    os.setpgid(0, 0)
-    signal_at_parents_end(signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-    signal.set_wakeup_fd(-1)
-    for number in handled:
-        signal.signal(number, signal.SIG_DFL)

@@ -14,12 +14,12 @@ import threading
 import traceback
 import types
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
 from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 
 from simplugin.errors import SimpluginError, SimulationError
+from simplugin.inputs.references import find_spec
 from simplugin.simulation.protocol import ActorJob
 
 # cloudpickle keeps the modules to be sent whole in one list for the whole process.
@@ -144,35 +144,13 @@ def _is_findable(name: str) -> bool:
     module = sys.modules.get(name)
     if module is None or name.partition(".")[0] in sys.stdlib_module_names:
         return True
-    spec = _find(name)
+    spec = find_spec(name)
     if spec is None:
         return False
     file: str | None = getattr(module, "__file__", None)
     if not file or not spec.has_location or spec.origin is None:
         return True
     return os.path.realpath(file) == os.path.realpath(spec.origin)
-
-
-def _find(name: str) -> ModuleSpec | None:
-    """Find a module as `importlib.util.find_spec` does, but never in ``sys.modules``."""
-    parent, _, _ = name.rpartition(".")
-    path = None
-    if parent:
-        package = _find(parent)
-        if package is None or package.submodule_search_locations is None:
-            return None
-        path = list(package.submodule_search_locations)
-    for finder in sys.meta_path:
-        # pytest's finder is not there in a fresh interpreter, and finds nothing of its own.
-        if type(finder).__module__.startswith("_pytest"):
-            continue
-        try:
-            spec = finder.find_spec(name, path)
-        except Exception:  # a finder of the user's; the next one may do
-            continue
-        if spec is not None:
-            return spec
-    return None
 
 
 # ---- errors -----------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.running.child import descendants
 from simplugin.campaigns.running.local import LocalRunners, cores
 from simplugin.errors import SetupError, SimpluginError
+from simplugin.simulation.processes import descendants
 from simplugin.simulation.servers import server_processes
 
 

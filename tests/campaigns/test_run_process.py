@@ -15,9 +15,10 @@ from processes import is_alive, wait_until
 from run_targets import measured
 
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.running import child, run_process
+from simplugin.campaigns.running import run_process
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
 from simplugin.errors import SetupError
+from simplugin.simulation.processes import descendants, occupied
 
 MB = 1_000_000
 STUCK = "hold_the_interpreter()"
@@ -257,20 +258,20 @@ def test_memory_of_processes_that_share_pages():
     try:
         for _ in copies:
             os.read(ready[0], 1)
-        assert set(child.descendants(own)) >= set(copies)
+        assert set(descendants(own)) >= set(copies)
         everybody = [own, *copies]
-        assert child.occupied(everybody, 10**12) > 4 * 80 * MB
-        alone = child.occupied([own], 0)
+        assert occupied(everybody, 10**12) > 4 * 80 * MB
+        alone = occupied([own], 0)
         # The block counts once: what the copies add is less than another one.
-        assert child.occupied(everybody, 0) < child.occupied([own], 10**12) + 80 * MB
-        assert alone < child.occupied([own], 10**12) - 50 * MB
+        assert occupied(everybody, 0) < occupied([own], 10**12) + 80 * MB
+        assert alone < occupied([own], 10**12) - 50 * MB
     finally:
         for descriptor in (*ready, *done):
             os.close(descriptor)
         for pid in copies:
             os.waitpid(pid, 0)
-    assert child.occupied(copies, 10**12) == 0
-    assert child.descendants(copies[0]) == []
+    assert occupied(copies, 10**12) == 0
+    assert descendants(copies[0]) == []
 
 
 COORDINATOR = """

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.cli.platform_commands import uncollected
 from simplugin.cli.terminal import own_command
+from simplugin.inputs.files import uncollected
 
 
 @given(st.lists(st.text("-a\\' \"$*~=;é", max_size=8), max_size=5))

@@ -12,10 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats.task_graph_files import read_task_graph, write_task_graph
+from simplugin.formats.task_graph_files import FORMATS, read_task_graph, write_task_graph
 from simplugin.workloads.task_graphs import TaskGraph
 
-SUFFIXES = (".dot", ".dax", ".json")
+# One of each format.
+SUFFIXES = tuple({pair: suffix for suffix, pair in FORMATS.items()}.values())
 # The working directory of each example is the same, and each writes its file anew.
 RELAXED = settings(
     derandomize=True,

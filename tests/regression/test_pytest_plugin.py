@@ -164,6 +164,10 @@ SCENARIO = """
         result = simulation(path, [("bob", work)])
         assert simulation("lab/platform.xml", [("bob", work)], seed=3).clock == result.clock
 
+    def test_trusted(simulation):
+        changes = {"workload.functions.work": "helpers:work"}
+        assert simulation("lab/scenario.toml", **changes).result.value_of("work") == "trusted"
+
     def test_lost(simulation):
         simulation("lab/scenari.toml")
 
@@ -174,18 +178,20 @@ SCENARIO = """
 
 def test_simulations_are_recorded_and_explain_themselves(pytester, session, monkeypatch):
     shutil.copytree(LAB, pytester.path / "lab", ignore=shutil.ignore_patterns("__pycache__"))
-    pytester.makepyfile(helpers="def alike(one, other):\n    assert one == other\n")
+    work = "async def work(me, flops):\n    await me.mailbox('box').get()\n    return 'trusted'\n"
+    pytester.makepyfile(helpers=f"def alike(one, other):\n    assert one == other\n{work}")
+    pytester.makeini("[pytest]\nsimplugin_trust = helpers")
     monkeypatch.syspath_prepend(pytester.path)
     pytester.makepyfile(test_lab=SCENARIO)
     told = ["E*there is no file 'lab/scenari.toml'; looked in *", "E*title is *it has no 'x'; *"]
-    session(UPDATE, told=told, passed=4, failed=2)
+    session(UPDATE, told=told, passed=5, failed=2)
     traces = [name for name in recorded(pytester.path) if name.endswith(".trace.csv.gz")]
     parts = [name.split("/")[1].removesuffix(".trace.csv.gz") for name in traces]
     assert parts == ["test_actors", "test_scenario.2", "test_scenario"]
     stored = pytester.path / "__simplugin__/test_lab/test_scenario.json"
     assert json.loads(stored.read_text())["versions"]["simgrid"].startswith("4.")
     some = ("-k", "scenario or actors")
-    session(*some, passed=2, deselected=4)
+    session(*some, passed=2, deselected=5)
 
     # The helper's module is not rewritten by pytest: the explanation comes with the report.
     file, deployment = pytester.path / "test_lab.py", pytester.path / "lab" / "deployment.xml"
@@ -207,7 +213,7 @@ def test_simulations_are_recorded_and_explain_themselves(pytester, session, monk
         "*- simplugin -*",
         "*first difference at 0 s: work*, its activity number 1 (none before it)",
     ]
-    session(*some, told=told, failed=2, deselected=4)
+    session(*some, told=told, failed=2, deselected=5)
 
 
 def test_what_no_test_uses_is_told_and_deleted_by_whole_files_only(pytester, session, monkeypatch):

@@ -232,6 +232,13 @@ def test_runs_of_a_campaign_are_paired_by_what_else_was_varied(campaign):
     assert found.ratio == pytest.approx(stats.gmean(ratios))
 
 
+@pytest.mark.parametrize("kind", campaign_figures.FIGURES)
+def test_figures_of_the_table_can_be_read(kind, illegible):
+    values = {name: dict(enumerate(each[:2] * 2)) for name, each in GROUPS.items()}
+    metric = campaign_figures.GroupedMetric(Column("makespan", [], "s", sense="min"), values, 40.0)
+    assert illegible(visible(campaign_figures.FIGURES[kind](metric))) == []
+
+
 @pytest.fixture
 def three_kinds(monkeypatch):
     """Draw three figures of each metric, whatever else the table has."""

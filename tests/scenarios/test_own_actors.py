@@ -29,6 +29,9 @@ async def idle(me):
 async def nothing(me):
     return None
 
+def yields(me):
+    yield 1
+
 def measured(result):
     return {"hosts": len(result.hosts), "first": result.returned[0].name, "even": True}
 
@@ -155,7 +158,7 @@ MISTAKES = [
     ("mine:compute", "mine:comptue", "function", "function", "has no 'comptue'"),
     (
         "mine:nothing",
-        "builtins:print",
+        "mine:yields",
         "",
         "[[workload.actors]]\nfunction",
         "is not an async function",
@@ -241,7 +244,7 @@ def test_campaigns_check_functions_and_arguments_before_they_run(file, old, new,
     path = file.with_name("campaign.toml")
     path.write_text(SCENARIO + "[sweep]\nworkload.actors.pair.args.1 = [2, 4]\n")
     with pytest.raises(ScenarioError, match=told):
-        load_campaign(change(path, old, new))
+        load_campaign(change(path, old, new), imports=True)
 
 
 def test_other_kinds_have_metrics_of_their_own_too(two):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 from processes import is_alive, wait_until
 
-from simplugin.errors import CrashError
+from simplugin.errors import CrashError, SimulationError
 from simplugin.simulation import servers, simulate
 
 PROJECT = Path(__file__).parents[2]
@@ -47,8 +48,7 @@ def start_script(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-        **options,
+        **{"env": {**os.environ, "PYTHONPATH": str(PROJECT)}, **options},
     )
 
 
@@ -230,6 +230,36 @@ def test_caller_that_is_killed_leaves_no_process(
     wait_until(lambda: not is_alive(child) and not is_alive(server), "child and server end")
 
 
+def test_temporary_directory_of_a_killed_caller_is_removed_by_the_next_call(tmp_path: Path) -> None:
+    """That of a caller that lives is not."""
+    text = """
+        import sys, time
+        from simplugin.platforms import Host, Platform, Zone
+        from simplugin.simulation import simulate
+
+        async def actor(me):
+            print("runs", flush=True)
+            if sys.argv[1] == "waits":
+                time.sleep(600)
+
+        simulate(Platform((Zone("world", "Full", (Host("ada", 1e9),)),)), [("ada", actor)])
+    """
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(PROJECT)}
+    callers = []
+    for _ in range(2):
+        callers.append(start_script(tmp_path, text, "waits", env=environment))
+        assert callers[-1].stdout is not None
+        assert callers[-1].stdout.readline() == "runs\n"
+    for alive, caller in ((1, callers[0]), (0, callers[1])):
+        caller.kill()
+        caller.communicate(timeout=600)
+        assert len(list(scratch.iterdir())) == alive + 1
+        start_script(tmp_path, text, "quick", env=environment).communicate(timeout=600)
+        assert len(list(scratch.iterdir())) == alive
+
+
 def test_ctrl_c_ends_the_child_and_the_caller_goes_on(tmp_path: Path, two_hosts: Path) -> None:
     text = textwrap.dedent(CALLER).replace(
         'simulate(sys.argv[1], [("ada", actor)])',
@@ -265,12 +295,48 @@ def test_ctrl_c_ends_the_child_and_the_caller_goes_on(tmp_path: Path, two_hosts:
     wait_until(lambda: not is_alive(server), "the server ends")
 
 
-def test_what_an_actor_left_running_ends_with_it(two_hosts: Path) -> None:
-    async def starter(_me: Any) -> int:
-        return subprocess.Popen(["sleep", "600"]).pid
+def start_sleepers() -> list[int]:
+    """Start processes in the group, in a session of their own, and without a living parent."""
+    shell = ["sh", "-c", "setsid sleep 600 >/dev/null 2>&1 & echo $!"]
+    started = (
+        subprocess.Popen(["sleep", "600"]),
+        subprocess.Popen(["sh", "-c", "sleep 600 & wait"], start_new_session=True),
+    )
+    orphan = subprocess.run(shell, capture_output=True, check=True).stdout
+    return [started[0].pid, started[1].pid, int(orphan)]
 
-    started = simulate(two_hosts, [("ada", starter)]).returned[0].value
-    wait_until(lambda: not is_alive(started), "the actor's process ends")
+
+@pytest.mark.parametrize("end", ["0", "1 / 0", "os.abort()", "until abandoned"])
+def test_what_an_actor_left_running_ends_with_it(tmp_path: Path, two_hosts: Path, end: str) -> None:
+    sleepers = tmp_path / "sleepers"
+
+    async def starter(me: Any) -> Any:
+        sleepers.write_text(" ".join(map(str, start_sleepers())))
+        while end == "until abandoned":
+            await me.sleep_for(1)
+        return eval(end, {"os": os})
+
+    def abandon(_clock: float, _active: int) -> None:
+        if end == "until abandoned" and sleepers.exists() and sleepers.read_text():
+            raise SimulationError(end)
+
+    async def bystander(me: Any) -> bool:
+        own = start_sleepers()
+        (tmp_path / "ready").touch()
+        wait_until((tmp_path / "over").exists, "the other simulation ends")
+        await me.sleep_for(1)
+        return all(map(is_alive, own))
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(simulate, two_hosts, [("bob", bystander)])
+        wait_until((tmp_path / "ready").exists, "the other simulation begins")
+        with contextlib.suppress(SimulationError):
+            simulate(two_hosts, [("ada", starter)], progress=abandon)
+        # When the caller goes on they are gone already.
+        started = [int(word) for word in sleepers.read_text().split()]
+        assert not any(map(is_alive, started))
+        (tmp_path / "over").touch()
+        assert other.result().returned[0].value
 
 
 def test_simulation_inside_an_actor(two_hosts: Path) -> None:

@@ -217,6 +217,39 @@ def test_memory_limit(two_hosts: Path) -> None:
     assert isinstance(caught.value.__cause__, MemoryError)
 
 
+@on_both
+def test_trace_limit(two_hosts: Path, back_end: Any) -> None:
+    async def work(me: Any, texts: bool) -> None:
+        for number in range(50):
+            await me.execute(1e9, label=f"{number:10}" if texts else None)
+
+    def simulated(texts: bool, **limits: Any) -> float:
+        result = simulate(two_hosts, [("ada", work, texts)], back_end=back_end, **limits)
+        assert len(result.trace) == (50 if limits.get("trace", True) else 0)
+        return result.clock
+
+    # A row has 38 byte, a text 100 and its characters.
+    for texts, row in ((False, 38), (True, 38 + 100 + 10)):
+        assert simulated(texts, trace_limit=100 + len("ada") + 50 * row) == 50
+        assert simulated(texts, trace_limit=1, trace=False) == 50
+        for count in (2, 25, 50):
+            with pytest.raises(SimulationError, match="trace=False") as caught:
+                simulated(texts, trace_limit=100 + len("ada") + count * row - 1)
+            assert caught.value.clock == count
+
+
+@pytest.mark.parametrize("limit", [None, 1 << 40])
+def test_trace_that_outgrows_the_memory_limit(two_hosts: Path, limit: int | None) -> None:
+    """Of its own accord, or because there is no more."""
+
+    async def work(me: Any) -> None:
+        while True:
+            await me.execute(1.0)
+
+    with pytest.raises(SimulationError, match="trace=False"):
+        simulate(two_hosts, [("ada", work)], memory_limit=60 << 20, trace_limit=limit)
+
+
 def test_what_does_not_pickle_names_the_actor(two_hosts: Path) -> None:
     async def lock(me: Any) -> Any:
         await me.sleep_for(1)

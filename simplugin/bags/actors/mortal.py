@@ -10,7 +10,7 @@ from simplugin.bags.actors.hosts import Port, ship, work
 from simplugin.bags.actors.messages import ANY, requests_of, tasks_for
 from simplugin.bags.actors.node import Node
 from simplugin.bags.policy import NodePlan, message_size
-from simplugin.errors import ActivityError, TimeoutException
+from simplugin.errors import ActivityError, TimeoutException, WorkloadError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -407,7 +407,7 @@ def _start(me: Actor, node: MortalNode, port: Port, patience: float, *, is_new: 
     place = node.station.place
     name = place.name
     if node.policy.planner is not None:
-        me.spawn(_plan, node, name=f"{name} plans", daemon=True)
+        me.spawn(_plan, node, is_new, name=f"{name} plans", daemon=True)
     me.spawn(_schedule, node, patience, is_new, name=f"{name} schedules", daemon=True)
     me.spawn(work, node, name=f"{name} works", daemon=True)
     if place.children:
@@ -426,14 +426,22 @@ async def _keep(me: Actor, book: Book) -> None:
         book.append(await me.message_queue(_BOOK).get())
 
 
-async def _plan(me: Actor, node: MortalNode) -> None:
+async def _plan(me: Actor, node: MortalNode, is_new: bool) -> None:
     """Negotiate the node's plan, once; who comes back finds it on its disk."""
     disk, known = node.station.disk, node.state.known
     if not disk:
         assert node.policy.planner is not None
         place = node.station.place
         own = replace(known, bandwidth=list(known.bandwidth))
-        disk.append(await node.policy.planner(me, place, own))
+        try:
+            if not is_new:
+                raise ActivityError(f"host {place.name!r} came back without a plan")
+            disk.append(await node.policy.planner(me, place, own))
+        except ActivityError as error:
+            raise WorkloadError(
+                f"a failure interrupts the negotiation of {node.policy.name!r}: {error}; let"
+                " failures begin later, or choose a policy that does not negotiate"
+            ) from None
     node.adopt(disk[0])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -59,6 +59,7 @@ def run_campaign(
     retries: int | None = None,
     retry_failed: bool = False,
     keep_going: bool = False,
+    trust: Iterable[str] = (),
     progress: Callable[[Progress], None] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Summary:
@@ -85,6 +86,8 @@ def run_campaign(
         True if runs that are recorded as failed are run again.
     keep_going : bool
         True if to go on when nothing is done and the first fifty runs all fail alike.
+    trust : iterable of str
+        Of a campaign's file, as `load_campaign` takes it.
     progress : callable, optional
         Called about five times a second with a `Progress`.
     stop : callable, optional
@@ -108,13 +111,13 @@ def run_campaign(
     from simplugin.campaigns.campaign import Campaign, load_campaign
 
     if not isinstance(campaign, Campaign):
-        campaign = load_campaign(campaign)
+        campaign = load_campaign(campaign, imports=True, trust=trust)
     settings = campaign.settings
     section = slurm_section(campaign, campaign.place) if slurm else None
     terms = Terms(settings.retries if retries is None else retries, retry_failed, keep_going)
     return run_source(
         campaign,
-        settings.store if store is None else Path(store),
+        campaign.results(store),
         Means(jobs, scheduler, section, report=progress, stop=stop),
         terms,
     )

@@ -1,4 +1,4 @@
-"""The jobs of a run process, one after the other, and processes below another one."""
+"""The jobs of a run process, one after the other."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import faulthandler
 import importlib
 import os
 import pickle
-import resource
 import socket
 import struct
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import Any
@@ -23,8 +22,8 @@ from simplugin.campaigns.jobs import Failure, Measured, now
 from simplugin.errors import ActorError, CrashError, SimpluginError, WallClockLimitError
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.simulation import servers
+from simplugin.simulation.processes import children
 
-_PAGE = resource.getpagesize()
 LENGTH = struct.Struct("!Q")
 _LONGEST_TEXT = 20_000
 _LAST_FRAMES = 8
@@ -180,76 +179,3 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
-
-
-def children(pid: int) -> list[int]:
-    """Return the processes that a process started and that have not been waited for."""
-    found: list[int] = []
-    for thread in _names(f"/proc/{pid}/task"):
-        found += [int(word) for word in _read(f"/proc/{pid}/task/{thread}/children").split()]
-    return found
-
-
-def descendants(pid: int) -> list[int]:
-    """Return all processes below a process, parents before their children."""
-    found = children(pid)
-    for each in found:  # grows meanwhile
-        found += children(each)
-    return found
-
-
-def occupied(pids: Iterable[int], enough: int) -> int:
-    """Return how much memory processes occupy together [byte].
-
-    Pages that several of them share count several times, unless the sum is above `enough`: only
-    then is it worth to look which they are.
-
-    Parameters
-    ----------
-    pids : iterable of int
-        Processes; those that have ended occupy nothing.
-    enough : int
-        Below this the sum need not be exact [byte].
-    """
-    numbers = list(pids)
-    rough = sum(_resident(pid) for pid in numbers)
-    return rough if rough <= enough else sum(_share(pid) for pid in numbers)
-
-
-def _resident(pid: int) -> int:
-    """Return the resident memory of a process, shared pages included [byte]."""
-    words = _read(f"/proc/{pid}/statm").split()
-    return int(words[1]) * _PAGE if words else 0
-
-
-def _share(pid: int) -> int:
-    """Return the resident memory of a process; of shared pages its part [byte]."""
-    for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
-        if line.startswith(b"Pss:"):
-            return int(line.split()[1]) * 1024
-    return _resident(pid)  # some processes do not let others look
-
-
-def _read(file: str) -> bytes:
-    """Return what a file of a process says; nothing if the process has ended."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    try:
-        parts = []
-        while part := os.read(descriptor, 1 << 16):
-            parts.append(part)
-        return b"".join(parts)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
-
-
-def _names(directory: str) -> list[str]:
-    """Return what is in a directory of a process; nothing if the process has ended."""
-    try:
-        return os.listdir(directory)
-    except OSError:
-        return []

@@ -11,13 +11,11 @@ threads started it.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import os
 import pickle
 import resource
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -26,12 +24,11 @@ import traceback
 from typing import NoReturn
 
 from simplugin.campaigns.running import child
-from simplugin.campaigns.running.child import descendants
-from simplugin.simulation import surroundings
+from simplugin.inputs.scratch import scratch_directory
+from simplugin.simulation import processes
 
 READY, FAILED, STARTED, ENDED = "ready", "failed", "started", "ended"
 START, END = b"start", b"end"
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 def main() -> None:
@@ -59,7 +56,7 @@ def main() -> None:
 
 def _end_with_caller(control: socket.socket, number: int) -> None:
     """Have the system send a signal when the caller's thread ends, or none; end if it is gone."""
-    surroundings.signal_at_parents_end(number)
+    processes.signal_at_parents_end(number)
     poll = select.poll()
     poll.register(control, select.POLLHUP)
     if poll.poll(0):
@@ -79,8 +76,9 @@ class Keeper:
         self.control = control
         self.worker: int | None = None
         self._directory: str | None = None
+        self._scratch = contextlib.ExitStack()
         # What loses its parent becomes a child of the keeper, which thus finds it.
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        processes.adopt_orphans()
         self._wakeup, wakeup_end = socket.socketpair()
         self._wakeup.setblocking(False)
         wakeup_end.setblocking(False)
@@ -109,17 +107,12 @@ class Keeper:
 
     def clear(self) -> None:
         """End everything below the keeper."""
-        own = os.getpid()
-        while below := descendants(own):
-            for pid in below:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(ChildProcessError):
-                self._note(*os.waitpid(-1, 0))
-        if self._directory is not None:
-            # What is left of it is in nobody's way.
-            shutil.rmtree(self._directory, ignore_errors=True)
-            self._directory = None
+        if self.worker is not None:
+            os.kill(self.worker, signal.SIGKILL)
+            self._note(*os.waitpid(self.worker, 0))
+        processes.end_children()
+        self._scratch.close()
+        self._directory = None
 
     def _signals(self) -> bytes:
         """Return the numbers of the signals that came."""
@@ -146,7 +139,7 @@ class Keeper:
         """Fork a run process."""
         # A run that is killed leaves its temporary files to the keeper.
         with contextlib.suppress(OSError):  # full; those who need room will say so
-            self._directory = tempfile.mkdtemp(prefix="simplugin-run-")
+            self._directory = self._scratch.enter_context(scratch_directory())
         own = os.getpid()
         pid = os.fork()
         if pid == 0:
@@ -160,7 +153,7 @@ class Keeper:
         code = 1
         try:
             # The keeper has only the thread that forked.
-            surroundings.part_from(keeper, signal.SIGCHLD, signal.SIGTERM)
+            processes.part_from(keeper, signal.SIGCHLD, signal.SIGTERM)
             for mine in (self.control, self._wakeup, self._wakeup_end):
                 mine.close()
             if self._directory is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -139,11 +139,14 @@ class FailedJobs:
         The record of the campaign.
     campaign : Campaign, optional
         The campaign that its file describes now, whose limits hold.
+    trust : tuple of str
+        As `load_campaign` takes it.
     """
 
     store: Path
     entry: CampaignEntry
     campaign: Campaign | None = None
+    trust: tuple[str, ...] = ()
     target = TARGET
 
     def __getattr__(self, name: str) -> Any:
@@ -170,7 +173,7 @@ class FailedJobs:
                 file=self.store,
                 remedy="give the command or program that began it again",
             )
-        return Campaign.from_recipe(value_of(self.entry.recipe), self.entry.text)
+        return Campaign.from_recipe(value_of(self.entry.recipe), self.entry.text, self.trust)
 
     @property
     def recipe(self) -> Mapping[str, Any]:
@@ -208,7 +211,12 @@ class FailedJobs:
         return self.recorded.again(job)
 
 
-def failed_jobs(place: Path, number: int | None = None, store: Path | None = None) -> FailedJobs:
+def failed_jobs(
+    place: Path,
+    number: int | None = None,
+    store: Path | None = None,
+    trust: Iterable[str] = (),
+) -> FailedJobs:
     """Find the jobs of a campaign that failed.
 
     If the campaign's file still describes it, limits and retries are those of the file.
@@ -222,6 +230,8 @@ def failed_jobs(place: Path, number: int | None = None, store: Path | None = Non
         of the store.
     store : Path, optional
         Instead of the store that the campaign's file names.
+    trust : iterable of str
+        As `load_campaign` takes it; the store does not know what was trusted.
 
     Raises
     ------
@@ -233,13 +243,14 @@ def failed_jobs(place: Path, number: int | None = None, store: Path | None = Non
     if place.suffix.lower() != ".toml":
         with StoreReader(place) as reader:
             entry = reader.latest() if number is None else reader.entry(number)
-        return FailedJobs(place, entry, _unchanged(entry))
-    campaign = load_campaign(place)
-    where = campaign.settings.store if store is None else store
+        return FailedJobs(place, entry, _unchanged(entry), tuple(trust))
+    campaign = load_campaign(place, trust=trust)
+    where = campaign.results(store)
     with StoreReader(where) as reader:
         if number is not None:
-            return FailedJobs(where, reader.entry(number), campaign)
-        return FailedJobs(where, recorded_campaign(reader, place, campaign), campaign)
+            return FailedJobs(where, reader.entry(number), campaign, campaign.trust)
+        entry = recorded_campaign(reader, place, campaign)
+        return FailedJobs(where, entry, campaign, campaign.trust)
 
 
 def _unchanged(entry: CampaignEntry) -> Campaign | None:

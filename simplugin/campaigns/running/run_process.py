@@ -19,9 +19,10 @@ from typing import Any
 
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record, now
 from simplugin.campaigns.keys import versions
-from simplugin.campaigns.running.child import LENGTH, Answer, descendants, occupied
+from simplugin.campaigns.running.child import LENGTH, Answer
 from simplugin.campaigns.running.keeper import END, ENDED, FAILED, READY, START, STARTED
 from simplugin.errors import SetupError, SimpluginError
+from simplugin.simulation.processes import descendants, occupied
 
 # Quick jobs are over before anybody looks at their memory; the others are looked at often [s].
 _FIRST_LOOK = 0.05

@@ -162,30 +162,31 @@ class Generator:
         return PlatformError(f"generator {self.name!r} {message}", remedy=hint + self.usage())
 
 
-def generator_called(name: str, place: str = "in the current directory") -> Generator:
+def generator_called(name: str, found: Callable[[str], Callable[..., Any]] = resolve) -> Generator:
     """Return a generator.
 
     Parameters
     ----------
     name : str
-        A key of `GENERATORS`, or ``module:function`` of a module that can be imported.
-    place : str
-        Where modules are looked for beside those that are installed, for messages.
+        A key of `GENERATORS`, or ``module:function``.
+    found : callable
+        Returns what ``module:function`` names; without, any function counts, as for programs.
 
     Raises
     ------
     PlatformError
         There is no such generator.
     """
-    reference = GENERATORS.get(name, name)
-    if ":" not in reference:
+    if name in GENERATORS:
+        return Generator(name, resolve(GENERATORS[name]))
+    if ":" not in name:
         hint = suggestion(name, GENERATORS, "write 'module:function', or one of")
         raise PlatformError(f"there is no generator {name!r}", remedy=hint)
     try:
-        return Generator(name, resolve(reference))
+        return Generator(name, found(name))
     except UnresolvedError as error:
-        message = str(error).replace("beside the scenario", place)
-        raise PlatformError(f"generator {name!r}: {message}") from error.__cause__
+        message = f"generator {name!r}: {error}"
+        raise PlatformError(message, remedy=error.remedy) from error.__cause__
 
 
 def _text(name: str, parameter: inspect.Parameter) -> str:

@@ -26,18 +26,20 @@ class ThreadsBackEnd:
     ----------
     arguments : sequence of str
         SimGrid's command-line options.
-    trace : bool
-        Keep a row for each activity.
+    trace_limit : int
+        Memory that the trace may occupy [byte]; 0 to keep none.
     energy : bool
         Measure the energy of hosts and links.
     seed : int
         Seed of the actors' random generators.
     """
 
-    def __init__(self, arguments: Sequence[str], *, trace: bool, energy: bool, seed: int) -> None:
+    def __init__(
+        self, arguments: Sequence[str], *, trace_limit: int, energy: bool, seed: int
+    ) -> None:
         self._arguments, self._energy = list(arguments), energy
         self._engine = simgrid.Engine(["simplugin", *arguments])
-        self._record = Record(trace)
+        self._record = Record(trace_limit)
         self._world = World(self._record, seed=seed)
         self._world.takes_parallel_tasks = _driver.option("host/model", "s") == "ptask_L07"
         self._world.precision = float(_driver.option("precision/timing", "d"))
@@ -77,6 +79,7 @@ class ThreadsBackEnd:
         self._engine.run()
         for transfer in world.transfers:
             transfer.settle()
+        world.check_trace()
         if world.expected_awaits and world.error is None:
             # Some may be in reference cycles.
             gc.collect()

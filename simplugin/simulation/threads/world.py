@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import threading
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
@@ -29,12 +30,13 @@ from simplugin.simulation.back_end import (
     place_of,
     user_frame,
 )
+from simplugin.simulation.failures import full_trace_error
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import KINDS, Trace
 
 _STATES = ("FINISHED", "FAILED", "CANCELED")
-_Row = tuple[int, int, int, int, float, float, float, int]
-
+# Memory of a row, and of a text besides its characters, about [byte].
+_ROW, _TEXT = sum(np.dtype(each).itemsize for each in Trace.dtypes.values()), 100
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -47,13 +49,20 @@ class Record:
 
     Parameters
     ----------
-    keeps_rows : bool
-        True to keep the trace.
+    trace_limit : int
+        Memory that the trace may occupy [byte]; 0 to keep none.
+
+    Attributes
+    ----------
+    is_full : bool
+        True if the trace has outgrown its limit.
     """
 
-    def __init__(self, keeps_rows: bool) -> None:
-        self._keeps_rows = keeps_rows
-        self._rows: list[_Row] = []
+    def __init__(self, trace_limit: int) -> None:
+        self.is_full = False
+        # Below 0 no row is kept.
+        self._left = trace_limit or -1
+        self._columns = {name: array(np.dtype(each).char) for name, each in Trace.dtypes.items()}
         self._resources: dict[str, int] = {}
         self._labels: dict[str, int] = {}
         self._computed: defaultdict[str, float] = defaultdict(float)
@@ -90,11 +99,34 @@ class Record:
         state : str
             FINISHED, FAILED or CANCELED.
         """
-        if self._keeps_rows:
-            where = self._resources.setdefault(resource, len(self._resources))
-            text = -1 if label is None else self._labels.setdefault(label, len(self._labels))
-            codes = KINDS.index(kind), text
-            self._rows.append((actor - 1, where, *codes, start, end, amount, _STATES.index(state)))
+        if self._left < 0:
+            return
+        try:
+            row = {
+                "actor_code": actor - 1,
+                "resource_code": self._code(self._resources, resource),
+                "label_code": self._code(self._labels, label),
+                "kind_code": KINDS.index(kind),
+                "state_code": _STATES.index(state),
+                "start": start,
+                "end": end,
+                "amount": amount,
+            }
+            for name, value in row.items():
+                self._columns[name].append(value)
+            self._left -= _ROW
+        except MemoryError:
+            self._left = -1
+        self.is_full = self._left < 0
+
+    def _code(self, known: dict[str, int], text: str | None) -> int:
+        """Return the number of a text, -1 for none."""
+        if text is None:
+            return -1
+        if text not in known:
+            known[text] = len(known)
+            self._left -= _TEXT + len(text)
+        return known[text]
 
     def computed(self, host: str, start: float, end: float, flops: float) -> None:
         """Count an execution."""
@@ -125,14 +157,8 @@ class Record:
 
     def trace(self, actors: Sequence[str]) -> Trace:
         """Return the trace; `actors` are the names in order of pid."""
-        codes = ("actor_code", "resource_code", "kind_code", "label_code")
-        names = (*codes, "start", "end", "amount", "state_code")
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(names)
-        return Trace.from_columns(
-            dict(zip(names, columns, strict=True))
-            | {"actor_names": actors, "resource_names": self._resources}
-            | {"label_names": self._labels}
-        )
+        texts = {"resource_names": self._resources, "label_names": self._labels}
+        return Trace.from_columns(self._columns | texts | {"actor_names": actors})
 
 
 def _length(intervals: list[tuple[float, float]]) -> float:
@@ -386,6 +412,7 @@ class World:
     def go_on_or_end(self) -> None:
         """End the thread of this actor, and all others, if the simulation is over."""
         self._check_limit()
+        self.check_trace()
         if self.stopping:
             simgrid.Actor.kill_all()
             raise AbandonedError
@@ -394,6 +421,11 @@ class World:
         """Stop if the limit of simulated time has passed."""
         if self.limit is not None and self.now > self.limit:
             self.stop(date_limit_error(self.limit))
+
+    def check_trace(self) -> None:
+        """Stop if the trace has outgrown its limit."""
+        if self.record.is_full:
+            self.stop(full_trace_error(self.now))
 
     def stop(self, error: SimulationError) -> None:
         """End the simulation with an error; the first one counts."""

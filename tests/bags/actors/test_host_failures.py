@@ -13,7 +13,7 @@ from simplugin.bags.policies.classics import bandwidth_centric, first_come_first
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import NodePlan, Policy
-from simplugin.errors import WorkloadError
+from simplugin.errors import SimulationError, WorkloadError
 from simplugin.platforms.topologies.random_trees import random_tree
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
@@ -127,6 +127,13 @@ class TestSubtrees:
         where = tree_of([-1, 0, 1, 2], [0.5e6, 0.0, 0.0, 1e6], 1e6)
         for policy in (FCFS, POLICIES["lp"](where, tasks(1))):
             run(where, 20, {"h3": [(10.0, np.inf)]}, policy)
+
+    @pytest.mark.parametrize("times", [(0.0, np.inf), (1e-3, np.inf), (2e-3, 3e-3)])
+    def test_failures_that_interrupt_a_negotiation(self, times):
+        where = tree_of([-1, 0, 0], [0.0, 1e6, 1e6], [1e7, 1e4], 1e-3)
+        policy = POLICIES["prices"](where, tasks(80))
+        with pytest.raises(SimulationError, match=r"interrupts .* 'prices'.*let"):
+            run(where, 80, {"h1": [times]}, policy)
 
     def test_who_comes_back_finds_its_plan(self):
         async def even(me, place, _):

@@ -1,0 +1,157 @@
+"""Processes of this host: parents, processes below them, and the memory that they occupy."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+from collections.abc import Container, Iterable
+from functools import cache
+from pathlib import Path
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PAGE = resource.getpagesize()
+# Loaded before anything forks.
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def signal_at_parents_end(number: int) -> None:
+    """Have the system send a signal when the parent's thread that forked ends; 0 for none."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0)
+
+
+def part_from(parent: int, *handled: int) -> None:
+    """Lead an own process group, and take signals as a new program does.
+
+    Parameters
+    ----------
+    parent : int
+        The process that forked; if it has ended meanwhile, so does this one.
+    *handled : int
+        Signals that the parent handles.
+    """
+    # What is sent to the group of one child must not reach the parent or another child.
+    os.setpgid(0, 0)
+    signal_at_parents_end(signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+    signal.set_wakeup_fd(-1)
+    for number in handled:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def adopt_orphans() -> None:
+    """Have processes below this one that lose their parent become its children."""
+    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_children(spared: Container[int] = ()) -> None:
+    """Kill the children of this process and all processes below them; wait until they are gone.
+
+    Nothing escapes a process that adopts orphans, not even what detaches itself meanwhile.
+
+    Parameters
+    ----------
+    spared : container of int
+        Children that go on, with all that is below them.
+    """
+    own = os.getpid()
+    foreign: set[int] = set()  # another user's by now: to wait for them could take for ever
+    while found := [pid for pid in children(own) if pid not in spared and pid not in foreign]:
+        for each in (*found, *(below for pid in found for below in descendants(pid))):
+            try:
+                os.kill(each, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            except PermissionError:
+                foreign.add(each)
+        for pid in found:
+            if pid not in foreign:
+                os.waitpid(pid, 0)
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that a process started and that have not been waited for."""
+    found: list[int] = []
+    for thread in _names(f"/proc/{pid}/task"):
+        found += [int(word) for word in _read(f"/proc/{pid}/task/{thread}/children").split()]
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """Return all processes below a process, parents before their children."""
+    found = children(pid)
+    for each in found:  # grows meanwhile
+        found += children(each)
+    return found
+
+
+def occupied(pids: Iterable[int], enough: int) -> int:
+    """Return how much memory processes occupy together [byte].
+
+    Pages that several of them share count several times, unless the sum is above `enough`: only
+    then is it worth to look which they are.
+
+    Parameters
+    ----------
+    pids : iterable of int
+        Processes; those that have ended occupy nothing.
+    enough : int
+        Below this the sum need not be exact [byte].
+    """
+    numbers = list(pids)
+    rough = sum(_resident(pid) for pid in numbers)
+    return rough if rough <= enough else sum(_share(pid) for pid in numbers)
+
+
+@cache
+def memory() -> int:
+    """Return the memory of this host, or of the control group of this process if less [byte]."""
+    found = [_PAGE * os.sysconf("SC_PHYS_PAGES")]
+    group = Path(
+        "/sys/fs/cgroup", _read("/proc/self/cgroup").rpartition(b"::/")[2].decode().strip()
+    )
+    for directory in (group, *group.parents):
+        limit = _read(f"{directory}/memory.max")
+        found += [int(limit)] if limit.strip().isdigit() else []
+    return min(found)
+
+
+def _resident(pid: int) -> int:
+    """Return the resident memory of a process, shared pages included [byte]."""
+    words = _read(f"/proc/{pid}/statm").split()
+    return int(words[1]) * _PAGE if words else 0
+
+
+def _share(pid: int) -> int:
+    """Return the resident memory of a process; of shared pages its part [byte]."""
+    for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
+        if line.startswith(b"Pss:"):
+            return int(line.split()[1]) * 1024
+    return _resident(pid)  # some processes do not let others look
+
+
+def _read(file: str) -> bytes:
+    """Return what a file of a process says; nothing if the process has ended."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        parts = []
+        while part := os.read(descriptor, 1 << 16):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _names(directory: str) -> list[str]:
+    """Return what is in a directory of a process; nothing if the process has ended."""
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
