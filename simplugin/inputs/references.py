@@ -232,6 +232,8 @@ def _declared() -> tuple[str, ...]:
 def _is_within(module: str, packages: Sequence[str]) -> bool:
     """Return True if a module is one of some, or in one of them."""
     return any(f"{module}.".startswith(f"{each}.") for each in packages)
+
+
 def place_of_failure(error: Exception) -> str:
     """Return the last line of the function's file that its exception passed, in words."""
     # The first frames are those of this package.

@@ -74,21 +74,6 @@ class NamedFunctions:
         if not wrong and (self._imports or ":" not in name):
             yield from self._of_kind(document)
 
-    def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
-        """Check a function, or whether its module is there."""
-        if reference not in self._reasons:
-            self._reasons[reference] = self._unresolved(reference)
-        if error := self._reasons[reference]:
-            yield Problem(path, f"{dotted(path)}: {error}", error.remedy)
-
-    def _unresolved(self, reference: str) -> UnresolvedError | None:
-        """Return why a function cannot be had, or that its module is missing."""
-        try:
-            self._look(reference)
-        except UnresolvedError as error:
-            return error
-        return None
-
     def _of_kind(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Check what the kind of workload does."""
         scenario = scenario_from(document, self._file, trust=self._trust)
@@ -123,6 +108,26 @@ class NamedFunctions:
             inside = (given,) if key == "parameters" and given is not None else ()
             yield Problem((*path, *inside), refusal.message, refusal.remedy)
 
+    def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
+        """Check a function, or whether its module is there."""
+        if reference not in self._reasons:
+            self._reasons[reference] = None
+            try:
+                self._look(reference)
+            except UnresolvedError as error:
+                self._reasons[reference] = error
+        if (reason := self._reasons[reference]) is not None:
+            yield Problem(path, f"{dotted(path)}: {reason}", reason.remedy)
+
+
+def _names_in(value: Any) -> Any:
+    """Return the keys in a table, without values; equal tables of an array once."""
+    if isinstance(value, Mapping):
+        return {key: _names_in(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return sorted({canonical_json(_names_in(each)) for each in value})
+    return None
+
 
 def _references(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield the functions that actors run and that measure results, with their keys."""
@@ -133,12 +138,3 @@ def _references(document: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, 
         yield ("workload", "actors", number, "function"), actor["function"]
     if "function" in metrics:
         yield ("metrics", "function"), metrics["function"]
-
-
-def _names_in(value: Any) -> Any:
-    """Return the keys in a table, without values; equal tables of an array once."""
-    if isinstance(value, Mapping):
-        return {key: _names_in(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return sorted({canonical_json(_names_in(each)) for each in value})
-    return None

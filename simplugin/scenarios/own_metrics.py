@@ -23,9 +23,8 @@ from simplugin.rows import Metric
 from simplugin.simulation.metrics import HOST_MEASURES, of_hosts
 
 if TYPE_CHECKING:
-    from simplugin.inputs.kinds import Outcome
-    from simplugin.scenarios.scenario import Scenario
-    from simplugin.scenarios.sections import MetricTable
+    from simplugin.inputs.kinds import Outcome, Scenario
+    from simplugin.scenarios.sections import MetricsSection, MetricTable
     from simplugin.simulation import Result
 
 _COMBINED: dict[str, Callable[[list[Any]], float]] = {
@@ -40,15 +39,14 @@ _COMBINED: dict[str, Callable[[list[Any]], float]] = {
 _OF_NONE = {"sum": 0.0, "count": 0}
 
 
-def with_own_metrics(scenario: Scenario, outcome: Outcome) -> Outcome:
-    """Return an outcome whose row also has what ``[metrics]`` names.
+def with_own_metrics(section: MetricsSection, scenario: Scenario, outcome: Outcome) -> Outcome:
+    """Return an outcome whose row also has what ``[metrics]`` of its scenario names.
 
     Raises
     ------
     ScenarioError
         A value is not there, or is neither a number nor a text; with the key concerned.
     """
-    section = scenario.metrics
     found = {metric.name: metric for metric in outcome.row}
     sources = _Sources(scenario, outcome.result)
     if section.function is not None:
@@ -57,8 +55,11 @@ def with_own_metrics(scenario: Scenario, outcome: Outcome) -> Outcome:
         if table.value is not None or table.measure is not None:
             sources.add(found, name, sources.of_table(name, table))
         elif name in found:
-            sense = table.sense or found[name].sense
-            found[name] = replace(found[name], unit=table.unit or found[name].unit, sense=sense)
+            known = found[name]
+            if known.unit and table.unit is not None:
+                raise sources.error(f"it is in {known.unit}", name, "unit", remedy="remove it")
+            sense = table.sense or known.sense
+            found[name] = replace(known, unit=table.unit or known.unit, sense=sense)
         else:
             remedy = f"give it a value or a measure; {suggestion(name, found, 'there are')}"
             raise sources.error(f"there is no metric {name!r}", name, remedy=remedy)
@@ -187,8 +188,8 @@ class _Sources:
             return value[int(key)] if key.isdigit() else getattr(value, key)
         except (LookupError, AttributeError, TypeError):
             known = list(map(str, value)) if isinstance(value, Mapping) else []
-            message = f"in what actor {actor} returned there is no {key!r}: {shown(value)}"
-            remedy = suggestion(key, known, "it has") if known else "return a mapping"
+            message = f"what actor {actor} returned has no {key!r}"
+            remedy = suggestion(key, known, "it has") if known else "return a mapping with it"
             raise self.error(message, name, remedy=remedy) from None
 
     def _hosts(self, name: str, hosts: str) -> tuple[str, ...]:

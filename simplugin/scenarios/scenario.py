@@ -275,7 +275,8 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
         As `simplugin.simulate`.
     """
     with importable(scenario.directory):
-        return with_own_metrics(scenario, scenario.kind.run(scenario, progress))
+        outcome = scenario.kind.run(scenario, progress)
+        return with_own_metrics(scenario.metrics, scenario, outcome)
 
 
 class _Checker:

@@ -29,6 +29,9 @@ async def idle(me):
 async def nothing(me):
     return None
 
+def yields(me):
+    yield 1
+
 def measured(result):
     return {"hosts": len(result.hosts), "first": result.returned[0].name, "even": True}
 
@@ -155,7 +158,7 @@ MISTAKES = [
     ("mine:compute", "mine:comptue", "function", "function", "has no 'comptue'"),
     (
         "mine:nothing",
-        "builtins:print",
+        "mine:yields",
         "",
         "[[workload.actors]]\nfunction",
         "is not an async function",
@@ -163,6 +166,7 @@ MISTAKES = [
     ("mine:measured", "mine:broken", "metrics.function", "function", "ZeroDivisionError"),
     ("mine:measured", "mine:no_mapping", "metrics.function", "function", "return a mapping"),
     ("unit =", "units =", "metrics.even.units", "even", "did you mean 'unit'"),
+    ("better =", "unit = 'h', better =", "metrics.makespan.unit", "makespan", "it is in s"),
     ("even =", "evn =", "metrics.evn", "evn", "did you mean 'even'"),
     (ADDED, "x = { value = 'pair.end' }", "metrics.x", "x", "add combine"),
     (ADDED, "x = { value = 'pare.end' }", "metrics.x", "x", "did you mean 'pair'"),
@@ -240,7 +244,7 @@ def test_campaigns_check_functions_and_arguments_before_they_run(file, old, new,
     path = file.with_name("campaign.toml")
     path.write_text(SCENARIO + "[sweep]\nworkload.actors.pair.args.1 = [2, 4]\n")
     with pytest.raises(ScenarioError, match=told):
-        load_campaign(change(path, old, new))
+        load_campaign(change(path, old, new), imports=True)
 
 
 def test_other_kinds_have_metrics_of_their_own_too(two):
