@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,11 +22,19 @@ from simplugin.campaigns.campaign_checks import (
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import Keys, determining
 from simplugin.campaigns.named_files import NamedFiles
+from simplugin.campaigns.own_functions import TARGET as OWN_TARGET
+from simplugin.campaigns.own_functions import OwnFunction
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.errors import ScenarioError, UnitError
 from simplugin.inputs.messages import Problem, unknown_key
 from simplugin.inputs.sections import AnyPath, Section
-from simplugin.scenarios.scenario import CAMPAIGN_TABLES, SCENARIO_KEYS, read_toml, scenario_error
+from simplugin.scenarios.scenario import (
+    CAMPAIGN_TABLES,
+    SCENARIO_KEYS,
+    Scenario,
+    read_toml,
+    scenario_error,
+)
 from simplugin.scenarios.substitutions import plain
 from simplugin.scenarios.sweeps import SweepError, Variations, variations_of
 from simplugin.units import parse_size
@@ -149,7 +157,7 @@ class CampaignSettings:
 
 @dataclass(frozen=True)
 class Campaign:
-    """Many runs of a scenario; a source of jobs.
+    """Many runs of a scenario or of a function; a source of jobs.
 
     Attributes
     ----------
@@ -170,9 +178,9 @@ class Campaign:
         their errors by it.
     recipe : mapping
         The document and the file that it belongs to; `from_recipe` makes the campaign again.
+    function : OwnFunction, optional
+        The function that runs call, with what `variations` makes as its parameters.
     """
-
-    target = TARGET
 
     title: str
     place: Path
@@ -183,6 +191,7 @@ class Campaign:
     slurm: SlurmSection | None = None
     source: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    function: OwnFunction | None = None
 
     @classmethod
     def from_recipe(cls, recipe: Mapping[str, Any], text: str) -> Campaign:
@@ -194,12 +203,15 @@ class Campaign:
             This version of simplugin refuses the document.
         """
         file = Path(recipe["file"])
-        return _campaign(recipe["document"], file, text, by_program=not text, check=False)
+        made = recipe.get("function")
+        modules = tuple((name, place) for name, place in made["modules"]) if made else ()
+        function = OwnFunction(**{**made, "modules": modules}) if made else None
+        return _campaign(recipe["document"], file, text, function, by_program=not text, check=False)
 
     @classmethod
     def from_scenario(
         cls,
-        scenario: str | os.PathLike[str] | Mapping[str, Any],
+        scenario: Scenario | str | os.PathLike[str] | Mapping[str, Any],
         sweep: Mapping[str, Any] | None = None,
         variations: Sequence[Mapping[str, Any]] = (),
         *,
@@ -210,8 +222,8 @@ class Campaign:
 
         Parameters
         ----------
-        scenario : path or mapping
-            A scenario file, or what one holds.
+        scenario : Scenario, path or mapping
+            A scenario, its file, or what one holds.
         sweep : mapping, optional
             The grid: dotted keys with a list, a `range`, an array or
             ``{"from": ..., "to": ...}`` each.
@@ -231,7 +243,9 @@ class Campaign:
         """
         if isinstance(scenario, Mapping):
             document, text = dict(scenario), ""
-            file = Path(directory) / Path(_STORE).with_suffix(".toml")
+            file = _made_in(directory)
+        elif isinstance(scenario, Scenario):
+            document, text, file = dict(scenario.document), scenario.text, scenario.file
         else:
             file = Path(scenario)
             document, text = read_toml(file)
@@ -245,10 +259,46 @@ class Campaign:
             document["campaign"] = {**document.get("campaign", {}), **plain(settings)}
         return _campaign(document, file, text, by_program=True)
 
+    @classmethod
+    def from_function(
+        cls,
+        function: Callable[[dict[str, Any]], Any],
+        sweep: Mapping[str, Any] | None = None,
+        variations: Sequence[Mapping[str, Any]] = (),
+        *,
+        directory: str | os.PathLike[str] = ".",
+        **settings: Any,
+    ) -> Campaign:
+        """Make a campaign of a function.
+
+        Parameters
+        ----------
+        function : callable
+            ``(parameters) -> metrics``: called with what is varied as a dict, returns a dict of
+            numbers and texts, or a `simplugin.rows.Row`. Its code goes to where runs are done, and
+            another code is another campaign.
+        sweep, variations, directory, **settings
+            As in `from_scenario`; keys are the parameters.
+
+        Raises
+        ------
+        SimpluginError
+            Something is wrong with it.
+        """
+        own = OwnFunction.of(function)
+        tables = {"sweep": sweep or {}, "variations": list(variations), "campaign": settings}
+        document = {"title": own.name, **plain(tables)}
+        return _campaign(document, _made_in(directory), "", own, by_program=True)
+
     @property
     def directory(self) -> Path:
         """The directory of its modules, to which its paths are relative."""
         return Path(os.path.abspath(self.place)).parent
+
+    @property
+    def target(self) -> str:
+        """The target of all jobs."""
+        return TARGET if self.function is None else OWN_TARGET
 
     @property
     def total(self) -> int:
@@ -267,8 +317,18 @@ class Campaign:
             for each in self.variations.listed
         ]
         grid = [axis.document() for axis in self.variations.grid]
-        consists = [determining(self.variations.document), listed, grid]
+        consists = [self._determining(self.variations.document), listed, grid]
         return self._keys.digest_of(consists, self.settings.inputs)
+
+    def _determining(self, document: Mapping[str, Any]) -> Any:
+        """Return what determines what comes out of a document."""
+        if self.function is None:
+            return determining(document)
+        return {"function": self.function.state(), "parameters": document}
+
+    def _key(self, document: Mapping[str, Any]) -> str:
+        """Return the key of a run as of now."""
+        return self._keys.digest_of(self._determining(document), self.settings.inputs)
 
     def jobs(self) -> Iterator[Job]:
         """Make the jobs, in the order of their positions."""
@@ -291,9 +351,9 @@ class Campaign:
             raise scenario_error([error.problem], self.place, self.text) from None
         document.pop("output", None)
         return Job(
-            key=self._keys.key(document, self.settings.inputs),
+            key=self._key(document),
             position=position,
-            target=TARGET,
+            target=self.target,
             arguments=self._arguments(document, position),
             varied=self.variations.varied(point),
             wall_limit=self.settings.wall_limit,
@@ -302,6 +362,9 @@ class Campaign:
 
     def _arguments(self, document: Mapping[str, Any], position: int) -> dict[str, Any]:
         """Return what a run is given; the text of the file would be too much."""
+        if self.function is not None:
+            own = {"function": self.function.pickled, "places": self.function.places}
+            return {"document": document, **own}
         found = {
             "document": document,
             "directory": str(self.directory),
@@ -322,7 +385,7 @@ class Campaign:
         ScenarioError
             A file that it names cannot be read.
         """
-        key = self._keys.key_of_run(job.arguments)
+        key = self._key(job.arguments["document"])
         return job if key == job.key else replace(job, key=key)
 
     def keeps(self, position: int) -> bool:
@@ -363,8 +426,19 @@ def load_campaign(path: str | os.PathLike[str], *, check: bool = True) -> Campai
     return _campaign(document, file, text, by_program=False, check=check)
 
 
+def _made_in(directory: str | os.PathLike[str]) -> Path:
+    """Return the file that a campaign without one would be."""
+    return Path(directory) / Path(_STORE).with_suffix(".toml")
+
+
 def _campaign(
-    document: Mapping[str, Any], file: Path, text: str, *, by_program: bool, check: bool = True
+    document: Mapping[str, Any],
+    file: Path,
+    text: str,
+    function: OwnFunction | None = None,
+    *,
+    by_program: bool,
+    check: bool = True,
 ) -> Campaign:
     """Check a campaign, wherever it is from."""
     _refuse_unknown(document, file, text)
@@ -381,7 +455,7 @@ def _campaign(
     except SweepError as error:
         raise scenario_error([error.problem], file, text) from None
     refuse_uncountable(variations, file, text)
-    if check:
+    if check and function is None:
         refuse_wrong_values(variations, file, text)
     return Campaign(
         title=document.get("title", ""),
@@ -392,7 +466,9 @@ def _campaign(
         text="" if by_program else text,
         slurm=slurm if "slurm" in document else None,
         source=text_digest(text) if text else "",
-        recipe={"document": document, "file": os.path.abspath(file)},
+        recipe={"document": document, "file": os.path.abspath(file)}
+        | ({"function": asdict(function)} if function is not None else {}),
+        function=function,
     )
 
 
