@@ -1,3 +1,4 @@
+from .campaign import campaign as campaign
 from .errors import SimpluginError as SimpluginError
 from .platforms import Cluster as Cluster
 from .platforms import Deployment as Deployment

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -22,6 +22,8 @@ from simplugin.campaigns.campaign_checks import (
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import Keys, determining
 from simplugin.campaigns.named_files import NamedFiles
+from simplugin.campaigns.own_functions import TARGET as OWN_TARGET
+from simplugin.campaigns.own_functions import OwnFunction
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.errors import ScenarioError, UnitError
 from simplugin.inputs.messages import Problem, unknown_key
@@ -29,6 +31,7 @@ from simplugin.inputs.sections import AnyPath, Section, is_below
 from simplugin.scenarios.scenario import (
     CAMPAIGN_TABLES,
     SCENARIO_KEYS,
+    Scenario,
     load_scenario,
     read_toml,
     scenario_error,
@@ -204,7 +207,7 @@ class CampaignSettings:
 
 @dataclass(frozen=True)
 class Campaign:
-    """Many runs of a scenario; a source of jobs.
+    """Many runs of a scenario or of a function; a source of jobs.
 
     Attributes
     ----------
@@ -227,9 +230,9 @@ class Campaign:
         The document and the file that it belongs to; `from_recipe` makes the campaign again.
     trust : tuple of str
         Modules that its runs may name although they are elsewhere; no store records them.
+    function : OwnFunction, optional
+        The function that runs call, with what `variations` makes as its parameters.
     """
-
-    target = TARGET
 
     title: str
     place: Path
@@ -241,6 +244,7 @@ class Campaign:
     source: str = ""
     recipe: Mapping[str, Any] = field(default_factory=dict)
     trust: tuple[str, ...] = ()
+    function: OwnFunction | None = None
 
     @classmethod
     def from_recipe(
@@ -254,14 +258,23 @@ class Campaign:
             This version of simplugin refuses the document.
         """
         file = Path(recipe["file"])
+        made = recipe.get("function")
+        modules = tuple((name, place) for name, place in made["modules"]) if made else ()
+        function = OwnFunction(**{**made, "modules": modules}) if made else None
         return _campaign(
-            recipe["document"], file, text, by_program=not text, check=False, trust=trust
+            recipe["document"],
+            file,
+            text,
+            function,
+            by_program=not text,
+            check=False,
+            trust=trust,
         )
 
     @classmethod
     def from_scenario(
         cls,
-        scenario: str | os.PathLike[str] | Mapping[str, Any],
+        scenario: Scenario | str | os.PathLike[str] | Mapping[str, Any],
         sweep: Mapping[str, Any] | None = None,
         variations: Sequence[Mapping[str, Any]] = (),
         *,
@@ -273,8 +286,8 @@ class Campaign:
 
         Parameters
         ----------
-        scenario : path or mapping
-            A scenario file, or what one holds.
+        scenario : Scenario, path or mapping
+            A scenario, its file, or what one holds.
         sweep : mapping, optional
             The grid: dotted keys with a list, a `range`, an array or
             ``{"from": ..., "to": ...}`` each.
@@ -296,7 +309,9 @@ class Campaign:
         """
         if isinstance(scenario, Mapping):
             document, text = dict(scenario), ""
-            file = Path(directory) / Path(_STORE).with_suffix(".toml")
+            file = _made_in(directory)
+        elif isinstance(scenario, Scenario):
+            document, text, file = dict(scenario.document), scenario.text, scenario.file
         else:
             file = Path(scenario)
             document, text = read_toml(file)
@@ -311,6 +326,37 @@ class Campaign:
         made = _campaign(document, file, text, by_program=True, imports=True, trust=trust)
         chosen = isinstance(scenario, Mapping) or "store" in settings
         return replace(made, settings=replace(made.settings, store_chosen=chosen))
+
+    @classmethod
+    def from_function(
+        cls,
+        function: Callable[[dict[str, Any]], Any],
+        sweep: Mapping[str, Any] | None = None,
+        variations: Sequence[Mapping[str, Any]] = (),
+        *,
+        directory: str | os.PathLike[str] = ".",
+        **settings: Any,
+    ) -> Campaign:
+        """Make a campaign of a function.
+
+        Parameters
+        ----------
+        function : callable
+            ``(parameters) -> metrics``: called with what is varied as a dict, returns a dict of
+            numbers and texts, or a `simplugin.rows.Row`. Its code goes to where runs are done, and
+            another code is another campaign.
+        sweep, variations, directory, **settings
+            As in `from_scenario`; keys are the parameters.
+
+        Raises
+        ------
+        SimpluginError
+            Something is wrong with it.
+        """
+        own = OwnFunction.of(function)
+        tables = {"sweep": sweep or {}, "variations": list(variations), "campaign": settings}
+        document = {"title": own.name, **plain(tables)}
+        return _campaign(document, _made_in(directory), "", own, by_program=True)
 
     @property
     def directory(self) -> Path:
@@ -335,6 +381,11 @@ class Campaign:
         return named
 
     @property
+    def target(self) -> str:
+        """The target of all jobs."""
+        return TARGET if self.function is None else OWN_TARGET
+
+    @property
     def total(self) -> int:
         """The number of runs."""
         return self.variations.total
@@ -351,8 +402,18 @@ class Campaign:
             for each in self.variations.listed
         ]
         grid = [axis.document() for axis in self.variations.grid]
-        consists = [determining(self.variations.document), listed, grid]
+        consists = [self._determining(self.variations.document), listed, grid]
         return self._keys.digest_of(consists, self.settings.inputs)
+
+    def _determining(self, document: Mapping[str, Any]) -> Any:
+        """Return what determines what comes out of a document."""
+        if self.function is None:
+            return determining(document)
+        return {"function": self.function.state(), "parameters": document}
+
+    def _key(self, document: Mapping[str, Any]) -> str:
+        """Return the key of a run as of now."""
+        return self._keys.digest_of(self._determining(document), self.settings.inputs)
 
     def jobs(self) -> Iterator[Job]:
         """Make the jobs, in the order of their positions."""
@@ -375,9 +436,9 @@ class Campaign:
             raise scenario_error([error.problem], self.place, self.text) from None
         document.pop("output", None)
         return Job(
-            key=self._keys.key(document, self.settings.inputs),
+            key=self._key(document),
             position=position,
-            target=TARGET,
+            target=self.target,
             arguments=self._arguments(document, position),
             varied=self.variations.varied(point),
             wall_limit=self.settings.wall_limit,
@@ -386,6 +447,9 @@ class Campaign:
 
     def _arguments(self, document: Mapping[str, Any], position: int) -> dict[str, Any]:
         """Return what a run is given; the text of the file would be too much."""
+        if self.function is not None:
+            own = {"function": self.function.pickled, "places": self.function.places}
+            return {"document": document, **own}
         found = {
             "document": document,
             "directory": str(self.directory),
@@ -408,7 +472,7 @@ class Campaign:
         ScenarioError
             A file that it names cannot be read.
         """
-        key = self._keys.key_of_run(job.arguments)
+        key = self._key(job.arguments["document"])
         return job if key == job.key else replace(job, key=key)
 
     def keeps(self, position: int) -> bool:
@@ -490,10 +554,16 @@ def check_file(
     return []
 
 
+def _made_in(directory: str | os.PathLike[str]) -> Path:
+    """Return the file that a campaign without one would be."""
+    return Path(directory) / Path(_STORE).with_suffix(".toml")
+
+
 def _campaign(
     document: Mapping[str, Any],
     file: Path,
     text: str,
+    function: OwnFunction | None = None,
     *,
     by_program: bool,
     check: bool = True,
@@ -517,7 +587,7 @@ def _campaign(
         raise scenario_error([error.problem], file, text) from None
     refuse_uncountable(variations, file, text)
     trust = tuple(trust)
-    if check:
+    if check and function is None:
         refuse_wrong_values(variations, file, text, trust, imports=imports)
     return Campaign(
         title=document.get("title", ""),
@@ -528,7 +598,9 @@ def _campaign(
         text="" if by_program else text,
         slurm=slurm if "slurm" in document else None,
         source=text_digest(text) if text else "",
-        recipe={"document": document, "file": os.path.abspath(file)},
+        recipe={"document": document, "file": os.path.abspath(file)}
+        | ({"function": asdict(function)} if function is not None else {}),
+        function=function,
         trust=trust,
     )
 

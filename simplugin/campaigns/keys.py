@@ -86,16 +86,6 @@ class Keys:
         """
         return self.digest_of(determining(document), inputs)
 
-    def key_of_run(self, arguments: Mapping[str, Any]) -> str:
-        """Return the key that a run with the arguments of a campaign's job has now.
-
-        Raises
-        ------
-        ScenarioError
-            A file that is named cannot be read.
-        """
-        return self.key(arguments["document"], arguments.get("inputs", ()))
-
     def digest_of(self, value: Any, inputs: Iterable[str] = ()) -> str:
         """Return the SHA-256 of plain data, of the files that it names, and of the code.
 

@@ -56,9 +56,53 @@ def report_command(
     baseline: str | None,
 ) -> None:
     """Write the page of a campaign, and its figures beside it."""
-    console = Console(stderr=True)
+    with spinner(Console(stderr=True), "writing the report"):
+        page, drawn, warnings = write_report(
+            place, directory, figures, campaign=campaign, group=group, baseline=baseline
+        )
+    for warning in warnings:
+        sys.stderr.write(f"{warning}\n")
+    if drawn:
+        sys.stdout.write(f"wrote {len(drawn)} figures to {short(directory / _FIGURES)}\n")
+    sys.stdout.write(f"wrote {short(page)}\n")
+
+
+def write_report(
+    place: Path,
+    directory: Path,
+    figures: Which,
+    *,
+    campaign: int | None,
+    group: str | None,
+    baseline: str | None,
+) -> tuple[Path, list[Path], list[str]]:
+    """Write the page of a campaign, and its figures beside it.
+
+    Parameters
+    ----------
+    place : Path
+        A store or a campaign file.
+    directory : Path
+        Where ``index.html`` is written.
+    figures : {"main", "all", "none"}
+        Figures of what matters most, of everything, none.
+    campaign : int, optional
+        Number of the campaign; by default that of the file, or the latest.
+    group, baseline : str, optional
+        Key by which runs are compared, and a value of it.
+
+    Returns
+    -------
+    tuple of Path, list of Path, and list of str
+        The page, the figures, and warnings about figures that are missing.
+
+    Raises
+    ------
+    SimpluginError
+        There is no such campaign, key or value, or a file cannot be written.
+    """
     store = store_of(place)
-    with spinner(console, "reading"), StoreReader(store) as reader:
+    with StoreReader(store) as reader:
         entry = chosen_entry(reader, place, campaign)
         report = campaign_report(reader, entry)
     report = _grouped(report, group, baseline)
@@ -67,19 +111,14 @@ def report_command(
             f"nothing of campaign {entry.number} is recorded yet", file=store,
             remedy="`simplugin campaign run` does the runs",
         )  # fmt: skip
-    written: list[Path] = []
+    drawn: list[Path] = []
+    warnings: list[str] = []
     if figures != "none":
         from simplugin.reports.campaign_figures import write_figures
 
-        with spinner(console, "drawing"):
-            drawn = write_figures(report, directory / _FIGURES, which=figures)
-        written += drawn
-        for warning in drawn.warnings:
-            sys.stderr.write(f"{warning}\n")
-    page = write_page(report, directory, written)
-    if written:
-        sys.stdout.write(f"wrote {len(written)} figures to {short(directory / _FIGURES)}\n")
-    sys.stdout.write(f"wrote {short(page)}\n")
+        written = write_figures(report, directory / _FIGURES, which=figures)
+        drawn, warnings = list(written), written.warnings
+    return write_page(report, directory, drawn), drawn, warnings
 
 
 def _grouped(report: CampaignReport, group: str | None, baseline: str | None) -> CampaignReport:

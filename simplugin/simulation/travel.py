@@ -53,7 +53,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             return
         findable = self._known.get(name)
         if findable is None:
-            findable = self._known[name] = _is_findable(name)
+            findable = self._known[name] = is_findable(name)
         if not findable and name not in cloudpickle.list_registry_pickle_by_value():
             module = sys.modules[name]
             cloudpickle.register_pickle_by_value(module)
@@ -139,7 +139,7 @@ def _travels(value: object) -> bool:
     return True
 
 
-def _is_findable(name: str) -> bool:
+def is_findable(name: str) -> bool:
     """Return True if a fresh interpreter with this sys.path would import the same module."""
     module = sys.modules.get(name)
     if module is None or name.partition(".")[0] in sys.stdlib_module_names:

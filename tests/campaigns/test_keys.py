@@ -218,8 +218,6 @@ def test_inputs_count(tmp_path):
             file.write("2")
         assert (several.key({}, inputs) != before) == counts, name
     assert several.key({}) == bare != several.key({}, inputs)
-    arguments = {"document": {}, "directory": str(tmp_path), "inputs": inputs}
-    assert several.key_of_run(arguments) == several.key({}, inputs)
 
 
 @pytest.mark.parametrize(

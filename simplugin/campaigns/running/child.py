@@ -120,11 +120,11 @@ def _outcome(target: str, arguments: Mapping[str, Any]) -> Measured | Failure:
     except UnresolvedError as error:
         return Failure("error", _short(str(error)))
     except BaseException as error:
-        return _failure(error, 2)
+        return _failure(error)
     try:
         found = function(arguments)
     except BaseException as error:
-        return _failure(error, 1)
+        return _failure(error)
     if isinstance(found, Measured):
         return found
     kind = type(found)
@@ -132,7 +132,7 @@ def _outcome(target: str, arguments: Mapping[str, Any]) -> Measured | Failure:
     return Failure("error", wrong)
 
 
-def _failure(error: BaseException, ours: int) -> Failure:
+def _failure(error: BaseException) -> Failure:
     """Return why a job failed, without our own frames at the start of the traceback."""
     if isinstance(error, WallClockLimitError):
         return Failure("wall_limit", _short(_text(error)))
@@ -144,8 +144,12 @@ def _failure(error: BaseException, ours: int) -> Failure:
         return Failure("memory_limit", _short(f"it got no more memory: {_text(error)}"))
     if isinstance(error, SimpluginError):
         return Failure("error", _short(_text(error)))
-    frames = traceback.extract_tb(error.__traceback__)[ours:][-_LAST_FRAMES:]
-    where = "".join(traceback.format_list(frames)).rstrip()
+    names = [
+        frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    others = [place for place, name in enumerate(names) if not name.startswith("simplugin.")]
+    frames = traceback.extract_tb(error.__traceback__)[others[0] if others else 1 :]
+    where = "".join(traceback.format_list(frames[-_LAST_FRAMES:])).rstrip()
     name = type(error).__qualname__
     first_line = _short(f"{name}: {_text(error)}".rstrip(": "))
     return Failure("error", f"{first_line}\n{where}".rstrip())

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.campaign import TARGET, Campaign, CampaignSection, load_campaign
+from simplugin.campaigns.campaign import Campaign, CampaignSection, load_campaign
 from simplugin.campaigns.campaign_checks import checked_section
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import versions
@@ -147,7 +147,6 @@ class FailedJobs:
     entry: CampaignEntry
     campaign: Campaign | None = None
     trust: tuple[str, ...] = ()
-    target = TARGET
 
     def __getattr__(self, name: str) -> Any:
         """Return `title`, `identity`, `file`, `text` and `total` of the record."""
@@ -174,6 +173,11 @@ class FailedJobs:
                 remedy="give the command or program that began it again",
             )
         return Campaign.from_recipe(value_of(self.entry.recipe), self.entry.text, self.trust)
+
+    @property
+    def target(self) -> str:
+        """The target of the recorded campaign."""
+        return self.recorded.target
 
     @property
     def recipe(self) -> Mapping[str, Any]:
