@@ -48,6 +48,9 @@ def test_sparse_member_of_an_archive(tmp_path: Path) -> None:
         ("x = 1\n[" + "'a b' . " * 30_000 + "a]\n", 2),
         ("x = " + "[" * 5_000 + "]" * 5_000, None),
         ("y = 1\nx = " + "9" * 200_000, 2),
+        ("y = 1\nx = [1, 0x" + "9" * 5_000 + "]", 2),
+        ("y = 1\nx = -" + "9_" * 4_300 + "9", 2),
+        ("y = 1\nx = " + "9" * 4_301, 2),
     ],
 )
 def test_nesting_and_digits_of_toml(text: str, line: int | None, tmp_path: Path) -> None:

@@ -313,7 +313,12 @@ def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
     """
     (caps,) = yield from ask_all(n_peers, ("open", m))
     bracket = Bracket.everything(m, counts_of(caps))
-    few = SETTLED * n_peers
+    return (yield from settle_by_medians(bracket, SETTLED * n_peers))
+
+
+def settle_by_medians(bracket: Bracket, few: int) -> Scheduler:
+    """Announce medians until few tasks are in doubt, then sell the best of these."""
+    n_peers = len(bracket.most)
     if not bracket.decided(few):
         (middles,) = yield from ask_all(n_peers, ("middle", bracket.low, bracket.high))
     while not bracket.decided(few):
@@ -322,7 +327,7 @@ def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
         counts, more, above, below = yield from ask_all(n_peers, asked)
         bracket = bracket.heard(pivot, counts_of(counts))
         bracket = bracket.heard(following(pivot), counts_of(more))
-        middles = above if more.sum() >= m else below
+        middles = above if more.sum() >= bracket.m else below
     return (yield from bracket.settle())
 
 

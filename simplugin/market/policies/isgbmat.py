@@ -10,17 +10,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, expm1, log, power
-from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.errors import InfeasibleError
+from simplugin.market.policies.clearing import (
+    SETTLED,
+    Bracket,
+    ask_all,
+    counts_of,
+    settle_by_medians,
+    weighted_median,
+)
 from simplugin.market.policies.negotiation import (
     Agreement,
+    AnsweringPeer,
     Call,
     Message,
     Negotiation,
-    OwnTasks,
     Scheduler,
+    following,
 )
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats
 
 # Of each peer F, its retail price, and the value of its next task; both as the loop takes prices.
 Answers = tuple[Floats, Floats, Floats]
@@ -211,7 +219,9 @@ def run_isgbmat(
             break
     amounts = loop.taken if repairs.last_round else loop.assigned
     if end == "ended" and repairs.trim:
-        amounts = amounts - _returned(*_last_pass(market, loop), loop.taken, m)[0]
+        # Tasks of the last pass that are worth less than the others go back.
+        left, _ = _most_valuable(market, m, loop.before, loop.taken)
+        amounts = amounts - (loop.taken - left)
     price = exp(loop.price) if repairs.logarithms else loop.price
     if repairs.clearing_price and end == "ended":
         last = np.where(amounts > 0, market.log_worth(amounts), np.inf)
@@ -347,13 +357,28 @@ def log_mean(logarithms: Floats) -> float:
     return top + log(np.sum(exp(logarithms - top)) / len(logarithms))
 
 
-def _last_pass(market: BundleMarket, loop: _Loop) -> tuple[Amounts, Amounts, Floats]:
-    """Return peer, place from the last one on, and value of each task of the last pass."""
-    new = loop.taken - loop.before
-    peers = np.repeat(np.arange(market.n_peers), new)
-    place = np.arange(len(peers)) - (np.cumsum(new) - new)[peers]
-    number = loop.taken[peers] - place
-    return peers, place, market.log_value[peers] + (number - 1) * market.log_q[peers]
+def _most_valuable(
+    market: BundleMarket, m: int, least: Amounts, most: Amounts
+) -> tuple[Amounts, float]:
+    """Return the amounts if the most valuable tasks are sold, and the value of the last of them.
+
+    Each peer gets from `least` to `most` tasks, together m, more than the sum of `least`. Of equal
+    tasks those of the lowest peer are sold first. Each step settles a quarter of the tasks in
+    doubt, so that memory is for peers.
+    """
+    while True:
+        doubtful = most - least
+        worth = weighted_median(market.log_worth(least + (doubtful + 1) // 2), doubtful)
+        above = np.clip(market.above(following(worth)), least, most)
+        from_ = np.clip(market.above(worth), least, most)
+        left = m - int(above.sum())
+        if left <= 0:
+            most = above
+        elif int(from_.sum()) < m:
+            least = from_
+        else:
+            equal = from_ - above
+            return above + np.clip(left - (np.cumsum(equal) - equal), 0, equal), worth
 
 
 def _returned(
@@ -369,9 +394,11 @@ def _returned(
 
 
 def isgbmat(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tuple[Amounts, float]:
-    """Return what ISGBMAT with all repairs assigns, which is the maximum of the benefit.
+    """Return what ISGBMAT with all repairs assigns, without going through its passes.
 
-    Parameters and errors as those of `run_isgbmat`.
+    After each pass peers have all tasks that are worth its price, or the least price before it,
+    and the last pass is cut down to the most valuable: whatever the prices, the m most valuable
+    tasks are sold. Parameters and errors as those of `run_isgbmat`, which runs the passes.
 
     Returns
     -------
@@ -380,8 +407,9 @@ def isgbmat(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tupl
     price : float
         Value of the last task that is sold [price].
     """
-    run = run_isgbmat(values, m, caps, q)
-    return run.amounts, run.price
+    market = BundleMarket(values, m, caps, q)
+    amounts, log_price = _most_valuable(market, market.m, np.zeros_like(market.caps), market.caps)
+    return amounts, exp(log_price)
 
 
 def isgbmat_printed(
@@ -421,7 +449,12 @@ def isgbmat_printed(
     )
 
 
-class RetailPeer(OwnTasks):
+# Values that a peer reports at once at the end; where it would be more, medians are announced
+# before.
+_MOST_REPORTED = 10_000
+
+
+class RetailPeer(AnsweringPeer):
     """A peer that says how many tasks it takes in a round, and at which mean price."""
 
     _assigned = _latest = 0
@@ -433,6 +466,7 @@ class RetailPeer(OwnTasks):
         the logarithm of p* and 1 if the last pass ended a round, by F and the logarithms of the
         retail price after F tasks and of the value of the next task, which is the retail price if
         this pass ends the round. ``("last", count)`` by that many tasks' values, the last first.
+        Other questions are answered as by `AnsweringPeer`.
         """
         kind, *numbers = message
         if kind == "begin":
@@ -450,14 +484,15 @@ class RetailPeer(OwnTasks):
         if kind == "last":
             last, count = self._assigned + self._latest, min(int(numbers[0]), self._latest)
             return ("worths", *map(self.log_worth, range(last, last - count, -1)))
-        raise WorkloadError(f"a peer is asked {kind!r}, which it does not understand")
+        return super().reply(message)
 
 
 def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
     """Sell by the repaired loop: each pass is a round, in which open peers hear the market price.
 
     One round before reports caps and base prices, and one after it the values of the last pass's
-    tasks, of which those beyond m go back.
+    tasks, of which those beyond m go back. Where these are many, as they are if worths hardly fall,
+    medians are announced until few are in doubt.
     """
     limits, retail = yield from ask_all(n_peers, ("begin", m))
     caps = counts_of(limits)
@@ -465,7 +500,10 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     loop = _Loop(m, caps, REPAIRED)
     passes = loop.passes(retail, log_mean)
     price, over = next(passes)
+    low = high = np.inf
     while True:
+        # After this pass peers have what is worth at least `low`, and before it `high`.
+        low, high = min(low, price - TOLERANCE), low
         open_ = np.flatnonzero(loop.assigned < caps)
         replies = yield Call(tuple(open_.tolist()), ("pass", price, int(over)))
         answers = loop.latest.astype(np.float64), retail.copy(), retail.copy()
@@ -477,6 +515,9 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
             break
     buyers = np.flatnonzero(loop.taken > loop.before)
     beyond = int(loop.taken.sum()) - m
+    if min(beyond + 1, int((loop.taken - loop.before).max())) > _MOST_REPORTED:
+        bracket = Bracket(m, low, high, loop.taken, loop.before)
+        return (yield from settle_by_medians(bracket, SETTLED * n_peers))
     replies = yield Call(tuple(buyers.tolist()), ("last", beyond + 1))
     new = (loop.taken - loop.before)[buyers]
     worths = [reply[1:][:count] for reply, count in zip(replies, new, strict=True)]

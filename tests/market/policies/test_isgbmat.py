@@ -1,5 +1,7 @@
 import dataclasses
 import math
+import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from market_draws import bundle_markets
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.policies.isgbmat import (
+    ISGBMAT,
     PRINTED,
     REPAIRED,
     Repairs,
@@ -17,6 +20,7 @@ from simplugin.market.policies.isgbmat import (
     isgbmat_printed,
     run_isgbmat,
 )
+from simplugin.market.policies.negotiation import negotiate
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.random_markets import random_market
 
@@ -84,6 +88,51 @@ def test_repaired_where_values_underflow(seed, alpha):
     drawn = random_market(seed)
     arguments = drawn.values, drawn.m, drawn.caps, 1 - alpha
     np.testing.assert_array_equal(isgbmat(*arguments)[0], largest_benefit(*arguments).amounts)
+
+
+def sorted_tasks(market):
+    """Return amounts and price if the tasks, each an entry of a list, are sold from the best."""
+    last = [market.log_worth(count + 1) for count in range(int(market.caps.max()))]
+    tasks = [
+        (-log_worth[peer], peer)
+        for count, log_worth in enumerate(last)
+        for peer in np.flatnonzero(market.caps > count).tolist()
+    ]
+    sold = sorted(tasks)[: market.m]
+    return np.bincount([peer for _, peer in sold], minlength=market.n_peers), math.exp(-sold[-1][0])
+
+
+@settings(max_examples=150)
+@given(bundle_markets(), st.booleans())
+def test_passes_end_with_the_most_valuable_tasks_to_the_last_bit(market, many):
+    with pytest.MonkeyPatch.context() as patch:
+        if many:
+            patch.setattr("simplugin.market.policies.isgbmat._MOST_REPORTED", 0)
+        agreed = negotiate(ISGBMAT, *market.arguments)
+    amounts, price = isgbmat(*market.arguments)
+    run = run_isgbmat(*market.arguments)
+    assert amounts.tolist() == run.amounts.tolist() == agreed.amounts.tolist()
+    assert price == run.price == agreed.price
+    expected = sorted_tasks(market)
+    assert amounts.tolist() == expected[0].tolist()
+    assert price == pytest.approx(expected[1], rel=1e-12)
+
+
+def test_memory_is_for_peers_not_for_tasks():
+    arguments = np.linspace(1.0, 10.0, 12), 10**7, 2 * 10**6, 1 - 1e-8
+    sold = []
+    for function in (isgbmat, run_isgbmat, partial(negotiate, ISGBMAT)):
+        tracemalloc.start()
+        try:
+            found = function(*arguments)
+            # A number for each task would be 80 MB.
+            assert tracemalloc.get_traced_memory()[1] < 2_000_000
+        finally:
+            tracemalloc.stop()
+        sold.append(found if isinstance(found, tuple) else (found.amounts, found.price))
+    assert {(tuple(amounts.tolist()), price) for amounts, price in sold} == {
+        (tuple(sold[0][0].tolist()), sold[0][1])
+    }
 
 
 @settings(max_examples=100)
