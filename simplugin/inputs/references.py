@@ -11,8 +11,15 @@ class UnresolvedError(ValueError):
     """A reference that names no function; the message says why."""
 
 
-def resolve(reference: str) -> Callable[..., Any]:
+def resolve(reference: str, place: str = "beside the scenario") -> Callable[..., Any]:
     """Return the function that ``module:function`` names.
+
+    Parameters
+    ----------
+    reference : str
+        The names.
+    place : str
+        Where modules are looked for beside those that are installed, for messages.
 
     Raises
     ------
@@ -26,7 +33,7 @@ def resolve(reference: str) -> Callable[..., Any]:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise UnresolvedError(f"module {module_name!r} cannot be imported: {error}") from error
         raise UnresolvedError(
-            f"there is no module {module_name!r}, neither beside the scenario nor installed"
+            f"there is no module {module_name!r}, neither {place} nor installed"
         ) from error
     except Exception as error:
         raise UnresolvedError(

@@ -88,7 +88,12 @@ class PlatformSection(Section):
 class SchedulerSection(Section):
     """``[scheduler]``: the policy, shipped or ``module:function``, and its parameters.
 
-    The name is empty for kinds of workload that take no scheduler.
+    Attributes
+    ----------
+    name : str
+        ``capability.policy``, or ``module:function``; empty for kinds of workload that take none.
+    parameters : dict
+        Its keyword arguments, and those of its execution.
     """
 
     name: str

@@ -11,7 +11,7 @@ from simplugin.inputs.messages import Problem
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.kinds import kind_called
-from simplugin.scenarios.scenario import scenario_from
+from simplugin.scenarios.scenario import parameter_path, scenario_from
 from simplugin.scenarios.substitutions import canonical_json
 
 _NAME = ("scheduler", "name")
@@ -39,7 +39,7 @@ class NamedFunctions:
             A scenario whose values are valid by themselves.
         """
         platform, workload = document["platform"], document["workload"]
-        if self._is_new("platform", platform.get("generator"), _names_in(platform)):
+        if self._is_new("platform", platform):
             yield from _of_generator(platform)
         for name, reference in workload.get("functions", {}).items():
             if self._is_new("function", reference):
@@ -86,16 +86,13 @@ def _of_generator(platform: Mapping[str, Any]) -> Iterator[Problem]:
     if platform.get("seed") is not None:
         parameters["seed"] = platform["seed"]
     try:
-        wrong = generator_called(name, "beside the scenario").wrong_name(parameters)
+        _, problems = generator_called(name, "beside the scenario").read(parameters)
     except PlatformError as error:
         yield Problem(("platform", "generator"), error.message, error.remedy)
         return
-    if wrong is not None:
-        given, refusal = wrong
-        key = "seed" if given == "seed" and given in platform else "parameters"
-        path = ("platform", key if key in platform else "generator")
-        inside = (given,) if key == "parameters" and given is not None else ()
-        yield Problem((*path, *inside), refusal.message, refusal.remedy)
+    for each in problems:
+        path = parameter_path(each.path, seeded="seed" in platform)
+        yield Problem(path, each.message, each.remedy)
 
 
 def _of_reference(reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:

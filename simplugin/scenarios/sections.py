@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
+from simplugin.errors import SimpluginError
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.inputs.quantities import POSITIVE, Memory, Time
 from simplugin.inputs.sections import AnyPath, Section
+from simplugin.inputs.validation import table
 from simplugin.simulation.options import SimGridOptions
 
 _USUAL = ("result", "trace", "gantt")
 NEED_TRACE = ("trace", "gantt")
+
+
+def _option(name: str) -> Any:
+    """Return the type of a SimGrid option."""
+
+    def checked(value: Any) -> Any:
+        """Raise unless SimGrid takes the option by itself."""
+        try:
+            SimGridOptions(**{name: value})
+        except (SimpluginError, TypeError, AttributeError) as error:
+            raise InvalidValueError("{key}" + str(error).removeprefix(name)) from None
+        return value
+
+    return Annotated[Any, PlainValidator(checked)]
+
+
+if TYPE_CHECKING:
+    Options = SimGridOptions
+else:
+    _NAMES = [each.name for each in fields(SimGridOptions)]
+    Options = table(SimGridOptions, **{name: _option(name) for name in _NAMES})
 
 
 class SimulationSection(Section):
@@ -20,18 +46,20 @@ class SimulationSection(Section):
 
     Attributes
     ----------
+    back_end, seed, until, wall_limit, memory_limit, trace, energy
+        See `simplugin.simulation.simulate.simulate`.
     options : SimGridOptions
         From the table ``[simulation.options]``.
     """
 
     back_end: Literal["coroutines", "threads"] = "coroutines"
     seed: Annotated[int, Field(ge=0)] = 0
-    until: Annotated[float, Field(ge=0)] | None = None
-    wall_limit: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    memory_limit: Annotated[int, Field(gt=0)] | None = None
+    until: Annotated[Time, Field(ge=0)] | None = None
+    wall_limit: Annotated[Time, POSITIVE] | None = None
+    memory_limit: Memory | None = None
     trace: bool = True
     energy: bool = False
-    options: SimGridOptions = SimGridOptions()
+    options: Options = SimGridOptions()
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments for `simulate`."""

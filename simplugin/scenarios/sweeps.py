@@ -10,15 +10,14 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from simplugin.inputs.messages import Problem
-from simplugin.scenarios.ranges import Powers, RangeError, Steps, is_range, range_of
+from pydantic import ValidationError
+
+from simplugin.inputs.messages import InvalidValueError, Path, Problem, dotted, problems_of
+from simplugin.scenarios.ranges import Powers, Range, Steps, is_range
 from simplugin.scenarios.substitutions import (
     IDLE,
     LIMITS,
-    NowhereError,
-    Path,
     canonical_json,
-    dotted,
     path_of,
     substituted,
 )
@@ -207,7 +206,7 @@ class Variations:
         for each in settings:
             try:
                 document = substituted(document, each.path, each.value)
-            except NowhereError as error:
+            except InvalidValueError as error:
                 raise SweepError(_problem(each.source, error)) from None
         return dict(document)
 
@@ -262,13 +261,9 @@ def variations_of(
     return Variations(document, tuple(variations) or (first,), grid)
 
 
-def _variation(document: Mapping[str, Any], table: Any, source: Path) -> Variation:
+def _variation(document: Mapping[str, Any], table: Mapping[str, Any], source: Path) -> Variation:
     """Read one of ``[[variations]]``."""
-    if not isinstance(table, Mapping):
-        raise sweep_error(source, f"{dotted(source)} is {table!r}", "write tables, [[variations]]")
     name = table.get(_NAME)
-    if name is not None and not (isinstance(name, str) and name):
-        raise sweep_error((*source, _NAME), f"name is {name!r}", "give a text")
     settings: list[Setting] = []
     rest = {key: value for key, value in table.items() if key not in (_NAME, _SWEEP)}
     for words, value in _flat(rest):
@@ -289,11 +284,8 @@ def _flat(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tup
             yield (*above, key), value
 
 
-def _axes(document: Mapping[str, Any], sweep: Any, source: Path) -> tuple[Axis, ...]:
+def _axes(document: Mapping[str, Any], sweep: Mapping[str, Any], source: Path) -> tuple[Axis, ...]:
     """Read a grid."""
-    if not isinstance(sweep, Mapping):
-        remedy = f"write a table, [{dotted(each for each in source if isinstance(each, str))}]"
-        raise sweep_error(source, f"{dotted(source)} is {sweep!r}", remedy)
     found: list[Axis] = []
     for words, value in _swept(sweep):
         place = (*source, *words)
@@ -316,10 +308,9 @@ def _values(value: Any, source: Path) -> Sequence[Any] | Steps | Powers:
     """Return what a key becomes."""
     if isinstance(value, Mapping) and value:
         try:
-            return range_of(value)
-        except RangeError as error:
-            path = source if error.key is None else (*source, error.key)
-            raise sweep_error(path, f"{dotted(source)}: {error.message}", error.remedy) from None
+            return Range.model_validate(value).numbers
+        except ValidationError as error:
+            raise SweepError(problems_of(error, Range, value, source)[0]) from None
     if isinstance(value, range):
         value = value or []
     elif hasattr(value, "tolist"):  # an array of numpy's
@@ -338,7 +329,7 @@ def _located(document: Mapping[str, Any], words: Path, source: Path) -> Path:
     """Return where keys lead."""
     try:
         return path_of(document, [str(word) for word in words])
-    except NowhereError as error:
+    except InvalidValueError as error:
         raise SweepError(_problem(source, error)) from None
 
 
@@ -374,9 +365,9 @@ def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
                 raise sweep_error(later.source, message, remedy)
 
 
-def _problem(source: Path, error: NowhereError) -> Problem:
+def _problem(source: Path, error: InvalidValueError) -> Problem:
     """Say that a key leads into nothing."""
-    return Problem(source, f"{dotted(source)}: {error.message}", error.remedy)
+    return Problem(source, f"{{key}}: {error.message}", error.remedy)
 
 
 class SweepError(ValueError):
@@ -389,7 +380,7 @@ class SweepError(ValueError):
     """
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
+        super().__init__(problem.text)
         self.problem = problem
 
 

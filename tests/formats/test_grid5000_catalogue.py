@@ -40,7 +40,7 @@ def test_the_shipped_one_is_small_with_a_line_a_group() -> None:
         ('"cores": 18,', "¶", "cores' is missing"),
         ('"cores": 18,', '"cores": 18, "disks": 2,¶', "disks"),
         ('"1-124"', '¶"1-x"', "malformed"),
-        ('["Ethernet", 25000000000', '["Ethernet", ¶"25 Gbps"', "adapter.rate is '25 Gbps'; give"),
+        ('["Ethernet", 25000000000', '["Ethernet", ¶"25 Gbps"', "adapter.1 is '25 Gbps'; give"),
         ('["Ethernet", 25000000000', '["Ethernet", ¶0', "rate"),
         ('["Ethernet", 25000000000', '¶["Ethernet"', "give a list of interface, rate, switch"),
         ('"assumed": true', '"assumed": ¶1', "assumed is 1; give true or false"),

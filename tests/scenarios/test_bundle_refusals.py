@@ -87,7 +87,7 @@ WRONG_GRIDS = [
     (SECOND, '"scheduler-1"', "workload.sites", "two hosts of a"),
     ('= "global-scheduler"', '= "nobody"', "workload.global_scheduler", "is no host"),
     (SETUP_OF_GRID, "lambda = 2.0", "workload.lambda", "from 6 to 20, as bundles differ"),
-    ("[\n    { speed", "[\n    3, { speed", "platform.parameters", "a table each"),
+    ("[\n    { speed", "[\n    3, { speed", "platform.parameters.sites.0", "give a table"),
     (*scheduler("mine:priceless_later"), "scheduler.name", "the price is nan"),
 ]
 
