@@ -186,10 +186,10 @@ def remedy_of(found: Mapping[str, Any]) -> str:
         return cause.remedy or ""
     if found["type"] in _REMEDIES:
         return _REMEDIES[found["type"]]
-    if found["type"] in ("too_short", "too_long"):
-        context = found["ctx"]
-        bounds = (context[name] for name in ("min_length", "max_length") if name in context)
-        return f"give a list of {next(bounds)}"
+    if found["type"] == "too_short":
+        return f"give at least {found['ctx']['min_length']}"
+    if found["type"] == "too_long":
+        return f"give at most {found['ctx']['max_length']}"
     if found["type"] == "union_tag_invalid":
         return f"give one of {found['ctx']['expected_tags']}"
     reason = str(found["msg"]).removeprefix("Value error, ").replace("Input should be ", "give ", 1)

@@ -187,7 +187,7 @@ def test_parameters_of_laws_have_bounds_and_lines_of_their_own(tmp_path):
         tmp_path, LATENCY, 'latency = ¶{ law = "uniform", low = 0, high = 1 }', "greater than 0"
     )
     hosts = 'hosts = ¶{ law = "uniform", low = 4, high = "6" }'
-    _refuse(tmp_path, "hosts = 4", hosts, "more than 0, e.g. 5")
+    _refuse(tmp_path, "hosts = 4", hosts, "hosts.high is '6'; give a number")
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_parameters_of_laws_have_bounds_and_lines_of_their_own(tmp_path):
         (SITE, f"{SITE}{OWN_SWITCH}{CLUSTER.format('b')}¶uplink.bandwidth = 1\n", "beside the sw"),
         ('"star"', '¶"tree"', "a backbone is of kind 'tree'; give one of star"),
         (STAR, 'kind = ¶"links"', "a backbone of kind 'links' has 0 links"),
-        (STAR, f"{STAR}\n¶links = [{{ between = ['s'], bandwidth = 1 }}]", "2 texts in brackets"),
+        (STAR, f"{STAR}\n¶links = [{{ between = ['s'], bandwidth = 1 }}]", "give at least 2"),
         (STAR, LINKS.format("s", "paris", "¶"), "ends at 'paris', which is no site"),
         (STAR, LINKS.format("s", "t", "") + LINKS.format("t", "s", "¶")[14:], "two links"),
         ('name = "t"', '¶name = "s"', "two sites are called 's'"),

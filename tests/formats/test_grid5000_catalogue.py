@@ -44,7 +44,7 @@ def test_the_shipped_one_is_small_with_a_line_a_group() -> None:
         ('["Ethernet", 25000000000', '["Ethernet", ¶0', "rate"),
         ('["Ethernet", 25000000000', '¶["Ethernet"', "give a list of interface, rate, switch"),
         ('"assumed": true', '"assumed": ¶1', "assumed is 1; give true or false"),
-        ('"ends": ["louvain", ', '"ends": ¶[', "at least 2 items"),
+        ('"ends": ["louvain", ', '"ends": ¶[', "give at least 2"),
         ('["lille", 50.65, ', '["lille", ¶150.65, ', "the place of 'lille' is 150.65"),
         (', ["site", "bordeaux"]]', "¶]", "give a list of kind, place, message, about"),
     ],
