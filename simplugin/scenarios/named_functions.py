@@ -11,7 +11,7 @@ from simplugin.inputs.messages import Problem
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.kinds import kind_called
-from simplugin.scenarios.scenario import parameter_path, scenario_from
+from simplugin.scenarios.scenario import generator_problems, scenario_from
 from simplugin.scenarios.substitutions import canonical_json
 
 _NAME = ("scheduler", "name")
@@ -86,13 +86,11 @@ def _of_generator(platform: Mapping[str, Any]) -> Iterator[Problem]:
     if platform.get("seed") is not None:
         parameters["seed"] = platform["seed"]
     try:
-        _, problems = generator_called(name, "beside the scenario").read(parameters)
+        generator = generator_called(name, "beside the scenario")
     except PlatformError as error:
         yield Problem(("platform", "generator"), error.message, error.remedy)
         return
-    for each in problems:
-        path = parameter_path(each.path, seeded="seed" in platform)
-        yield Problem(path, each.message, each.remedy)
+    yield from generator_problems(generator, parameters, seeded="seed" in platform)
 
 
 def _of_reference(reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:

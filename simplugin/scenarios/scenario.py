@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from simplugin.inputs.messages import (
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.inputs.sections import PlatformSection, SchedulerSection, Section
 from simplugin.platforms import Platform
-from simplugin.scenarios.generators.calls import generator_called
+from simplugin.scenarios.generators.calls import Generator, generator_called
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.kinds import KINDS, kind_called
 from simplugin.scenarios.sections import NEED_TRACE, OutputSection, SimulationSection
@@ -113,25 +113,35 @@ class Scenario:
         except PlatformError as error:
             message, remedy = error.message, error.remedy
             raise self.error(message, "platform", "generator", remedy=remedy) from error.__cause__
+        if wrong := generator_problems(generator, parameters, seeded=section.seed is not None):
+            raise self.errors(wrong)
         try:
             return generator.platform(parameters, self.directory)
         except PlatformError as error:
-            place = parameter_path(error.path, seeded=section.seed is not None)
+            place = ("platform", "parameters")
             raise self.error(error.message, *place, remedy=error.remedy) from error
 
 
-def parameter_path(path: Sequence[str | int], *, seeded: bool) -> tuple[str | int, ...]:
-    """Return the path in a scenario of a parameter of the generator of its platform.
+def generator_problems(
+    generator: Generator, parameters: Mapping[str, Any], *, seeded: bool
+) -> list[Problem]:
+    """Return what is wrong with the parameters of the generator of a scenario's platform.
 
     Parameters
     ----------
-    path : sequence of str or int
-        Of the parameter; empty for all of them.
+    generator : Generator
+        The generator.
+    parameters : mapping
+        By name.
     seeded : bool
         True if ``[platform]`` has the seed.
     """
-    own_seed = seeded and path[:1] == ("seed",)
-    return ("platform", "seed") if own_seed else ("platform", "parameters", *path)
+    problems = generator.read(parameters)[1]
+    above = [() if seeded and each.path == ("seed",) else ("parameters",) for each in problems]
+    return [
+        Problem(("platform", *key, *each.path), each.message, each.remedy)
+        for key, each in zip(above, problems, strict=True)
+    ]
 
 
 def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> ScenarioError:

@@ -190,7 +190,7 @@ def test_generated_platform(lab, file):
 
 
 NO_GENERATORS = [
-    (OWN, "key 'speed' is missing; add it"),
+    (OWN, "key 'platform.parameters.speed' is missing; add it"),
     (f'{OWN}parameters = {{ speed = "x" }}', "refuses its parameters: "),
     ('generator = "my_platforms:nothing"', "returned NoneType, not a Platform"),
 ]
