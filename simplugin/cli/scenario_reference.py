@@ -30,6 +30,7 @@ from simplugin.scenarios.ranges import Range
 from simplugin.scenarios.scenario import Sections
 from simplugin.scenarios.sections import OutputSection, SimulationSection
 from simplugin.simulation.options import SimGridOptions
+from simplugin.workloads.graph_generators import DRAWS
 from simplugin.workloads.task_costs import CostLaw
 
 _HEAD = """\
@@ -69,7 +70,10 @@ def reference() -> str:
     for name in KINDS:
         title = f'[workload] with kind = "{name}"'
         lines += _table(title, _of_model(kind_called(name).workload), 2)
-    lines += _of_graph_generators()
+    lines += _table("[workload.graphs.parameters]", (), 2)
+    for draw in DRAWS:
+        lines += _table(draw.__name__, _of_function(draw, hidden=("generator", "costs")), 3)
+    lines += _table("costs, of every generator", _of_function(CostLaw), 3)
     lines += _table("[scheduler]", _of_model(SchedulerSection), 2)
     for capability, (module, given) in _CAPABILITIES.items():
         lines += _of_capability(capability, importlib.import_module(module), given)
@@ -91,17 +95,6 @@ def _of_capability(capability: str, module: Any, given: int) -> Iterator[str]:
     for name, policy in policies.items():
         if rows := list(_of_function(policy, given, ("seed",))):
             yield from _table(f"{capability}.{name}", rows, 3)
-
-
-def _of_graph_generators() -> Iterator[str]:
-    """Yield the parameters of the generators of task graphs."""
-    from simplugin.workloads.graph_generators import DRAWS
-
-    yield "## `[workload.graphs.parameters]`"
-    yield ""
-    for draw in DRAWS:
-        yield from _table(draw.__name__, _of_function(draw, hidden=("generator", "costs")), 3)
-    yield from _table("costs, of every generator", _of_function(CostLaw), 3)
 
 
 Row = tuple[str, str, str, str, str]

@@ -9,9 +9,9 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from simplugin.inputs.places import shown
 from simplugin.near_names import did_you_mean
 
-MAX_SHOWN = 80  # characters of a value in a message
 _REMEDIES = {
     "array_type": "give a list",
     "bool_type": "give true or false",
@@ -23,7 +23,6 @@ _REMEDIES = {
     "string_type": "give a text",
     "string_too_short": "give a text",
     "tuple_type": "give a list",
-    "string_pattern_mismatch": "write 'module:function'",
 }
 
 Path = tuple[str | int, ...]
@@ -186,6 +185,8 @@ def remedy_of(found: Mapping[str, Any]) -> str:
         return cause.remedy or ""
     if found["type"] in _REMEDIES:
         return _REMEDIES[found["type"]]
+    if found["type"] == "string_pattern_mismatch":
+        return f"write it as {found['ctx']['pattern']}"
     if found["type"] == "too_short":
         return f"give at least {found['ctx']['min_length']}"
     if found["type"] == "too_long":
@@ -196,12 +197,6 @@ def remedy_of(found: Mapping[str, Any]) -> str:
     if reason.startswith(("give greater", "give less")):
         reason = reason.replace("give", "give a number", 1)
     return reason
-
-
-def shown(value: Any) -> str:
-    """Return a value for a message, shortened to `MAX_SHOWN` characters."""
-    text = repr(value)
-    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "..."
 
 
 def _fields(table: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:

@@ -109,7 +109,8 @@ class Signature:
             The arguments with the types of the signature, and what is wrong with them.
         """
         values = dict(given)
-        problems = [missing_key((*path, name)) for name in self.types if self._lacks(name, given)]
+        lacking = [name for name in self.types if name in self.required and name not in given]
+        problems = [missing_key((*path, name)) for name in lacking]
         for name, value in given.items():
             if name in self.types:
                 try:
@@ -117,10 +118,6 @@ class Signature:
                 except ValidationError as error:
                     problems += problems_of(error, self.types[name], value, (*path, name))
         return values, problems
-
-    def _lacks(self, name: str, given: Mapping[str, Any]) -> bool:
-        """Return True if a required parameter is absent."""
-        return name in self.required and name not in given
 
 
 def policy_of(scenario: Scenario, shipped: Mapping[str, _Policy]) -> _Policy:

@@ -10,7 +10,8 @@ from typing import Annotated, Any, get_args
 from pydantic import BeforeValidator, Field
 
 from simplugin.errors import UnitError
-from simplugin.inputs.messages import InvalidValueError, shown
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.inputs.places import shown
 from simplugin.units import (
     format_bandwidth,
     format_size,

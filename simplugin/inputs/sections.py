@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -32,9 +34,16 @@ def _existing(value: Any, info: ValidationInfo) -> Path:
     return path
 
 
+def _reference(value: str) -> str:
+    """Raise ValueError unless a text names a function."""
+    if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", value) is None:
+        raise ValueError("write 'module:function'")
+    return value
+
+
 AnyPath = Annotated[Path, BeforeValidator(_located)]
 ExistingFile = Annotated[Path, BeforeValidator(_existing)]
-Reference = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
+Reference = Annotated[str, AfterValidator(_reference)]
 
 
 class Section(BaseModel):

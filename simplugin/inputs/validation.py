@@ -11,7 +11,8 @@ from pydantic import AfterValidator, BeforeValidator, TypeAdapter, ValidationErr
 
 from simplugin.errors import SimpluginError
 from simplugin.inputs.documents import Document
-from simplugin.inputs.messages import InvalidValueError, problems_of, shown, suggestion
+from simplugin.inputs.messages import InvalidValueError, problems_of, suggestion
+from simplugin.inputs.places import shown
 from simplugin.inputs.sections import Section
 
 

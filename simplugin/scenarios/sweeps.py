@@ -275,11 +275,13 @@ def _variation(document: Mapping[str, Any], table: Mapping[str, Any], source: Pa
     return Variation(tuple(settings), _axes(base, own, (*source, _SWEEP)), name)
 
 
-def _flat(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield the values in nested tables with their keys."""
+def _flat(
+    table: Mapping[str, Any], above: tuple[str, ...] = (), *, ranges: bool = False
+) -> Iterator[tuple[Path, Any]]:
+    """Yield the values in nested tables with their keys; a range is a value where there are any."""
     for key, value in table.items():
-        if isinstance(value, Mapping) and value:
-            yield from _flat(value, (*above, key))
+        if isinstance(value, Mapping) and value and not (ranges and is_range(value)):
+            yield from _flat(value, (*above, key), ranges=ranges)
         else:
             yield (*above, key), value
 
@@ -287,21 +289,12 @@ def _flat(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tup
 def _axes(document: Mapping[str, Any], sweep: Mapping[str, Any], source: Path) -> tuple[Axis, ...]:
     """Read a grid."""
     found: list[Axis] = []
-    for words, value in _swept(sweep):
+    for words, value in _flat(sweep, ranges=True):
         place = (*source, *words)
         path = _located(document, words, place)
         refuse_idle(path, place, swept=True)
         found.append(Axis(path, _values(value, place), place))
     return tuple(found)
-
-
-def _swept(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield lists and ranges in nested tables with their keys."""
-    for key, value in table.items():
-        if isinstance(value, Mapping) and value and not is_range(value):
-            yield from _swept(value, (*above, key))
-        else:
-            yield (*above, key), value
 
 
 def _values(value: Any, source: Path) -> Sequence[Any] | Steps | Powers:
