@@ -14,7 +14,20 @@ class SimpluginError(Exception):
 
 
 class UnitError(SimpluginError):
-    """A quantity that is not a number followed by a unit of its dimension."""
+    """A quantity that is not a number followed by a unit of its dimension.
+
+    Parameters
+    ----------
+    message : str
+        The fault, quoting the text.
+    remedy : str
+        How to write it.
+    """
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(f"{message}; {remedy}" if remedy else message)
+        self.message = message
+        self.remedy = remedy
 
 
 class SetupError(SimpluginError):
@@ -28,11 +41,14 @@ class WorkloadError(SimpluginError):
     ----------
     application : str or None
         Name of the application concerned, if it is one.
+    argument : str
+        Name of the argument at fault, where callers need to know; empty otherwise.
     """
 
-    def __init__(self, message: str, application: str | None = None) -> None:
+    def __init__(self, message: str, application: str | None = None, argument: str = "") -> None:
         super().__init__(message)
         self.application = application
+        self.argument = argument
 
 
 class InfeasibleError(SimpluginError):
@@ -56,7 +72,17 @@ class FileError(SimpluginError):
         Line in `file`, counted from 1.
     remedy : str, optional
         How to right it.
+
+    Attributes
+    ----------
+    path : tuple of str or int
+        The keys, from the outside in, that lead to the value concerned.
+    others : tuple of FileError
+        Of several things that are wrong with a file each by itself, in the order of their lines.
     """
+
+    path: tuple[str | int, ...] = ()
+    others: tuple[FileError, ...] = ()
 
     def __init__(
         self,
@@ -107,15 +133,10 @@ class ScenarioError(FileError):
 
     Attributes
     ----------
-    path : tuple of str or int
-        The keys, from the outside in, that lead to the value concerned.
     key : str or None
-        The same with dots.
-    others : tuple of ScenarioError
-        Of several things that are wrong with a file each by itself, in the order of their lines.
+        The `path` with dots.
     """
 
-    path: tuple[str | int, ...] = ()
     others: tuple[ScenarioError, ...] = ()
 
     @property

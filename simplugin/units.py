@@ -26,6 +26,7 @@ __all__ = [
     "parse_speed",
     "parse_speeds",
     "parse_time",
+    "parse_work",
 ]
 
 _DECIMAL = ("k", "M", "G", "T", "P", "E", "Z", "Y")
@@ -82,6 +83,11 @@ def parse_speed(text: str) -> float:
         It is no number, out of range, or of an unknown unit. The other parsers do the same.
     """
     return _parse(text, _SPEEDS, "speed", "f", "1.5Gf")
+
+
+def parse_work(text: str) -> float:
+    """Read an amount of computation [flop]; SimGrid writes it as it writes speeds."""
+    return _parse(text, _SPEEDS, "amount of computation", "f", "1.5Gf")
 
 
 def parse_speeds(text: str) -> list[float]:
@@ -145,16 +151,15 @@ def _parse(text: str, units: Mapping[str, float], kind: str, default: str, examp
     """Read a number followed by one of the units."""
     match = _NUMBER.match(text)
     if match is None:
-        raise UnitError(f"{kind} {text!r} is not a number with a unit; write e.g. {example!r}")
+        raise UnitError(f"{kind} {text!r} is not a number with a unit", f"write e.g. {example!r}")
     number = _number(match)
     if number is None:
-        raise UnitError(f"{kind} {text!r} is out of the range of floating-point numbers")
+        message = f"{kind} {text!r} is out of the range of floating-point numbers"
+        raise UnitError(message, f"write e.g. {example!r}")
     unit = match["unit"] or default
     if unit not in units:
-        raise UnitError(
-            f"{kind} {text!r} has the unknown unit {unit!r}{_nearest(unit, units)}; "
-            f"write e.g. {example!r}"
-        )
+        message = f"{kind} {text!r} has the unknown unit {unit!r}{_nearest(unit, units)}"
+        raise UnitError(message, f"write e.g. {example!r}")
     return number * units[unit]
 
 

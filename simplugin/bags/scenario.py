@@ -15,12 +15,11 @@ from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER, Policy
-from simplugin.bags.trees import TreeError, tree_of
+from simplugin.bags.trees import tree_of
 from simplugin.errors import (
     InfeasibleError,
     PlatformError,
     SimpluginError,
-    UnitError,
     WorkloadError,
 )
 from simplugin.formats.platform_xml import read_platform
@@ -143,10 +142,8 @@ def _tree(scenario: Scenario, platform: Platform | Path) -> Tree:
             workload.parents if "parents" in workload.model_fields_set else None,
             distributors=workload.distributors,
         )
-    except TreeError as error:
-        place: tuple[str | int, ...] = (error.argument,)
-        if error.argument == "root":
-            place = ("applications", 0, "master")
+    except WorkloadError as error:
+        place = (error.argument,) if error.argument else ("applications", 0, "master")
         raise scenario.error(str(error), "workload", *place) from error
 
 
@@ -216,22 +213,14 @@ def _changing(scenario: Scenario, platform: Platform | Path, tree: Tree) -> _Cha
 
 def _change(scenario: Scenario, number: int, known: Changeable, tree: Tree) -> Change:
     """Return a change, checked."""
-    table = scenario.workload.changes[number]
+    change = known.change_in(scenario, number)
     key = ("workload", "changes", number)
-    of_host = table.resource in known.hosts
-    try:
-        known.check(table.resource)
-        change = Change(table.date, table.resource, table.value(of_host=of_host))
-    except WorkloadError as error:
-        raise scenario.error(str(error), *key, "resource") from error
-    except UnitError as error:
-        message = f"workload.changes.{number}.capacity: {error}"
-        raise scenario.error(message, *key, "capacity") from None
-    at = tree.hosts.index(table.resource) if table.resource in tree.hosts else -1
+    of_host = change.resource in known.hosts
+    at = tree.hosts.index(change.resource) if change.resource in tree.hosts else -1
     if of_host and not change.fails and (at < 0 or tree.speed[at] <= 0):
-        message = f"there is a change of {table.resource!r}, which computes no tasks"
+        message = f"there is a change of {change.resource!r}, which computes no tasks"
         raise scenario.error(message, *key, "resource", remedy="remove it, or let it fail")
     if of_host and change.fails and at == 0:
-        message = f"a change makes the root {table.resource!r} fail, but it has all tasks"
+        message = f"a change makes the root {change.resource!r} fail, but it has all tasks"
         raise scenario.error(message, *key, "capacity", remedy="give a capacity above 0")
     return change

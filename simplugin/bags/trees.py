@@ -25,20 +25,6 @@ if TYPE_CHECKING:
     Pair = tuple[str, str]
 
 
-class TreeError(WorkloadError):
-    """A tree that cannot be on a platform.
-
-    Attributes
-    ----------
-    argument : {"root", "parents", "distributors"}
-        The argument of `tree_of` at fault.
-    """
-
-    def __init__(self, message: str, argument: str = "root") -> None:
-        super().__init__(message)
-        self.argument = argument
-
-
 def tree_of(
     platform: Platform | str | os.PathLike[str],
     root: str,
@@ -77,7 +63,7 @@ def tree_of(
     ------
     PlatformError
         SimGrid refuses the platform.
-    TreeError
+    WorkloadError
         A host is not there, `parents` is no tree, a parent has no route to a child or back, or a
         route passes a Wi-Fi link, whose bandwidth is not one number.
     """
@@ -108,28 +94,31 @@ def _check_names(
     """Raise if a name is that of no host."""
     known = set(hosts)
     if root not in known:
-        raise TreeError(f"the root {root!r} is no host of the platform")
+        raise WorkloadError(f"the root {root!r} is no host of the platform")
     for what, names in (
         ("parents", [name for pair in parents.items() for name in pair]),
         ("distributors", distributors),
     ):
         for name in names:
             if name not in known:
-                raise TreeError(f"{what} names {name!r}, which is no host of the platform", what)
+                raise WorkloadError(
+                    f"{what} names {name!r}, which is no host of the platform", argument=what
+                )
 
 
 def _check_parents(root: str, parents: Mapping[str, str], reached: Collection[str]) -> None:
     """Raise unless the given parents are a tree."""
     if root in parents:
-        raise TreeError(
-            f"parents gives the root {root!r} a parent, {parents[root]!r}; leave it out", "parents"
+        raise WorkloadError(
+            f"parents gives the root {root!r} a parent, {parents[root]!r}; leave it out",
+            argument="parents",
         )
     for host, parent in parents.items():
         if host not in reached:
-            raise TreeError(
+            raise WorkloadError(
                 f"parents does not lead from {host!r} by way of {parent!r} to the root {root!r};"
                 " give each host on the way a parent, and no two one another",
-                "parents",
+                argument="parents",
             )
 
 
@@ -155,10 +144,10 @@ def _check_routes(down: Iterable[Pair], resolved: ResolvedPlatform) -> None:
     for source, destination, reason in resolved.unreachable:
         parent = source if (source, destination) in chosen else destination
         host = destination if parent == source else source
-        raise TreeError(
+        raise WorkloadError(
             f"parents makes {parent!r} the parent of {host!r}, but there is no route from"
             f" {source!r} to {destination!r} ({reason.strip()}); choose a neighbour",
-            "parents",
+            argument="parents",
         )
 
 
@@ -194,7 +183,7 @@ def _narrowest(links: Iterable[ResolvedLink], parent: str, host: str) -> float:
     """Return the bandwidth of the narrowest link of a route."""
     for link in links:
         if link.sharing_policy == WIFI:
-            raise TreeError(
+            raise WorkloadError(
                 f"the route from {parent!r} to {host!r} passes the Wi-Fi link {link.name!r}, whose"
                 " bandwidth is not one number; give parents that leave the host out"
             )

@@ -10,10 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+)
 
 from simplugin.campaigns.campaign_checks import (
-    checked_section,
     refuse_large_numbers,
     refuse_uncountable,
     refuse_wrong_values,
@@ -25,8 +31,9 @@ from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.own_functions import TARGET as OWN_TARGET
 from simplugin.campaigns.own_functions import OwnFunction
 from simplugin.campaigns.running.slurm import SlurmSection
-from simplugin.errors import ScenarioError, UnitError
-from simplugin.inputs.messages import Problem, unknown_key
+from simplugin.errors import ScenarioError
+from simplugin.inputs.messages import InvalidValueError, Problem, problems_of
+from simplugin.inputs.quantities import Memory, Time
 from simplugin.inputs.sections import AnyPath, Section, is_below
 from simplugin.scenarios.scenario import (
     CAMPAIGN_TABLES,
@@ -36,7 +43,7 @@ from simplugin.scenarios.scenario import (
     read_toml,
     scenario_error,
 )
-from simplugin.scenarios.substitutions import NowhereError, plain
+from simplugin.scenarios.substitutions import plain
 from simplugin.scenarios.sweeps import (
     SweepError,
     Variations,
@@ -44,25 +51,11 @@ from simplugin.scenarios.sweeps import (
     sweep_error,
     variations_of,
 )
-from simplugin.units import parse_size
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
 _STORE = "campaign.sqlite"
 # Parts of the golden ratio are spread evenly however many there are, and follow no period.
 _GOLDEN = (5**0.5 - 1) / 2
-
-
-def _in_bytes(value: Any) -> Any:
-    """Take a text as an amount of memory."""
-    if not isinstance(value, str):
-        return value
-    try:
-        size = parse_size(value)
-    except UnitError as error:
-        raise ValueError(str(error)) from None
-    if not math.isfinite(size):
-        raise ValueError("leave it out for no limit")
-    return round(size)
 
 
 class KeepTable(Section):
@@ -90,18 +83,9 @@ class KeepTable(Section):
         each = [self.each] if isinstance(self.each, str) else self.each
         try:
             return variations.selected(each, leaves("", self.where))
-        except NowhereError as error:
+        except InvalidValueError as error:
             message = f"campaign.keep: {error.message}"
-            raise sweep_error(("campaign", "keep"), message, error.remedy) from None
-
-
-def _number_or_all(value: Any) -> Any:
-    """Refuse what says neither how many nor which."""
-    if isinstance(value, Mapping):
-        return KeepTable.model_validate(dict(value))
-    if value != "all" and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise ValueError("give a number of runs, 'all', or { each = KEY, where = { KEY = VALUE } }")
-    return value
+            raise sweep_error(("campaign", "keep"), message, error.remedy or "") from None
 
 
 def _matching(value: str, info: ValidationInfo) -> str:
@@ -134,16 +118,18 @@ class CampaignSection(Section):
     retries : int
         How often a run whose process died is tried again.
     keep : int, "all" or KeepTable
-        Of how many runs, or of which, curves and Gantt charts are kept.
+        Of how many runs curves, tables and Gantt charts are kept, one in each equal part of the
+        campaign; or of which.
     inputs : list of str
-        Paths and patterns of files, besides those that the scenario names, that runs read.
+        Paths and patterns such as ``["data/*.csv"]`` of files, besides those that the scenario
+        names, that decide what comes out.
     """
 
     store: AnyPath | None = None
-    wall_limit: Annotated[float, Field(gt=0), BeforeValidator(_limited)] = 3600.0
-    memory_limit: Annotated[int, Field(gt=0), BeforeValidator(_in_bytes)] | None = None
+    wall_limit: Annotated[Time, Field(gt=0), BeforeValidator(_limited)] = 3600.0
+    memory_limit: Memory | None = None
     retries: Annotated[int, Field(ge=0)] = 1
-    keep: Annotated[int | Literal["all"] | KeepTable, PlainValidator(_number_or_all)] = 8
+    keep: Annotated[int, Field(ge=0)] | Literal["all"] | KeepTable = 8
     inputs: list[Annotated[str, AfterValidator(_matching)]] = Field(default_factory=list)
 
     def settings(self, store: Path, variations: Variations) -> CampaignSettings:
@@ -172,6 +158,44 @@ class CampaignSection(Section):
             else min(total if keep == "all" else keep, total),
             inputs=tuple(self.inputs),
         )
+
+
+class _Variation(Section):
+    """One of ``[[variations]]``; further keys are those that it sets."""
+
+    model_config = ConfigDict(extra="allow")
+    name: Annotated[str, Field(min_length=1)] | None = None
+    sweep: dict[str, Any] = Field(default_factory=dict)
+
+
+class Tables(Section):
+    """The tables of a campaign file; those of its scenario are validated with values put in."""
+
+    title: Any = None
+    platform: Any = None
+    workload: Any = None
+    scheduler: Any = None
+    simulation: Any = None
+    metrics: Any = None
+    output: Any = None
+    campaign: CampaignSection = CampaignSection()
+    slurm: SlurmSection | None = None
+    sweep: dict[str, Any] = Field(default_factory=dict)
+    variations: list[_Variation] = Field(default_factory=list)
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any], file: Path, text: str) -> Tables:
+        """Return the tables of a document.
+
+        Raises
+        ------
+        ScenarioError
+            A key is unknown, or a value of a campaign's own tables is invalid.
+        """
+        try:
+            return cls.model_validate(document, context={"directory": file.parent})
+        except ValidationError as error:
+            raise scenario_error(problems_of(error, cls, document), file, text) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -571,18 +595,12 @@ def _campaign(
     trust: Iterable[str] = (),
 ) -> Campaign:
     """Check a campaign, wherever it is from."""
-    _refuse_unknown(document, file, text)
     refuse_large_numbers(document, file, text)
+    tables = Tables.of(document, file, text)
     scenario = {key: value for key, value in document.items() if key in SCENARIO_KEYS}
-    section = checked_section(CampaignSection, document, "campaign", file, text)
-    slurm = checked_section(SlurmSection, document, "slurm", file, text)
-    sweep, listed = document.get("sweep", {}), document.get("variations", [])
     try:
-        if not isinstance(listed, list):
-            message = f"variations is {listed!r}"
-            raise SweepError(Problem(("variations",), message, "write [[variations]]"))
-        variations = variations_of(scenario, sweep, listed)
-        settings = section.settings(file.with_suffix(".sqlite"), variations)
+        variations = variations_of(scenario, tables.sweep, document.get("variations", []))
+        settings = tables.campaign.settings(file.with_suffix(".sqlite"), variations)
     except SweepError as error:
         raise scenario_error([error.problem], file, text) from None
     refuse_uncountable(variations, file, text)
@@ -596,18 +614,10 @@ def _campaign(
         variations=variations,
         file="" if by_program else os.path.abspath(file),
         text="" if by_program else text,
-        slurm=slurm if "slurm" in document else None,
+        slurm=tables.slurm,
         source=text_digest(text) if text else "",
         recipe={"document": document, "file": os.path.abspath(file)}
         | ({"function": asdict(function)} if function is not None else {}),
         function=function,
         trust=trust,
     )
-
-
-def _refuse_unknown(document: Mapping[str, Any], file: Path, text: str) -> None:
-    """Refuse keys that neither a scenario nor a campaign has."""
-    known = (*SCENARIO_KEYS, *CAMPAIGN_TABLES)
-    unknown = [unknown_key((key,), known) for key in document if key not in known]
-    if unknown:
-        raise scenario_error(unknown, file, text)

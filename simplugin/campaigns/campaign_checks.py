@@ -9,19 +9,16 @@ from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from simplugin.errors import ScenarioError
-from simplugin.inputs.messages import Problem, from_pydantic
+from simplugin.inputs.messages import Path as Keys
+from simplugin.inputs.messages import Problem, dotted
 from simplugin.inputs.positions import toml_line
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.named_functions import NamedFunctions
 from simplugin.scenarios.ranges import is_too_large
-from simplugin.scenarios.scenario import SCENARIO_KEYS, problems_of, scenario_error
-from simplugin.scenarios.substitutions import Path as Keys
-from simplugin.scenarios.substitutions import dotted
+from simplugin.scenarios.scenario import SCENARIO_KEYS, scenario_error, scenario_problems
 from simplugin.scenarios.sweeps import (
     Axis,
     Setting,
@@ -31,32 +28,11 @@ from simplugin.scenarios.sweeps import (
     variations_of,
 )
 
-_Model = TypeVar("_Model", bound=BaseModel)
 # More of the same would not help.
 _MOST_PROBLEMS = 20
 # What SQLite can number.
 _MOST_RUNS = 2**63 - 1
 _NOWHERE = object()
-
-
-def checked_section(
-    model: type[_Model], document: Mapping[str, Any], name: str, file: Path, text: str
-) -> _Model:
-    """Check a table of a campaign file that scenarios do not have.
-
-    Raises
-    ------
-    ScenarioError
-        Something is wrong with it.
-    """
-    table = document.get(name, {})
-    if not isinstance(table, Mapping):
-        problem = Problem((name,), f"{name} is {table!r}", f"write a table, [{name}]")
-        raise scenario_error([problem], file, text)
-    try:
-        return model.model_validate(dict(table), context={"directory": file.parent})
-    except ValidationError as error:
-        raise scenario_error(from_pydantic(error, model, (name,)), file, text) from None
 
 
 def refuse_wrong_values(
@@ -84,7 +60,7 @@ def refuse_wrong_values(
         for settings in _samples(variations):
             try:
                 document = variations.scenario(settings)
-                problems = problems_of(document, file) or functions.problems(document)
+                problems = scenario_problems(document, file) or functions.problems(document)
                 found |= dict.fromkeys(_about_setting(each, settings) for each in problems)
             except SweepError as error:
                 found[error.problem] = None
@@ -168,28 +144,12 @@ def _about_setting(problem: Problem, settings: Sequence[Setting]) -> Problem:
     within = [each for each in settings if problem.path[: len(each.path)] == each.path]
     if within:
         each = max(within, key=lambda setting: len(setting.path))
-        return Problem(each.source, _message_of_setting(problem, each), problem.remedy)
+        return problem.moved((*each.source, *problem.path[len(each.path) :]))
     around = [each for each in settings if each.path[: len(problem.path)] == problem.path]
-    # A message about a table may begin with the key that it is about.
-    about = [each for each in around if f"{problem.remedy} ".startswith(f"{each.path[-1]} ")]
-    if len(about) == 1:
-        message = f"{dotted(about[0].source)}: {about[0].value!r} is invalid"
-        return Problem(about[0].source, message, problem.remedy)
     if around:
         values = ", ".join(f"{dotted(each.path)} = {each.value!r}" for each in around)
         return replace(problem, message=f"{problem.message}, with {values}")
     return problem
-
-
-def _message_of_setting(problem: Problem, setting: Setting) -> str:
-    """Return what is wrong as a message about what was set."""
-    source, key, message = dotted(setting.source), problem.key, problem.message
-    if setting.path == problem.path and message.startswith(f"{key} is "):
-        rest = message.removeprefix(f"{key} is ")
-        # It may say by itself why.
-        explained = ", " in rest.removeprefix(repr(setting.value))
-        return f"{source}: {rest}" if explained else f"{source}: {rest} is invalid"
-    return f"{source}: {message.removeprefix(f'{key}: ')}"
 
 
 def text_digest(text: str) -> str:

@@ -134,6 +134,20 @@ def new(
 
 
 @app.command()
+def scenario(
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Type, unit, default and meaning of every key.")
+    ] = False,
+) -> None:
+    """Tell what scenario and campaign files may say."""
+    if not reference:
+        raise typer.BadParameter("say what to tell: --reference")
+    from simplugin.cli.scenario_reference import reference as page
+
+    typer.echo(page())
+
+
+@app.command()
 def check(
     files: Annotated[
         list[Path],

@@ -85,7 +85,7 @@ def generate(
                 raise PlatformError(
                     "the seed is given twice", remedy="give --seed or seed=, not both"
                 )
-            if "seed" not in generator.parameters and not generator.takes_anything:
+            if "seed" not in generator.signature.types and not generator.signature.takes_any:
                 raise PlatformError(
                     f"generator {name!r} draws nothing: it has no seed", remedy="leave out --seed"
                 )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, PlainValidator
+from pydantic import BeforeValidator, Field
 
 from simplugin.errors import PlatformError
 from simplugin.inputs.documents import Document, read_toml
-from simplugin.inputs.validation import InvalidValueError, table, tuple_of, validated
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.inputs.validation import table, tuple_of, validated
 from simplugin.platforms.consistency import require_consistent
+from simplugin.platforms.drawn_quantities import DrawnBandwidth, DrawnLatency, DrawnSpeed, drawn
 from simplugin.platforms.federations.federation import Federation
 from simplugin.platforms.federations.parts import (
     BACKBONES,
@@ -22,14 +24,6 @@ from simplugin.platforms.federations.parts import (
     SiteLink,
     Switch,
     Wire,
-)
-from simplugin.platforms.laws import (
-    COUNT,
-    QUANTITIES,
-    Dimension,
-    MisreadError,
-    read_law,
-    read_number,
 )
 
 if TYPE_CHECKING:
@@ -110,56 +104,6 @@ def _platform(document: Document, seed: int | None) -> Platform:
     return platform
 
 
-def _number_or_law(dimension: Dimension, number: Callable[[Any], Any], example: str) -> Any:
-    """Return the type of a number, or of the law that it is drawn from."""
-
-    def read(value: Any) -> Any:
-        """Return the number or the law."""
-        try:
-            return (
-                read_law("{name}", value, dimension) if isinstance(value, dict) else number(value)
-            )
-        except MisreadError as error:
-            raise InvalidValueError(error.message, error.remedy, error.path) from None
-
-    return Annotated[Any, PlainValidator(read), Field(examples=[example])]
-
-
-def _quantity(key: str) -> Any:
-    """Return the type of a quantity of the dimension that its key says."""
-    dimension = QUANTITIES[key]
-    example = f"e.g. {dimension.example}, a number [{dimension.si}], or a law"
-    return _number_or_law(dimension, lambda value: read_number("{name}", value, dimension), example)
-
-
-def _whole(least: int, remedy: str = "") -> Callable[[Any], int]:
-    """Return what reads a whole number, which may be written as 4.0."""
-
-    def read(value: Any) -> int:
-        """Return the number."""
-        known = isinstance(value, int | float) and not isinstance(value, bool)
-        if not known or not float(value).is_integer() or value < least:
-            advice = remedy or f"a whole number of at least {least}"
-            raise InvalidValueError(f"{{name}} is {value!r}", f"give {advice}")
-        return int(value)
-
-    return read
-
-
-def _text(value: Any) -> str:
-    """Return a text that is not empty."""
-    if not isinstance(value, str) or not value:
-        raise InvalidValueError(f"{{name}} is {value!r}", "give a text")
-    return value
-
-
-def _ends(value: Any) -> list[str]:
-    """Return the names of two sites."""
-    if not isinstance(value, list) or len(value) != 2:
-        raise InvalidValueError(f"{{name}} is {value!r}", "give 2 texts in brackets")
-    return [_text(each) for each in value]
-
-
 def _switch(bandwidth: float | Law, latency: Any = 0.0, uplink: Wire | None = None) -> Switch:
     """Return a switch without a name."""
     return Switch("", bandwidth, latency, uplink)
@@ -198,13 +142,17 @@ def _federation(
     return Federation(name, sites, backbone, seed)
 
 
-_TEXT = Annotated[Any, PlainValidator(_text), Field(examples=["a text"])]
-_KIND = Annotated[Any, PlainValidator(_text), Field(examples=[f"one of {', '.join(BACKBONES)}"])]
-_SEED = Annotated[Any, PlainValidator(_whole(0))]
-_REPEAT = Annotated[Any, PlainValidator(_whole(1))]
-_SEVERAL = "a whole number of at least 1, or a law"
-_COUNT = _number_or_law(COUNT, _whole(1, _SEVERAL), _SEVERAL)
-_CAPACITY = {"bandwidth": _quantity("bandwidth"), "latency": _quantity("latency")}
+def _whole(value: Any) -> Any:
+    """Return a whole number, which may be written as 4.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+_TEXT = Annotated[str, Field(min_length=1, examples=["a text"])]
+_KIND = Annotated[str, Field(examples=[f"one of {', '.join(BACKBONES)}"])]
+_SEED = Annotated[int, BeforeValidator(_whole), Field(ge=0)]
+_REPEAT = Annotated[int, BeforeValidator(_whole), Field(ge=1)]
+_COUNT = drawn(_REPEAT, float)
+_CAPACITY = {"bandwidth": DrawnBandwidth, "latency": DrawnLatency}
 _CABLE = {**_CAPACITY, "duplex": bool}
 _WIRE = table(Wire, **_CABLE)
 _SWITCH = table(_switch, **_CAPACITY, uplink=_WIRE)
@@ -213,7 +161,7 @@ _CLUSTER = table(
     name=_TEXT,
     repeat=_REPEAT,
     hosts=_COUNT,
-    speed=_quantity("speed"),
+    speed=DrawnSpeed,
     cores=_COUNT,
     **_CAPACITY,
     backbone=table(_switch, **_CAPACITY),
@@ -230,7 +178,7 @@ _SITE = table(
     uplink=_WIRE,
     clusters=tuple_of(_CLUSTER),
 )
-_BETWEEN = Annotated[Any, PlainValidator(_ends), Field(examples=["2 texts in brackets"])]
+_BETWEEN = Annotated[list[_TEXT], Field(min_length=2, max_length=2, examples=["two names"])]
 _BACKBONE = table(
     _backbone,
     kind=_KIND,

@@ -127,11 +127,8 @@ class PlatformReader:
             try:
                 value = attribute.codec.parse(text)
             except UnitError as error:
-                message, _, remedy = str(error).partition("; ")
-                raise PlatformError(
-                    f"{key} of {named(node)}: {message}",
-                    remedy=remedy or "write a number and a unit",
-                ) from None
+                message = f"{key} of {named(node)}: {error.message}"
+                raise PlatformError(message, remedy=error.remedy) from None
             except ValueError:
                 verb = "are" if key == "coordinates" else "is"
                 message = f"{key} of {named(node)} {verb} {text!r}"

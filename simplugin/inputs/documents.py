@@ -14,9 +14,10 @@ from simplugin.inputs.positions import json_line, json_starts, toml_line, toml_s
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from simplugin.errors import FileError
+    from simplugin.inputs.messages import Problem
     from simplugin.inputs.positions import Path
 
 # What Python's parser takes and JSON has not, and what has more digits than Python reads.
@@ -43,7 +44,7 @@ class Document:
     file : path, optional
         None for values that were not read from a file.
     text : str
-        Empty if there is no file.
+        Empty for what a program put together, whether or not in the name of a file.
     find_line : callable
         From the text and a path in the content to the line.
     """
@@ -56,7 +57,7 @@ class Document:
 
     def line(self, path: Path) -> int | None:
         """Return the line of the value at a path, counted from 1; None if it is unknown."""
-        if self.file is None:
+        if self.file is None or not self.text:
             return None
         # What the outermost table lacks is missing from the first line on.
         return self.find_line(self.text, path) or (1 if path else None)
@@ -64,6 +65,20 @@ class Document:
     def error(self, path: Path, message: str, remedy: str | None) -> FileError:
         """Return an error at the line of the value at a path."""
         return self.kind(message, file=self.file, line=self.line(path), remedy=remedy)
+
+    def errors(self, problems: Iterable[Problem]) -> FileError:
+        """Return one error about all problems, with the line and the path of the first."""
+        errors = []
+        for each in problems:
+            errors.append(self.error(each.path, each.text, each.remedy))
+            errors[-1].path = each.path
+        first, *others = sorted(errors, key=lambda error: error.line or 0)
+        if not others:
+            return first
+        remedy = "\n".join([first.remedy or "and", *map(str, others)])
+        joined = self.kind(first.message, file=first.file, line=first.line, remedy=remedy)
+        joined.path, joined.others = first.path, (first, *others)
+        return joined
 
     def at(self, *path: str | int) -> Item:
         """Return the place of a value."""
@@ -129,7 +144,8 @@ def read_toml(
         message, line = f"{shown(number[0])} is too large", _line(text, number)
         raise kind(message, file=path, line=line, remedy="give a smaller number")
     try:
-        return Document(tomllib.loads(text), kind, path, text)
+        # Also an empty file has a first line.
+        return Document(tomllib.loads(text), kind, path, text or "\n")
     except tomllib.TOMLDecodeError as error:
         message, line = toml_syntax_error(error, text)
         raise kind(f"not TOML: {message}", file=path, line=line, remedy=remedy) from None

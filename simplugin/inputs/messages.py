@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
+from simplugin.inputs.places import shown
 from simplugin.near_names import did_you_mean
 
-MAX_SHOWN = 80  # characters of a value in a message
 _REMEDIES = {
+    "array_type": "give a list",
     "bool_type": "give true or false",
     "dict_type": "give a table",
     "float_type": "give a number",
     "int_type": "give a whole number",
     "list_type": "give a list",
-    "missing": "add it",
     "model_type": "give a table",
     "string_type": "give a text",
-    "string_pattern_mismatch": "write 'module:function'",
+    "string_too_short": "give a text",
+    "tuple_type": "give a list",
 }
 
 Path = tuple[str | int, ...]
+
+
+class InvalidValueError(ValueError):
+    """An error of a validator that has a message of its own.
+
+    Parameters
+    ----------
+    message : str
+        A sentence in which ``{key}`` stands for the path of the culprit.
+    remedy : str, optional
+        How to right it.
+    path : sequence of str or int
+        From the value that was validated to the culprit in it.
+    """
+
+    def __init__(self, message: str, remedy: str | None = None, path: Iterable[Any] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+        self.path = tuple(path)
 
 
 @dataclass(frozen=True)
@@ -35,7 +57,7 @@ class Problem:
     path : tuple of str or int
         Keys and positions in arrays that lead to it, from the outside in.
     message, remedy : str
-        The cause, and how to correct it.
+        The cause, in which ``{key}`` stands for the path, and how to correct it.
     """
 
     path: Path
@@ -47,6 +69,16 @@ class Problem:
         """The path with dots, as in TOML."""
         return dotted(self.path)
 
+    @property
+    def text(self) -> str:
+        """The message with the path in it."""
+        return self.message.replace("{key}", self.key or "the document")
+
+    def moved(self, path: Path) -> Problem:
+        """Return the same problem of a value that another document has at another path."""
+        message = self.message if "{key}" in self.message else f"{{key}}: {self.message}"
+        return Problem(path, message, self.remedy)
+
 
 def dotted(path: Iterable[str | int]) -> str:
     """Return a path with dots between its steps."""
@@ -55,13 +87,12 @@ def dotted(path: Iterable[str | int]) -> str:
 
 def unknown_key(path: Path, known: Iterable[str], otherwise: str = "the keys here are") -> Problem:
     """Return the problem of an unknown key, which suggests similar ones."""
-    remedy = suggestion(str(path[-1]), known, otherwise)
-    return Problem(path, f"unknown key {dotted(path)!r}", remedy)
+    return Problem(path, "unknown key '{key}'", suggestion(str(path[-1]), known, otherwise))
 
 
-def missing_key(path: Path) -> Problem:
+def missing_key(path: Path, example: str = "") -> Problem:
     """Return the problem of a required key that is absent."""
-    return Problem(path, f"key {dotted(path)!r} is missing", "add it")
+    return Problem(path, "key '{key}' is missing", f"add it: {example}" if example else "add it")
 
 
 def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
@@ -72,52 +103,135 @@ def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
     return f"{otherwise} {', '.join(names)}" if names else "there is none"
 
 
-def from_pydantic(error: ValidationError, model: type[BaseModel], section: Path) -> list[Problem]:
-    """Translate the errors that pydantic found in a section."""
-    problems = []
-    for found in error.errors(include_url=False):
-        path = (*section, *found["loc"])
-        if found["type"] == "extra_forbidden":
-            problems.append(unknown_key(path, _keys_at(model, found["loc"][:-1])))
-        elif found["type"] == "missing":
-            problems.append(missing_key(path))
-        elif not found["loc"]:
-            message = f"[{dotted(path)}] cannot be used"
-            problems.append(Problem(path, message, remedy_of(found)))
-        else:
-            message = f"{dotted(path)} is {shown(found['input'])}"
-            problems.append(Problem(path, message, remedy_of(found)))
-    return problems
+def problems_of(
+    error: ValidationError, kind: Any, content: Any, section: Path = ()
+) -> list[Problem]:
+    """Translate the errors that pydantic found in a value.
+
+    Parameters
+    ----------
+    error : ValidationError
+        The errors.
+    kind : type
+        The type that the value was to have.
+    content : object
+        The value.
+    section : tuple of str or int
+        Its path.
+    """
+    found: dict[Path, list[Mapping[str, Any]]] = {}
+    for each in error.errors(include_url=False):
+        found.setdefault(_path(each, content), []).append(each)
+    # Of the members of a union, those count that come nearest.
+    outer = {path[:length] for path in found for length in range(len(path))}
+    return [
+        _problem(several, kind, content, section, path)
+        for path, several in found.items()
+        if path not in outer
+    ]
+
+
+def _path(found: Mapping[str, Any], content: Any) -> Path:
+    """Return the path of an error, without what pydantic calls the members of a union."""
+    path: list[str | int] = []
+    context = found.get("ctx", {})
+    for step in found["loc"]:
+        inside = isinstance(content, Mapping) and step in content
+        listed = isinstance(content, list | tuple) and isinstance(step, int)
+        if inside or (listed and step < len(content)):
+            path.append(step)
+            content = content[step]
+    if found["type"] == "missing":
+        path.append(found["loc"][-1])
+    if "discriminator" in context:
+        path.append(context["discriminator"].strip("'"))
+    return (*path, *getattr(context.get("error"), "path", ()))
+
+
+def _problem(
+    found: list[Mapping[str, Any]], kind: Any, content: Any, section: Path, path: Path
+) -> Problem:
+    """Return the problem at a path, with one remedy for all types that its value can have."""
+    where, first = (*section, *path), found[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, InvalidValueError) and len(found) == 1:
+        return Problem(where, cause.message, cause.remedy)
+    if first["type"] == "extra_forbidden":
+        tables = _tables(kind, path[:-1], content)
+        return unknown_key(where, {name for table in tables for name, _ in _fields(table)})
+    if first["type"] in ("missing", "union_tag_not_found"):
+        tables = _tables(kind, path[:-1], content)
+        fields = [dict(_fields(table)).get(str(path[-1])) for table in tables]
+        return missing_key(where, _example([each for each in fields if each is not None]))
+    for step in path:
+        content = content[step]
+    if isinstance(content, Mapping) and first["type"] == "value_error":
+        return Problem(where, "[{key}] cannot be used", remedy_of(first))
+    remedy = " or ".join(dict.fromkeys(map(remedy_of, found))).replace(" or give ", " or ")
+    return Problem(where, f"{{key}} is {shown(content)}", remedy)
+
+
+def _example(fields: list[FieldInfo]) -> str:
+    """Return the examples of a key, or the texts that are its values."""
+    examples = [str(text) for each in fields for text in each.examples or ()]
+    choices = [repr(value) for each in fields for value in get_args(each.annotation)]
+    return ", ".join(examples) or (f"one of {', '.join(choices)}" if len(fields) > 1 else "")
 
 
 def remedy_of(found: Mapping[str, Any]) -> str:
     """Return how to correct a value, from an error of pydantic."""
+    cause = found.get("ctx", {}).get("error")
+    if isinstance(cause, InvalidValueError):
+        return cause.remedy or ""
     if found["type"] in _REMEDIES:
         return _REMEDIES[found["type"]]
+    if found["type"] == "string_pattern_mismatch":
+        return f"write it as {found['ctx']['pattern']}"
+    if found["type"] == "too_short":
+        return f"give at least {found['ctx']['min_length']}"
+    if found["type"] == "too_long":
+        return f"give at most {found['ctx']['max_length']}"
+    if found["type"] == "union_tag_invalid":
+        return f"give one of {found['ctx']['expected_tags']}"
     reason = str(found["msg"]).removeprefix("Value error, ").replace("Input should be ", "give ", 1)
     if reason.startswith(("give greater", "give less")):
         reason = reason.replace("give", "give a number", 1)
     return reason
 
 
-def shown(value: Any) -> str:
-    """Return a value for a message, shortened to `MAX_SHOWN` characters."""
-    text = repr(value)
-    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "..."
+def _fields(table: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    """Yield the keys of a table."""
+    for name, each in table.model_fields.items():
+        yield each.alias or name, each
 
 
-def _keys_at(model: type[BaseModel], path: Path) -> list[str]:
-    """Return the known keys of a table inside a section."""
+def _tables(kind: Any, path: Path, content: Any) -> list[type[BaseModel]]:
+    """Return the models that the table at a path may have."""
+    tables = _models(kind)
     for step in path:
-        field = model.model_fields.get(str(step))
-        if field is None and model.model_config.get("extra") == "allow":
-            model = get_args(get_type_hints(model)["__pydantic_extra__"])[1]
-            continue
-        if field is None:  # a position in a list, or a name in a table of tables
-            continue
-        inner = [field.annotation, *get_args(field.annotation)]
-        models = [each for each in inner if isinstance(each, type) and issubclass(each, BaseModel)]
-        if not models:
-            return []
-        model = models[0]
-    return [field.alias or name for name, field in model.model_fields.items()]
+        inner = [kind for table in tables for kind in _kinds(table, str(step))]
+        # A position in a list, or a name in a table of tables, is no field.
+        tables = [model for each in inner for model in _models(each)] if inner else tables
+        content = content[step]
+    return [table for table in tables if _is_tagged(table, content)] or tables
+
+
+def _kinds(table: type[BaseModel], key: str) -> list[Any]:
+    """Return the type of a key of a table, if it has one."""
+    field = dict(_fields(table)).get(key)
+    if field is None and table.model_config.get("extra") == "allow":
+        return [get_type_hints(table).get("__pydantic_extra__")]
+    return [] if field is None else [field.annotation]
+
+
+def _is_tagged(table: type[BaseModel], content: Mapping[str, Any]) -> bool:
+    """Return True if a table has the tag of a member of a union."""
+    tags = [(name, get_args(each.annotation)) for name, each in _fields(table)]
+    return any(name in content and content[name] in known for name, known in tags)
+
+
+def _models(kind: Any) -> list[type[BaseModel]]:
+    """Return the models in a type."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [kind]
+    return [model for each in get_args(kind) for model in _models(each)]

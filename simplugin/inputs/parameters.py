@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, TypeVar, get_type_hints
@@ -26,10 +26,8 @@ from simplugin.inputs.kinds import Scenario
 from simplugin.inputs.messages import (
     Path,
     Problem,
-    from_pydantic,
     missing_key,
-    remedy_of,
-    shown,
+    problems_of,
     unknown_key,
 )
 from simplugin.inputs.sections import Section
@@ -54,14 +52,19 @@ class Signature:
         Those without a default.
     takes_any : bool
         True if there is a ``**further``.
+    defaults : tuple
+        In the order of the types; `inspect.Parameter.empty` where there is none.
     """
 
     types: Mapping[str, Any]
     required: frozenset[str]
     takes_any: bool
+    defaults: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, function: Callable[..., Any], by_position: int = 0) -> Signature:
+    def of(
+        cls, function: Callable[..., Any], by_position: int = 0, hidden: Collection[str] = ()
+    ) -> Signature:
         """Return the signature of a function.
 
         Parameters
@@ -70,17 +73,24 @@ class Signature:
             A function or a class.
         by_position : int
             The number of its first parameters that are not given by keyword.
+        hidden : collection of str
+            Those that a document must not give.
         """
         try:
             every = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
             # Some functions written in C have no signature.
             return cls({}, frozenset(), takes_any=True)
-        named = [each for each in every[by_position:] if each.kind in _KEYWORDS]
+        named = [
+            each
+            for each in every[by_position:]
+            if each.kind in _KEYWORDS and each.name not in hidden
+        ]
         return cls(
             {each.name: _type_of(each, function) for each in named},
             frozenset(each.name for each in named if each.default is inspect.Parameter.empty),
             any(each.kind is inspect.Parameter.VAR_KEYWORD for each in every),
+            tuple(each.default for each in named),
         )
 
     def read(self, given: Mapping[str, Any], path: Path = PATH) -> tuple[dict[str, Any], list[Any]]:
@@ -99,18 +109,15 @@ class Signature:
             The arguments with the types of the signature, and what is wrong with them.
         """
         values = dict(given)
-        problems = [missing_key((*path, name)) for name in self.types if self._lacks(name, given)]
+        lacking = [name for name in self.types if name in self.required and name not in given]
+        problems = [missing_key((*path, name)) for name in lacking]
         for name, value in given.items():
             if name in self.types:
                 try:
                     values[name] = _validated(self.types[name], value)
                 except ValidationError as error:
-                    problems.append(_problem(error, (*path, name), value))
+                    problems += problems_of(error, self.types[name], value, (*path, name))
         return values, problems
-
-    def _lacks(self, name: str, given: Mapping[str, Any]) -> bool:
-        """Return True if a required parameter is absent."""
-        return name in self.required and name not in given
 
 
 def policy_of(scenario: Scenario, shipped: Mapping[str, _Policy]) -> _Policy:
@@ -179,7 +186,7 @@ def read_parameters(
     for name in given:
         path = (*PATH, name)
         if name in hidden and name not in further:
-            problems.append(Problem(path, f"unknown key '{'.'.join(path)}'", hidden[name]))
+            problems.append(Problem(path, "unknown key '{key}'", hidden[name]))
         elif name not in known and name not in further and not signature.takes_any:
             takes = f"{scenario.scheduler.name!r} takes"
             problems.append(unknown_key(path, [*known, *further], takes))
@@ -187,12 +194,12 @@ def read_parameters(
     values, wrong = signature.read(own)
     problems += wrong
     found = None
+    chosen = {key: given[key] for key in given if key in further}
     try:
-        chosen = {key: given[key] for key in given if key in further}
         context = {"directory": scenario.directory}
         found = settings.model_validate(chosen, context=context)
     except ValidationError as error:
-        problems += from_pydantic(error, settings, PATH)
+        problems += problems_of(error, settings, chosen, PATH)
     if problems or found is None:
         raise scenario.errors(problems)
     return found, values
@@ -234,15 +241,9 @@ def _validated(kind: Any, value: Any) -> Any:
     if kind is Any:
         return value
     adapter = TypeAdapter[Any](kind, config=_config(kind))
-    return adapter.validate_json(json.dumps(value, default=str), strict=True)
+    return adapter.validate_json(json.dumps(value, default=_plain), strict=True)
 
 
-def _problem(error: ValidationError, path: Path, value: Any) -> Problem:
-    """Return the problem of a parameter, with one remedy for all types that it can have."""
-    found = error.errors(include_url=False)
-    remedies = dict.fromkeys(remedy_of(each).removeprefix("give ") for each in found)
-    if len(found) == 1 and found[0]["type"] not in ("missing", "extra_forbidden"):
-        path, value = (*path, *found[0]["loc"]), found[0]["input"]
-        return Problem(path, f"{'.'.join(map(str, path))} is {shown(value)}", remedy_of(found[0]))
-    remedy = f"give {' or '.join(remedies)}"
-    return Problem(path, f"{'.'.join(map(str, path))} is {shown(value)}", remedy)
+def _plain(value: Any) -> Any:
+    """Return what a program gave in place of plain data: arrays and numbers of numpy's, paths."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)

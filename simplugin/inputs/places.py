@@ -40,11 +40,10 @@ class Line(NamedTuple):
         return WorkloadFileError(message, file=self.file, line=self.number, remedy=remedy)
 
 
-def shown(text: str) -> str:
-    """Return a text as messages quote it: on one line and cut where it is long."""
-    if len(text) > _LONGEST_SHOWN:
-        text = text[: _LONGEST_SHOWN - 3] + "..."
-    return repr(text)
+def shown(value: object) -> str:
+    """Return a value as messages quote it: on one line and cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
 def quantity(text: str, what: str, place: Place) -> float:

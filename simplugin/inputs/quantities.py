@@ -2,40 +2,99 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from simplugin.errors import UnitError
-from simplugin.units import parse_bandwidth, parse_size, parse_speed, parse_time
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.inputs.places import shown
+from simplugin.units import (
+    format_bandwidth,
+    format_size,
+    format_speed,
+    format_time,
+    has_unit,
+    parse_bandwidth,
+    parse_size,
+    parse_speed,
+    parse_time,
+    parse_work,
+)
 
 
-def _read_by(parse: Callable[[str], float]) -> BeforeValidator:
-    """Return what reads texts and leaves numbers to pydantic."""
+@dataclass(frozen=True)
+class Dimension:
+    """A dimension of quantities, in the metadata of their types.
 
-    def read(value: Any) -> Any:
-        """Turn a text into a number of the SI unit."""
+    Attributes
+    ----------
+    unit : str
+        The unit of a bare number.
+    example : str
+        A text with a unit.
+    parse, write : callable
+        From such a text to the number, and back.
+    """
+
+    unit: str
+    example: str
+    parse: Callable[[str], float]
+    write: Callable[[float], str]
+
+    def read(self, value: Any) -> Any:
+        """Return the number that a text stands for; leave numbers to pydantic.
+
+        A text without a unit is refused: ``"4.3"`` was meant in some other unit.
+        """
         if not isinstance(value, str):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                remedy = f"give a number [{self.unit}], or a text such as {self.example!r}"
+                raise InvalidValueError(f"{{key}} is {shown(value)}", remedy)
             return value
         try:
-            return parse(value)
+            number = self.parse(value)
         except UnitError as error:
-            raise ValueError(str(error)) from None
-
-    return BeforeValidator(read)
-
-
-def _parse_work(text: str) -> float:
-    """Read an amount of computation [flop]; SimGrid writes it as it writes speeds."""
-    try:
-        return parse_speed(text)
-    except UnitError as error:
-        raise UnitError(str(error).replace("speed", "computation", 1)) from None
+            raise InvalidValueError(f"{{key}}: {error.message}", error.remedy) from None
+        if not has_unit(value):
+            remedy = f"write e.g. {self.example!r}, or a number [{self.unit}] without quotes"
+            raise InvalidValueError(f"{{key}} is {value!r}, which has no unit", remedy)
+        return number
 
 
-Work = Annotated[float, _read_by(_parse_work)]
-Speed = Annotated[float, _read_by(parse_speed)]
-Bandwidth = Annotated[float, _read_by(parse_bandwidth)]
-Size = Annotated[float, _read_by(parse_size)]
-Time = Annotated[float, _read_by(parse_time)]
+_WORK = Dimension("flop", "10Gf", parse_work, format_speed)
+_SPEED = Dimension("flop/s", "2.5Gf", parse_speed, format_speed)
+_BANDWIDTH = Dimension("byte/s", "10Gbps", parse_bandwidth, format_bandwidth)
+_SIZE = Dimension("byte", "4MiB", parse_size, format_size)
+_TIME = Dimension("s", "50us", parse_time, format_time)
+Work = Annotated[float, _WORK, BeforeValidator(_WORK.read)]
+Speed = Annotated[float, _SPEED, BeforeValidator(_SPEED.read)]
+Bandwidth = Annotated[float, _BANDWIDTH, BeforeValidator(_BANDWIDTH.read)]
+Size = Annotated[float, _SIZE, BeforeValidator(_SIZE.read)]
+Time = Annotated[float, _TIME, BeforeValidator(_TIME.read)]
+
+
+def _in_bytes(value: Any) -> Any:
+    """Return whole bytes."""
+    size = _SIZE.read(value)
+    return round(size) if isinstance(value, str) and math.isfinite(size) else size
+
+
+Memory = Annotated[int, Field(gt=0), _SIZE, BeforeValidator(_in_bytes)]
+POSITIVE = Field(gt=0, allow_inf_nan=False)
+NOT_NEGATIVE = Field(ge=0, allow_inf_nan=False)
+HostSpeed = Annotated[Speed, POSITIVE, Field(description="Of each host, of each of its cores.")]
+LinkBandwidth = Annotated[
+    Bandwidth, POSITIVE, Field(description="Of each link, in each direction.")
+]
+Latency = Annotated[Time, NOT_NEGATIVE, Field(description="Of each link.")]
+
+
+def dimension_of(kind: Any) -> Dimension | None:
+    """Return the dimension of a type, or of what is in it; None if it has none."""
+    inner = (*getattr(kind, "__metadata__", ()), *get_args(kind))
+    found = (each if isinstance(each, Dimension) else dimension_of(each) for each in inner)
+    return next((each for each in found if each is not None), None)

@@ -138,6 +138,13 @@ class References:
 def resolve(reference: str) -> Callable[..., Any]:
     """Return the function that ``module:function`` names, whichever it is: for programs.
 
+    Parameters
+    ----------
+    reference : str
+        The names.
+    place : str
+        Where modules are looked for beside those that are installed, for messages.
+
     Raises
     ------
     UnresolvedError

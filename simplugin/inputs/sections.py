@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -37,9 +39,16 @@ def is_below(path: Path, directory: Path) -> bool:
     return path.resolve().is_relative_to(directory.resolve())
 
 
+def _reference(value: str) -> str:
+    """Raise ValueError unless a text names a function."""
+    if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", value) is None:
+        raise ValueError("write 'module:function'")
+    return value
+
+
 AnyPath = Annotated[Path, BeforeValidator(_located)]
 ExistingFile = Annotated[Path, BeforeValidator(_existing)]
-Reference = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")]
+Reference = Annotated[str, AfterValidator(_reference)]
 
 
 class Section(BaseModel):
@@ -93,7 +102,12 @@ class PlatformSection(Section):
 class SchedulerSection(Section):
     """``[scheduler]``: the policy, shipped or ``module:function``, and its parameters.
 
-    The name is empty for kinds of workload that take no scheduler.
+    Attributes
+    ----------
+    name : str
+        ``capability.policy``, or ``module:function``; empty for kinds of workload that take none.
+    parameters : dict
+        Its keyword arguments, and those of its execution.
     """
 
     name: str

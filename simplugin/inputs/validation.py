@@ -1,70 +1,19 @@
-"""Documents into objects by pydantic, and its errors as messages with a path and a remedy."""
+"""Types of the tables of a document that describe objects."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from inspect import Parameter, signature
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    TypeAdapter,
-    ValidationError,
-    create_model,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, TypeAdapter, ValidationError, create_model
 
-from simplugin.errors import FileError
+from simplugin.errors import SimpluginError
 from simplugin.inputs.documents import Document
-from simplugin.inputs.messages import Path, Problem, dotted, remedy_of, shown, suggestion
+from simplugin.inputs.messages import InvalidValueError, problems_of, suggestion
+from simplugin.inputs.places import shown
 from simplugin.inputs.sections import Section
-
-
-class InvalidValueError(ValueError):
-    """An error of a validator that has a message of its own.
-
-    Parameters
-    ----------
-    message : str
-        A sentence in which ``{name}`` stands for the path of the value that was validated, and
-        ``{key}`` for that of the culprit.
-    remedy : str, optional
-        How to right it.
-    path : sequence of str or int
-        From the value that was validated to the culprit in it.
-    """
-
-    def __init__(self, message: str, remedy: str | None = None, path: Iterable[Any] = ()) -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
-        self.path = tuple(path)
-
-
-class Table(Section):
-    """A table whose unknown and missing keys are reported before any value is validated.
-
-    The examples of a field, if it has any, are the remedy where it is missing.
-    """
-
-    @model_validator(mode="before")
-    @classmethod
-    def _keys(cls, values: Any) -> Any:
-        """Raise if a key is unknown or missing, before any value is looked at."""
-        if not isinstance(values, dict):
-            raise InvalidValueError(f"{{name}} is {shown(values)}", "write a table")
-        known = {each.alias or name: each for name, each in cls.model_fields.items()}
-        for key in values:
-            if key not in known:
-                remedy = suggestion(str(key), known, "the keys here are")
-                raise InvalidValueError("unknown key '{key}'", remedy, (key,))
-        for key, each in known.items():
-            if each.is_required() and key not in values:
-                example = "".join(f": {text}" for text in each.examples or ())
-                raise InvalidValueError("key '{key}' is missing", f"add it{example}", (key,))
-        return values
 
 
 def table(make: Callable[..., Any], **types: Any) -> Any:
@@ -74,25 +23,41 @@ def table(make: Callable[..., Any], **types: Any) -> Any:
     ----------
     make : callable
         A data class or function, called with the values by name. A key without a default there is
-        required, other than among ``**values``. Its `FileError` becomes a problem of the table, at
-        the path that the error has as `about`.
+        required, other than among ``**values``. Its error becomes a problem of the table, at the
+        path that the error has as `about`.
     **types
-        The type of each key.
+        The type of each key. The examples of its field, if it has any, are the remedy where a key
+        is missing.
     """
-    return Annotated[_model(make, types), AfterValidator(_made_by(make))]
+    parameters = signature(make).parameters
+    required = {name for name, each in parameters.items() if each.default is Parameter.empty}
+    # Of keys that are absent, the function has its own defaults.
+    given: Any = {name: (kind, ... if name in required else None) for name, kind in types.items()}
+    model = create_model(make.__name__, __base__=Section, __doc__=make.__doc__, **given)
+
+    def made(values: Section) -> Any:
+        """Return the object."""
+        return _made(make, {name: getattr(values, name) for name in values.model_fields_set})
+
+    return Annotated[model, AfterValidator(made)]
 
 
 def row(make: Callable[..., Any], **types: Any) -> Any:
     """Return the type of lists of the values of an object, in the order of the keys."""
     names = ", ".join(types)
 
-    def named(values: Any) -> Any:
-        """Return the values by name."""
+    def complete(values: Any) -> Any:
+        """Raise unless there are as many values as keys."""
         if not isinstance(values, list) or len(values) != len(types):
-            raise InvalidValueError(f"{{name}} is {shown(values)}", f"give a list of {names}")
-        return dict(zip(types, values, strict=True))
+            raise InvalidValueError(f"{{key}} is {shown(values)}", f"give a list of {names}")
+        return tuple(values)
 
-    return Annotated[_model(make, types), BeforeValidator(named), AfterValidator(_made_by(make))]
+    def made(values: tuple[Any, ...]) -> Any:
+        """Return the object."""
+        return _made(make, dict(zip(types, values, strict=True)))
+
+    kinds: Any = tuple.__class_getitem__(tuple(types.values()))
+    return Annotated[kinds, BeforeValidator(complete), AfterValidator(made)]
 
 
 def tuple_of(kind: Any) -> Any:
@@ -100,28 +65,26 @@ def tuple_of(kind: Any) -> Any:
     return Annotated[list[kind], AfterValidator(tuple)]
 
 
-def _model(make: Callable[..., Any], types: dict[str, Any]) -> type[Table]:
-    """Return the model of a table."""
-    parameters = signature(make).parameters
-    required = {name for name, each in parameters.items() if each.default is Parameter.empty}
-    # Of keys that are absent, the function has its own defaults.
-    given = {name: (kind, ... if name in required else None) for name, kind in types.items()}
-    model: type[Table] = create_model(make.__name__, __base__=Table, **given)  # type: ignore[call-overload]
-    return model
+def one_of(known: Iterable[str], otherwise: str = "give one of") -> AfterValidator:
+    """Return what refuses other texts than those known, and suggests similar ones."""
+    names = tuple(known)
+
+    def checked(value: str) -> str:
+        """Raise unless the text is known."""
+        if value not in names:
+            raise ValueError(suggestion(value, names, otherwise))
+        return value
+
+    return AfterValidator(checked)
 
 
-def _made_by(make: Callable[..., Any]) -> Callable[[Table], Any]:
-    """Return what makes an object of a validated table."""
-
-    def made(values: Table) -> Any:
-        """Return the object."""
-        try:
-            return make(**{name: getattr(values, name) for name in values.model_fields_set})
-        except FileError as error:
-            about = getattr(error, "about", ())
-            raise InvalidValueError(error.message, error.remedy, about) from None
-
-    return made
+def _made(make: Callable[..., Any], values: dict[str, Any]) -> Any:
+    """Return the object that values describe."""
+    try:
+        return make(**values)
+    except SimpluginError as error:
+        message, remedy = getattr(error, "message", str(error)), getattr(error, "remedy", None)
+        raise InvalidValueError(message, remedy, getattr(error, "about", ())) from None
 
 
 def validated(kind: Any, document: Document) -> Any:
@@ -137,40 +100,15 @@ def validated(kind: Any, document: Document) -> Any:
     Raises
     ------
     FileError
-        Of the document's kind: a value is invalid; the first problem, with its line.
+        Of the document's kind: values are invalid; each problem with its line.
     """
     try:
         return _adapter(kind).validate_python(document.content)
     except ValidationError as error:
-        first = next(problems_of(error))
-        raise document.error(first.path, first.message, first.remedy) from None
+        raise document.errors(problems_of(error, kind, document.content)) from None
 
 
 @lru_cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
     """Return what validates a type."""
     return TypeAdapter(kind)
-
-
-def problems_of(error: ValidationError, path: Path = ()) -> Iterator[Problem]:
-    """Yield the problems that pydantic found.
-
-    Parameters
-    ----------
-    error : ValidationError
-        May have others of its kind in it, of validators that validate.
-    path : tuple of str or int
-        Of the value that was validated.
-    """
-    for each in error.errors(include_url=False):
-        where = (*path, *(step for step in each["loc"] if step != "[key]"))
-        cause = each.get("ctx", {}).get("error")
-        name = dotted(where) or "the document"
-        if isinstance(cause, ValidationError):
-            yield from problems_of(cause, where)
-        elif isinstance(cause, InvalidValueError):
-            culprit = (*where, *cause.path)
-            message = cause.message.replace("{name}", name).replace("{key}", dotted(culprit))
-            yield Problem(culprit, message, cause.remedy)
-        else:
-            yield Problem(where, f"{name} is {shown(each['input'])}", remedy_of(each))

@@ -11,14 +11,16 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import PlainValidator
+from pydantic import Field
 
-from simplugin.errors import InfeasibleError, PlatformError, UnitError, WorkloadError
+from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario
 from simplugin.inputs.messages import suggestion
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
+from simplugin.inputs.quantities import Time
 from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import Section
+from simplugin.inputs.validation import one_of
 from simplugin.market.assessment import Assessment
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms, completion_times
@@ -32,30 +34,8 @@ from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.rows import Row
 from simplugin.simulation.metrics import metrics
 from simplugin.simulation.resolve import resolve
-from simplugin.units import parse_time
 from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 from simplugin.workloads.bundles import Bundle
-
-
-def _lifetime(value: Any) -> Literal["reset", "kept"] | float:
-    """Read how long discount counters last."""
-    if value in ("reset", "kept"):
-        kept: Literal["reset", "kept"] = value
-        return kept
-    try:
-        time = parse_time(value) if isinstance(value, str) else value
-    except UnitError:
-        time = None
-    if isinstance(time, bool) or not isinstance(time, int | float) or not time > 0:
-        raise ValueError("give 'reset', 'kept', or the time in s, above 0, with which they decay")
-    return float(time)
-
-
-def _dispatcher(value: Any) -> str:
-    """Read the name of a rule."""
-    if value not in DISPATCHERS:
-        raise ValueError(suggestion(str(value), DISPATCHERS, "give one of"))
-    return str(value)
 
 
 class Settings(Section):
@@ -75,8 +55,8 @@ class Settings(Section):
 
     decides: Literal["assignment", "negotiation"] = "assignment"
     overlap: bool = False
-    counters: Annotated[Literal["reset", "kept"] | float, PlainValidator(_lifetime)] = "reset"
-    dispatch: Annotated[str, PlainValidator(_dispatcher)] = "first_idle"
+    counters: Literal["reset", "kept"] | Annotated[Time, Field(gt=0)] = "reset"
+    dispatch: Annotated[str, one_of(DISPATCHERS)] = "first_idle"
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
@@ -280,8 +260,7 @@ def _site(
             peers = hosts_beside(platform, scheduler)
         return site_of(platform, scheduler, peers)
     except WorkloadError as error:
-        key = str(error).partition(" ")[0]
-        raise scenario.error(str(error), "workload", *table, key) from error
+        raise scenario.error(str(error), "workload", *table, error.argument) from error
 
 
 def terms_of(

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field, PlainValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from simplugin.formats.swf import read_swf
 from simplugin.inputs.kinds import Scenario
-from simplugin.inputs.quantities import Size, Speed, Time, Work
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Size, Speed, Time, Work
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.market.model import HOUR
 from simplugin.workloads.bundles import CLASSES, MEGA, Bundle, lcg_bundles, trace_bundles
@@ -27,19 +28,16 @@ _KEYS = {
     "class": ("class", "count", "copies", "period"),
     "sizes": ("flop", "byte", "count", "copies", "period"),
 }
-_FINITE = Field(ge=0, allow_inf_nan=False)
 
 
-def _rates(value: Any) -> float | dict[str, float]:
-    """Read one discount rate, or a table of them."""
-    given = value if isinstance(value, dict) else {"all peers": value}
-    for name, rate in given.items():
-        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < 1:
-            raise ValueError(f"give {name} a rate between 0 and 1, or a table with one a peer")
-        if 1 - rate == 1:
-            raise ValueError(f"1 - {rate:g} is rounded to 1; give {name} a rate from 1.2e-16 on")
-    rates: float | dict[str, float] = value
-    return rates
+def _discounts(rate: float) -> float:
+    """Raise ValueError if 1 - rate is rounded to 1."""
+    if 1 - rate == 1:
+        raise ValueError("give a rate from 1.2e-16 on: 1 minus it is rounded to 1")
+    return rate
+
+
+_Rate = Annotated[float, Field(gt=0, lt=1), AfterValidator(_discounts)]
 
 
 class BundleTable(Section):
@@ -50,11 +48,12 @@ class BundleTable(Section):
     name : str, optional
         By default that of the class or file.
     class_ : str, optional
-        ``class``: one of the three classes of tasks of the paper, instead of sizes.
+        One of the three classes of tasks of the paper, instead of sizes: 1000 Mflop to 1 MB, 500
+        to 500, and 1 to 1000.
     flop, byte : float, optional
         Sizes of a task [flop], [byte]. Jobs of a log have no data but what `byte` says.
     count : int
-        Number of tasks.
+        Number of tasks, up to 10^6 in all bundles of a scenario.
     release : float
         Date of submission [s]; of the first of several bundles.
     copies : int
@@ -83,16 +82,16 @@ class BundleTable(Section):
     class_: Annotated[
         Literal["computation", "neutral", "communication"] | None, Field(alias="class")
     ] = None
-    flop: Annotated[Work, _FINITE] | None = None
-    byte: Annotated[Size, _FINITE] | None = None
+    flop: Annotated[Work, NOT_NEGATIVE] | None = None
+    byte: Annotated[Size, NOT_NEGATIVE] | None = None
     count: Annotated[int, Field(ge=1)] = 1000
-    release: Annotated[Time, _FINITE] = 0.0
+    release: Annotated[Time, NOT_NEGATIVE] = 0.0
     copies: Annotated[int, Field(ge=1)] = 1
-    period: Annotated[Time, _FINITE] = 0.0
+    period: Annotated[Time, NOT_NEGATIVE] = 0.0
     file: ExistingFile | None = None
     log: Literal["lcg"] | None = None
-    speed: Annotated[Speed, Field(gt=0, allow_inf_nan=False)] = 1e9
-    gap: Annotated[Time, _FINITE] = 120.0
+    speed: Annotated[Speed, POSITIVE] = 1e9
+    gap: Annotated[Time, NOT_NEGATIVE] = 120.0
     least: Annotated[int, Field(ge=1)] = 100
     first: Annotated[int, Field(ge=1)] | None = None
     real_sizes: bool = False
@@ -104,11 +103,13 @@ class BundleTable(Section):
         if not given & {"file", "log", "class", "flop", "byte"}:
             raise ValueError("give a class of tasks, or flop and byte, or a file or log")
         for key in sorted(given - set(_KEYS[self.source])):
-            raise ValueError(f"{key} says nothing beside {self.source}; remove one of the two")
+            message = f"{{key}} says nothing beside {self.source}"
+            raise InvalidValueError(message, "remove one of the two", (key,))
         if self.source == "sizes" and not self.flop and not self.byte:
             raise ValueError("tasks neither compute nor move data; give flop or byte")
         if self.copies > 1 and not self.period:
-            raise ValueError("copies have a period, the time from one to the next; give it")
+            remedy = "give a period, the time from one to the next"
+            raise InvalidValueError(f"{{key}} is {self.copies}", remedy, ("copies",))
         return self
 
     @property
@@ -154,7 +155,7 @@ class BundlesWorkload(Section):
     scheduler : str
         The host of the local scheduler.
     peers : list of str, optional
-        Hosts of the computing peers; all others that compute without.
+        Hosts of the computing peers; without, all others that compute and that it has a route to.
     sites : list of SiteTable
         Instead of `scheduler` and `peers`: several sites below a global scheduler.
     global_scheduler : str, optional
@@ -164,7 +165,7 @@ class BundlesWorkload(Section):
     n_max : int, optional
         Maximum number of tasks of a bundle for a peer.
     lambda_ : float, optional
-        ``lambda``: the same as a multiple of the mean number of tasks, which is rounded up.
+        The same as a multiple of the mean number of tasks, which is rounded up.
     price_unit : float
         Price of a task that takes one second [G$ s]; as a time, that of a task worth 1 G$.
     setup : float
@@ -176,24 +177,25 @@ class BundlesWorkload(Section):
     peers: Annotated[list[str], Field(min_length=1)] | None = None
     sites: list[SiteTable] = Field(default_factory=list)
     global_scheduler: str | None = None
-    alpha: Annotated[float | dict[str, float], PlainValidator(_rates)] = 0.01
+    alpha: _Rate | dict[str, _Rate] = 0.01
     n_max: Annotated[int, Field(ge=1)] | None = None
     lambda_: Annotated[
         Annotated[float, Field(ge=1, allow_inf_nan=False)] | None, Field(alias="lambda")
     ] = None
-    price_unit: Annotated[Time, Field(gt=0, allow_inf_nan=False)] = HOUR
-    setup: Annotated[Time, _FINITE] = 0.005
+    price_unit: Annotated[Time, POSITIVE] = HOUR
+    setup: Annotated[Time, NOT_NEGATIVE] = 0.005
 
     @model_validator(mode="after")
     def _sensible(self) -> BundlesWorkload:
         """Raise ValueError if keys contradict each other."""
         if self.n_max is not None and self.lambda_ is not None:
-            raise ValueError("n_max and lambda say the same; remove one of the two")
+            remedy = "remove one of the two"
+            raise InvalidValueError("{key} says the same as n_max", remedy, ("lambda",))
         if bool(self.sites) != (self.global_scheduler is not None):
             raise ValueError("sites and global_scheduler go together; give both or neither")
         for key in ("scheduler", "peers"):
             if self.sites and key in self.model_fields_set:
-                raise ValueError(f"{key} says nothing beside sites; remove it")
+                raise InvalidValueError("{key} says nothing beside sites", "remove it", (key,))
         return self
 
 

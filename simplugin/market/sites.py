@@ -47,14 +47,16 @@ def site_of(
         SimGrid refuses the platform.
     WorkloadError
         A host is not there, computes nothing or cannot be reached, a host is named twice, or a
-        route has no one bandwidth: it passes a Wi-Fi link, or none at all. The message begins with
+        route has no one bandwidth: it passes a Wi-Fi link, or none at all. `argument` is
         ``scheduler`` or ``peers``, whichever is to be changed.
     """
     source = platform if isinstance(platform, Platform) else Path(platform)
     speed = {host.name: host.speed for host in resolve(source).hosts}
     if scheduler not in speed:
         known = ", ".join(sorted(speed)[:8])
-        raise WorkloadError(f"scheduler {scheduler!r} is no host; there are {known}")
+        raise WorkloadError(
+            f"scheduler {scheduler!r} is no host; there are {known}", argument="scheduler"
+        )
     wanted = list(speed) if peers is None else list(peers)
     if peers is None:
         wanted = [name for name in wanted if name != scheduler and speed[name] > NO_SPEED]
@@ -68,10 +70,13 @@ def site_of(
         if peers is not None:
             raise WorkloadError(
                 f"peers names {name!r}, to which scheduler {scheduler!r} has no route"
-                f" ({reason.strip()}); leave it out"
+                f" ({reason.strip()}); leave it out",
+                argument="peers",
             )
     if not wanted:
-        raise WorkloadError(f"scheduler {scheduler!r} has a route to no host that computes")
+        raise WorkloadError(
+            f"scheduler {scheduler!r} has a route to no host that computes", argument="scheduler"
+        )
     routes = [found[name] for name in wanted]
     links = {link.name: link for link in resolved.links}
     return PeerSite(
@@ -105,7 +110,10 @@ def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) ->
     found = [] if not zones or zones[0] is None else [host.id for host in zones[0].hosts]
     others = [name for name in found if name != scheduler]
     if not others:
-        raise WorkloadError(f"scheduler {scheduler!r} is in no zone with other hosts; give peers")
+        raise WorkloadError(
+            f"scheduler {scheduler!r} is in no zone with other hosts; give peers",
+            argument="scheduler",
+        )
     return others
 
 
@@ -125,13 +133,19 @@ def _check(scheduler: str, peers: Sequence[str], speed: Mapping[str, float]) -> 
     seen: set[str] = set()
     for name in peers:
         if name not in speed:
-            raise WorkloadError(f"peers names {name!r}, which is no host of the platform")
+            raise WorkloadError(
+                f"peers names {name!r}, which is no host of the platform", argument="peers"
+            )
         if name == scheduler:
-            raise WorkloadError(f"peers names {name!r}, which is the scheduler; leave it out")
+            raise WorkloadError(
+                f"peers names {name!r}, which is the scheduler; leave it out", argument="peers"
+            )
         if name in seen:
-            raise WorkloadError(f"peers names {name!r} twice; name it once")
+            raise WorkloadError(f"peers names {name!r} twice; name it once", argument="peers")
         if not speed[name] > NO_SPEED:
-            raise WorkloadError(f"peers names {name!r}, which computes nothing; leave it out")
+            raise WorkloadError(
+                f"peers names {name!r}, which computes nothing; leave it out", argument="peers"
+            )
         seen.add(name)
 
 
@@ -142,11 +156,13 @@ def _narrowest(route: ResolvedRoute, links: Mapping[str, ResolvedLink]) -> float
         if link.sharing_policy == WIFI:
             raise WorkloadError(
                 f"peers names {route.destination!r}, whose route passes the Wi-Fi link"
-                f" {link.name!r} with no one bandwidth; give peers that leave the host out"
+                f" {link.name!r} with no one bandwidth; give peers that leave the host out",
+                argument="peers",
             )
     if not passed:
         raise WorkloadError(
             f"peers names {route.destination!r}, to which the route has no link and thus no"
-            " bandwidth; give peers that leave the host out"
+            " bandwidth; give peers that leave the host out",
+            argument="peers",
         )
     return min(link.bandwidth for link in passed)

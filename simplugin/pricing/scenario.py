@@ -12,13 +12,13 @@ from simplugin.errors import (
     InfeasibleError,
     PlatformError,
     SimpluginError,
-    UnitError,
     WorkloadError,
 )
 from simplugin.formats.platform_xml import read_platform
 from simplugin.inputs.kinds import Outcome, Progress, Scenario
+from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import policy_of, read_parameters
-from simplugin.inputs.quantities import Time
+from simplugin.inputs.quantities import POSITIVE, Time
 from simplugin.inputs.sections import Section
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.pricing.actors.roles import cast, ticking_cast
@@ -48,7 +48,7 @@ PATIENCE = 5
 _WITHOUT_ROUNDS = "give [scheduler] a parameter period, in s, to run without rounds"
 _SIMULATED = ("makespan", "actors", "actors_killed", "energy")
 
-_Period = Annotated[Time, Field(gt=0, allow_inf_nan=False)]
+_Period = Annotated[Time, POSITIVE]
 
 
 class Settings(Section):
@@ -75,18 +75,17 @@ class Settings(Section):
         if self.period is None:
             for name in ("until", "patience"):
                 if getattr(self, name) is not None:
-                    raise ValueError(
-                        f"remove {name}, which is for runs without rounds, or {_WITHOUT_ROUNDS}"
-                    )
+                    remedy = f"remove it, or {_WITHOUT_ROUNDS}"
+                    raise InvalidValueError("{key} is for runs without rounds", remedy, (name,))
         elif self.rounds is not None:
-            raise ValueError("there are both rounds and a period; remove one of the two")
+            remedy = "remove one of the two"
+            raise InvalidValueError("{key} is given beside a period", remedy, ("rounds",))
         elif self.until is None:
-            raise ValueError("'until' is missing; add it: the end of the run, in s")
+            remedy = "add it: the end of the run, in s"
+            raise InvalidValueError("key '{key}' is missing", remedy, ("until",))
         elif self.until <= self.period:
-            raise ValueError(
-                f"until is {self.until:g} s, not after the first period; give more than"
-                f" {self.period:g} s"
-            )
+            message = f"{{key}} is {self.until:g} s, not after the first period"
+            raise InvalidValueError(message, f"give more than {self.period:g} s", ("until",))
         return self
 
 
@@ -291,24 +290,11 @@ def _changes(
         of_platform = own_changes(platform, sharing, until)
     except PlatformError as error:
         raise scenario.error(str(error), "platform") from error
-    tables = scenario.workload.changes
-    if not tables:
+    count = len(scenario.workload.changes)
+    if not count:
         return [], of_platform
     known = changeable(_described(platform))
-    found: list[Change] = []
-    for number, table in enumerate(tables):
-        key = ("workload", "changes", number)
-        try:
-            known.check(table.resource)
-        except WorkloadError as error:
-            raise scenario.error(str(error), *key, "resource") from error
-        try:
-            capacity = table.value(of_host=table.resource in known.hosts)
-        except UnitError as error:
-            message = f"workload.changes.{number}.capacity: {error}"
-            raise scenario.error(message, *key, "capacity") from None
-        found.append(Change(table.date, table.resource, capacity))
-    return found, of_platform
+    return [known.change_in(scenario, number) for number in range(count)], of_platform
 
 
 def _optimum(scenario: Scenario, part: Interval) -> FairShare:

@@ -111,8 +111,9 @@ class Simulations:
 
     def _scenario(self, name: str | os.PathLike[str], changes: dict[str, Any]) -> Outcome:
         """Run a scenario file with other values at some keys."""
+        from simplugin.inputs.messages import InvalidValueError
         from simplugin.scenarios.scenario import load_scenario, run_scenario, scenario_from
-        from simplugin.scenarios.substitutions import NowhereError, path_of, plain, substituted
+        from simplugin.scenarios.substitutions import path_of, plain, substituted
 
         if not isinstance(name, str | os.PathLike):
             raise SimpluginError(
@@ -125,7 +126,7 @@ class Simulations:
         for key, value in changes.items():
             try:
                 document = substituted(document, path_of(document, [key]), plain(value))
-            except NowhereError as error:
+            except InvalidValueError as error:
                 raise ScenarioError(error.message, file=name, remedy=error.remedy) from None
         # The lines of the file are not those of the changed document.
         return run_scenario(scenario_from(document, scenario.file, trust=self.trust))

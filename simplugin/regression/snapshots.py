@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from simplugin.errors import SimpluginError
-from simplugin.inputs.messages import dotted, remedy_of
+from simplugin.inputs.messages import problems_of
 from simplugin.regression.activities import (
     Activities,
     activities_of,
@@ -245,8 +245,8 @@ def read_snapshot(path: str | os.PathLike[str]) -> Snapshot | None:
     except (OSError, ValueError, RecursionError) as error:
         reason = f"{type(error).__name__}: {error}"
         if isinstance(error, ValidationError):
-            found = error.errors(include_url=False)[0]
-            reason = f"{dotted(found['loc']) or 'it'}: {remedy_of(found)}"
+            found = problems_of(error, _Document, document)[0]
+            reason = f"{found.text}; {found.remedy}"
         raise SimpluginError(
             f"{file}: is no recorded result ({reason}); "
             "restore it, or delete it and record it again with --update"

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from simplugin.inputs.messages import from_pydantic
+from simplugin.inputs.messages import problems_of
 from simplugin.inputs.positions import toml_line
 from simplugin.inputs.sections import Section
 from simplugin.near_names import did_you_mean
@@ -149,7 +149,7 @@ class ToleranceFile:
         try:
             self._general = _Document.model_validate(document)
         except ValidationError as error:
-            raise scenario_error(from_pydantic(error, _Document, ()), file, text) from None
+            raise scenario_error(problems_of(error, _Document, document), file, text) from None
 
     @property
     def scenarios(self) -> tuple[str, ...]:

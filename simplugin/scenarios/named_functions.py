@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.errors import PlatformError, ScenarioError
-from simplugin.inputs.messages import Problem
+from simplugin.inputs.messages import Problem, dotted
 from simplugin.inputs.references import References, UnresolvedError
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.kinds import kind_called
-from simplugin.scenarios.scenario import scenario_from
-from simplugin.scenarios.substitutions import canonical_json, dotted
+from simplugin.scenarios.scenario import generator_problems, scenario_from
+from simplugin.scenarios.substitutions import canonical_json
 
 _NAME = ("scheduler", "name")
 
@@ -47,7 +47,7 @@ class NamedFunctions:
             A scenario whose values are valid by themselves.
         """
         platform, workload = document["platform"], document["workload"]
-        if self._is_new("platform", platform.get("generator"), _names_in(platform)):
+        if self._is_new("platform", platform):
             yield from self._of_generator(platform)
         named = _references(document)
         wrong = [each for path, name in named for each in self._of_reference(name, path)]
@@ -97,16 +97,11 @@ class NamedFunctions:
         if platform.get("seed") is not None:
             parameters["seed"] = platform["seed"]
         try:
-            unknown = generator_called(name).wrong_name(parameters)
+            generator = generator_called(name)
         except PlatformError as error:
             yield Problem(path, error.message, error.remedy)
             return
-        if unknown is not None:
-            given, refusal = unknown
-            key = "seed" if given == "seed" and given in platform else "parameters"
-            path = ("platform", key if key in platform else "generator")
-            inside = (given,) if key == "parameters" and given is not None else ()
-            yield Problem((*path, *inside), refusal.message, refusal.remedy)
+        yield from generator_problems(generator, parameters, seeded="seed" in platform)
 
     def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
         """Check a function, or whether its module is there."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import DeploymentError, ScenarioError
-from simplugin.inputs.messages import dotted, shown, suggestion
+from simplugin.inputs.messages import dotted, suggestion
+from simplugin.inputs.places import shown
 from simplugin.inputs.references import place_of_failure
 from simplugin.platforms import Platform
 from simplugin.platforms.host_choices import HostChoice

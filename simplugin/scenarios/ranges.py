@@ -7,13 +7,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any, Literal
 
-from simplugin.inputs.messages import suggestion
+from pydantic import AfterValidator, Field, model_validator
 
-KEYS = ("from", "to", "step", "count", "scale")
-_LARGEST = "1.79e308"
-_SCALES = ("linear", "log")
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.inputs.sections import Section
+
 # Of a step: what a last value may lie beyond the end and still be it.
 _ROUNDING = Fraction(1, 10**9)
 _LEAST_RATIO = 1e-300
@@ -94,22 +95,19 @@ class Powers:
         return float(self.first ** (1 - share) * self.last**share)
 
 
-class RangeError(ValueError):
-    """A range that makes no sense.
+def is_too_large(value: Any) -> bool:
+    """Return True if a value is an integer that no float is near."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max
 
-    Parameters
-    ----------
-    message, remedy : str
-        What is wrong, and the way out.
-    key : str, optional
-        The key of the range concerned.
-    """
 
-    def __init__(self, message: str, remedy: str, key: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
-        self.key = key
+def _held(value: float) -> float:
+    """Raise ValueError if no float is near."""
+    if is_too_large(value):
+        raise ValueError("give a number up to 1.79e308")
+    return value
+
+
+_Number = Annotated[int | Annotated[float, Field(allow_inf_nan=False)], AfterValidator(_held)]
 
 
 def is_range(table: Mapping[str, Any]) -> bool:
@@ -117,94 +115,80 @@ def is_range(table: Mapping[str, Any]) -> bool:
     return "from" in table or "to" in table
 
 
-def range_of(table: Mapping[str, Any]) -> range | Steps | Powers:
-    """Return the numbers that a table describes.
+class Range(Section):
+    """A range of numbers that a key of ``[sweep]`` goes through.
 
-    Parameters
+    Numbers are integers if those of the table are, and with `count` if they all come out whole.
+
+    Attributes
     ----------
-    table : mapping
-        ``from`` and ``to``, which is included; ``step``, by default 1 between integers; or
-        ``count`` of numbers with ``scale`` "linear" or "log". Numbers are integers if those of
-        the table are, and with `count` if they all come out whole.
-
-    Raises
-    ------
-    RangeError
-        A key is unknown or missing, or there are no such numbers.
+    from_, to : int or float
+        The first number, and the last, which is included.
+    step : int or float, optional
+        From one to the next; 1 between integers without.
+    count : int, optional
+        Instead of a step, how many numbers there are.
+    scale : {"linear", "log"}
+        With a count: equal distances, or equal ratios.
     """
-    for key in table:
-        if key not in KEYS:
-            raise RangeError(f"unknown key {key!r}", suggestion(key, KEYS, "a range has"), key)
-    for key in ("from", "to"):
-        if key not in table:
-            raise RangeError(f"the range lacks its {key!r}", f"write {{ {key} = ... }}")
-    for key in ("from", "to", "step"):
-        _require_number(table, key)
-    numbers = _counted(table) if "count" in table else _stepped(table)
-    try:
-        len(numbers)
-    except OverflowError:
-        raise RangeError(
-            "a range of more numbers than can be counted", "take a larger step"
-        ) from None
-    return numbers
 
+    from_: Annotated[_Number, Field(alias="from")]
+    to: _Number
+    step: _Number | None = None
+    count: Annotated[int, Field(ge=2)] | None = None
+    scale: Literal["linear", "log"] = "linear"
 
-def _require_number(table: Mapping[str, Any], key: str) -> None:
-    """Refuse what is no finite number."""
-    value = table.get(key, 0)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and is_too_large(value):
-        raise RangeError(f"{key} is beyond all floats", f"give a number up to {_LARGEST}", key)
-    if not number or not math.isfinite(value):
-        raise RangeError(f"{key} is {value!r}", "give a number", key)
+    @model_validator(mode="after")
+    def _counted(self) -> Range:
+        """Raise unless there are such numbers, not too many to be counted."""
+        if self.count is None and "scale" in self.model_fields_set:
+            raise InvalidValueError("{key} goes with count", "give count, not step", ("scale",))
+        if self.count is not None and self.step is not None:
+            raise InvalidValueError("{key} excludes count", "remove one of the two", ("step",))
+        try:
+            len(self.numbers)
+        except OverflowError:
+            message = "{key} has more numbers than can be counted"
+            raise InvalidValueError(message, "take a larger step") from None
+        return self
 
+    @cached_property
+    def numbers(self) -> range | Steps | Powers:
+        """The numbers, each made when it is asked for."""
+        first, last = self.from_, self.to
+        if self.count is None:
+            return self._stepped()
+        if first == last:
+            remedy = "give another to than from; or write a list"
+            message = f"{{key}} is {self.count}, from {first!r} to {last!r}"
+            raise InvalidValueError(message, remedy, ("count",))
+        if self.scale == "log":
+            if first <= 0 or last <= 0:
+                message = f"{{key}}: a logarithmic range from {first!r} to {last!r}"
+                raise InvalidValueError(message, 'give positive ones, or scale = "linear"')
+            return Powers(first, last, self.count, _whole_powers(first, last, self.count))
+        step = (_fraction(last) - _fraction(first)) / (self.count - 1)
+        if isinstance(first, int) and isinstance(last, int) and step.denominator == 1:
+            return range(first, last + (1 if step > 0 else -1), int(step))
+        return Steps(_fraction(first), step, _fraction(last), self.count)
 
-def is_too_large(value: Any) -> bool:
-    """Return True if a value is an integer that no float is near."""
-    return isinstance(value, int) and abs(value) > sys.float_info.max
-
-
-def _stepped(table: Mapping[str, Any]) -> range | Steps:
-    """Return the numbers of a range with a step."""
-    if "scale" in table:
-        raise RangeError("scale goes with count", "give count instead of step", "scale")
-    first, last = table["from"], table["to"]
-    whole = all(isinstance(each, int) for each in (first, last, table.get("step", 1)))
-    if "step" not in table and not whole:
-        raise RangeError("a range of decimal numbers needs a step", "give step, or count")
-    step = table.get("step", 1)
-    if step == 0 or (last - first) * step < 0:
-        remedy = "give another step" if "step" in table else "exchange from and to, or step = -1"
-        raise RangeError(f"no steps of {step!r} lead from {first!r} to {last!r}", remedy)
-    if whole:
-        return range(first, last + (1 if step > 0 else -1), step)
-    start, distance, end = map(_fraction, (first, step, last))
-    count = math.floor((end - start) / distance + _ROUNDING) + 1
-    return Steps(start, distance, end, count)
-
-
-def _counted(table: Mapping[str, Any]) -> range | Steps | Powers:
-    """Return as many numbers as a range says."""
-    first, last, count = table["from"], table["to"], table["count"]
-    scale = table.get("scale", "linear")
-    if "step" in table:
-        raise RangeError("step and count exclude each other", "remove one of the two", "step")
-    if scale not in _SCALES:
-        raise RangeError(f"scale is {scale!r}", suggestion(str(scale), _SCALES, "give"), "scale")
-    if not isinstance(count, int) or isinstance(count, bool) or count < 2 or first == last:
-        remedy = "give an integer from 2 on, and another to than from; or write a list"
-        raise RangeError(f"count is {count!r}, from {first!r} to {last!r}", remedy, "count")
-    if scale == "log":
-        if first <= 0 or last <= 0:
-            remedy = 'give positive ones, or scale = "linear"'
-            raise RangeError(f"a logarithmic range from {first!r} to {last!r}", remedy)
-        return Powers(first, last, count, _whole_powers(first, last, count))
-    step = (_fraction(last) - _fraction(first)) / (count - 1)
-    integers = isinstance(first, int) and isinstance(last, int)
-    if integers and step.denominator == 1:
-        return range(first, last + (1 if step > 0 else -1), int(step))
-    return Steps(_fraction(first), step, _fraction(last), count)
+    def _stepped(self) -> range | Steps:
+        """Return the numbers of a range with a step."""
+        first, last = self.from_, self.to
+        step = 1 if self.step is None else self.step
+        whole = isinstance(first, int) and isinstance(last, int) and isinstance(step, int)
+        if self.step is None and not whole:
+            message = "{key}: a range of decimal numbers needs a step"
+            raise InvalidValueError(message, "give step, or count")
+        if step == 0 or (last - first) * step < 0:
+            remedy = "give another step, or exchange from and to"
+            message = f"{{key}}: no steps of {step!r} lead from {first!r} to {last!r}"
+            raise InvalidValueError(message, remedy)
+        if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
+            return range(first, last + (1 if step > 0 else -1), step)
+        start, distance, end = map(_fraction, (first, step, last))
+        count = math.floor((end - start) / distance + _ROUNDING) + 1
+        return Steps(start, distance, end, count)
 
 
 def _whole_powers(first: float, last: float, count: int) -> bool:

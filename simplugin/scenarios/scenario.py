@@ -4,50 +4,46 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from xml.etree import ElementTree
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError, ValidationInfo, create_model, field_validator
 
-from simplugin.errors import PlatformError, ScenarioError, SimpluginError
+from simplugin.errors import PlatformError, ScenarioError
 from simplugin.inputs import documents
 from simplugin.inputs.kinds import Kind, Progress
 from simplugin.inputs.kinds import Outcome as Outcome
 from simplugin.inputs.messages import (
+    InvalidValueError,
     Problem,
     dotted,
-    from_pydantic,
+    missing_key,
+    problems_of,
     suggestion,
-    unknown_key,
 )
-from simplugin.inputs.positions import toml_line
 from simplugin.inputs.references import References, UnresolvedError
-from simplugin.inputs.sections import PlatformSection, SchedulerSection, is_below
+from simplugin.inputs.sections import PlatformSection, SchedulerSection, Section, is_below
 from simplugin.platforms import Platform
-from simplugin.scenarios.generators.calls import generator_called
+from simplugin.scenarios.generators.calls import Generator, generator_called
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.kinds import KINDS, kind_called
 from simplugin.scenarios.own_metrics import with_own_metrics
 from simplugin.scenarios.sections import (
+    BELOW,
     NEED_TRACE,
+    TRACE_FILE,
     MetricsSection,
     OutputSection,
     SimulationSection,
 )
-from simplugin.simulation.options import SimGridOptions
 
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "output")
 SCENARIO_KEYS = ("title", *_SECTIONS)
 # What campaign files have besides.
 CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm")
-# SimGrid's own trace goes to this file.
-_TRACE = "tracing/filename"
-_BELOW = "name a file below the current directory"
-_OPTIONS = tuple(each.name for each in fields(SimGridOptions))
-
-_Model = TypeVar("_Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -148,13 +144,15 @@ class Scenario:
         try:
             generator = generator_called(name, self.references.resolve)
         except PlatformError as error:
-            place = ("platform", "generator")
-            raise self.error(error.message, *place, remedy=error.remedy) from error.__cause__
+            message, remedy = error.message, error.remedy
+            raise self.error(message, "platform", "generator", remedy=remedy) from error.__cause__
+        if wrong := generator_problems(generator, parameters, seeded=section.seed is not None):
+            raise self.errors(wrong)
         try:
             return generator.platform(parameters, self.directory)
         except PlatformError as error:
-            key = "parameters" if section.parameters else "generator"
-            raise self.error(error.message, "platform", key, remedy=error.remedy) from error
+            place = ("platform", "parameters")
+            raise self.error(error.message, *place, remedy=error.remedy) from error
 
     def _refuse_stray_trace(self, platform: Path) -> None:
         """Raise if a platform file has SimGrid write its trace outside the current directory."""
@@ -163,9 +161,11 @@ class Scenario:
                 # Options come first.
                 if each.tag not in ("platform", "config", "prop"):
                     break
-                if each.get("id") == _TRACE and not is_below(Path(each.get("value", "")), Path()):
-                    message = f"{platform} sets {_TRACE} to {each.get('value')!r}"
-                    raise self.error(message, "platform", "file", remedy=_BELOW)
+                if each.get("id") == TRACE_FILE and not is_below(
+                    Path(each.get("value", "")), Path()
+                ):
+                    message = f"{platform} sets {TRACE_FILE} to {each.get('value')!r}"
+                    raise self.error(message, "platform", "file", remedy=BELOW)
         except (ElementTree.ParseError, LookupError, ValueError) as error:
             # SimGrid's own parser lets some of it pass.
             message = f"this is not well-formed XML: {error}"
@@ -174,22 +174,33 @@ class Scenario:
             raise PlatformError(message, file=platform, line=line, remedy=remedy) from None
 
 
+def generator_problems(
+    generator: Generator, parameters: Mapping[str, Any], *, seeded: bool
+) -> list[Problem]:
+    """Return what is wrong with the parameters of the generator of a scenario's platform.
+
+    Parameters
+    ----------
+    generator : Generator
+        The generator.
+    parameters : mapping
+        By name.
+    seeded : bool
+        True if ``[platform]`` has the seed.
+    """
+    problems = generator.read(parameters)[1]
+    above = [() if seeded and each.path == ("seed",) else ("parameters",) for each in problems]
+    return [
+        Problem(("platform", *key, *each.path), each.message, each.remedy)
+        for key, each in zip(above, problems, strict=True)
+    ]
+
+
 def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> ScenarioError:
     """Return one exception about all problems, with the line and the key of the first."""
-    errors = []
-    for problem in problems:
-        line = toml_line(text, problem.path) if text else None
-        error = ScenarioError(problem.message, file=file, line=line, remedy=problem.remedy)
-        error.path = problem.path
-        errors.append(error)
-    errors.sort(key=lambda error: error.line or 0)
-    first, *others = errors
-    if not others:
-        return first
-    remedy = "\n".join([first.remedy or "and", *map(str, others)])
-    joined = ScenarioError(first.message, file=file, line=first.line, remedy=remedy)
-    joined.path, joined.others = first.path, (first, *others)
-    return joined
+    found = documents.Document(None, ScenarioError, file, text).errors(problems)
+    assert isinstance(found, ScenarioError)
+    return found
 
 
 def load_scenario(path: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> Scenario:
@@ -242,19 +253,20 @@ def scenario_from(
     trust : iterable of str
         As `load_scenario` takes it.
     """
-    checked = _Checker(document, file.parent)
-    scenario = checked.scenario(file, text)
-    if checked.problems:
-        raise scenario_error(checked.problems, file, text)
-    assert scenario is not None
-    return replace(scenario, trust=tuple(trust))
+    problems, kind, found = _checked(document, file)
+    if problems:
+        raise scenario_error(problems, file, text)
+    assert kind is not None
+    assert found is not None
+    sections = dict(found)
+    return Scenario(
+        file=file, text=text, document=document, kind=kind, trust=tuple(trust), **sections
+    )
 
 
-def problems_of(document: Mapping[str, Any], file: Path) -> list[Problem]:
+def scenario_problems(document: Mapping[str, Any], file: Path) -> list[Problem]:
     """Return what is wrong with a scenario, as `scenario_from` would raise it."""
-    checked = _Checker(document, file.parent)
-    checked.scenario(file, "")
-    return checked.problems
+    return _checked(document, file)[0]
 
 
 def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcome:
@@ -279,176 +291,89 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
         return with_own_metrics(scenario.metrics, scenario, outcome)
 
 
-class _Checker:
-    """Goes through a document and collects what is wrong with it."""
+class Sections(Section):
+    """What a scenario consists of, whatever its kind.
 
-    def __init__(self, document: Mapping[str, Any], directory: Path) -> None:
-        self.document = document
-        self.directory = directory
-        self.problems: list[Problem] = []
+    Attributes
+    ----------
+    title : str
+        For tables and charts.
+    platform, workload, scheduler, simulation, metrics, output
+        The sections of these names; a workload has a `kind`, and keys that depend on it.
+    """
 
-    def scenario(self, file: Path, text: str) -> Scenario | None:
-        """Check everything; None if something is wrong."""
-        for key in self.document:
-            if key in CAMPAIGN_TABLES:
-                message = f"[{key}] is for campaigns of many runs"
-                remedy = f"this file is for 'simplugin campaign run {file}'"
-                self.problems.append(Problem((key,), message, remedy))
-            elif key not in SCENARIO_KEYS:
-                self.problems.append(unknown_key((key,), SCENARIO_KEYS))
-        title = self.document.get("title", "")
-        if not isinstance(title, str):
-            self.problems.append(Problem(("title",), f"title is {title!r}", "give a text"))
-        platform = self._section("platform", PlatformSection, required=True)
-        kind, workload = self._workload()
-        scheduler = self._scheduler(kind)
-        simulation = self._simulation()
-        metrics = self._section("metrics", MetricsSection)
-        output = self._output(kind, simulation)
-        if self.problems:
-            return None
-        assert platform is not None
-        assert kind is not None
-        assert scheduler is not None
-        assert simulation is not None
-        assert metrics is not None
-        assert output is not None
-        return Scenario(
-            file=file,
-            text=text,
-            document=self.document,
-            title=title,
-            kind=kind,
-            platform=platform,
-            workload=workload,
-            scheduler=scheduler,
-            simulation=simulation,
-            metrics=metrics,
-            output=output,
-        )
+    title: str = ""
+    platform: PlatformSection
+    workload: Any
+    scheduler: SchedulerSection = SchedulerSection(name="")
+    simulation: SimulationSection = SimulationSection()
+    metrics: MetricsSection = MetricsSection.model_validate({})
+    output: OutputSection = OutputSection()
 
-    def _table(self, name: str, *, required: bool = False) -> dict[str, Any] | None:
-        """Return a copy of a table, empty where it may be left out; None if it is wrong."""
-        table = self.document.get(name)
-        if table is None and not required:
-            return {}
-        if table is None:
-            self.problems.append(Problem((name,), f"table [{name}] is missing", "add it"))
-        elif not isinstance(table, dict):
-            problem = Problem((name,), f"{name} is {table!r}", f"write a table, [{name}]")
-            self.problems.append(problem)
-        else:
-            return dict(table)
-        return None
-
-    def _section(self, name: str, model: type[_Model], *, required: bool = False) -> _Model | None:
-        """Check a table against its model."""
-        table = self._table(name, required=required)
-        return None if table is None else self._checked(name, model, table)
-
-    def _checked(self, name: str, model: type[_Model], table: dict[str, Any]) -> _Model | None:
-        """Check the contents of a table."""
-        try:
-            return model.model_validate(table, context={"directory": self.directory})
-        except ValidationError as error:
-            self.problems += from_pydantic(error, model, (name,))
-            return None
-
-    def _workload(self) -> tuple[Kind | None, Any]:
-        """Check ``[workload]``, whose keys depend on its kind."""
-        table = self._table("workload", required=True)
-        if table is None:
-            return None, None
-        if "kind" not in table:
-            missing = Problem(
-                ("workload", "kind"),
-                "key 'workload.kind' is missing",
-                f"add it: {' or '.join(repr(kind) for kind in KINDS)}",
-            )
-            self.problems.append(missing)
-            return None, None
-        name = table.pop("kind")
-        if name not in KINDS:
-            remedy = suggestion(str(name), KINDS, "there is")
-            path = ("workload", "kind")
-            self.problems.append(Problem(path, f"workload.kind is {name!r}", remedy))
-            return None, None
-        kind = kind_called(name)
-        return kind, self._checked("workload", kind.workload, table)
-
-    def _scheduler(self, kind: Kind | None) -> SchedulerSection | None:
-        """Check ``[scheduler]``, which some kinds need and others refuse."""
-        if "scheduler" not in self.document:
-            if kind is not None and kind.schedulers:
-                remedy = f"add it, with a name: {', '.join(map(repr, kind.schedulers))}"
-                message = "table [scheduler] is missing"
-                self.problems.append(Problem(("workload",), message, remedy))
-            return SchedulerSection(name="")
-        section = self._section("scheduler", SchedulerSection)
-        if kind is None or section is None:
+    @field_validator("scheduler")
+    @classmethod
+    def _of_kind(cls, section: SchedulerSection, info: ValidationInfo) -> SchedulerSection:
+        """Raise unless the kind of workload takes the scheduler."""
+        kind: Kind | None = (info.context or {}).get("kind")
+        if kind is None or ":" in section.name or section.name in kind.schedulers:
             return section
         if not kind.schedulers:
             message = "this kind of workload takes no [scheduler]"
-            remedy = "remove the table: the actors decide"
-            self.problems.append(Problem(("scheduler",), message, remedy))
-        elif section.name not in kind.schedulers and ":" not in section.name:
-            remedy = suggestion(section.name, kind.schedulers, "write 'module:function' or one of")
-            path = ("scheduler", "name")
-            self.problems.append(Problem(path, f"scheduler.name is {section.name!r}", remedy))
+            raise InvalidValueError(message, "remove the table: the actors decide")
+        remedy = suggestion(section.name, kind.schedulers, "write 'module:function' or one of")
+        raise InvalidValueError(f"{{key}} is {section.name!r}", remedy, ("name",))
+
+    @field_validator("output")
+    @classmethod
+    def _available(cls, section: OutputSection, info: ValidationInfo) -> OutputSection:
+        """Raise if a file is asked for that the kind or the simulation cannot have."""
+        kind: Kind | None = (info.context or {}).get("kind")
+        for name in ("curves", "graphs"):
+            if kind is not None and name not in kind.outputs and getattr(section, name) is not None:
+                message = f"this kind of workload has no {name}"
+                raise InvalidValueError(message, "remove the key", (name,))
+        simulation = info.data.get("simulation")
+        if simulation is not None and not simulation.trace:
+            for name in NEED_TRACE if kind is None else kind.need_trace:
+                if getattr(section, name) is not None:
+                    message = "{key} needs the trace, which simulation.trace turns off"
+                    raise InvalidValueError(message, "remove one of the two", (name,))
         return section
 
-    def _simulation(self) -> SimulationSection | None:
-        """Check ``[simulation]`` and the SimGrid options in it."""
-        table = self._table("simulation")
-        if table is None:
-            return None
-        options = table.pop("options", {})
-        if isinstance(options, dict):
-            table["options"] = self._options(options)
+
+@lru_cache
+def _sections_of(kind: str) -> type[Sections]:
+    """Return the sections of scenarios of a kind."""
+    return create_model("Sections", __base__=Sections, workload=(kind_called(kind).workload, ...))
+
+
+def _checked(
+    document: Mapping[str, Any], file: Path
+) -> tuple[list[Problem], Kind | None, Sections | None]:
+    """Return what is wrong with a document, the kind of its workload, and its sections."""
+    remedy = f"this file is for 'simplugin campaign run {file}'"
+    problems = [
+        Problem((key,), "[{key}] is for campaigns of many runs", remedy)
+        for key in CAMPAIGN_TABLES
+        if key in document
+    ]
+    content = {key: each for key, each in document.items() if key not in CAMPAIGN_TABLES}
+    table, kind, model, path = content.get("workload"), None, Sections, ("workload", "kind")
+    if isinstance(table, Mapping):
+        name = table.get("kind")
+        content["workload"] = {key: each for key, each in table.items() if key != "kind"}
+        if "kind" not in table:
+            problems.append(missing_key(path, " or ".join(map(repr, KINDS))))
+        elif not isinstance(name, str) or name not in KINDS:
+            remedy = suggestion(str(name), KINDS, "there is")
+            problems.append(Problem(path, f"{{key}} is {name!r}", remedy))
         else:
-            path = ("simulation", "options")
-            remedy = "write a table, [simulation.options]"
-            self.problems.append(Problem(path, f"simulation.options is {options!r}", remedy))
-        return self._checked("simulation", SimulationSection, table)
-
-    def _output(
-        self, kind: Kind | None, simulation: SimulationSection | None
-    ) -> OutputSection | None:
-        """Check ``[output]``."""
-        output = self._section("output", OutputSection)
-        for name in ("curves", "graphs"):
-            asked = output is not None and getattr(output, name) is not None
-            if asked and kind is not None and name not in kind.outputs:
-                message = f"this kind of workload has no {name}"
-                self.problems.append(Problem(("output", name), message, "remove the key"))
-        if output is not None and simulation is not None and not simulation.trace:
-            for name in NEED_TRACE if kind is None else kind.need_trace:
-                if getattr(output, name) is not None:
-                    message = f"output.{name} needs the trace, which simulation.trace turns off"
-                    remedy = "remove one of the two"
-                    self.problems.append(Problem(("output", name), message, remedy))
-        return output
-
-    def _options(self, table: dict[str, Any]) -> SimGridOptions:
-        """Check ``[simulation.options]``, each key by itself and then together."""
-        before = len(self.problems)
-        for name, value in table.items():
-            path = ("simulation", "options", name)
-            if name not in _OPTIONS:
-                self.problems.append(unknown_key(path, _OPTIONS))
-                continue
-            trace = value.get(_TRACE) if isinstance(value, Mapping) else None
-            if isinstance(trace, str) and not is_below(Path(trace), Path()):
-                message = f"simulation.options.{name} sets {_TRACE} to {trace!r}"
-                self.problems.append(Problem((*path, _TRACE), message, _BELOW))
-            try:
-                SimGridOptions(**{name: value})
-            except (SimpluginError, TypeError, AttributeError) as error:
-                self.problems.append(Problem(path, f"simulation.options.{error}"))
-        if len(self.problems) > before:
-            return SimGridOptions()
-        try:
-            return SimGridOptions(**table)
-        except SimpluginError as error:
-            self.problems.append(Problem(("simulation", "options"), str(error)))
-            return SimGridOptions()
+            kind, model = kind_called(name), _sections_of(name)
+    if kind is not None and kind.schedulers and "scheduler" not in content:
+        remedy = f"add it, with a name: {', '.join(map(repr, kind.schedulers))}"
+        problems.append(Problem(("workload",), "table [scheduler] is missing", remedy))
+    try:
+        found = model.model_validate(content, context={"directory": file.parent, "kind": kind})
+    except ValidationError as error:
+        return problems + problems_of(error, model, content), kind, None
+    return problems, kind, found

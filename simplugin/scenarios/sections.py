@@ -3,26 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from simplugin.inputs.messages import Problem
+from simplugin.errors import SimpluginError
+from simplugin.inputs.messages import InvalidValueError, Problem
+from simplugin.inputs.quantities import POSITIVE, Memory, Time
 from simplugin.inputs.sections import AnyPath, Reference, Section, is_below
+from simplugin.inputs.validation import table
 from simplugin.simulation.metrics import HOST_MEASURES
 from simplugin.simulation.options import SimGridOptions
 
 _USUAL = ("result", "trace", "gantt")
 NEED_TRACE = ("trace", "gantt")
+# SimGrid's own trace goes to this file.
+TRACE_FILE = "tracing/filename"
+BELOW = "name a file below the current directory"
+
+
+def _option(name: str) -> Any:
+    """Return the type of a SimGrid option."""
+
+    def checked(value: Any) -> Any:
+        """Raise unless SimGrid takes the option by itself, and writes no trace elsewhere."""
+        trace = value.get(TRACE_FILE) if isinstance(value, Mapping) else None
+        if isinstance(trace, str) and not is_below(Path(trace), Path()):
+            raise InvalidValueError(f"{{key}} is {trace!r}", BELOW, (TRACE_FILE,))
+        try:
+            SimGridOptions(**{name: value})
+        except (SimpluginError, TypeError, AttributeError) as error:
+            raise InvalidValueError("{key}" + str(error).removeprefix(name)) from None
+        return value
+
+    return Annotated[Any, PlainValidator(checked)]
+
+
+if TYPE_CHECKING:
+    Options = SimGridOptions
+else:
+    _NAMES = [each.name for each in fields(SimGridOptions)]
+    Options = table(SimGridOptions, **{name: _option(name) for name in _NAMES})
 
 
 class SimulationSection(Section):
@@ -30,19 +62,21 @@ class SimulationSection(Section):
 
     Attributes
     ----------
+    back_end, seed, until, wall_limit, memory_limit, trace, energy
+        See `simplugin.simulation.simulate.simulate`.
     options : SimGridOptions
         From the table ``[simulation.options]``.
     """
 
     back_end: Literal["coroutines", "threads"] = "coroutines"
     seed: Annotated[int, Field(ge=0)] = 0
-    until: Annotated[float, Field(ge=0)] | None = None
-    wall_limit: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    memory_limit: Annotated[int, Field(gt=0)] | None = None
+    until: Annotated[Time, Field(ge=0)] | None = None
+    wall_limit: Annotated[Time, POSITIVE] | None = None
+    memory_limit: Memory | None = None
     trace: bool = True
-    trace_limit: Annotated[int, Field(gt=0, lt=2**63)] | None = None
+    trace_limit: Memory | None = None
     energy: bool = False
-    options: SimGridOptions = SimGridOptions()
+    options: Options = SimGridOptions()
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments for `simulate`."""

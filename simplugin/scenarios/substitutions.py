@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any
 
-Path = tuple[str | int, ...]
+from simplugin.inputs.messages import InvalidValueError, Path, dotted
+
 # What says how a run is shown, written or limited, not what comes out: tables and keys of a file,
 # and keys of its [simulation].
 IDLE = ("title", "campaign", "output", "slurm")
@@ -18,26 +19,6 @@ def canonical_json(value: Any) -> str:
     """Return plain data as JSON, the same for the same data: keys sorted, floats by `repr`."""
     # TOML also has dates, which JSON has not.
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=repr)
-
-
-class NowhereError(ValueError):
-    """A key that leads into nothing.
-
-    Parameters
-    ----------
-    message, remedy : str
-        What is wrong, and the way out.
-    """
-
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
-
-
-def dotted(path: Iterable[str | int]) -> str:
-    """Return a path as one writes it."""
-    return ".".join(map(str, path))
 
 
 def path_of(document: Any, words: Sequence[str]) -> Path:
@@ -55,7 +36,7 @@ def path_of(document: Any, words: Sequence[str]) -> Path:
 
     Raises
     ------
-    NowhereError
+    InvalidValueError
         A step leads into nothing; tables that are missing are not nothing.
     """
     path: list[str | int] = []
@@ -76,7 +57,7 @@ def path_of(document: Any, words: Sequence[str]) -> Path:
             path.append(step)
             place = place[step]
     if any(step == "" for step in path):
-        raise NowhereError(f"the key {dotted(path)!r} has an empty part", "remove a dot")
+        raise InvalidValueError(f"the key {dotted(path)!r} has an empty part", "remove a dot")
     return tuple(path)
 
 
@@ -96,7 +77,7 @@ def substituted(document: Any, path: Path, value: Any, above: Path = ()) -> Any:
 
     Raises
     ------
-    NowhereError
+    InvalidValueError
         The path leads into nothing.
     """
     if not path:
@@ -117,7 +98,7 @@ def _position(place: Any, step: str | int, above: Iterable[str | int]) -> int:
     name = dotted(above)
     if not isinstance(place, list):
         remedy = f"remove {'.' + str(step)!r}, or give {name} as a table"
-        raise NowhereError(f"{name} is {place!r}, so it has no {str(step)!r}", remedy)
+        raise InvalidValueError(f"{name} is {place!r}, so it has no {str(step)!r}", remedy)
     digits = str(step)
     if digits.isascii() and digits.isdigit() and int(digits) < len(place):
         return int(digits)
@@ -130,7 +111,7 @@ def _position(place: Any, step: str | int, above: Iterable[str | int]) -> int:
         message = f"{name} has {names.count(digits)} tables with the name {digits!r}"
     named = ", ".join(dict.fromkeys(each for each in names if isinstance(each, str)))
     also = f", its names {named}" if named else ""
-    raise NowhereError(message, f"its positions are {known}{also}")
+    raise InvalidValueError(message, f"its positions are {known}{also}")
 
 
 def _names(place: Iterable[Any]) -> list[Any]:

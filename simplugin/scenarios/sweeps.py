@@ -10,15 +10,21 @@ from functools import cached_property
 from itertools import accumulate, product
 from typing import Any
 
-from simplugin.inputs.messages import Problem, suggestion
-from simplugin.scenarios.ranges import Powers, RangeError, Steps, is_range, range_of
+from pydantic import ValidationError
+
+from simplugin.inputs.messages import (
+    InvalidValueError,
+    Path,
+    Problem,
+    dotted,
+    problems_of,
+    suggestion,
+)
+from simplugin.scenarios.ranges import Powers, Range, Steps, is_range
 from simplugin.scenarios.substitutions import (
     IDLE,
     LIMITS,
-    NowhereError,
-    Path,
     canonical_json,
-    dotted,
     path_of,
     substituted,
 )
@@ -216,7 +222,7 @@ class Variations:
         for each in settings:
             try:
                 document = substituted(document, each.path, each.value)
-            except NowhereError as error:
+            except InvalidValueError as error:
                 raise SweepError(_problem(each.source, error)) from None
         return dict(document)
 
@@ -244,7 +250,7 @@ class Variations:
 
         Raises
         ------
-        NowhereError
+        InvalidValueError
             A key is not varied, no run has these values, or the positions are too many.
         """
         wanted = {*each, *where}
@@ -254,11 +260,13 @@ class Variations:
         known |= {VARIATION} if self._named else set()
         if unknown := wanted - known:
             name = min(unknown)
-            raise NowhereError(f"{name!r} is not varied", suggestion(name, known, "varied are"))
+            raise InvalidValueError(
+                f"{name!r} is not varied", suggestion(name, known, "varied are")
+            )
         places = [[_places(axis, wanted, where) for axis in listed] for listed in axes]
         if sum(math.prod(map(len, listed)) for listed in places) > _MOST_SELECTED:
             remedy = "name fewer keys, or more values in where"
-            raise NowhereError(f"these are more than {_MOST_SELECTED:,} runs", remedy)
+            raise InvalidValueError(f"these are more than {_MOST_SELECTED:,} runs", remedy)
         found: dict[str, int] = {}
         for end, listed, chosen in zip(self._ends, axes, places, strict=True):
             sizes = [len(axis.values) for axis in listed]
@@ -273,7 +281,7 @@ class Variations:
                     found.setdefault(group, start + position)
         if not found:
             values = ", ".join(f"{key} = {value!r}" for key, value in where.items())
-            raise NowhereError(f"no run has {values}", "give values that are swept")
+            raise InvalidValueError(f"no run has {values}", "give values that are swept")
         return frozenset(found.values())
 
 
@@ -339,13 +347,9 @@ def variations_of(
     return Variations(document, tuple(variations) or (first,), grid)
 
 
-def _variation(document: Mapping[str, Any], table: Any, source: Path) -> Variation:
+def _variation(document: Mapping[str, Any], table: Mapping[str, Any], source: Path) -> Variation:
     """Read one of ``[[variations]]``."""
-    if not isinstance(table, Mapping):
-        raise sweep_error(source, f"{dotted(source)} is {table!r}", "write tables, [[variations]]")
     name = table.get(_NAME)
-    if name is not None and not (isinstance(name, str) and name):
-        raise sweep_error((*source, _NAME), f"name is {name!r}", "give a text")
     settings: list[Setting] = []
     rest = {key: value for key, value in table.items() if key not in (_NAME, _SWEEP)}
     for words, value in _flat(rest):
@@ -357,22 +361,21 @@ def _variation(document: Mapping[str, Any], table: Any, source: Path) -> Variati
     return Variation(tuple(settings), _axes(base, own, (*source, _SWEEP)), name)
 
 
-def _flat(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield the values in nested tables with their keys."""
+def _flat(
+    table: Mapping[str, Any], above: tuple[str, ...] = (), *, ranges: bool = False
+) -> Iterator[tuple[Path, Any]]:
+    """Yield the values in nested tables with their keys; a range is a value where there are any."""
     for key, value in table.items():
-        if isinstance(value, Mapping) and value:
-            yield from _flat(value, (*above, key))
+        if isinstance(value, Mapping) and value and not (ranges and is_range(value)):
+            yield from _flat(value, (*above, key), ranges=ranges)
         else:
             yield (*above, key), value
 
 
-def _axes(document: Mapping[str, Any], sweep: Any, source: Path) -> tuple[Axis, ...]:
+def _axes(document: Mapping[str, Any], sweep: Mapping[str, Any], source: Path) -> tuple[Axis, ...]:
     """Read a grid."""
-    if not isinstance(sweep, Mapping):
-        remedy = f"write a table, [{dotted(each for each in source if isinstance(each, str))}]"
-        raise sweep_error(source, f"{dotted(source)} is {sweep!r}", remedy)
     found: list[Axis] = []
-    for words, value in _swept(sweep):
+    for words, value in _flat(sweep, ranges=True):
         place = (*source, *words)
         path = _located(document, words, place)
         refuse_idle(path, place, swept=True)
@@ -380,23 +383,13 @@ def _axes(document: Mapping[str, Any], sweep: Any, source: Path) -> tuple[Axis, 
     return tuple(found)
 
 
-def _swept(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[Path, Any]]:
-    """Yield lists and ranges in nested tables with their keys."""
-    for key, value in table.items():
-        if isinstance(value, Mapping) and value and not is_range(value):
-            yield from _swept(value, (*above, key))
-        else:
-            yield (*above, key), value
-
-
 def _values(value: Any, source: Path) -> Sequence[Any] | Steps | Powers:
     """Return what a key becomes."""
     if isinstance(value, Mapping) and value:
         try:
-            return range_of(value)
-        except RangeError as error:
-            path = source if error.key is None else (*source, error.key)
-            raise sweep_error(path, f"{dotted(source)}: {error.message}", error.remedy) from None
+            return Range.model_validate(value).numbers
+        except ValidationError as error:
+            raise SweepError(problems_of(error, Range, value, source)[0]) from None
     if isinstance(value, range):
         value = value or []
     elif hasattr(value, "tolist"):  # an array of numpy's
@@ -415,7 +408,7 @@ def _located(document: Mapping[str, Any], words: Path, source: Path) -> Path:
     """Return where keys lead."""
     try:
         return path_of(document, [str(word) for word in words])
-    except NowhereError as error:
+    except InvalidValueError as error:
         raise SweepError(_problem(source, error)) from None
 
 
@@ -451,9 +444,9 @@ def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
                 raise sweep_error(later.source, message, remedy)
 
 
-def _problem(source: Path, error: NowhereError) -> Problem:
+def _problem(source: Path, error: InvalidValueError) -> Problem:
     """Say that a key leads into nothing."""
-    return Problem(source, f"{dotted(source)}: {error.message}", error.remedy)
+    return Problem(source, f"{{key}}: {error.message}", error.remedy)
 
 
 class SweepError(ValueError):
@@ -466,7 +459,7 @@ class SweepError(ValueError):
     """
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
+        super().__init__(problem.text)
         self.problem = problem
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplugin.errors import PlatformError, WorkloadError
+from simplugin.errors import PlatformError, UnitError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.formats.profiles import read_profile
 from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterator
 
+    from simplugin.inputs.kinds import Scenario
     from simplugin.workloads.sharing import Sharing
 
 # A resource, and what of it changes.
@@ -271,6 +272,25 @@ class Changeable(NamedTuple):
             raise WorkloadError(f"{what} is a host and a link; name them apart")
         if name in self.owned:
             raise WorkloadError(f"{what} has a profile in the platform; leave out one")
+
+    def change_in(self, scenario: Scenario, number: int) -> Change:
+        """Return one of the changes of a scenario.
+
+        Raises
+        ------
+        ScenarioError
+            Its resource cannot change, or its capacity is that of the other kind of resource.
+        """
+        table = scenario.workload.changes[number]
+        key = ("workload", "changes", number)
+        try:
+            self.check(table.resource)
+            capacity = table.value(of_host=table.resource in self.hosts)
+        except WorkloadError as error:
+            raise scenario.error(str(error), *key, "resource") from error
+        except UnitError as error:
+            raise scenario.error(f"{{key}}: {error}", *key, "capacity") from None
+        return Change(table.date, table.resource, capacity)
 
 
 def changeable(platform: Graph | Platform) -> Changeable:

@@ -15,10 +15,11 @@ from pydantic import AfterValidator, Field, model_validator
 from simplugin.errors import WorkloadError
 from simplugin.formats.task_graph_files import read_task_graph
 from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario
-from simplugin.inputs.messages import suggestion
+from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
-from simplugin.inputs.quantities import Speed, Time
+from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Speed, Time
 from simplugin.inputs.sections import ExistingFile, Section
+from simplugin.inputs.validation import one_of
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
 from simplugin.rows import Row
 from simplugin.simulation.metrics import metrics
@@ -51,13 +52,6 @@ _KNOWN_NETWORKS = ("multi_cluster", "grid5000_subset")
 _KEYS = {"file": ("alpha", "speed"), "generator": ("parameters", "seed")}
 _GRAPHS = ("workload", "graphs")
 _REVISIONS = ("none", "arrival", "event", "rebalanced")
-
-
-def _known(name: str) -> str:
-    """Return the name of a generator; raise ValueError if it is unknown."""
-    if name not in GENERATORS:
-        raise ValueError(suggestion(name, GENERATORS, "there are"))
-    return name
 
 
 def _revision(name: str) -> str:
@@ -95,12 +89,12 @@ class GraphTable(Section):
 
     file: ExistingFile | None = None
     alpha: Annotated[float, Field(ge=0, le=1)] | None = None
-    speed: Annotated[Speed, Field(gt=0, allow_inf_nan=False)] | None = None
-    generator: Annotated[str, AfterValidator(_known)] | None = None
+    speed: Annotated[Speed, POSITIVE] | None = None
+    generator: Annotated[str, one_of(GENERATORS, "there are")] | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] | None = None
     name: Annotated[str, Field(min_length=1)] | None = None
-    release: Annotated[Time, Field(ge=0, allow_inf_nan=False)] = 0.0
+    release: Annotated[Time, NOT_NEGATIVE] = 0.0
     count: Annotated[int, Field(ge=1)] = 1
 
     @model_validator(mode="after")
@@ -111,7 +105,8 @@ class GraphTable(Section):
         source, other = ("file", "generator") if self.generator is None else ("generator", "file")
         for key in _KEYS[other]:
             if key in self.model_fields_set:
-                raise ValueError(f"{key} goes with a {other}, not with a {source}")
+                message = f"{{key}} goes with a {other}, not with a {source}"
+                raise InvalidValueError(message, "remove it", (key,))
         return self
 
 

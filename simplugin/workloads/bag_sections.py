@@ -3,44 +3,67 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Annotated
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from simplugin.errors import UnitError, WorkloadError
-from simplugin.inputs.quantities import Size, Time, Work
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.inputs.quantities import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    Bandwidth,
+    Size,
+    Speed,
+    Time,
+    Work,
+)
 from simplugin.inputs.sections import Section
 from simplugin.units import parse_bandwidth, parse_speed
 from simplugin.workloads.applications import Application
 
 
 class ApplicationTable(Section):
-    """``[[workload.applications]]``: the fields of `Application`, by their names."""
+    """``[[workload.applications]]``: the fields of `Application`, by their names.
 
-    name: str
+    Attributes
+    ----------
+    name, master, flop, byte, weight, hosts, start, end, count
+        See `Application`.
+    """
+
+    name: Annotated[str, Field(min_length=1)]
     master: str
-    flop: Work
-    byte: Size = 0.0
-    weight: float = 1.0
+    flop: Annotated[Work, POSITIVE]
+    byte: Annotated[Size, NOT_NEGATIVE] = 0.0
+    weight: Annotated[float, POSITIVE] = 1.0
     hosts: list[str] | None = None
-    start: Time = 0.0
-    end: Time = math.inf
-    count: int | None = None
+    start: Annotated[Time, NOT_NEGATIVE] = 0.0
+    end: Annotated[Time, Field(gt=0)] = math.inf
+    count: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _sensible(self) -> ApplicationTable:
-        """Refuse what `Application` does."""
-        try:
-            self.application()
-        except WorkloadError as error:
-            raise ValueError(str(error)) from None
+        """Raise unless it ends after it starts."""
+        if not self.start < self.end:
+            message = f"{{key}} is {self.end:g} s, not after the start, {self.start:g} s"
+            raise InvalidValueError(message, "give a later date", ("end",))
         return self
 
     def application(self) -> Application:
         """Return the application."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return Application(**fields)
+
+
+_CAPACITY: TypeAdapter[float] = TypeAdapter(
+    Annotated[Speed, NOT_NEGATIVE] | Annotated[Bandwidth, NOT_NEGATIVE]
+)
+
+
+def _capacity(value: float | str) -> float | str:
+    """Raise unless a value is a speed or a bandwidth; which one, its resource says."""
+    _CAPACITY.validate_python(value)
+    return value
 
 
 class ChangeTable(Section):
@@ -56,22 +79,9 @@ class ChangeTable(Section):
         Speed of all cores [flop/s] or bandwidth [byte/s]; 0: it fails, until its next change.
     """
 
-    date: Annotated[Time, Field(ge=0, allow_inf_nan=False)]
+    date: Annotated[Time, NOT_NEGATIVE]
     resource: str
-    capacity: float | str
-
-    @field_validator("capacity")
-    @classmethod
-    def _readable(cls, value: float | str) -> float | str:
-        """Refuse what is neither a speed nor a bandwidth."""
-        # A bound in the annotation would become part of the key in messages.
-        if not isinstance(value, str) and not 0 <= value < math.inf:
-            raise ValueError("give a finite number greater than or equal to 0")
-        if isinstance(value, str):
-            readings = [_read(parse, value) for parse in (parse_speed, parse_bandwidth)]
-            if not any(read is not None and 0 <= read < math.inf for read in readings):
-                raise ValueError("give a speed such as '5Gf', or a bandwidth such as '10MBps'")
-        return value
+    capacity: Annotated[float | str, AfterValidator(_capacity)]
 
     def value(self, *, of_host: bool) -> float:
         """Return the capacity of a host [flop/s] or a link [byte/s].
@@ -84,14 +94,6 @@ class ChangeTable(Section):
         if isinstance(self.capacity, str):
             return (parse_speed if of_host else parse_bandwidth)(self.capacity)
         return self.capacity
-
-
-def _read(parse: Callable[[str], float], text: str) -> float | None:
-    """Return the number that a text is, None if it is none."""
-    try:
-        return parse(text)
-    except UnitError:
-        return None
 
 
 class BagsWorkload(Section):

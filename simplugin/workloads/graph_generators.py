@@ -63,9 +63,8 @@ def _called(
     return draw(generator=generator, costs=costs, **parameters)
 
 
-GENERATORS: dict[str, GraphGenerator] = {
-    draw.__name__: partial(_called, draw) for draw in (daggen, fft, strassen, chain, fork_join)
-}
+DRAWS: tuple[Callable[..., TaskGraph], ...] = (daggen, fft, strassen, chain, fork_join)
+GENERATORS: dict[str, GraphGenerator] = {draw.__name__: partial(_called, draw) for draw in DRAWS}
 
 
 def graph_named(kind: str, generator: np.random.Generator, **parameters: Any) -> TaskGraph:

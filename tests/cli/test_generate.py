@@ -75,7 +75,7 @@ WRONG = [
     (["ring", "n_hosts=3", 'speed={law="uniform"'], "is not a TOML value"),
     (["torus", "sizes=[3]", "--seed", "3"], "generator 'torus' draws nothing"),
     (["ring", "n_hosts=3", "seed=1", "--seed", "3"], "the seed is given twice"),
-    (["ring", "n_hosts=3\nspeed=1"], "the number of hosts of a ring is '3\\nspeed=1'"),
+    (["ring", "n_hosts=3\nspeed=1"], "n_hosts is '3\\nspeed=1'"),
 ]
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from simplugin.errors import PlatformError
 from simplugin.formats.federations import read_federation
 from simplugin.formats.platform_xml import platform_text, read_platform
+from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.generators.sites import federation
 from simplugin.simulation.resolve import resolve
 
@@ -88,12 +90,12 @@ def test_a_scenario_takes_a_description_beside_it_or_its_tables():
 WRONG = [
     ({}, "give either a description or its tables"),
     ({"description": "a.toml", "sites": []}, "give either a description or its tables"),
-    ({"description": ""}, "description is ''; give a path"),
+    ({"description": ""}, "description is ''; give a text"),
     ({"sites": [{"name": 3}]}, "sites.0.name is 3; give a text"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), WRONG)
 def test_the_generator_refuses(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        federation(**arguments)
+    with pytest.raises(PlatformError, match=message):
+        generator_called("federation").platform(arguments)

@@ -27,7 +27,7 @@ class Problems(Exception):
 
 def scenario(name="bags.own", **parameters):
     def errors(problems):
-        return Problems({each.key: f"{each.message}; {each.remedy}" for each in problems})
+        return Problems({each.key: f"{each.text}; {each.remedy}" for each in problems})
 
     return SimpleNamespace(
         scheduler=SchedulerSection(name=name, parameters=parameters),
@@ -78,7 +78,7 @@ def test_every_problem_is_reported_with_its_remedy():
         for key, problem in {
             "order": "{} is 'lifo'; give 'fcfs' or 'sjf'",
             "perod": "unknown key '{}'; did you mean 'period'?",
-            "period": "{} is True; give a number",
+            "period": "{} is True; give a number [s], or a text such as '50us'",
             "buffer": "{} is 0; give a number greater than or equal to 1",
         }.items()
     }

@@ -54,13 +54,14 @@ def test_rows_are_lists() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (3, "the document is 3; write a table"),
+        (3, "the document is 3; give a table"),
         ({}, "key 'leaves' is missing; add it"),
-        ({"leafs": 1}, "unknown key 'leafs'; did you mean 'leaves'?"),
+        ({"leaves": [], "leafs": 1}, "unknown key 'leafs'; did you mean 'leaves'?"),
         ({"leaves": [], "colour": 1}, "unknown key 'colour'; the keys here are bandwidth,"),
         ({"leaves": [{"name": 3}]}, "leaves.0.name is 3; give a text"),
-        ({"leaves": [{"name": "a", "time": "3"}, 4]}, "leaves.1 is 4; write a table"),
-        ({"leaves": [{"name": "a", "time": "3 h"}]}, "leaves.0.time is '3 h'; time '3 h' has"),
+        ({"leaves": [{"name": "a", "time": "3s"}, 4]}, "leaves.1 is 4; give a table"),
+        ({"leaves": [{"name": "a", "time": "3 h"}]}, "leaves.0.time: time '3 h' has"),
+        ({"leaves": [{"name": "a", "time": "3"}]}, "leaves.0.time is '3', which has no unit"),
         ({"leaves": [{"name": "bad"}]}, "leaf 'bad' is bad; rename it"),
     ],
 )

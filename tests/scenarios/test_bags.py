@@ -121,7 +121,7 @@ MARKET, ROUNDS, PARAMETERS = "pricing.market", "rounds = 40", "scheduler.paramet
 # Texts that are replaced by others, the key that is named, and words of the message.
 WRONG = [
     ('flop = "1kf"', 'flop = "1kB"', "workload.applications.0.flop", "unknown unit 'kB'"),
-    ('flop = "1kf"', "flop = -1.0", "workload.applications.0", "flop of application 'x' is -1.0"),
+    ('flop = "1kf"', "flop = -1.0", "workload.applications.0.flop", "flop is -1.0; give"),
     ('name = "y"', 'name = "x"', "workload.applications", "two applications are called 'x'"),
     ('master = "c"', 'master = "d"', "workload.applications.1", "its master 'd' is no host"),
     ("weight = 3.0", "hosts = []", "workload.applications", "application 'y' reaches no host"),
@@ -254,12 +254,12 @@ def test_an_application_may_end_after_the_run(changes):
 LATER = "scheduler] a parameter period"
 WRONG_CHANGES = [
     (PERIODS, "rounds = 9", "workload.applications.1", LATER),
-    (PERIODS, "until = 16", PARAMETERS, LATER),
-    (PERIODS, "period = 0.02", PARAMETERS, "'until' is missing; add it"),
-    (PERIODS, f"{PERIODS}, rounds = 3", PARAMETERS, "both rounds and a period"),
+    (PERIODS, "until = 16", f"{PARAMETERS}.until", LATER),
+    (PERIODS, "period = 0.02", f"{PARAMETERS}.until", "until' is missing; add it"),
+    (PERIODS, f"{PERIODS}, rounds = 3", f"{PARAMETERS}.rounds", "beside a period"),
     (PERIODS, 'period = "20mb", until = 16', f"{PARAMETERS}.period", "unknown unit 'mb'"),
     (PERIODS, "period = 0, until = 16", f"{PARAMETERS}.period", "period is 0"),
-    (PERIODS, "period = 16, until = 16", PARAMETERS, "not after the first period"),
+    (PERIODS, "period = 16, until = 16", f"{PARAMETERS}.until", "not after the first period"),
     (PERIODS, "period = 0.02, until = inf", f"{PARAMETERS}.until", "until is inf"),
     (PERIODS, f"{PERIODS}, patience = 0", f"{PARAMETERS}.patience", "patience is 0"),
     (PERIODS, f"{PERIODS}, steps = 3", f"{PARAMETERS}.steps", "takes patience, period"),

@@ -196,7 +196,7 @@ def test_time_can_be_limited(line):
 BUFFER, PARAMETERS = "buffer = 6", "scheduler.parameters"
 APPLICATIONS = "workload.applications"
 WRONG = [
-    ("count = 60", "count = 0", f"{APPLICATIONS}.0", "count of application 'x' is 0"),
+    ("count = 60", "count = 0", f"{APPLICATIONS}.0.count", "count is 0; give"),
     ('name = "y"\nmaster = "a"', 'name = "y"\nmaster = "b"', f"{APPLICATIONS}.1", "at the root"),
     ('name = "y"', 'name = "x"', f"{APPLICATIONS}.0", "two applications are called 'x'"),
     ("weight = 3.0", 'hosts = ["a"]', f"{APPLICATIONS}.1.hosts", "remove it: it is for endless"),

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.scenarios.ranges import RangeError, range_of
-from simplugin.scenarios.substitutions import NowhereError
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.scenarios.ranges import Range
 from simplugin.scenarios.sweeps import Axis, SweepError, variations_of
 
 BASE = {
@@ -33,7 +33,7 @@ def refusal(sweep, variations=(), base=BASE):
     with pytest.raises(SweepError) as caught:
         variations_of(base, sweep, variations)
     problem = caught.value.problem
-    return problem.path, problem.message, problem.remedy
+    return problem.path, problem.text, problem.remedy
 
 
 @given(
@@ -119,20 +119,24 @@ def test_a_billion_variations_need_no_memory_and_are_had_at_once():
         found.point(found.total)
 
 
+def numbers_of(table):
+    return Range.model_validate(table).numbers
+
+
 STEPS = st.decimals("0.001", 5, places=3)
 
 
 @given(st.decimals(-100, 100, places=3), STEPS | STEPS.map(lambda step: -step), st.integers(0, 200))
 def test_decimal_steps_do_not_drift_and_reach_the_end(first, step, gaps):
     last = first + gaps * step
-    numbers = range_of({"from": float(first), "to": float(last), "step": float(step)})
+    numbers = numbers_of({"from": float(first), "to": float(last), "step": float(step)})
     # Python's own decimal arithmetic, which is exact here.
     assert list(numbers) == [float(first + at * step) for at in range(gaps + 1)]
 
 
 def test_ranges_are_of_integers_where_they_can_be():
     def kinds(start, **table):
-        values = list(range_of({"from": start} | table))
+        values = list(numbers_of({"from": start} | table))
         return values, {type(each) for each in values}
 
     assert kinds(start=1, to=4) == ([1, 2, 3, 4], {int})
@@ -145,22 +149,22 @@ def test_ranges_are_of_integers_where_they_can_be():
     assert kinds(start=16, to=81, count=5, scale="log") == ([16, 24, 36, 54, 81], {int})
     assert kinds(start=1, to=4, count=10, scale="log")[1] == {float}
     # The step is a third, rounded up: its last multiple is the end all the same.
-    thirds = list(range_of({"from": 0.0, "to": 1.0, "step": 0.33333333333333337}))
+    thirds = list(numbers_of({"from": 0.0, "to": 1.0, "step": 0.33333333333333337}))
     assert (len(thirds), thirds[-1]) == (4, 1.0)
-    values = list(range_of({"from": 1e-3, "to": 7e4, "count": 9, "scale": "log"}))
+    values = list(numbers_of({"from": 1e-3, "to": 7e4, "count": 9, "scale": "log"}))
     assert (values[0], values[-1]) == (1e-3, 7e4)
     np.testing.assert_allclose(values, np.geomspace(1e-3, 7e4, 9), rtol=1e-13)
 
 
 WRONG_RANGES = [
-    ({"from": 1}, "lacks its 'to'"),
-    ({"from": 1, "to": 5, "stepp": 2}, "unknown key 'stepp'"),
+    ({"from": 1}, "platform.seed.to' is missing"),
+    ({"from": 1, "to": 5, "stepp": 2}, "seed.stepp'"),
     ({"from": 1, "to": float("nan"), "step": 1.0}, "to is nan"),
     ({"from": True, "to": "5"}, "from is True"),
     ({"from": 5, "to": 1}, "no steps of 1 lead from 5 to 1"),
     ({"from": 1, "to": 5, "step": 0}, "no steps of 0"),
     ({"from": 0.0, "to": 5}, "needs a step"),
-    ({"from": 0, "to": 5, "step": 1, "count": 3}, "exclude"),
+    ({"from": 0, "to": 5, "step": 1, "count": 3}, "step excludes count"),
     ({"from": 0, "to": 5, "count": 1}, "count is 1"),
     ({"from": 5, "to": 5, "count": 3}, "from 5 to 5"),
     ({"from": 0, "to": 5, "count": 3, "scale": "log"}, "logarithmic"),
@@ -171,12 +175,11 @@ WRONG_RANGES = [
 
 @pytest.mark.parametrize(("table", "words"), WRONG_RANGES)
 def test_ranges_that_make_no_sense_are_refused(table, words):
-    with pytest.raises(RangeError, match=words) as caught:
-        range_of(table)
-    assert caught.value.remedy
-    path, message, _ = refusal({"platform.seed": table})
+    path, message, remedy = refusal({"platform.seed": table})
     assert path[:2] == ("sweep", "platform.seed")
     assert "sweep.platform.seed" in message
+    assert words in message
+    assert remedy
 
 
 WRONG_SWEEPS = [
@@ -187,7 +190,6 @@ WRONG_SWEEPS = [
     ({"platform.seed": range(0)}, "no values"),
     ({"platform.seed": "123"}, "sweep.platform.seed is '123'"),
     ({"platform": {}}, "sweep.platform is {}"),
-    ([1], "sweep is"),
     ({"platform.seed": [1], "platform": {"seed": [2]}}, "sets platform.seed again"),
     ({"scheduler.name": ["x"], "scheduler": [{"name": "y"}]}, "sets scheduler.name again"),
 ]
@@ -208,14 +210,12 @@ def test_variations_that_make_no_sense_are_refused():
     own = refusal({}, [{"seed": 1, "sweep": {"seed": [2]}}])
     assert own[0] == ("variations", 0, "sweep", "seed")
     assert "have the name 'a'" in refusal({}, [{"name": "a"}, {"name": "a"}])[1]
-    assert "name is 3" in refusal({}, [{"name": 3}])[1]
-    assert refusal({}, [{}, 5])[0] == ("variations", 1)
     assert refusal({}, [{}, {"workload.applications.5": 1}])[0][:2] == ("variations", 1)
 
 
 @pytest.mark.parametrize(("first", "last"), [(1e-300, 1e300), (1e300, 1e-300), (5e-324, 1.0)])
 def test_logarithmic_ranges_beyond_what_a_ratio_can_be(first, last):
-    numbers = range_of({"from": first, "to": last, "count": 7, "scale": "log"})
+    numbers = numbers_of({"from": first, "to": last, "count": 7, "scale": "log"})
     with decimal.localcontext(decimal.Context(prec=40)):
         start, gap = Decimal(first).ln(), (Decimal(last).ln() - Decimal(first).ln()) / 6
         exact = [float((start + at * gap).exp()) for at in range(7)]
@@ -296,6 +296,6 @@ def test_one_run_is_selected_for_each_combination(sizes, data):
 def test_selections_of_nothing_or_too_much(each, where, told):
     count = 20_000 if "more" in told else 3
     sweep = {"platform.seed": {"from": 1, "to": count}, "scheduler.name": ["a", "b"]}
-    with pytest.raises(NowhereError) as caught:
+    with pytest.raises(InvalidValueError) as caught:
         variations_of(BASE, sweep, ()).selected([each], where)
     assert told in f"{caught.value.message}; {caught.value.remedy}"

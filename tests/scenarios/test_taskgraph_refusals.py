@@ -48,7 +48,7 @@ WRONG = [
     (ES, EVENTS, "scheduler.parameters.revision", "no shares"),
     (FILE, 'file = "two.dot"', f"{GRAPH}.file", "there is no file"),
     (FILE, f'{FILE}\ngenerator = "fft"', GRAPH, "either a file or a generator"),
-    (FILE, f"{FILE}\nseed = 3", GRAPH, "seed goes with a generator, not with a file"),
+    (FILE, f"{FILE}\nseed = 3", f"{GRAPH}.seed", "seed goes with a generator, not with a file"),
     (FILE, 'generator = "fff"', f"{GRAPH}.generator", "did you mean 'fft'"),
     (FILE, 'generator = "fft"\nparameters.points = 3', f"{GRAPH}.parameters", "power of two"),
     (FILE, 'generator = "fft"', f"{GRAPH}.generator", "has no points"),

@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.campaign import Campaign, CampaignSection, load_campaign
-from simplugin.campaigns.campaign_checks import checked_section
+from simplugin.campaigns.campaign import Campaign, Tables, load_campaign
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import versions
 from simplugin.campaigns.store import CampaignEntry, StoreReader
@@ -34,7 +33,7 @@ def store_named(file: Path) -> Path:
     document, text = read_toml(file)
     table = document.get("campaign")
     given = {"store": table["store"]} if isinstance(table, dict) and "store" in table else {}
-    section = checked_section(CampaignSection, {"campaign": given}, "campaign", file, text)
+    section = Tables.of({"campaign": given}, file, text).campaign
     return section.store or file.with_suffix(".sqlite")
 
 

@@ -8,8 +8,9 @@ from pydantic import AfterValidator, Field
 
 from simplugin.errors import PlatformError, UnitError
 from simplugin.inputs.documents import read_toml
-from simplugin.inputs.quantities import Time
-from simplugin.inputs.validation import InvalidValueError, table, validated
+from simplugin.inputs.messages import InvalidValueError
+from simplugin.inputs.quantities import NOT_NEGATIVE, Time
+from simplugin.inputs.validation import table, validated
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.grid5000.latencies import Latencies, town
 from simplugin.units import format_time, parse_bandwidth
@@ -111,16 +112,15 @@ def _rates(latencies: dict[str, float]) -> dict[float, float]:
         try:
             rate = _bits(text)
         except UnitError as error:
-            message, _, remedy = str(error).partition("; ")
-            raise InvalidValueError(f"{{key}}: {message}", remedy, (text,)) from None
+            raise InvalidValueError(f"{{key}}: {error.message}", error.remedy, (text,)) from None
         if not 0 < rate < float("inf"):
             remedy = "give a rate above 0, e.g. '10Gbps'"
-            raise InvalidValueError(f"{{name}} has the rate {text!r}", remedy, (text,))
+            raise InvalidValueError("{key} is out of range", remedy, (text,))
         if rate in rates:
-            raise InvalidValueError(f"{{name}} has {text!r} twice", "remove one", (text,))
+            raise InvalidValueError("{key} is given twice", "remove one", (text,))
         rates[rate] = latency
     if not rates:
-        raise InvalidValueError("{name} is empty", "give a latency for a rate")
+        raise InvalidValueError("{key} is empty", "give a latency for a rate")
     return rates
 
 
@@ -147,7 +147,7 @@ def _position(degrees: list[float]) -> tuple[float, float]:
     return latitude, longitude
 
 
-_LATENCY = Annotated[Time, Field(ge=0, allow_inf_nan=False)]
+_LATENCY = Annotated[Time, NOT_NEGATIVE]
 _LATENCIES = table(
     Latencies,
     switch=_LATENCY,

@@ -19,12 +19,19 @@ def _with_steps(*, scaled: bool) -> Callable[..., Gradient]:
         """Return the iteration."""
         return Gradient(scaled, Steps(**steps))
 
+    method.__doc__ = Steps.__doc__
     vars(method)["__signature__"] = inspect.signature(Steps)
     return method
 
 
 def market_accelerated(relaxation: float = Market.relaxation) -> AcceleratedMarket:
-    """Return local markets that learn from past rounds; parameters as `Market`."""
+    """Return local markets that learn from past rounds.
+
+    Parameters
+    ----------
+    relaxation : float
+        See `Market`.
+    """
     return AcceleratedMarket(Market(relaxation))
 
 

@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from simplugin.errors import PlatformError
 from simplugin.formats.federations import federation_platform_from, read_federation_platform
 from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
 from simplugin.formats.grid5000.latencies import read_latencies
+from simplugin.inputs.quantities import HostSpeed, Latency, LinkBandwidth
+from simplugin.inputs.sections import Section
 from simplugin.platforms import Platform
 from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.grid5000.selection import selected
 from simplugin.platforms.sites import GIGABIT, LATENCY, SUBSETS, TEN_GIGABITS, MultiCluster
-from simplugin.scenarios.generators.calls import Quantity, read_quantity
+from simplugin.scenarios.generators.topologies import Seed
+
+Name = Annotated[str, Field(min_length=1)]
 
 
-def grid5000_subset(site: str) -> Platform:
+class ClusterTable(Section):
+    """A cluster of a site.
+
+    Attributes
+    ----------
+    name : str
+        Of the cluster.
+    processors : int
+        Number of hosts.
+    speed : float
+        Of each [flop/s].
+    """
+
+    name: Name
+    processors: Annotated[int, Field(ge=1)]
+    speed: HostSpeed
+
+
+def grid5000_subset(site: Literal["lille", "nancy", "rennes", "sophia"]) -> Platform:
     """Return a multi-cluster site of Grid'5000.
 
     Parameters
@@ -26,66 +48,48 @@ def grid5000_subset(site: str) -> Platform:
     site : str
         A key of `simplugin.platforms.sites.SUBSETS`.
     """
-    if site not in SUBSETS:
-        raise ValueError(f"no subset is called {site!r}; give one of {', '.join(SUBSETS)}")
     return SUBSETS[site].platform()
 
 
 def multi_cluster(
-    clusters: Sequence[Any],
+    clusters: tuple[ClusterTable, ...],
     name: str = "site",
     one_switch: bool = True,
-    bandwidth: Quantity = GIGABIT,
-    latency: Quantity = LATENCY,
-    switch_bandwidth: Quantity = TEN_GIGABITS,
-    switch_latency: Quantity = LATENCY,
+    bandwidth: LinkBandwidth = GIGABIT,
+    latency: Latency = LATENCY,
+    switch_bandwidth: LinkBandwidth = TEN_GIGABITS,
+    switch_latency: Latency = LATENCY,
 ) -> Platform:
     """Return clusters in one place.
 
     Parameters
     ----------
-    clusters : sequence of mapping
+    clusters : tuple of ClusterTable
         Of each its `name`, number of `processors` and their `speed` [flop/s].
     name : str
         Of the site.
     one_switch, bandwidth, latency, switch_bandwidth, switch_latency
-        As in `simplugin.platforms.sites.MultiCluster`; quantities may be texts with a
-        unit.
+        As in `simplugin.platforms.sites.MultiCluster`.
     """
-    parts = []
-    if isinstance(clusters, str) or not isinstance(clusters, Sequence):
-        raise ValueError(f"clusters is {clusters!r}; give a list of tables")
-    for number, cluster in enumerate(clusters):
-        if not isinstance(cluster, Mapping) or set(cluster) != {"name", "processors", "speed"}:
-            raise ValueError(f"clusters[{number}] is {cluster!r}; give name, processors and speed")
-        speed = read_quantity(f"clusters[{number}].speed", cluster["speed"])
-        parts.append((cluster["name"], cluster["processors"], speed))
-    site = MultiCluster(
-        name,
-        tuple(parts),
-        one_switch,
-        read_quantity("bandwidth", bandwidth),
-        read_quantity("latency", latency),
-        read_quantity("switch_bandwidth", switch_bandwidth),
-        read_quantity("switch_latency", switch_latency),
-    )
-    return site.platform()
+    parts = tuple((each.name, each.processors, each.speed) for each in clusters)
+    capacities = bandwidth, latency, switch_bandwidth, switch_latency
+    return MultiCluster(name, parts, one_switch, *capacities).platform()
 
 
 def grid5000(
-    site: str | Sequence[str] | None = None,
-    cluster: str | Sequence[str] | None = None,
-    reference: str | None = None,
-    interconnect: str = "ethernet",
-    latencies: str | None = None,
+    site: str | tuple[str, ...] = (),
+    cluster: str | tuple[str, ...] = (),
+    reference: Name | None = None,
+    interconnect: Literal["ethernet", "fast"] = "ethernet",
+    latencies: Name | None = None,
     *,
-    directory: str | os.PathLike[str] = ".",
+    directory: Path = Path(),
 ) -> Platform:
     """Return the platform of Grid'5000, or of a part of it.
 
     Parameters
     ----------
-    site, cluster : str or sequence of str, optional
+    site, cluster : str or tuple of str
         Only these.
     reference : str, optional
         Path of the reference or of a catalogue; the catalogue that comes with simplugin without.
@@ -96,43 +100,20 @@ def grid5000(
     directory : path
         Where paths start; for a scenario, that of its file.
     """
-    source = _path("reference", reference, directory)
-    table = _path("latencies", latencies, directory)
-    sites, clusters = _names("site", site), _names("cluster", cluster)
+    sites, clusters = ((each,) if isinstance(each, str) else each for each in (site, cluster))
     try:
-        facts, warnings = shipped_catalogue() if source is None else read_facts(source)
-        times = None if table is None else read_latencies(table, facts)
+        facts, warnings = read_facts(directory / reference) if reference else shipped_catalogue()
+        times = read_latencies(directory / latencies, facts) if latencies else None
         return grid5000_platform(selected(facts, sites, clusters, warnings), times, interconnect)
     except PlatformError as error:
         raise ValueError(str(error)) from error
 
 
-def _path(key: str, value: Any, directory: str | os.PathLike[str]) -> Path | None:
-    """Take a path."""
-    if value is None:
-        return None
-    if not isinstance(value, str | os.PathLike) or not str(value):
-        raise ValueError(f"{key} is {value!r}; give a path")
-    return Path(directory) / value
-
-
-def _names(key: str, value: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Take one name or several."""
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        return (value,)
-    names: Any = value  # of a scenario, which may hold anything
-    if not isinstance(names, Sequence) or not all(isinstance(each, str) for each in names):
-        raise ValueError(f"{key} is {value!r}; give a name, or a list of names")
-    return tuple(names)
-
-
 def federation(
-    description: str | None = None,
-    seed: int | None = None,
+    description: Name | None = None,
+    seed: Seed | None = None,
     *,
-    directory: str | os.PathLike[str] = ".",
+    directory: Path = Path(),
     **tables: Any,
 ) -> Platform:
     """Return a federation of clusters.
@@ -150,12 +131,9 @@ def federation(
     """
     if (description is None) is not bool(tables):
         raise ValueError("give either a description or its tables, such as sites")
-    given: Any = description  # of a scenario, which may hold anything
-    if given is not None and (not isinstance(given, str | os.PathLike) or not str(given)):
-        raise ValueError(f"description is {given!r}; give a path")
     try:
         if description is not None:
-            return read_federation_platform(Path(directory) / description, seed)
+            return read_federation_platform(directory / description, seed)
         return federation_platform_from(tables, seed)
     except PlatformError as error:
         raise ValueError(str(error)) from error

@@ -1,35 +1,30 @@
 """Topologies as scenarios and the command ask for them.
 
-Everywhere, `speed` is that of each host (of each core) [flop/s], `bandwidth` that
-of each link in each direction [byte/s], `latency` that of each link [s]: a number, a text with a
-unit or, for graphs and stars, a law such as ``{ law = "uniform", low = "1Gf", high = "2Gf" }``.
-`routing` is as in `simplugin.platforms.graphs.Graph.platform`: with ``"Full"`` only neighbours have
-routes, with ``"Floyd"``, ``"Dijkstra"`` or ``"DijkstraCache"`` all hosts. `seed` is that of the
-draws. The other parameters are those of `simplugin.platforms.topologies.shapes` and
-`simplugin.platforms.topologies.clusters`.
+With `routing` ``"Full"`` only neighbours have routes, with ``"Floyd"``, ``"Dijkstra"`` or
+``"DijkstraCache"`` all hosts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Literal
 
-from simplugin.errors import PlatformError
+from numpy.random import default_rng
+from pydantic import Field
+
+from simplugin.inputs.quantities import HostSpeed, Latency, LinkBandwidth
 from simplugin.platforms import Platform
+from simplugin.platforms.drawn_quantities import DrawnBandwidth, DrawnLatency, DrawnSpeed
 from simplugin.platforms.sites import GIGABIT, LATENCY
 from simplugin.platforms.topologies import clusters, random_graphs, random_trees, shapes
 from simplugin.platforms.topologies.clusters import STAR_LATENCY, Parts
 from simplugin.platforms.topologies.random_trees import BANDWIDTHS, SPEEDS
-from simplugin.platforms.topologies.shapes import SPEED
-from simplugin.scenarios.generators.calls import (
-    Drawn,
-    Quantity,
-    draws,
-    read_capacities,
-    read_drawn,
-    read_quantity,
-    read_range,
-)
+from simplugin.platforms.topologies.shapes import SPEED, Capacities
+
+Routing = Annotated[
+    str,
+    Field(description='"Full": routes between neighbours only; "DijkstraCache": between all.'),
+]
+Seed = Annotated[int, Field(ge=0, description="Of the draws.")]
 
 # All hosts reach each other, and nothing grows with their square.
 ROUTING = "DijkstraCache"
@@ -37,77 +32,107 @@ ROUTING = "DijkstraCache"
 
 def chain(
     n_hosts: int,
-    speed: Drawn = SPEED,
-    bandwidth: Drawn = GIGABIT,
-    latency: Drawn = LATENCY,
-    routing: str = ROUTING,
-    seed: int = 0,
+    speed: DrawnSpeed = SPEED,
+    bandwidth: DrawnBandwidth = GIGABIT,
+    latency: DrawnLatency = LATENCY,
+    routing: Routing = ROUTING,
+    seed: Seed = 0,
 ) -> Platform:
-    """Return hosts in a line, each joined to the next."""
-    capacities = read_capacities(speed, bandwidth, latency)
-    return shapes.chain(n_hosts, draws(seed), capacities).platform(routing)
+    """Return hosts in a line, each joined to the next.
+
+    Parameters
+    ----------
+    n_hosts
+        See `shapes.chain`.
+    """
+    capacities = Capacities(speed, bandwidth, latency)
+    return shapes.chain(n_hosts, default_rng(seed), capacities).platform(routing)
 
 
 def ring(
     n_hosts: int,
-    speed: Drawn = SPEED,
-    bandwidth: Drawn = GIGABIT,
-    latency: Drawn = LATENCY,
-    routing: str = ROUTING,
-    seed: int = 0,
+    speed: DrawnSpeed = SPEED,
+    bandwidth: DrawnBandwidth = GIGABIT,
+    latency: DrawnLatency = LATENCY,
+    routing: Routing = ROUTING,
+    seed: Seed = 0,
 ) -> Platform:
-    """Return hosts in a circle."""
-    capacities = read_capacities(speed, bandwidth, latency)
-    return shapes.ring(n_hosts, draws(seed), capacities).platform(routing)
+    """Return hosts in a circle.
+
+    Parameters
+    ----------
+    n_hosts
+        See `shapes.chain`.
+    """
+    capacities = Capacities(speed, bandwidth, latency)
+    return shapes.ring(n_hosts, default_rng(seed), capacities).platform(routing)
 
 
 def grid(
     rows: int,
     columns: int,
-    speed: Drawn = SPEED,
-    bandwidth: Drawn = GIGABIT,
-    latency: Drawn = LATENCY,
-    routing: str = ROUTING,
-    seed: int = 0,
+    speed: DrawnSpeed = SPEED,
+    bandwidth: DrawnBandwidth = GIGABIT,
+    latency: DrawnLatency = LATENCY,
+    routing: Routing = ROUTING,
+    seed: Seed = 0,
 ) -> Platform:
-    """Return hosts in rows and columns, each joined to those beside, above and below."""
-    capacities = read_capacities(speed, bandwidth, latency)
-    return shapes.grid(rows, columns, draws(seed), capacities).platform(routing)
+    """Return hosts in rows and columns, each joined to those beside, above and below.
+
+    Parameters
+    ----------
+    rows, columns
+        See `shapes.grid`.
+    """
+    capacities = Capacities(speed, bandwidth, latency)
+    return shapes.grid(rows, columns, default_rng(seed), capacities).platform(routing)
 
 
 def complete_tree(
     arity: int = 2,
     depth: int = 3,
-    speed: Drawn = SPEED,
-    bandwidth: Drawn = GIGABIT,
-    latency: Drawn = LATENCY,
-    routing: str = ROUTING,
-    seed: int = 0,
+    speed: DrawnSpeed = SPEED,
+    bandwidth: DrawnBandwidth = GIGABIT,
+    latency: DrawnLatency = LATENCY,
+    routing: Routing = ROUTING,
+    seed: Seed = 0,
 ) -> Platform:
-    """Return a tree in which each host has equally many children, binary if nothing is said."""
-    capacities = read_capacities(speed, bandwidth, latency)
-    return shapes.complete_tree(arity, depth, draws(seed), capacities).platform(routing)
+    """Return a tree in which each host has equally many children, binary if nothing is said.
+
+    Parameters
+    ----------
+    arity, depth
+        See `shapes.complete_tree`.
+    """
+    capacities = Capacities(speed, bandwidth, latency)
+    return shapes.complete_tree(arity, depth, default_rng(seed), capacities).platform(routing)
 
 
 def random_geometric(
     n_hosts: int,
     radius: float | None = None,
-    side_latency: Quantity = 0.0,
-    speed: Drawn = SPEED,
-    bandwidth: Drawn = GIGABIT,
-    latency: Drawn = LATENCY,
-    routing: str = ROUTING,
-    seed: int = 0,
+    side_latency: Latency = 0.0,
+    speed: DrawnSpeed = SPEED,
+    bandwidth: DrawnBandwidth = GIGABIT,
+    latency: DrawnLatency = LATENCY,
+    routing: Routing = ROUTING,
+    seed: Seed = 0,
 ) -> Platform:
-    """Return hosts drawn in a square, each joined to those near it."""
-    if radius is not None and (isinstance(radius, bool) or not isinstance(radius, int | float)):
-        raise PlatformError(f"radius is {radius!r}", remedy="give a number, in sides of the square")
+    """Return hosts drawn in a square, each joined to those near it.
+
+    Parameters
+    ----------
+    n_hosts
+        See `shapes.chain`.
+    radius, side_latency
+        See `shapes.random_geometric`.
+    """
     graph = shapes.random_geometric(
         n_hosts,
-        draws(seed),
-        read_capacities(speed, bandwidth, latency),
+        default_rng(seed),
+        Capacities(speed, bandwidth, latency),
         radius=radius,
-        side_latency=read_quantity("side_latency", side_latency),
+        side_latency=side_latency,
     )
     return graph.platform(routing)
 
@@ -115,15 +140,23 @@ def random_geometric(
 def preferential_attachment(
     n_hosts: int,
     links: int = 2,
-    speed: Drawn = SPEED,
-    bandwidth: Drawn = GIGABIT,
-    latency: Drawn = LATENCY,
-    routing: str = ROUTING,
-    seed: int = 0,
+    speed: DrawnSpeed = SPEED,
+    bandwidth: DrawnBandwidth = GIGABIT,
+    latency: DrawnLatency = LATENCY,
+    routing: Routing = ROUTING,
+    seed: Seed = 0,
 ) -> Platform:
-    """Return a graph with hubs: each host joins some that have many neighbours already."""
-    capacities = read_capacities(speed, bandwidth, latency)
-    graph = shapes.preferential_attachment(n_hosts, draws(seed), capacities, links=links)
+    """Return a graph with hubs: each host joins some that have many neighbours already.
+
+    Parameters
+    ----------
+    n_hosts
+        See `shapes.chain`.
+    links
+        See `shapes.preferential_attachment`.
+    """
+    capacities = Capacities(speed, bandwidth, latency)
+    graph = shapes.preferential_attachment(n_hosts, default_rng(seed), capacities, links=links)
     return graph.platform(routing)
 
 
@@ -131,81 +164,113 @@ def small_world(
     n_hosts: int,
     neighbours: int = 4,
     rewired: float = 0.1,
-    speed: Drawn = SPEED,
-    bandwidth: Drawn = GIGABIT,
-    latency: Drawn = LATENCY,
-    routing: str = ROUTING,
-    seed: int = 0,
+    speed: DrawnSpeed = SPEED,
+    bandwidth: DrawnBandwidth = GIGABIT,
+    latency: DrawnLatency = LATENCY,
+    routing: Routing = ROUTING,
+    seed: Seed = 0,
 ) -> Platform:
-    """Return a ring of neighbourhoods with some links to anywhere."""
-    capacities = read_capacities(speed, bandwidth, latency)
+    """Return a ring of neighbourhoods with some links to anywhere.
+
+    Parameters
+    ----------
+    n_hosts
+        See `shapes.chain`.
+    neighbours, rewired
+        See `shapes.small_world`.
+    """
+    capacities = Capacities(speed, bandwidth, latency)
     graph = shapes.small_world(
-        n_hosts, draws(seed), capacities, neighbours=neighbours, rewired=rewired
+        n_hosts, default_rng(seed), capacities, neighbours=neighbours, rewired=rewired
     )
     return graph.platform(routing)
 
 
-def five_hosts(latency: Quantity = 1e-3, routing: str = "Full") -> Platform:
+def five_hosts(latency: Latency = 1e-3, routing: Routing = "Full") -> Platform:
     """Return five equal hosts in a tree, as Bertin, Legrand and Touati have them.
 
     Speeds and bandwidths are those of their section 5.1. Which hosts are neighbours is an
     assumption (see `simplugin.platforms.topologies.shapes.FIVE_HOSTS_TREE`), as is the latency.
     """
-    late = read_quantity("latency", latency)
-    return shapes.five_hosts(latency=late).platform(routing)
+    return shapes.five_hosts(latency=latency).platform(routing)
 
 
 def star(
     workers: int = 10,
-    speed: Drawn | None = None,
-    bandwidth: Drawn | None = None,
-    latency: Drawn = STAR_LATENCY,
-    seed: int = 1,
+    speed: DrawnSpeed | None = None,
+    bandwidth: DrawnBandwidth | None = None,
+    latency: DrawnLatency = STAR_LATENCY,
+    seed: Seed = 1,
 ) -> Platform:
-    """Return a master and workers, each behind a link of its own, round figures by default."""
-    return clusters.star(
-        workers,
-        draws(seed),
-        speed=None if speed is None else read_drawn("speed", speed),
-        bandwidth=None if bandwidth is None else read_drawn("bandwidth", bandwidth),
-        latency=read_drawn("latency", latency),
-    )
+    """Return a master and workers, each behind a link of its own, round figures by default.
+
+    Parameters
+    ----------
+    workers
+        See `clusters.star`.
+    """
+    generator = default_rng(seed)
+    return clusters.star(workers, generator, speed=speed, bandwidth=bandwidth, latency=latency)
 
 
 def flat_cluster(
     n_hosts: int,
-    speed: Quantity = SPEED,
+    speed: HostSpeed = SPEED,
     cores: int = 1,
-    bandwidth: Quantity = GIGABIT,
-    latency: Quantity = LATENCY,
+    bandwidth: LinkBandwidth = GIGABIT,
+    latency: Latency = LATENCY,
 ) -> Platform:
-    """Return equal hosts around a switch that limits nothing, as one element."""
-    return clusters.flat_cluster(n_hosts, _parts(speed, cores, bandwidth, latency))
+    """Return equal hosts around a switch that limits nothing, as one element.
+
+    Parameters
+    ----------
+    n_hosts
+        See `clusters.flat_cluster`.
+    cores
+        See `Parts`.
+    """
+    return clusters.flat_cluster(n_hosts, Parts(speed, cores, bandwidth, latency))
 
 
 def fat_tree(
-    children: Sequence[int],
-    parents: Sequence[int] | None = None,
-    parallel: Sequence[int] | None = None,
-    speed: Quantity = SPEED,
+    children: tuple[int, ...],
+    parents: tuple[int, ...] | None = None,
+    parallel: tuple[int, ...] | None = None,
+    speed: HostSpeed = SPEED,
     cores: int = 1,
-    bandwidth: Quantity = GIGABIT,
-    latency: Quantity = LATENCY,
+    bandwidth: LinkBandwidth = GIGABIT,
+    latency: Latency = LATENCY,
 ) -> Platform:
-    """Return a fat tree; of each level, from below, the children of a switch."""
-    parts = _parts(speed, cores, bandwidth, latency)
+    """Return a fat tree; of each level, from below, the children of a switch.
+
+    Parameters
+    ----------
+    children, parents, parallel
+        See `clusters.fat_tree`.
+    cores
+        See `Parts`.
+    """
+    parts = Parts(speed, cores, bandwidth, latency)
     return clusters.fat_tree(children, parents, parallel, parts)
 
 
 def torus(
-    sizes: Sequence[int],
-    speed: Quantity = SPEED,
+    sizes: tuple[int, ...],
+    speed: HostSpeed = SPEED,
     cores: int = 1,
-    bandwidth: Quantity = GIGABIT,
-    latency: Quantity = LATENCY,
+    bandwidth: LinkBandwidth = GIGABIT,
+    latency: Latency = LATENCY,
 ) -> Platform:
-    """Return a torus, by its size in each dimension."""
-    return clusters.torus(sizes, _parts(speed, cores, bandwidth, latency))
+    """Return a torus, by its size in each dimension.
+
+    Parameters
+    ----------
+    sizes
+        See `clusters.torus`.
+    cores
+        See `Parts`.
+    """
+    return clusters.torus(sizes, Parts(speed, cores, bandwidth, latency))
 
 
 def dragonfly(
@@ -216,12 +281,20 @@ def dragonfly(
     group_links: int = 1,
     chassis_links: int = 1,
     router_links: int = 1,
-    speed: Quantity = SPEED,
+    speed: HostSpeed = SPEED,
     cores: int = 1,
-    bandwidth: Quantity = GIGABIT,
-    latency: Quantity = LATENCY,
+    bandwidth: LinkBandwidth = GIGABIT,
+    latency: Latency = LATENCY,
 ) -> Platform:
-    """Return a dragonfly: groups of routers, all groups joined, all routers of one joined."""
+    """Return a dragonfly: groups of routers, all groups joined, all routers of one joined.
+
+    Parameters
+    ----------
+    groups, routers, hosts_per_router, chassis, group_links, chassis_links, router_links
+        See `clusters.dragonfly`.
+    cores
+        See `Parts`.
+    """
     return clusters.dragonfly(
         groups,
         routers,
@@ -230,7 +303,7 @@ def dragonfly(
         group_links=group_links,
         chassis_links=chassis_links,
         router_links=router_links,
-        parts=_parts(speed, cores, bandwidth, latency),
+        parts=Parts(speed, cores, bandwidth, latency),
     )
 
 
@@ -239,24 +312,14 @@ def two_topologies() -> Platform:
     return clusters.two_topologies()
 
 
-def _parts(speed: Quantity, cores: int, bandwidth: Quantity, latency: Quantity) -> Parts:
-    """Return equal hosts and links."""
-    return Parts(
-        read_quantity("speed", speed),
-        cores,
-        read_quantity("bandwidth", bandwidth),
-        read_quantity("latency", latency),
-    )
-
-
 def random_graph(
     shape: str,
     n_hosts: int,
     decades: float = 0.0,
     forwarding: float = 0.0,
-    latency: Quantity = 1e-3,
-    routing: str = "Full",
-    seed: int = 0,
+    latency: Latency = 1e-3,
+    routing: Routing = "Full",
+    seed: Seed = 0,
 ) -> Platform:
     """Return a random graph of hosts: one of the shapes on which prices are tried.
 
@@ -273,10 +336,10 @@ def random_graph(
     graph = random_graphs.random_graph(
         shape,
         n_hosts,
-        draws(seed),
+        default_rng(seed),
         decades=decades,
         forwarding=forwarding,
-        latency=read_quantity("latency", latency),
+        latency=latency,
     )
     return graph.platform(routing)
 
@@ -284,14 +347,14 @@ def random_graph(
 def random_tree(
     n_hosts: int,
     max_degree: int,
-    speeds: Sequence[Any] = SPEEDS,
-    bandwidths: Sequence[Any] = BANDWIDTHS,
-    bandwidth_law: str = "log-uniform",
-    latency: Quantity = 0.0,
-    latencies: Sequence[Any] | None = None,
+    speeds: tuple[HostSpeed, HostSpeed] = SPEEDS,
+    bandwidths: tuple[LinkBandwidth, LinkBandwidth] = BANDWIDTHS,
+    bandwidth_law: Literal["log-uniform", "uniform"] = "log-uniform",
+    latency: Latency = 0.0,
+    latencies: tuple[Latency, Latency] | None = None,
     root_computes: bool = True,
-    routing: str = "Full",
-    seed: int = 0,
+    routing: Routing = "Full",
+    seed: Seed = 0,
 ) -> Platform:
     """Return a random tree of hosts, ``n0`` its root: those of Beaumont et al., but for latencies.
 
@@ -310,12 +373,12 @@ def random_tree(
     tree = random_trees.random_tree(
         n_hosts,
         max_degree,
-        draws(seed),
-        speeds=read_range("speeds", speeds),
-        bandwidths=read_range("bandwidths", bandwidths),
-        bandwidth_law=bandwidth_law,  # type: ignore[arg-type]  # it looks itself
-        latency=read_quantity("latency", latency),
-        latencies=None if latencies is None else read_range("latencies", latencies),
+        default_rng(seed),
+        speeds=speeds,
+        bandwidths=bandwidths,
+        bandwidth_law=bandwidth_law,
+        latency=latency,
+        latencies=latencies,
         root_computes=root_computes,
     )
     return tree.platform(routing)

@@ -208,7 +208,15 @@ def ps_work(graphs: Sequence[TaskGraph], site: Site) -> NDArray[np.float64]:
 
 
 def wps_cp(graphs: Sequence[TaskGraph], site: Site, *, mu: float = 0.5) -> NDArray[np.float64]:
-    """Weigh critical paths against equal shares, Eq. (2) of [1]_, with its `mu`."""
+    """Weigh critical paths against equal shares, Eq. (2) of [1]_, with its `mu`.
+
+    Parameters
+    ----------
+    graphs, site
+        The graphs and the site.
+    mu : float
+        See `weighted`.
+    """
     return weighted(contribution(graphs, site, "cp"), mu)
 
 
@@ -216,10 +224,25 @@ def wps_width(graphs: Sequence[TaskGraph], site: Site, *, mu: float = 0.5) -> ND
     """Weigh largest precedence levels against equal shares, Eq. (2) of [1]_.
 
     The paper takes a `mu` of 0.5 for random graphs, and of 0.3 where all are of FFTs.
+
+    Parameters
+    ----------
+    graphs, site
+        The graphs and the site.
+    mu : float
+        See `weighted`.
     """
     return weighted(contribution(graphs, site, "width"), mu)
 
 
 def wps_work(graphs: Sequence[TaskGraph], site: Site, *, mu: float = 0.7) -> NDArray[np.float64]:
-    """Weigh computation against equal shares, Eq. (2) of [1]_, with its `mu`."""
+    """Weigh computation against equal shares, Eq. (2) of [1]_, with its `mu`.
+
+    Parameters
+    ----------
+    graphs, site
+        The graphs and the site.
+    mu : float
+        See `weighted`.
+    """
     return weighted(contribution(graphs, site, "work"), mu)

@@ -1,0 +1,240 @@
+"""The keys of scenario and campaign files from their models: ``simplugin scenario --reference``."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import pkgutil
+import re
+import sys
+import types
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from simplugin.campaigns.campaign import CampaignSection
+from simplugin.campaigns.running.slurm import SlurmSection
+from simplugin.inputs.parameters import Signature
+from simplugin.inputs.quantities import dimension_of
+from simplugin.inputs.sections import PlatformSection, SchedulerSection
+from simplugin.platforms.laws import PARAMETERS
+from simplugin.scenarios.generators import GENERATORS
+from simplugin.scenarios.generators.calls import generator_called
+from simplugin.scenarios.kinds import KINDS, kind_called
+from simplugin.scenarios.ranges import Range
+from simplugin.scenarios.scenario import Sections
+from simplugin.scenarios.sections import OutputSection, SimulationSection
+from simplugin.simulation.options import SimGridOptions
+from simplugin.workloads.graph_generators import DRAWS
+from simplugin.workloads.task_costs import CostLaw
+
+_HEAD = """\
+# Keys of scenario and campaign files
+
+Made by `simplugin scenario --reference` from the types that validate them. A quantity is a number
+in its unit, or a text with a unit, such as `"2.5Gf"`. What is not required may be left out.
+[Scenarios](tutorial.md#scenarios) and [campaigns](campaigns.md) have examples.
+"""
+# Of the schedulers of each capability: their module, and how many arguments their execution gives.
+_CAPABILITIES = {
+    "bags": ("simplugin.bags.scenario", 2),
+    "pricing": ("simplugin.pricing.scenario", 0),
+    "taskgraphs": ("simplugin.taskgraphs.scenario", 2),
+    "market": ("simplugin.market.scenario", 4),
+}
+_SECTION = re.compile(r"^(?:Attributes|Parameters)\n-+\n(.*?)(?=^[^\n]+\n-{3,}\n|\Z)", re.M | re.S)
+_ENTRY = re.compile(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", re.M)
+_ELSEWHERE = re.compile(r"^(?:See|As in|As for|Those of) `([\w.]+)`")
+_ANNOTATED: Any = Annotated  # with what is computed, which type checkers refuse
+_UNITS = re.compile(r",? \[([^\]]*)\]")
+_WORDS = {bool: "true or false", int: "whole number", float: "number", str: "text", Path: "path"}
+_BOUNDS = {"gt": ">", "ge": "≥", "lt": "<", "le": "≤"}
+
+
+def reference() -> str:
+    """Return the page."""
+    lines = [_HEAD, *_table("Outside of tables", _of_model(Sections, nested=False), 2)]
+    lines += _table("[platform]", _of_model(PlatformSection), 2)
+    forms = (f"`{name}` ({', '.join(keys)})" for name, keys in PARAMETERS.items())
+    laws = f"A law is a table of `law` and its parameters: {', '.join(forms)}."
+    lines += _table("[platform.parameters]", (), 2, laws)
+    for name in GENERATORS:
+        generator = generator_called(name)
+        head = generator.documentation.partition("\n")[0].replace("``", "`")
+        lines += _table(name, _of_function(generator.make, hidden=("directory",)), 3, head)
+    for name in KINDS:
+        title = f'[workload] with kind = "{name}"'
+        lines += _table(title, _of_model(kind_called(name).workload), 2)
+    lines += _table("[workload.graphs.parameters]", (), 2)
+    for draw in DRAWS:
+        lines += _table(draw.__name__, _of_function(draw, hidden=("generator", "costs")), 3)
+    lines += _table("costs, of every generator", _of_function(CostLaw), 3)
+    lines += _table("[scheduler]", _of_model(SchedulerSection), 2)
+    for capability, (module, given) in _CAPABILITIES.items():
+        lines += _of_capability(capability, importlib.import_module(module), given)
+    lines += _table("[simulation]", _of_model(SimulationSection, nested=False), 2)
+    lines += _table("[simulation.options]", _of_options(), 2)
+    lines += _table("[output]", _of_model(OutputSection), 2)
+    lines += _table("[campaign]", _of_model(CampaignSection), 2)
+    lines += _table("Ranges of [sweep]", _of_model(Range), 2)
+    lines += _table("[slurm]", _of_model(SlurmSection), 2)
+    return "\n".join(lines).rstrip()
+
+
+def _of_capability(capability: str, module: Any, given: int) -> Iterator[str]:
+    """Yield the parameters of the schedulers of a capability."""
+    head = f"Of any scheduler `{capability}.*`, besides its own:"
+    title = f"[scheduler.parameters] of {capability}"
+    yield from _table(title, _of_model(module.Settings), 2, head)
+    policies = {**getattr(module, "SCHEDULERS", {}), **module.POLICIES}
+    for name, policy in policies.items():
+        if rows := list(_of_function(policy, given, ("seed",))):
+            yield from _table(f"{capability}.{name}", rows, 3)
+
+
+Row = tuple[str, str, str, str, str]
+
+
+def _table(title: str, rows: Any, level: int, head: str = "") -> list[str]:
+    """Return the lines of a section."""
+    lines = [f"{'#' * level} {title}", ""] + ([head, ""] if head else [])
+    shown = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in rows]
+    if shown:
+        lines += ["| key | type | unit | default | meaning |", "| --- | --- | --- | --- | --- |"]
+        lines += [*(f"| {row} |" for row in shown), ""]
+    return lines
+
+
+def _of_model(model: type[BaseModel], above: str = "", *, nested: bool = True) -> Iterator[Row]:
+    """Yield the keys of a table, those of tables in it after each."""
+    for name, field in model.model_fields.items():
+        key, inner = f"{above}{field.alias or name}", _model_in(field.annotation)
+        kind = _ANNOTATED[field.annotation, field, *field.metadata]
+        default = "required" if field.is_required() else _shown(kind, field.default)
+        yield _row(key, kind, default, _meaning(model, name))
+        if nested and inner is not None:
+            yield from _of_model(inner, f"{key}.")
+
+
+def _of_function(
+    function: Callable[..., Any], by_position: int = 0, hidden: Collection[str] = ()
+) -> Iterator[Row]:
+    """Yield the parameters of a function."""
+    signature = Signature.of(function, by_position, hidden)
+    for (name, kind), given in zip(signature.types.items(), signature.defaults, strict=True):
+        default = "required" if name in signature.required else _shown(kind, given)
+        yield _row(name, kind, default, _meaning(function, name))
+
+
+def _of_options() -> Iterator[Row]:
+    """Yield the options of SimGrid."""
+    hints = get_type_hints(SimGridOptions)
+    for each in fields(SimGridOptions):
+        yield _row(each.name, hints[each.name], "", _meaning(SimGridOptions, each.name))
+
+
+def _row(name: str, kind: Any, default: str, meaning: str) -> Row:
+    """Return what is said of a key."""
+    dimension = dimension_of(kind)
+    if not meaning:
+        meaning = next((each.description for each in _metadata(kind) if each.description), "")
+    units = set(_UNITS.findall(meaning))
+    unit = dimension.unit if dimension is not None else units.pop() if len(units) == 1 else ""
+    told = _UNITS.sub("", meaning) if unit else meaning
+    return f"`{name}`", _type_text(kind), unit, default, told
+
+
+def _metadata(kind: Any) -> Iterator[FieldInfo]:
+    """Yield what pydantic's fields say in a type."""
+    for each in (*getattr(kind, "__metadata__", ()), *get_args(kind)):
+        if isinstance(each, FieldInfo):
+            yield each
+        else:
+            yield from _metadata(each)
+
+
+def _type_text(kind: Any) -> str:
+    """Return a type in words."""
+    inner = [each for each in get_args(kind) if each is not type(None)]
+    origin = get_origin(kind)
+    if origin is Annotated:
+        text = _type_text(inner[0])
+        limits = {
+            sign: getattr(each, name)
+            for field in kind.__metadata__
+            for each in (getattr(field, "metadata", None) or [field])
+            for name, sign in _BOUNDS.items()
+            if isinstance(getattr(each, name, None), int | float)
+        }
+        return " ".join([text, *(f"{sign} {limit:g}" for sign, limit in limits.items())])
+    if origin is Literal:
+        return " or ".join(f"`{each!r}`".replace("'", '"') for each in inner)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(map(_type_text, inner)))
+    if origin in (list, tuple):
+        members = dict.fromkeys(_type_text(each) for each in inner if each is not ...)
+        return f"list of: {' or '.join(members)}"
+    if origin in (dict, Mapping):
+        return f"table of: {_type_text(inner[-1])}"
+    if isinstance(kind, type) and issubclass(kind, BaseModel | SimGridOptions):
+        return "law" if "law" in getattr(kind, "model_fields", ()) else "table"
+    return _WORDS.get(kind, "any")
+
+
+def _shown(kind: Any, default: Any) -> str:
+    """Return a default as a file has it."""
+    if isinstance(default, bool):
+        return str(default).lower()
+    dimension = dimension_of(kind)
+    if isinstance(default, tuple | list) and default:
+        return f"[{', '.join(_shown(kind, each) for each in default)}]"
+    if isinstance(default, int | float) and dimension is not None and math.isfinite(default):
+        return f'"{dimension.write(default)}"' if default else "0"
+    if isinstance(default, int | float):
+        return repr(default)
+    return f'"{default}"' if isinstance(default, str) and default else ""
+
+
+def _model_in(kind: Any) -> type[BaseModel] | None:
+    """Return the model of the tables of a key; None if its values are no tables of a model."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return kind
+    found = (_model_in(each) for each in get_args(kind))
+    return next((each for each in found if each is not None), None)
+
+
+def _meaning(thing: Any, name: str) -> str:
+    """Return what a docstring says of a parameter or attribute, or the one that it refers to."""
+    for documented in inspect.getmro(thing) if isinstance(thing, type) else (thing,):
+        text = _meanings(documented).get(name, "")
+        if (other := _ELSEWHERE.match(text)) is not None:
+            found = _named(other[1], documented)
+            return (found and _meaning(found, name)) or text.replace("``", "`")
+        if text:
+            return text.replace("``", "`")
+    return ""
+
+
+def _meanings(thing: Any) -> dict[str, str]:
+    """Return what a docstring says of each parameter and attribute."""
+    found: dict[str, str] = {}
+    for section in _SECTION.findall(inspect.cleandoc(thing.__doc__ or "") + "\n"):
+        for names, text in _ENTRY.findall(section):
+            words = [name.strip("* ") for name in names.partition(" : ")[0].split(",")]
+            found |= dict.fromkeys(words, " ".join(text.split()))
+    return found
+
+
+def _named(name: str, near: Any) -> Any:
+    """Return what a docstring names; None if it cannot be found."""
+    if name.startswith("simplugin."):
+        return pkgutil.resolve_name(name)
+    place: Any = sys.modules.get(near.__module__)
+    for step in name.split("."):
+        place = getattr(place, step, None)
+    return place
