@@ -154,7 +154,7 @@ def _problem(
     """Return the problem at a path, with one remedy for all types that its value can have."""
     where, first = (*section, *path), found[0]
     cause = first.get("ctx", {}).get("error")
-    if isinstance(cause, InvalidValueError) and len(found) == 1:
+    if isinstance(cause, InvalidValueError) and (len(found) == 1 or cause.path):
         return Problem(where, cause.message, cause.remedy)
     if first["type"] == "extra_forbidden":
         tables = _tables(kind, path[:-1], content)

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
 from simplugin.inputs.documents import Document
 from simplugin.inputs.quantities import Bandwidth, Speed, Time
 from simplugin.inputs.validation import row, table, tuple_of, validated
+from simplugin.platforms.drawn_quantities import drawn
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Tree:
 
 
 LEAF = table(Leaf, name=str, time=Time)
+EITHER = drawn(Speed)
+KEYS = st.sampled_from(["leaves", "name", "time", "speeds", "bandwidth", "law", "low", "value"])
 TREE = table(Tree, leaves=tuple_of(LEAF), speeds=dict[str, Speed], bandwidth=Bandwidth)
 
 
@@ -70,6 +75,39 @@ def test_problems(content: Any, message: str) -> None:
         read(content)
     assert str(caught.value).startswith(message)
     assert caught.value.remedy
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS | st.text(max_size=2), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(KEYS, PLAIN), PLAIN)
+def test_whatever_a_document_says_is_read_or_has_a_place_and_a_remedy(tables, other) -> None:
+    for content in (tables, other):
+        for kind in (TREE, EITHER):
+            try:
+                read(content, kind)
+            except PlatformError as error:
+                place, messages = content, str(error).split("\n")
+                assert all("; " in line for line in messages)
+                # The path leads somewhere, but for a key that is missing.
+                for step in error.path[:-1]:
+                    place = place[step]
+
+
+def test_a_member_of_a_union_is_told_from_the_others() -> None:
+    for content, message in (
+        ({"law": "log"}, "law is 'log'; give one of 'constant', 'uniform'"),
+        ({"law": "uniform", "low": 1}, "key 'high' is missing; add it"),
+        ({"law": "uniform", "low": 1, "high": "2"}, "high is '2', which has no unit"),
+        ("2", "the document is '2', which has no unit"),
+    ):
+        with pytest.raises(PlatformError) as caught:
+            read(content, EITHER)
+        assert str(caught.value).startswith(message)
 
 
 def test_a_row_has_all_its_values() -> None:
