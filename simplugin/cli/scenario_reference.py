@@ -28,7 +28,12 @@ from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.kinds import KINDS, kind_called
 from simplugin.scenarios.ranges import Range
 from simplugin.scenarios.scenario import Sections
-from simplugin.scenarios.sections import OutputSection, SimulationSection
+from simplugin.scenarios.sections import (
+    MetricsSection,
+    MetricTable,
+    OutputSection,
+    SimulationSection,
+)
 from simplugin.simulation.options import SimGridOptions
 from simplugin.workloads.graph_generators import DRAWS
 from simplugin.workloads.task_costs import CostLaw
@@ -79,6 +84,8 @@ def reference() -> str:
         lines += _of_capability(capability, importlib.import_module(module), given)
     lines += _table("[simulation]", _of_model(SimulationSection, nested=False), 2)
     lines += _table("[simulation.options]", _of_options(), 2)
+    lines += _table("[metrics]", _of_model(MetricsSection), 2)
+    lines += _table("[metrics.NAME], one for each metric", _of_model(MetricTable), 2)
     lines += _table("[output]", _of_model(OutputSection), 2)
     lines += _table("[campaign]", _of_model(CampaignSection), 2)
     lines += _table("Ranges of [sweep]", _of_model(Range), 2)
