@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from simplugin.errors import UnitError
-from simplugin.units import parse_bandwidth, parse_size, parse_speed, parse_time
+from simplugin.units import parse_bandwidth, parse_size, parse_speed, parse_time, parse_work
 
 
 def _read_by(parse: Callable[[str], float]) -> BeforeValidator:
@@ -26,15 +26,7 @@ def _read_by(parse: Callable[[str], float]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-def _parse_work(text: str) -> float:
-    """Read an amount of computation [flop]; SimGrid writes it as it writes speeds."""
-    try:
-        return parse_speed(text)
-    except UnitError as error:
-        raise UnitError(str(error).replace("speed", "computation", 1)) from None
-
-
-Work = Annotated[float, _read_by(_parse_work)]
+Work = Annotated[float, _read_by(parse_work)]
 Speed = Annotated[float, _read_by(parse_speed)]
 Bandwidth = Annotated[float, _read_by(parse_bandwidth)]
 Size = Annotated[float, _read_by(parse_size)]

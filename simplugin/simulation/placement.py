@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simplugin.errors import DeploymentError
+from simplugin.errors import DeploymentError, UnitError
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import Deployment
+from simplugin.units import parse_time
 
 if TYPE_CHECKING:
     Actors = Deployment | str | os.PathLike[str] | Sequence["Placement | tuple[Any, ...]"]
@@ -86,6 +87,12 @@ class Placement:
     def _check_dates(self) -> None:
         """Raise for dates that never come, and for a death before the birth."""
         who = f"actor {self.actor_name!r} on {self.host!r}"
+        for name in ("start_time", "kill_time"):
+            if (date := getattr(self, name)) is not None:
+                try:
+                    object.__setattr__(self, name, parse_time(date))
+                except UnitError as error:
+                    raise DeploymentError(f"{who}: {name}: {error}") from None
         if not (self.start_time >= 0 and math.isfinite(self.start_time)):
             raise DeploymentError(f"{who}: start_time is {self.start_time!r}; give 0 or more")
         if self.kill_time is not None and not self.kill_time >= self.start_time:
