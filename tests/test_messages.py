@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from simplugin import Placement, SimGridOptions
-from simplugin.errors import SimpluginError
+from simplugin import Placement, SimGridOptions, simulate
+from simplugin.bags import Policy, execute, servable
+from simplugin.errors import ActorError, DeadlockError, SimpluginError, SimulationError
 from simplugin.platforms import (
     Cluster,
     DeployedActor,
@@ -70,6 +73,9 @@ async def idle(me: Any) -> None:
 
 
 A_HOST = Host("h", 1e9)
+TREE = Tree(("r", "c"), [-1, 0], [1e9, 1e9], [math.inf, 1e8], [0.0, 0.0])  # type: ignore[arg-type]
+TASKS = Bags(("x",), 1e9, 1e6, 1.0, 3)  # type: ignore[arg-type]
+FCFS = Policy("fcfs", lambda state: next(servable(state), None))
 WRONG: list[tuple[Callable[[Any], Any], Any, str, str]] = [
     # constructor of the wrong value, the value, the field in the message, the remedy in it
     (lambda v: Host("h", v), [1], "speed of host 'h'", "'1.5Gf'"),
@@ -89,6 +95,7 @@ WRONG: list[tuple[Callable[[Any], Any], Any, str, str]] = [
     (lambda v: Link("l", 1, 0, v), ["SHARED"], "sharing policy of link 'l'", "choose"),
     (lambda v: Route("a", "b", v), None, "links of the route from 'a' to 'b'", "tuple"),
     (lambda v: Route("a", "b", [v]), 7, "links of the route from 'a' to 'b'", "LinkUse | str"),
+    (lambda v: Route("a", "b", "l", symmetrical=v), "no", "symmetrical of the route", "true or"),
     (lambda v: Zone("z", v), None, "routing of zone 'z'", "give str"),
     (lambda v: Zone("z", "Full", [v]), "h", "elements of zone 'z'", "Host"),
     (lambda v: Zone("z", "Full", v), 5, "elements of zone 'z'", "Host"),
@@ -103,6 +110,12 @@ WRONG: list[tuple[Callable[[Any], Any], Any, str, str]] = [
     (lambda v: Deployment(v), "a", "actors of the deployment", "DeployedActor"),
     (lambda v: Placement("h", idle, start_time=v), "soon", "'idle' on 'h': start_time", "'50us'"),
     (lambda v: SimGridOptions(loopback_bandwidth=v), "10Gb", "loopback_bandwidth", "'125MBps'"),
+    (lambda v: SimGridOptions(extra=v), [1], "extra", "dict"),
+    (lambda v: SimGridOptions(network_model=v), ["CM02"], "network_model", "'CM02'"),
+    (lambda v: Placement("h", idle, properties=v), 5, "'idle': properties", "dict"),
+    (lambda v: execute(TREE, v, FCFS), "b", "bags", "Bags"),
+    (lambda v: execute(v, TASKS, FCFS), 1, "tree", "Tree"),
+    (lambda v: execute(TREE, TASKS, FCFS, buffer=v), "ten", "buffer", "whole"),
     (lambda v: Tree(("a",), [-1], [v], [math.inf], [0]), "fast", "speed[0]", "'1.5Gf'"),  # type: ignore[arg-type]
     (lambda v: Tree(v, [-1], [1], [math.inf], [0]), [1], "hosts", "give str"),  # type: ignore[arg-type]
     (lambda v: Graph(("a",), [1], [v], [0], [1], [0]), 0.5, "source", "whole numbers"),  # type: ignore[arg-type]
@@ -130,3 +143,81 @@ def test_a_wrong_value_is_refused_with_field_and_remedy(
     assert "\n" not in message
     for each in np.ravel(value).tolist()[-1:] if not isinstance(value, Host) else ():
         assert str(each) in message
+
+
+async def swaps(me: Any) -> None:
+    await me.mailbox("b").put(1e6, "x")
+
+
+async def sleeps(_: Any) -> None:
+    await asyncio.sleep(1)
+
+
+async def yields(_: Any) -> None:
+    await asyncio.sleep(0)
+
+
+async def gathers(me: Any) -> None:
+    await asyncio.gather(me.sleep_for(1), me.sleep_for(2))
+
+
+async def divides(me: Any) -> None:
+    await me.sleep_for(1)
+    raise ZeroDivisionError
+
+
+async def refused(me: Any) -> None:
+    await me.execute("much")
+
+
+PLATFORM = Platform(Zone("z", "Full", (A_HOST,)))
+
+
+@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (swaps, "size, the argument after the payload, must be a number, not 'x'"),
+        (sleeps, "me.sleep_for"),
+        (yields, "me.sleep_for"),
+        (gathers, "me.wait_all"),
+        (divides, "ZeroDivisionError"),
+        (refused, "flops must be a number, not 'much'"),
+    ],
+)
+def test_an_actor_that_fails_is_named_with_its_line_only(
+    function: Any, message: str, back_end: str
+) -> None:
+    with pytest.raises(ActorError) as caught:
+        simulate(PLATFORM, [("h", function)], back_end=back_end)
+    first, text = function.__code__.co_firstlineno, str(caught.value)
+    assert message in caught.value.summary
+    files = re.findall(r'File "(.*)", line (\d+)|(\S+\.py):(\d+): ', text)
+    last = function.__code__.co_consts and max(line for *_, line in function.__code__.co_lines())
+    assert {each[0] or each[2] for each in files} == {__file__}
+    assert all(first < int(each[1] or each[3]) <= last for each in files)
+
+
+def test_an_async_generator_is_no_actor() -> None:
+    async def generates(_: Any) -> Any:
+        yield 1
+
+    with pytest.raises(SimpluginError, match=rf"{__file__}:\d+: .*async generator.*`await`"):
+        Placement("h", generates)
+
+
+@pytest.mark.parametrize("failures", [False, True])
+@pytest.mark.parametrize("choice", [(7, 0), (0, 5), (-1, 0), (0, 0, 0), 1, "x", None])
+def test_a_wrong_policy_is_named(choice: Any, failures: bool) -> None:
+    with pytest.raises(SimulationError) as caught:
+        execute(TREE, TASKS, Policy("mine", lambda _: choice), failures=failures)
+    first, *rest = str(caught.value).splitlines()
+    assert "policy 'mine'" in first
+    assert "servable(state)" in first
+    assert not rest or isinstance(caught.value, DeadlockError)
+
+
+@pytest.mark.parametrize("policy", [lambda _: None, "lag"])
+def test_what_is_no_policy_is_refused(policy: Any) -> None:
+    with pytest.raises(SimpluginError, match="give a Policy"):
+        execute(TREE, TASKS, policy)

@@ -18,6 +18,7 @@ from simplugin.platforms.validation import (
     choice,
     require_name,
     require_parts,
+    require_truth,
 )
 
 SHARED = "SHARED"
@@ -257,6 +258,9 @@ class Route(_Way):
         symmetrical: bool = True,
     ) -> None:
         _Way.__init__(self, source, destination, links)
+        require_truth(
+            f"symmetrical of the {self.tag} from {source!r} to {destination!r}", symmetrical
+        )
         object.__setattr__(self, "symmetrical", symmetrical)
 
 
@@ -316,6 +320,9 @@ class ZoneRoute(_ZoneWay):
                 f"{gateway_source!r} as both gateways",
                 remedy="name a host or router of each zone",
             )
+        require_truth(
+            f"symmetrical of the {self.tag} from {source!r} to {destination!r}", symmetrical
+        )
         object.__setattr__(self, "symmetrical", symmetrical)
 
 

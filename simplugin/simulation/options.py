@@ -40,9 +40,9 @@ _EXTRA_NAME = re.compile(r"[A-Za-z][\w-]*(/[\w-]+)*")
 
 def _check_choice(choices: tuple[str, ...], name: str, value: object) -> None:
     """Raise unless the value is one of `choices`."""
-    if value in choices:
+    if isinstance(value, str) and value in choices:
         return
-    if (name, value) in _ELSEWHERE:
+    if (name, str(value)) in _ELSEWHERE:
         way_out = _ELSEWHERE[name, str(value)]
     else:
         way_out = did_you_mean(str(value), choices) or "see SimGridOptions"
@@ -186,7 +186,10 @@ class SimGridOptions:
                 better = each["check"](name, getattr(self, name))
                 if better is not None:
                     object.__setattr__(self, name, better)
-        object.__setattr__(self, "extra", dict(self.extra))
+        extra: Any = self.extra
+        if not isinstance(extra, Mapping):
+            raise SimpluginError(f"extra is {extra!r}; give a dict of SimGrid's items")
+        object.__setattr__(self, "extra", dict(extra))
         _check_extra(self.extra)
         if self.host_model == "ptask_L07":
             for name in ("network_model", "cpu_model"):

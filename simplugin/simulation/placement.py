@@ -81,7 +81,12 @@ class Placement:
         if isinstance(args, str) or not isinstance(args, Iterable):
             raise DeploymentError(f"actor {self.actor_name!r}: args is {args!r}; give a tuple")
         object.__setattr__(self, "args", tuple(args))
-        object.__setattr__(self, "properties", dict(self.properties))
+        properties: Any = self.properties
+        if not isinstance(properties, Mapping):
+            raise DeploymentError(
+                f"actor {self.actor_name!r}: properties is {properties!r}; give a dict"
+            )
+        object.__setattr__(self, "properties", dict(properties))
         self._check_dates()
 
     def _check_dates(self) -> None:
@@ -114,9 +119,17 @@ def function_name(function: Callable[..., Any]) -> str:
 
 def not_async(actor: str, host: str, function: Callable[..., Any]) -> NotAsyncError:
     """Return the error for a function that cannot be an actor."""
+    whole = _whole(function)
+    code = getattr(whole, "__code__", None)
+    what, remedy = "not an async function", "write `async def f(me, ...)`"
+    if inspect.isasyncgenfunction(whole):
+        what = "an async generator, since it has a `yield`"
+        remedy = "use `await` instead, and send what it yields by `me.mailbox(...).put(...)`"
     return NotAsyncError(
-        f"actor {actor!r} on {host!r}: {function_name(function)} is not an async function",
-        remedy="write `async def f(me, ...)`",
+        f"actor {actor!r} on {host!r}: {function_name(function)} is {what}",
+        file=code and code.co_filename,
+        line=code and code.co_firstlineno,
+        remedy=remedy,
     )
 
 
