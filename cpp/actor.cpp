@@ -130,6 +130,20 @@ PySendResult throw_kill(Actor* actor, PyObject** result)
   return *result == nullptr ? PYGEN_ERROR : PYGEN_NEXT;
 }
 
+/// Raise at the line where the actor awaits what is not simplugin's.
+void refuse_await(Actor* actor)
+{
+  auto const error = Ref<>::steal(
+      PyObject_CallFunction(PyExc_RuntimeError, "s", "an actor awaited something that is not simplugin's"));
+  if (not error)
+    return;
+  sim.current     = actor;
+  auto const sent = Ref<>::steal(PyObject_CallMethod(actor->coroutine.get(), "throw", "O", error.get()));
+  sim.current     = nullptr;
+  if (sent || PyErr_ExceptionMatches(PyExc_StopIteration)) // it was caught
+    PyErr_SetObject(PyExc_RuntimeError, error.get());
+}
+
 } // namespace
 
 void end_run()
@@ -204,12 +218,13 @@ void resume(Actor* actor)
   if (outcome == PYGEN_RETURN) {
     end(actor, std::move(result));
   } else if (outcome == PYGEN_NEXT) {
-    if (actor->dying && actor->phase == Actor::Phase::RUNNING)
+    if (actor->phase != Actor::Phase::RUNNING)
+      return;
+    if (actor->dying)
       PyErr_SetString(PyExc_RuntimeError, "a killed actor awaited something");
-    else if (actor->phase == Actor::Phase::RUNNING)
-      PyErr_SetString(PyExc_RuntimeError, "an actor awaited something that is not simplugin's");
-    if (actor->phase == Actor::Phase::RUNNING)
-      fail(actor);
+    else
+      refuse_await(actor);
+    fail(actor);
   } else if (actor->dying && PyErr_ExceptionMatches(PyExc_StopIteration)) { // it returned from a `finally`
     PyErr_Clear();
     end(actor, {});

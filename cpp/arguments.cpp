@@ -81,8 +81,11 @@ bool number(PyObject* value, const char* what, double fallback, double& result)
     return true;
   }
   result = PyFloat_AsDouble(value);
-  if (result == -1.0 && PyErr_Occurred())
+  if (result == -1.0 && PyErr_Occurred()) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError))
+      PyErr_Format(PyExc_TypeError, "%s must be a number, not %R", what, value);
     return false;
+  }
   if (std::isfinite(result) && result >= 0)
     return true;
   PyErr_Format(PyExc_ValueError, "%s must be a finite number >= 0, not %R", what, value);

@@ -202,22 +202,28 @@ class DeadlockError(SimulationError):
     ----------
     blocked : tuple of BlockedActor
         Each actor that waits, in order of creation.
+    culprit : str
+        The cause and its remedy, where they are known.
     """
 
-    def __init__(self, clock: float, blocked: tuple[BlockedActor, ...]) -> None:
+    def __init__(self, clock: float, blocked: tuple[BlockedActor, ...], culprit: str = "") -> None:
         shown = [f"  {actor}" for actor in blocked[:20]]
         if len(blocked) > len(shown):
             shown.append(f"  ... and {len(blocked) - len(shown)} more")
         count = "1 actor waits" if len(blocked) == 1 else f"{len(blocked)} actors wait"
         super().__init__(
-            f"deadlock at {clock:g} s: {count} for what can never happen\n" + "\n".join(shown)
+            f"deadlock at {clock:g} s: {count} for what can never happen"
+            + (f"; {culprit}" if culprit else "")
+            + "\n"
+            + "\n".join(shown)
         )
         self.clock = clock
         self.blocked = blocked
+        self.culprit = culprit
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild from the parts."""
-        return DeadlockError, (self.clock, self.blocked), self.__dict__
+        return DeadlockError, (self.clock, self.blocked, self.culprit), self.__dict__
 
 
 class ActorError(SimulationError):

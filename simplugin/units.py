@@ -2,15 +2,18 @@
 
 Reading follows SimGrid 4.1 to the bit, what it accepts and what it refuses (its
 ``src/xbt/xbt_parse_units.cpp``), except that not-a-number is refused; a number without a unit is
-taken in the SI unit. Writing gives the shortest text that reads back as the same float.
+taken in the SI unit, as is a value that is a number already. Writing gives the shortest text that
+reads back as the same float.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import reprlib
 import sys
 from collections.abc import Mapping
+from numbers import Real
 
 from simplugin.errors import UnitError
 
@@ -74,7 +77,7 @@ _NUMBER = re.compile(
 )
 
 
-def parse_speed(text: str) -> float:
+def parse_speed(text: str | float) -> float:
     """Read a computing speed [flop/s], for instance ``98.095Mf`` or ``2gigaflops``.
 
     Raises
@@ -85,7 +88,7 @@ def parse_speed(text: str) -> float:
     return _parse(text, _SPEEDS, "speed", "f", "1.5Gf")
 
 
-def parse_work(text: str) -> float:
+def parse_work(text: str | float) -> float:
     """Read an amount of computation [flop]; SimGrid writes it as it writes speeds."""
     return _parse(text, _SPEEDS, "amount of computation", "f", "1.5Gf")
 
@@ -95,7 +98,7 @@ def parse_speeds(text: str) -> list[float]:
     return [parse_speed(part.strip()) for part in text.split(",")]
 
 
-def parse_bandwidth(text: str) -> float:
+def parse_bandwidth(text: str | float) -> float:
     """Read a bandwidth [byte/s], for instance ``125MBps``, ``1Gbps`` or ``64KiBps``."""
     return _parse(text, _BANDWIDTHS, "bandwidth", "Bps", "125MBps")
 
@@ -105,12 +108,12 @@ def parse_bandwidths(text: str) -> list[float]:
     return [parse_bandwidth(part) for part in re.split("[;,]", text)]
 
 
-def parse_size(text: str) -> float:
+def parse_size(text: str | float) -> float:
     """Read an amount of data [byte], for instance ``4MiB``, ``1kB`` or ``64b`` (bits)."""
     return _parse(text, _SIZES, "size", "B", "4MiB")
 
 
-def parse_time(text: str) -> float:
+def parse_time(text: str | float) -> float:
     """Read a duration [s], for instance ``59.904us``, ``2h`` or ``1w``."""
     return _parse(text, _TIMES, "time", "s", "50us")
 
@@ -147,11 +150,16 @@ def format_time(value: float) -> str:
     return _format(value, _SUBSECONDS, "s")
 
 
-def _parse(text: str, units: Mapping[str, float], kind: str, default: str, example: str) -> float:
-    """Read a number followed by one of the units."""
-    match = _NUMBER.match(text)
+def _parse(
+    text: object, units: Mapping[str, float], kind: str, default: str, example: str
+) -> float:
+    """Read a number followed by one of the units; return a number as it is."""
+    if isinstance(text, int | float | Real) and text is not True and text is not False:
+        return text  # type: ignore[return-value]  # of numpy
+    match = _NUMBER.match(text) if isinstance(text, str) else None
     if match is None:
-        raise UnitError(f"{kind} {text!r} is not a number with a unit", f"write e.g. {example!r}")
+        message = f"{kind} {reprlib.repr(text)} is not a number with a unit"
+        raise UnitError(message, f"write e.g. {example!r}")
     number = _number(match)
     if number is None:
         message = f"{kind} {text!r} is out of the range of floating-point numbers"

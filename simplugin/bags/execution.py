@@ -11,10 +11,13 @@ from simplugin.bags.actors.hosts import run_host
 from simplugin.bags.actors.messages import Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.actors.periodic import Duty, periodic_host
-from simplugin.bags.policy import BUFFER, Place
+from simplugin.bags.policy import BUFFER, Place, Policy
 from simplugin.errors import DeadlockError, InfeasibleError, WorkloadError
+from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
+from simplugin.workloads.applications import Bags
+from simplugin.workloads.parameter_ranges import whole
 
 if TYPE_CHECKING:
     import os
@@ -25,11 +28,8 @@ if TYPE_CHECKING:
     from simplugin.bags.actors.messages import Deeds
     from simplugin.bags.actors.periodic import Log
     from simplugin.bags.periodic import PeriodicSchedule
-    from simplugin.bags.policy import Policy
     from simplugin.platforms import Platform
-    from simplugin.platforms.graphs import Tree
     from simplugin.simulation import Result
-    from simplugin.workloads.applications import Bags
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
@@ -151,7 +151,7 @@ def execute(
         No host computes.
     """
     known = known or tree
-    _check(tree, known, policy, buffer, bias, delays)
+    _check(tree, bags, known, policy, buffer, bias, delays)
     if patience is None:
         patience = float(np.mean(bags.flop) / np.mean(tree.speed[tree.speed > 0]))
     elif not patience > 0:
@@ -162,6 +162,7 @@ def execute(
         tree.platform() if platform is None else platform,
         [*placements, *others],
         SimGridOptions.linear() if options is None else options,
+        policy.name,
         trace=trace,
         **simulation,
     )
@@ -172,6 +173,7 @@ def _simulated(
     platform: Platform | str | os.PathLike[str],
     actors: list[Placement],
     options: SimGridOptions,
+    policy: str,
     **simulation: Any,
 ) -> Result:
     """Simulate; again with a coarser precision if SimGrid's may have been too fine.
@@ -183,7 +185,11 @@ def _simulated(
         return simulate(platform, actors, options=options, **simulation)
     except DeadlockError as error:
         if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
-            raise
+            raise DeadlockError(
+                error.clock or 0.0,
+                error.blocked,
+                f"policy {policy!r} leaves tasks; let it return one of servable(state) at last",
+            ) from None
     options = replace(options, precision_timing=PRECISION)
     return simulate(platform, actors, options=options, **simulation)
 
@@ -217,6 +223,7 @@ def _placements(
 
 def _check(
     tree: Tree,
+    bags: Bags,
     known: Tree,
     policy: Policy,
     buffer: int,
@@ -224,8 +231,16 @@ def _check(
     delays: NDArray[np.float64] | None,
 ) -> None:
     """Raise if arguments of `execute` are invalid."""
-    if not buffer >= 1 or buffer % 1:
-        raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
+    given: Any = policy
+    if not isinstance(given, Policy) or not callable(given.decide):
+        raise WorkloadError(
+            f"policy is {given!r}; give a Policy, such as Policy('mine', decide), or"
+            " one of POLICIES, called with tree and bags"
+        )
+    for name, value, kind in (("tree", tree, Tree), ("bags", bags, Bags)):
+        if not isinstance(value, kind):
+            raise WorkloadError(f"{name} is {value!r}; give a {kind.__name__}")
+    whole("buffer", buffer)
     if not np.any(tree.speed > 0):
         raise InfeasibleError("no host computes; give a host of the tree a speed above 0")
     for name, rows in (("bias", bias), ("delays", delays), ("policy.plans", policy.plans or None)):

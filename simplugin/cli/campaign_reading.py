@@ -16,6 +16,7 @@ from rich.text import Text
 from simplugin.campaigns.running.reporting import FailureGroup, failure_groups, printable
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.documents import text_of
+from simplugin.campaigns.store.schema import no_campaign
 from simplugin.cli.displays import standard_output
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
@@ -157,7 +158,7 @@ def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
         return
     console = standard_output()
     if not standings:
-        console.print(Text(f"{short(store)}: no campaign yet"))
+        console.print(Text(f"{short(store)}: no campaign yet; {no_campaign(store)}"))
         return
     console.print(_campaigns_table(short(store), standings))
     for each in standings:

@@ -32,6 +32,7 @@ def plain_errors() -> Iterator[None]:
     """Turn what simplugin raises into one message and exit status 1."""
     try:
         yield
+        sys.stdout.flush()
     except SimpluginError as error:
         typer.echo(f"simplugin: {error}", err=True)
         raise typer.Exit(1) from None
@@ -41,6 +42,11 @@ def plain_errors() -> Iterator[None]:
     except BrokenPipeError:
         # The reader of our output closed it; Python must not report that at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        typer.echo(
+            "simplugin: standard output was closed before all was written; read it to its end, or"
+            " write it to a file with > FILE",
+            err=True,
+        )
         raise typer.Exit(1) from None
 
 

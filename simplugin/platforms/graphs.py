@@ -16,7 +16,12 @@ from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import Link, Route
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.validation import require_choice, require_distinct, set_array
+from simplugin.platforms.validation import (
+    require_choice,
+    require_distinct,
+    require_parts,
+    set_array,
+)
 
 Pair = tuple[str, str]
 
@@ -58,12 +63,12 @@ class Graph:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "hosts", tuple(self.hosts))
-        set_array(self, "speed", (self.n_hosts,), "finite numbers >= 0")
+        object.__setattr__(self, "hosts", require_parts("the hosts", self.hosts, (str,)))
+        set_array(self, "speed", (self.n_hosts,), "finite numbers >= 0", unit="flop/s")
         for name in ("source", "destination"):
             set_array(self, name, (len(self.source),), dtype=np.int64)
-        for name in ("bandwidth", "latency"):
-            set_array(self, name, (self.n_links,), "finite numbers >= 0")
+        for name, unit in (("bandwidth", "byte/s"), ("latency", "s")):
+            set_array(self, name, (self.n_links,), "finite numbers >= 0", unit=unit)
         require_distinct("hosts", self.hosts)
         for ends in (self.source, self.destination):
             if np.any((ends < 0) | (ends >= self.n_hosts)):
@@ -268,14 +273,14 @@ class Tree:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "hosts", tuple(self.hosts))
+        object.__setattr__(self, "hosts", require_parts("the hosts", self.hosts, (str,)))
         count = len(self.hosts)
         if not count:
             raise PlatformError("a tree has no host; give its root at least")
         set_array(self, "parent", (count,), dtype=np.int64)
-        for name in ("speed", "latency"):
-            set_array(self, name, (count,), "finite numbers >= 0")
-        set_array(self, "bandwidth", (count,), "numbers > 0")
+        for name, unit in (("speed", "flop/s"), ("latency", "s")):
+            set_array(self, name, (count,), "finite numbers >= 0", unit=unit)
+        set_array(self, "bandwidth", (count,), "numbers > 0", unit="byte/s")
         if self.parent[0] != -1 or np.any(self.parent[1:] < 0):
             raise PlatformError("the first host, and no other, must have the parent -1")
         if np.any(self.parent >= np.arange(count)):

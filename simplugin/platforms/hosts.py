@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Annotated
 
@@ -19,20 +20,19 @@ from simplugin.platforms.validation import (
     Name,
     Properties,
     Speed,
+    StateSpeed,
     Text,
     check_fields,
     choice,
-    require_not_negative,
+    require_count,
     require_positive,
 )
 
 TOPOLOGIES = frozenset({"FLAT", "TORUS", "FAT_TREE", "DRAGONFLY"})
 
 
-def require_speeds(what: str, speeds: tuple[float, ...]) -> None:
-    """Raise unless a speed is above 0; a booting host may have power states of speed 0."""
-    for speed in speeds:
-        require_not_negative(f"the speed of {what}", speed, "flop/s")
+def _require_one_above_zero(what: str, speeds: tuple[float, ...]) -> None:
+    """Raise unless a speed is above 0."""
     if not any(speeds):
         require_positive(f"the speed of {what}", speeds[0], "flop/s")
 
@@ -41,11 +41,6 @@ def _require_cores(what: str, cores: int) -> None:
     """Raise unless SimGrid takes a number of cores."""
     if not 1 <= cores < 2**31 or int(cores) != cores:
         raise PlatformError(f"{what} cannot be {cores!r}", remedy="give it at least 1 core")
-
-
-def _as_tuple(_: str, values: Iterable[Disk]) -> tuple[Disk, ...]:
-    """Return the values as a tuple."""
-    return tuple(values)
 
 
 Cores = Annotated[int, _require_cores]
@@ -138,22 +133,22 @@ class Host(_Follower):
     """
 
     id: Name
-    speed: float
+    speed: StateSpeed
     cores: Cores = 1
-    further_speeds: tuple[float, ...] = ()
-    pstate: int = 0
+    further_speeds: tuple[StateSpeed, ...] = ()
+    pstate: Annotated[int, partial(require_count, least=0)] = 0
     speed_profile: Text = ""
     state_profile: Text = ""
     coordinates: Coordinates | None = None
-    disks: Annotated[tuple[Disk, ...], _as_tuple] = ()
+    disks: tuple[Disk, ...] = ()
     properties: Properties = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        object.__setattr__(self, "further_speeds", tuple(self.further_speeds))
-        require_speeds(what, self.speeds)
-        if not 0 <= self.pstate < len(self.speeds):
+        if not self.speed:
+            _require_one_above_zero(what, self.speeds)
+        if self.pstate > len(self.further_speeds):
             raise PlatformError(
                 f"{what} starts in power state {self.pstate}, but has {len(self.speeds)} speed(s)",
                 remedy=f"give a pstate from 0 to {len(self.speeds) - 1}",
@@ -296,16 +291,16 @@ class Cluster(_Numbered):
 
     id: Name
     radical: Radical
-    speed: float
+    speed: StateSpeed
     bandwidth: Bandwidth
     latency: Latency
     prefix: Text = ""
     suffix: Text = ""
     cores: Cores = 1
-    further_speeds: tuple[float, ...] = ()
+    further_speeds: tuple[StateSpeed, ...] = ()
     sharing_policy: Annotated[str, choice(SHARED, SPLITDUPLEX, FATPIPE)] = SPLITDUPLEX
     topology: Annotated[str, choice(*TOPOLOGIES)] = "FLAT"
-    topology_parameters: str = ""
+    topology_parameters: Text = ""
     backbone_bandwidth: Bandwidth | None = None
     backbone_latency: Latency = 0.0
     backbone_sharing_policy: Annotated[str, choice(SHARED, FATPIPE)] = SHARED
@@ -318,8 +313,8 @@ class Cluster(_Numbered):
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        object.__setattr__(self, "further_speeds", tuple(self.further_speeds))
-        require_speeds(what, self.speeds)
+        if not self.speed:
+            _require_one_above_zero(what, self.speeds)
         for name in ("backbone", "loopback"):
             if getattr(self, f"{name}_latency") and getattr(self, f"{name}_bandwidth") is None:
                 raise PlatformError(

@@ -17,7 +17,8 @@ from simplugin.platforms.validation import (
     check_fields,
     choice,
     require_name,
-    require_positive,
+    require_parts,
+    require_truth,
 )
 
 SHARED = "SHARED"
@@ -58,10 +59,10 @@ class Link(Checked):
     """
 
     id: Name
-    bandwidth: float
+    bandwidth: Bandwidth
     latency: Latency = 0.0
     sharing_policy: Annotated[str, choice(*SHARING_POLICIES)] = SHARED
-    further_bandwidths: tuple[float, ...] = ()
+    further_bandwidths: tuple[Bandwidth, ...] = ()
     bandwidth_profile: Text = ""
     latency_profile: Text = ""
     state_profile: Text = ""
@@ -70,9 +71,6 @@ class Link(Checked):
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        object.__setattr__(self, "further_bandwidths", tuple(self.further_bandwidths))
-        for bandwidth in self.bandwidths:
-            require_positive(f"the bandwidth of {what}", bandwidth, "byte/s")
         if self.sharing_policy == WIFI and self.latency:
             raise PlatformError(
                 f"{what} is WIFI and has a latency of {self.latency!r} s",
@@ -172,9 +170,14 @@ class LinkUse(Checked):
         return LinkUse(self.link, _BACK[self.direction])
 
 
-def as_uses(links: Iterable[LinkUse | str]) -> tuple[LinkUse, ...]:
+def as_uses(
+    links: Iterable[LinkUse | str], what: str = "the links of a route"
+) -> tuple[LinkUse, ...]:
     """Turn the links of a route, given by name or as uses, into uses."""
-    return tuple(LinkUse(link) if isinstance(link, str) else link for link in links)
+    if isinstance(links, str):
+        links = (links,)
+    parts = require_parts(what, links, (LinkUse, str))
+    return tuple(LinkUse(link) if isinstance(link, str) else link for link in parts)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -189,10 +192,11 @@ class _Way:
     def __init__(self, source: str, destination: str, links: Iterable[LinkUse | str]) -> None:
         require_name(f"the source of a {self.tag}", source)
         require_name(f"the destination of a {self.tag}", destination)
-        uses = as_uses([links] if isinstance(links, str) else links)
+        what = f"the {self.tag} from {source!r} to {destination!r}"
+        uses = as_uses(links, f"the links of {what}")
         if not uses:
             raise PlatformError(
-                f"the {self.tag} from {source!r} to {destination!r} has no link",
+                f"{what} has no link",
                 remedy="list at least one link",
             )
         object.__setattr__(self, "source", source)
@@ -254,6 +258,9 @@ class Route(_Way):
         symmetrical: bool = True,
     ) -> None:
         _Way.__init__(self, source, destination, links)
+        require_truth(
+            f"symmetrical of the {self.tag} from {source!r} to {destination!r}", symmetrical
+        )
         object.__setattr__(self, "symmetrical", symmetrical)
 
 
@@ -313,6 +320,9 @@ class ZoneRoute(_ZoneWay):
                 f"{gateway_source!r} as both gateways",
                 remedy="name a host or router of each zone",
             )
+        require_truth(
+            f"symmetrical of the {self.tag} from {source!r} to {destination!r}", symmetrical
+        )
         object.__setattr__(self, "symmetrical", symmetrical)
 
 

@@ -12,7 +12,7 @@ from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import FATPIPE, HostLink, Link, ZoneRoute
 from simplugin.platforms.names import ROOT
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.validation import require_distinct, set_array
+from simplugin.platforms.validation import read_number, require_distinct, require_parts, set_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +50,18 @@ class PeerSite:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "names", require_parts("the names", self.names, (str,)))
         if not self.names:
             raise PlatformError("a site of peers has no peer; give at least one")
         require_distinct("hosts of a site of peers", (self.scheduler, *self.names))
-        for field in ("speed", "bandwidth"):
-            set_array(self, field, (len(self.names),), "finite numbers > 0")
+        for field, unit in (("speed", "flop/s"), ("bandwidth", "byte/s")):
+            set_array(self, field, (len(self.names),), "finite numbers > 0", unit=unit)
             values = getattr(self, field).copy()
             values.flags.writeable = False
             object.__setattr__(self, field, values)
+        for field, unit in (("latency", "s"), ("uplink", "byte/s")):
+            number = read_number(f"{field} of a site of peers", getattr(self, field), unit)
+            object.__setattr__(self, field, number)
         if not 0 <= self.latency < np.inf:
             raise PlatformError(f"latency of a site of peers is {self.latency!r}; give 0 or more")
         if not self.uplink > 0:
@@ -151,7 +154,7 @@ class PeerGrid:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "names", require_parts("the names", self.names, (str,)))
         object.__setattr__(self, "sites", tuple(self.sites))
         if not self.sites or len(self.names) != len(self.sites):
             raise PlatformError(

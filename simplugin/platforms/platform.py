@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.deployment import DeployedActor
@@ -34,6 +34,13 @@ from simplugin.platforms.validation import (
 MOST_HOSTS = 2_000_000
 ROUTINGS = ("Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "Vivaldi", "Wifi", "None")
 _ROUTING_OF = {routing.casefold(): routing for routing in ROUTINGS}
+
+
+def _as_routing(what: str, routing: str) -> str:
+    """Return a routing as SimGrid writes it."""
+    found = _ROUTING_OF.get(routing.casefold(), routing)
+    require_choice(what, found, ROUTINGS)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +74,15 @@ class Zone:
     """
 
     id: Name
-    routing: str
+    routing: Annotated[str, _as_routing]
     elements: tuple[ZoneElement, ...] = ()
     routes: tuple[AnyRoute, ...] = ()
     properties: Properties = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        what = check_fields(self)
-        routing = _ROUTING_OF.get(self.routing.casefold(), self.routing)
-        require_choice(f"the routing of {what}", routing, ROUTINGS)
-        object.__setattr__(self, "routing", routing)
+        check_fields(self)
         object.__setattr__(self, "elements", self._ordered())
-        object.__setattr__(self, "routes", tuple(self.routes))
         self._require_one_kind()
 
     def _ordered(self) -> tuple[ZoneElement, ...]:
@@ -227,12 +230,8 @@ class Platform:
     directory: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Accept a single zone, and make tuples."""
-        elements: object = self.elements
-        single = isinstance(elements, Zone | Cluster)
-        object.__setattr__(self, "elements", (elements,) if single else tuple(self.elements))
-        object.__setattr__(self, "config", tuple(self.config))
-        object.__setattr__(self, "actors", tuple(self.actors))
+        """Check the fields; a single zone will do."""
+        check_fields(self, "the platform")
         if self.directory is not None:
             object.__setattr__(self, "directory", Path(self.directory))
         if self.host_count > MOST_HOSTS:

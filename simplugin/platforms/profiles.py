@@ -6,13 +6,29 @@ import math
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.validation import Name, Text, check_fields, require_choice, require_name
+from simplugin.platforms.validation import (
+    Name,
+    Text,
+    check_fields,
+    read_number,
+    require_choice,
+    require_name,
+)
 
 HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})
 LINK_KINDS = frozenset({"LINK_AVAIL", "BANDWIDTH", "LATENCY"})
 KINDS = HOST_KINDS | LINK_KINDS
+
+
+def _as_period(what: str, period: float | str) -> float:
+    """Return a period [s]; raise unless it is finite."""
+    number = read_number(what, period, "s")
+    if not math.isfinite(number):
+        raise PlatformError(f"{what} is {period!r} s", remedy="give seconds, or -1 for never")
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +56,11 @@ class Profile:
     id: Name
     text: Text = ""
     file: Text = ""
-    period: float = -1.0
+    period: Annotated[float, _as_period] = -1.0
 
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        if not math.isfinite(self.period):
-            raise PlatformError(
-                f"the period of {what} is {self.period!r} s",
-                remedy="give seconds, or -1 for never",
-            )
         if not self.file and not self.text:
             raise PlatformError(
                 f"{what} has neither values nor a file",

@@ -86,10 +86,10 @@ class Site:
         if not count or len(self.hosts) != count or not all(self.hosts):
             raise PlatformError(f"site {self.name!r} has a cluster without hosts, or none at all")
         require_distinct(f"hosts of site {self.name!r}", self.names)
-        set_array(self, "speed", (count,), "finite numbers > 0")
-        set_array(self, "bandwidth", (count,), "numbers > 0")
-        set_array(self, "latency", (count, count), "finite numbers >= 0")
-        set_array(self, "shared", (count, count), "numbers > 0")
+        set_array(self, "speed", (count,), "finite numbers > 0", unit="flop/s")
+        set_array(self, "bandwidth", (count,), "numbers > 0", unit="byte/s")
+        set_array(self, "latency", (count, count), "finite numbers >= 0", unit="s")
+        set_array(self, "shared", (count, count), "numbers > 0", unit="byte/s")
         if not np.size(self.switch):
             object.__setattr__(self, "switch", np.arange(count))
         set_array(self, "switch", (count,), dtype=np.int64)

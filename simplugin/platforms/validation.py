@@ -1,7 +1,7 @@
 """Checks of single parts of a platform: names, ranges, choices.
 
 Data classes derived from `Checked` declare the check of a field in its annotation, for instance
-``bandwidth: Bandwidth``.
+``bandwidth: Bandwidth``. Tuples of parts need no more than their annotation.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, partial
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from simplugin.errors import PlatformError
+from simplugin.errors import PlatformError, UnitError
+from simplugin.units import parse_bandwidth, parse_speed, parse_time
 
 # SimGrid refuses denormalised numbers as out of range.
 _SMALLEST = sys.float_info.min
@@ -27,34 +28,53 @@ _UNWRITABLE = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\ufffe"
 def require_name(what: str, name: object) -> None:
     """Raise unless a name is a non-empty text."""
     if not isinstance(name, str) or not name:
-        raise PlatformError(f"{what} has no name ({name!r})", remedy="give it a non-empty id")
+        raise PlatformError(f"{what} has no name ({shown(name)})", remedy="give it a non-empty id")
     require_text(f"the name of {what}", name)
 
 
 def require_text(what: str, text: object) -> None:
     """Raise unless XML can hold a text."""
     if not isinstance(text, str):
-        raise PlatformError(f"{what} is {text!r}", remedy="give a string")
+        raise PlatformError(f"{what} is {shown(text)}", remedy="give a string")
     if not text.isprintable() and not _UNWRITABLE.isdisjoint(text):
         raise PlatformError(
             f"{what} is {text!r}, which XML cannot hold", remedy="remove the control characters"
         )
 
 
-def require_positive(what: str, value: float, unit: str) -> None:
-    """Raise unless a capacity is a positive, finite number."""
-    if not _SMALLEST <= value < math.inf:
+_READERS: dict[str, Callable[[Any], float]] = {
+    "flop/s": parse_speed,
+    "byte/s": parse_bandwidth,
+    "s": parse_time,
+}
+
+
+def read_number(what: str, value: Any, unit: str) -> float:
+    """Return a number as it is, and what a text with a unit means; raise for anything else."""
+    try:
+        return _READERS.get(unit, float)(value)
+    except (TypeError, ValueError, UnitError) as error:
+        raise PlatformError(f"{what}: {error}") from None
+
+
+def require_positive(what: str, value: Any, unit: str) -> float:
+    """Return a capacity; raise unless it is a positive, finite number."""
+    number = value if isinstance(value, float) else read_number(what, value, unit)
+    if not _SMALLEST <= number < math.inf:
         raise PlatformError(
             f"{what} is {value!r} {unit}", remedy="give a positive, finite number with its unit"
         )
+    return number
 
 
-def require_not_negative(what: str, value: float, unit: str) -> None:
-    """Raise unless a duration is a finite number of at least 0."""
-    if value != 0 and not _SMALLEST <= value < math.inf:
+def require_not_negative(what: str, value: Any, unit: str) -> float:
+    """Return a duration; raise unless it is a finite number of at least 0."""
+    number = value if isinstance(value, float) else read_number(what, value, unit)
+    if number != 0 and not _SMALLEST <= number < math.inf:
         raise PlatformError(
             f"{what} is {value!r} {unit}", remedy="give 0 or a positive, finite number"
         )
+    return number
 
 
 def require_count(what: str, value: object, least: int) -> None:
@@ -79,9 +99,9 @@ def require_truth(what: str, value: object) -> None:
         raise PlatformError(f"{what} is {value!r}", remedy="give true or false")
 
 
-def require_choice(what: str, value: str, choices: Collection[str]) -> None:
+def require_choice(what: str, value: object, choices: Collection[str]) -> None:
     """Raise unless a value is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise PlatformError(
             f"{what} is {value!r}", remedy=f"choose among {', '.join(sorted(choices))}"
         )
@@ -89,6 +109,11 @@ def require_choice(what: str, value: str, choices: Collection[str]) -> None:
 
 def require_properties(what: str, properties: Mapping[str, str]) -> dict[str, str]:
     """Return a copy of the properties; raise unless all of them are text."""
+    given: Any = properties
+    if not isinstance(given, Mapping):
+        raise PlatformError(
+            f"{what} are {shown(given)}", remedy='give a dict, such as {"key": "text"}'
+        )
     for key, value in properties.items():
         require_name(f"a key of {what}", key)
         require_text(f"{key!r} of {what}", value)
@@ -104,6 +129,43 @@ def require_coordinates(what: str, coordinates: tuple[float, ...]) -> None:
             f"{what} are {coordinates!r}",
             remedy="give three numbers (x and y in the plane, height), e.g. '25.5 9.4 1.4'",
         )
+
+
+def require_parts(
+    what: str,
+    values: Any,
+    kinds: tuple[type[Any], ...] = (),
+    check: Callable[[str, Any], Any] | None = None,
+) -> tuple[Any, ...]:
+    """Return parts as a tuple, also a single one; raise unless all of them are of some kinds."""
+    names = " | ".join(kind.__name__ for kind in kinds)
+    if isinstance(values, kinds):
+        values = (values,)
+    elif isinstance(values, str) or not isinstance(values, Iterable):
+        raise PlatformError(
+            f"{what} are {shown(values)}", remedy=f"give a tuple of {names or 'them'}"
+        )
+    parts = tuple(values)
+    # There may be many parts, and there are few kinds.
+    for wrong in set(map(type, parts)) if kinds else ():
+        if not issubclass(wrong, kinds):
+            part = next(part for part in parts if type(part) is wrong)
+            raise PlatformError(
+                f"one of {what} is {shown(part)}, a {wrong.__name__}", remedy=f"give {names}"
+            )
+    return parts if check is None else tuple(_checked(check, what, part) for part in parts)
+
+
+def _checked(check: Callable[[str, Any], Any], what: str, value: Any) -> Any:
+    """Return a value, or what its check puts in its place."""
+    better = check(what, value)
+    return value if better is None else better
+
+
+def shown(value: object) -> str:
+    """Return a value as messages quote it: a part by its kind and name, others on one line."""
+    name = getattr(value, "id", None)
+    return f"{value.__class__.__name__} {name!r}" if name else " ".join(repr(value).split())[:200]
 
 
 def require_distinct(what: str, names: Iterable[str]) -> None:
@@ -127,6 +189,7 @@ def set_array(
     shape: tuple[int, ...],
     numbers: str = "",
     dtype: DTypeLike = np.float64,
+    unit: str = "",
 ) -> None:
     """Turn a field of a data class into an array, and check its shape and range.
 
@@ -142,18 +205,37 @@ def set_array(
         The range of its values: a key of `_RANGES`.
     dtype : dtype
         Of the array.
+    unit : str, optional
+        Of its values, which may be texts with it or a multiple of it.
 
     Raises
     ------
     PlatformError
         The shape or a value is wrong; the message names the field.
     """
-    values = np.ascontiguousarray(getattr(part, field), dtype=dtype)
+    given = getattr(part, field)
+    try:
+        values = np.ascontiguousarray(given, dtype=dtype)
+    except (TypeError, ValueError):
+        values = np.array(_read_each(field, given, unit), dtype=dtype)
     if values.shape != shape:
         raise PlatformError(f"{field} has shape {values.shape}", remedy=f"give {shape}")
-    if numbers and not np.all(_RANGES[numbers](values)):
-        raise PlatformError(f"{field} has a value out of its range", remedy=f"give {numbers}")
+    if values.dtype.kind == "i" and not np.array_equal(values, given):
+        raise PlatformError(f"{field} is {shown(given)}", remedy="give whole numbers")
+    if numbers and not np.all(right := _RANGES[numbers](values)):
+        place = tuple(np.argwhere(~right)[0].tolist())
+        raise PlatformError(
+            f"{field}{[*place]} is {float(values[place])!r}, out of its range",
+            remedy=f"give {numbers}",
+        )
     object.__setattr__(part, field, values)
+
+
+def _read_each(place: str, values: Any, unit: str) -> Any:
+    """Return nested sequences of quantities as numbers."""
+    if isinstance(values, list | tuple | np.ndarray):
+        return [_read_each(f"{place}[{at}]", each, unit) for at, each in enumerate(values)]
+    return read_number(place, values, unit)
 
 
 Name = Annotated[str, require_name]
@@ -161,6 +243,9 @@ Text = Annotated[str, require_text]
 Speed = Annotated[float, partial(require_positive, unit="flop/s")]
 Bandwidth = Annotated[float, partial(require_positive, unit="byte/s")]
 Latency = Annotated[float, partial(require_not_negative, unit="s")]
+Date = Latency
+# A booting host may have power states of speed 0.
+StateSpeed = Annotated[float, partial(require_not_negative, unit="flop/s")]
 Coordinates = Annotated[tuple[float, float, float], require_coordinates]
 Properties = Annotated[Mapping[str, str], require_properties]
 
@@ -204,9 +289,16 @@ def check_fields(part: Any, what: str = "") -> str:
     for name, check, words, default in checks:
         value = getattr(part, name)
         # Defaults are valid; platforms have many parts, most of whose fields are defaults.
-        if value is not default and value is not None:
-            better = check(f"the {words} of {what}", value)
-            if better is not None:
+        if value is not default:
+            try:
+                better = check(f"the {words} of {what}", value)
+            except (AttributeError, TypeError, ValueError):
+                hint = get_type_hints(part.__class__)[name]
+                raise PlatformError(
+                    f"the {words} of {what} is {shown(value)}",
+                    remedy=f"give {hint.__name__ if isinstance(hint, type) else hint}",
+                ) from None
+            if better is not None and better is not value:
                 object.__setattr__(part, name, better)
     return what
 
@@ -218,10 +310,21 @@ def _checks(kind: type[Any]) -> tuple[str, list[tuple[str, Callable[[str, Any], 
     checks = [
         (field.name, check, field.name.replace("_", " "), field.default)
         for field in fields(kind)
-        for each in (hints[field.name], *get_args(hints[field.name]))
-        for check in getattr(each, "__metadata__", ())
+        if (check := _check_of(hints[field.name])) is not None
     ]
     return getattr(kind, "kind", kind.__name__.lower()), checks
+
+
+def _check_of(hint: Any) -> Callable[[str, Any], Any] | None:
+    """Return the check that an annotation holds, or that follows from it."""
+    of = get_args(hint)
+    if get_origin(hint) is tuple and of[-1] is Ellipsis:
+        part = of[0]
+        check = _check_of(part)
+        kinds = () if check or get_origin(part) is tuple else get_args(part) or (part,)
+        return partial(require_parts, kinds=kinds, check=check)
+    found = (check for each in (hint, *of) for check in getattr(each, "__metadata__", ()))
+    return next(found, require_truth if hint is bool else None)
 
 
 ERROR = "error"

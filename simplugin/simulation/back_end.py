@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import gc
+import os
 import sys
 import traceback
 import warnings
@@ -20,6 +21,7 @@ from simplugin.errors import (
     ActorError,
     NeverAwaitedError,
     PlatformError,
+    SimpluginError,
     SimulatedTimeLimitError,
     SimulationError,
 )
@@ -159,9 +161,37 @@ def actor_error(
     inside : traceback or None
         The part of its traceback that is the actor's own.
     """
-    lines = traceback.format_exception(type(error), error, inside)
+    whole = traceback.TracebackException(type(error), error, inside)
+    text = "".join(whole.format())
     summary = traceback.format_exception_only(error)[-1].strip()
-    return ActorError(actor, host, date, summary, "".join(lines))
+    is_asyncio = any(Path(frame.filename).parent.name == "asyncio" for frame in whole.stack)
+    each: traceback.TracebackException | None = whole
+    while each is not None:
+        own = [frame for frame in each.stack if not _is_hidden(frame.filename)]
+        each.stack = traceback.StackSummary.from_list(own)
+        each = each.__cause__ or each.__context__
+    if isinstance(error, SimpluginError):
+        summary = str(error)
+    if whole.stack or isinstance(error, SimpluginError):
+        text = "".join(whole.format()) if whole.stack else ""
+    if whole.stack and (is_asyncio or _FOREIGN in summary):
+        last = whole.stack[-1]
+        summary = f"{last.filename}:{last.lineno}: {_NO_ASYNCIO} ({summary})"
+        text = ""
+    return ActorError(actor, host, date, summary, text)
+
+
+_FOREIGN = "not simplugin's"
+_NO_ASYNCIO = (
+    "actors cannot await what asyncio or another library makes; await me.sleep_for(seconds) for a"
+    " pause, start activities with ..._async and await me.wait_all([...]), or me.spawn(...) actors"
+)
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+
+
+def _is_hidden(file: str) -> bool:
+    """Return True for a frame that is not the user's."""
+    return file.startswith(_PACKAGE) or Path(file).parent.name == "asyncio"
 
 
 def date_limit_error(limit: float) -> SimulatedTimeLimitError:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Literal, get_args
 
-from simplugin.errors import SimpluginError
+from simplugin.errors import SimpluginError, UnitError
 from simplugin.formats.config_options import option_refusal
 from simplugin.near_names import did_you_mean
+from simplugin.units import parse_bandwidth, parse_size, parse_time
 
 NetworkModel = Literal["LV08", "CM02", "raw", "SMPI", "Constant"]
 HostModel = Literal["default", "ptask_L07"]
@@ -39,9 +40,9 @@ _EXTRA_NAME = re.compile(r"[A-Za-z][\w-]*(/[\w-]+)*")
 
 def _check_choice(choices: tuple[str, ...], name: str, value: object) -> None:
     """Raise unless the value is one of `choices`."""
-    if value in choices:
+    if isinstance(value, str) and value in choices:
         return
-    if (name, value) in _ELSEWHERE:
+    if (name, str(value)) in _ELSEWHERE:
         way_out = _ELSEWHERE[name, str(value)]
     else:
         way_out = did_you_mean(str(value), choices) or "see SimGridOptions"
@@ -49,27 +50,39 @@ def _check_choice(choices: tuple[str, ...], name: str, value: object) -> None:
     raise SimpluginError(f"{name} is {value!r}, not one of {listed}; {way_out}")
 
 
-def _check_number(above_zero: bool, name: str, value: object) -> None:
-    """Raise unless the value is a finite number of the right sign."""
+def _check_number(
+    above_zero: bool, read: Callable[[Any], float] | None, name: str, value: Any
+) -> float:
+    """Return a finite number; raise unless it has the right sign."""
+    number = value
+    if read is not None:
+        try:
+            number = read(value)
+        except UnitError as error:
+            raise SimpluginError(f"{name}: {error}") from None
     if (
-        not isinstance(value, int | float)
-        or isinstance(value, bool)
-        or not math.isfinite(value)
-        or value < 0
-        or (above_zero and value == 0)
+        not isinstance(number, int | float)
+        or isinstance(number, bool)
+        or not math.isfinite(number)
+        or number < 0
+        or (above_zero and number == 0)
     ):
         bound = "above 0" if above_zero else "of 0 or more"
         raise SimpluginError(f"{name} is {value!r}; give a finite number {bound}")
+    return number
 
 
-_POSITIVE = partial(_check_number, True)
-_NOT_NEGATIVE = partial(_check_number, False)
+_POSITIVE = partial(_check_number, True, None)
+_BYTES = partial(_check_number, False, parse_size)
+_BANDWIDTH = partial(_check_number, True, parse_bandwidth)
+_LATENCY = partial(_check_number, False, parse_time)
+_TIMING = partial(_check_number, True, parse_time)
 
 
 def _check_factor(name: str, value: object) -> None:
     """Raise unless the value is a positive number, or factors by message size."""
     if not isinstance(value, str):
-        _check_number(True, name, value)
+        _POSITIVE(name, value)
         return
     steps = value.split(";")
     if not all(_FACTOR_STEP.fullmatch(step) for step in steps):
@@ -78,7 +91,7 @@ def _check_factor(name: str, value: object) -> None:
         )
     for step in steps:
         try:
-            _check_number(True, name, float(step.split(":")[1]))
+            _POSITIVE(name, float(step.split(":")[1]))
         except ValueError:
             raise SimpluginError(f"{name} has {step!r}; write a size, ':' and a factor") from None
 
@@ -89,7 +102,7 @@ def _check_truth(name: str, value: object) -> None:
         raise SimpluginError(f"{name} is {value!r}; write True or False")
 
 
-def _item(name: str, check: Callable[[str, Any], None]) -> Any:
+def _item(name: str, check: Callable[[str, Any], Any]) -> Any:
     """Return a field for an item of SimGrid's, None by default, and its check."""
     return field(default=None, metadata={"item": name, "check": check})
 
@@ -155,12 +168,12 @@ class SimGridOptions:
     host_solver: HostSolver | None = _item("host/solver", _one_of(HostSolver))
     bandwidth_factor: float | str | None = _item("network/bandwidth-factor", _check_factor)
     latency_factor: float | str | None = _item("network/latency-factor", _check_factor)
-    tcp_gamma: float | None = _item("network/TCP-gamma", _NOT_NEGATIVE)
-    weight_s: float | None = _item("network/weight-S", _NOT_NEGATIVE)
+    tcp_gamma: float | None = _item("network/TCP-gamma", _BYTES)
+    weight_s: float | None = _item("network/weight-S", _BYTES)
     crosstraffic: bool | None = _item("network/crosstraffic", _check_truth)
-    loopback_bandwidth: float | None = _item("network/loopback-bw", _POSITIVE)
-    loopback_latency: float | None = _item("network/loopback-lat", _NOT_NEGATIVE)
-    precision_timing: float | None = _item("precision/timing", _POSITIVE)
+    loopback_bandwidth: float | None = _item("network/loopback-bw", _BANDWIDTH)
+    loopback_latency: float | None = _item("network/loopback-lat", _LATENCY)
+    precision_timing: float | None = _item("precision/timing", _TIMING)
     precision_work_amount: float | None = _item("precision/work-amount", _POSITIVE)
     cpu_optim: CpuOptim | None = _item("cpu/optim", _one_of(CpuOptim))
     network_optim: NetworkOptim | None = _item("network/optim", _one_of(NetworkOptim))
@@ -170,8 +183,13 @@ class SimGridOptions:
         """Raise for what SimGrid would refuse, with the field's name."""
         for name, each in _FIELDS.items():
             if getattr(self, name) is not None:
-                each["check"](name, getattr(self, name))
-        object.__setattr__(self, "extra", dict(self.extra))
+                better = each["check"](name, getattr(self, name))
+                if better is not None:
+                    object.__setattr__(self, name, better)
+        extra: Any = self.extra
+        if not isinstance(extra, Mapping):
+            raise SimpluginError(f"extra is {extra!r}; give a dict of SimGrid's items")
+        object.__setattr__(self, "extra", dict(extra))
         _check_extra(self.extra)
         if self.host_model == "ptask_L07":
             for name in ("network_model", "cpu_model"):

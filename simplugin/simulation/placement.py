@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simplugin.errors import DeploymentError
+from simplugin.errors import DeploymentError, UnitError
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import Deployment
+from simplugin.units import parse_time
 
 if TYPE_CHECKING:
     Actors = Deployment | str | os.PathLike[str] | Sequence["Placement | tuple[Any, ...]"]
@@ -80,12 +81,23 @@ class Placement:
         if isinstance(args, str) or not isinstance(args, Iterable):
             raise DeploymentError(f"actor {self.actor_name!r}: args is {args!r}; give a tuple")
         object.__setattr__(self, "args", tuple(args))
-        object.__setattr__(self, "properties", dict(self.properties))
+        properties: Any = self.properties
+        if not isinstance(properties, Mapping):
+            raise DeploymentError(
+                f"actor {self.actor_name!r}: properties is {properties!r}; give a dict"
+            )
+        object.__setattr__(self, "properties", dict(properties))
         self._check_dates()
 
     def _check_dates(self) -> None:
         """Raise for dates that never come, and for a death before the birth."""
         who = f"actor {self.actor_name!r} on {self.host!r}"
+        for name in ("start_time", "kill_time"):
+            if (date := getattr(self, name)) is not None:
+                try:
+                    object.__setattr__(self, name, parse_time(date))
+                except UnitError as error:
+                    raise DeploymentError(f"{who}: {name}: {error}") from None
         if not (self.start_time >= 0 and math.isfinite(self.start_time)):
             raise DeploymentError(f"{who}: start_time is {self.start_time!r}; give 0 or more")
         if self.kill_time is not None and not self.kill_time >= self.start_time:
@@ -107,9 +119,17 @@ def function_name(function: Callable[..., Any]) -> str:
 
 def not_async(actor: str, host: str, function: Callable[..., Any]) -> NotAsyncError:
     """Return the error for a function that cannot be an actor."""
+    whole = _whole(function)
+    code = getattr(whole, "__code__", None)
+    what, remedy = "not an async function", "write `async def f(me, ...)`"
+    if inspect.isasyncgenfunction(whole):
+        what = "an async generator, since it has a `yield`"
+        remedy = "use `await` instead, and send what it yields by `me.mailbox(...).put(...)`"
     return NotAsyncError(
-        f"actor {actor!r} on {host!r}: {function_name(function)} is not an async function",
-        remedy="write `async def f(me, ...)`",
+        f"actor {actor!r} on {host!r}: {function_name(function)} is {what}",
+        file=code and code.co_filename,
+        line=code and code.co_firstlineno,
+        remedy=remedy,
     )
 
 

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.units import parse_size, parse_time, parse_work
+from simplugin.workloads.parameter_ranges import number, numbers, texts, whole
+
+# Of the fields that are quantities.
+_READERS: dict[str, Callable[[Any], float]] = {
+    "flop": parse_work,
+    "byte": parse_size,
+    "weight": float,
+    "start": parse_time,
+    "end": parse_time,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +67,13 @@ class Application:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        if not self.name:
-            raise WorkloadError("an application has an empty name; give it one")
+        for word in ("name", "master"):
+            text = getattr(self, word)
+            if not isinstance(text, str) or not text:
+                raise WorkloadError(f"the {word} of an application is {text!r}; give a text")
+        for name, read in _READERS.items():
+            value = number(f"{name} of application {self.name!r}", getattr(self, name), read)
+            object.__setattr__(self, name, value)
         for name in ("flop", "weight"):
             value = getattr(self, name)
             if not (0 < value < math.inf):
@@ -72,16 +89,13 @@ class Application:
                 f"application {self.name!r} starts at {self.start!r} and ends at {self.end!r};"
                 " it must start at 0 or later, and end after that"
             )
-        if self.count is not None and self.count < 1:
-            raise WorkloadError(
-                f"count of application {self.name!r} is {self.count!r}; give a number from 1 on"
-            )
-        if isinstance(self.hosts, str):
-            raise WorkloadError(
-                f"hosts of application {self.name!r} is {self.hosts!r}; give a tuple of names"
+        if self.count is not None:
+            object.__setattr__(
+                self, "count", whole(f"count of application {self.name!r}", self.count)
             )
         if self.hosts is not None:
-            object.__setattr__(self, "hosts", tuple(self.hosts))
+            names = texts(f"hosts of application {self.name!r}", self.hosts)
+            object.__setattr__(self, "hosts", names)
 
 
 # The applications on `simplugin.platforms.topologies.shapes.five_hosts` in R. Bertin, A. Legrand,
@@ -124,19 +138,21 @@ class Bags:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "names", texts("names of applications", self.names))
         if not self.names:
             raise WorkloadError("there is no application; give at least one")
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise WorkloadError(f"two applications are called {twice!r}; name them apart", twice)
-        for field, kind in (
-            ("flop", np.float64),
-            ("byte", np.float64),
-            ("weight", np.float64),
-            ("count", np.int64),
-        ):
-            given = np.asarray(getattr(self, field))
+        for field in ("flop", "byte", "weight", "count"):
+            read = _READERS.get(field, float)
+            given = numbers(f"applications: {field}", getattr(self, field), read)
+            if given.shape not in ((), (len(self.names),)):
+                raise WorkloadError(
+                    f"{field} of applications has shape {given.shape};"
+                    f" give a number, or one for each of {len(self.names)}"
+                )
+            kind = np.int64 if field == "count" else np.float64
             values = np.array(np.broadcast_to(given, (len(self.names),)), dtype=kind)
             least = values >= 0 if field == "byte" else values > 0
             wrong = ~(least & np.isfinite(values)) | (values != given)
@@ -144,7 +160,7 @@ class Bags:
                 at = int(np.argmax(wrong))
                 raise WorkloadError(
                     f"{field} of application {self.names[at]!r} is"
-                    f" {np.broadcast_to(given, values.shape)[at]!r}; give a"
+                    f" {float(np.broadcast_to(given, values.shape)[at])!r}; give a"
                     f" {'number from 0 on' if field == 'byte' else 'positive number'}",
                     self.names[at],
                 )

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log1p
 from simplugin.errors import WorkloadError
+from simplugin.units import parse_size, parse_time, parse_work
 from simplugin.workloads.job_traces import COMPLETED, UNKNOWN, Floats, Integers, JobTrace
-from simplugin.workloads.parameter_ranges import one_of, whole
+from simplugin.workloads.parameter_ranges import number, numbers, one_of, whole
 
 # Computation and communication size of a task of each class, in units of `MEGA`, as in section 5.1
 # of Zheng et al. (2011).
@@ -73,15 +74,15 @@ class Bundle:
         """Check the fields."""
         what = f"of bundle {self.name!r}"
         object.__setattr__(self, "count", whole(f"count {what}", self.count))
-        for field in ("flop", "byte", "release"):
-            value = float(getattr(self, field))
+        for field, read in (("flop", parse_work), ("byte", parse_size), ("release", parse_time)):
+            value = float(number(f"{field} {what}", getattr(self, field), read))
             if not (np.isfinite(value) and value >= 0):
                 raise WorkloadError(f"{field} {what} is {value!r}; give a finite number from 0 on")
             object.__setattr__(self, field, value)
         if self.flop == 0 and self.byte == 0:
             raise WorkloadError(f"tasks {what} neither compute nor move data; give flop or byte")
         if self.work is not None:
-            work = np.array(self.work, dtype=np.float64)
+            work = numbers(f"work {what}", self.work, parse_work)
             if work.shape != (self.count,) or not np.all(np.isfinite(work) & (work >= 0)):
                 raise WorkloadError(
                     f"work {what} is not {self.count} finite numbers from 0 on; give one a task"

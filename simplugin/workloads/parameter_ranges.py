@@ -2,11 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.errors import UnitError, WorkloadError
+
+
+def number(parameter: str, value: Any, read: Callable[[Any], float] = float) -> float:
+    """Return a parameter as a number; a reader of `simplugin.units` reads texts with units.
+
+    Raises
+    ------
+    WorkloadError
+        It is none; the message names it.
+    """
+    if read is float and isinstance(value, str):
+        raise WorkloadError(f"{parameter} is {value!r}; give a number")
+    try:
+        return read(value)
+    except UnitError as error:
+        raise WorkloadError(f"{parameter}: {error}") from None
+    except (TypeError, ValueError):
+        raise WorkloadError(f"{parameter} is {value!r}; give a number") from None
+
+
+def numbers(
+    parameter: str, values: Any, read: Callable[[Any], float] = float
+) -> NDArray[np.float64]:
+    """Return an array of numbers; texts with units are read as by `number`."""
+    try:
+        return np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        pass
+    if not isinstance(values, list | tuple | np.ndarray):
+        return np.array(number(parameter, values, read))
+    return np.array([number(f"{parameter}[{at}]", each, read) for at, each in enumerate(values)])
+
+
+def texts(parameter: str, values: Any) -> tuple[str, ...]:
+    """Return names as a tuple.
+
+    Raises
+    ------
+    WorkloadError
+        They are none; the message names the parameter.
+    """
+    names = tuple(values) if isinstance(values, Iterable) and not isinstance(values, str) else None
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise WorkloadError(f"{parameter} is {values!r}; give a tuple of names")
+    return names
 
 
 def whole(parameter: str, value: object, least: int = 1) -> int:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.units import parse_size, parse_work
+from simplugin.workloads.parameter_ranges import numbers, texts
 
-_COLUMNS = (("flop", "task"), ("alpha", "task"), ("byte", "task"), ("edge_byte", "edge"))
+_COLUMNS: tuple[tuple[str, str, Callable[[Any], float]], ...] = (
+    ("flop", "task", parse_work),
+    ("alpha", "task", float),
+    ("byte", "task", parse_size),
+    ("edge_byte", "edge", parse_size),
+)
 
 # Tasks of a cycle that a message names.
 _SHOWN = 12
@@ -93,7 +101,7 @@ class TaskGraph:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "tasks", tuple(self.tasks))
+        object.__setattr__(self, "tasks", texts(f"tasks of graph {self.name!r}", self.tasks))
         if not self.tasks:
             raise WorkloadError(f"graph {self.name!r} has no task; give at least one")
         if len(set(self.tasks)) < len(self.tasks):
@@ -102,8 +110,8 @@ class TaskGraph:
                 f"graph {self.name!r} has two tasks called {twice!r}; name them apart"
             )
         self._check_ends()
-        for column, of in _COLUMNS:
-            self._check_column(column, of)
+        for column, of, read in _COLUMNS:
+            self._check_column(column, of, read)
         if np.any(self.alpha > 1):
             task = int(np.argmax(self.alpha > 1))
             value = float(self.alpha[task])
@@ -133,15 +141,10 @@ class TaskGraph:
                 f" its tasks are 0 to {self.n_tasks - 1}"
             )
 
-    def _check_column(self, column: str, of: str) -> None:
+    def _check_column(self, column: str, of: str, read: Callable[[Any], float]) -> None:
         """Check the length and the range of numbers of tasks or of edges."""
         count = self.n_tasks if of == "task" else self.n_edges
-        try:
-            values = np.array(getattr(self, column), dtype=np.float64, order="C")
-        except (TypeError, ValueError) as error:
-            raise WorkloadError(
-                f"{column} of graph {self.name!r} is no array of numbers: {error}"
-            ) from error
+        values = numbers(f"graph {self.name!r}: {column}", getattr(self, column), read)
         if values.shape != (count,):
             raise WorkloadError(
                 f"{column} of graph {self.name!r} has shape {values.shape}; give ({count},)"
@@ -179,7 +182,7 @@ class TaskGraph:
             return NotImplemented
         return (self.name, self.tasks) == (other.name, other.tasks) and all(
             np.array_equal(getattr(self, column), getattr(other, column))
-            for column in ("edges", *(name for name, _ in _COLUMNS))
+            for column in ("edges", *(name for name, *_ in _COLUMNS))
         )
 
     __hash__ = None  # type: ignore[assignment] # arrays have no hash

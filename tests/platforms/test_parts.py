@@ -79,11 +79,14 @@ def test_numbers_of_parts_are_in_their_range(part: Any) -> None:
         (lambda: Zone("w", "Full", (VALID[0],), (JOINS,)), "holds a host beside a zoneRoute"),
         (lambda: Profile("t"), "neither values nor a file"),
         (lambda: ProfileUse("t", "a", "COLOUR"), "'COLOUR'.*HOST_AVAIL"),
-        (lambda: DeployedActor("", "f"), "host of an actor has no name"),
-        (lambda: DeployedActor("a", "f", start_time=-1), "actor 'f' on host 'a' starts at -1"),
+        (lambda: DeployedActor("", "f"), "host of actor 'f' .* has no name"),
+        (
+            lambda: DeployedActor("a", "f", start_time=-1),
+            "time of actor 'f' on host 'a' is -1",
+        ),
         (lambda: DeployedActor("a", "f", start_time=2, kill_time=2), "killed at 2 s"),
-        (lambda: DeployedActor("a", "f", on_failure="CRY"), "choose DIE or RESTART"),
-        (lambda: DeployedActor("a", "f", (1,)), "an argument of .* is 1"),
+        (lambda: DeployedActor("a", "f", on_failure="CRY"), "choose among DIE, RESTART"),
+        (lambda: DeployedActor("a", "f", (1,)), "arguments of actor .* is 1"),
     ],
 )
 def test_an_invalid_part_is_refused_by_name_with_a_remedy(make: Any, message: str) -> None:

@@ -85,7 +85,7 @@ class TestRefused:
         [
             ("tasks", 3, "b", "two tasks called 'b'"),
             ("flop", 1, -2.0, "flop of task 'b' of graph 'diamond' is -2.0"),
-            ("flop", 1, "x", "flop of graph 'diamond' is no array of numbers"),
+            ("flop", 1, "x", "graph 'diamond': flop.1.: .* 'x' is not a number"),
             ("alpha", 2, 1.1, "task 'c' of graph 'diamond' has alpha 1.1"),
             ("alpha", 3, np.nan, "alpha of task 'd' of graph 'diamond' is nan"),
             ("byte", 0, np.inf, "byte of task 'a' of graph 'diamond' is inf"),

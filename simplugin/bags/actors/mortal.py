@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from simplugin.bags.actors.hosts import Port, ship, work
 from simplugin.bags.actors.messages import ANY, requests_of, tasks_for
 from simplugin.bags.actors.node import Node
-from simplugin.bags.policy import NodePlan, message_size
+from simplugin.bags.policy import NodePlan, message_size, servable
 from simplugin.errors import ActivityError, TimeoutException, WorkloadError
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ Identity = tuple[int, int]
 # The records of each life of a host, for the result; no node reads them.
 Book = list[tuple[str, list["Deeds"]]]
 _BOOK = "book of deeds"
+# Calls of a child, one each `patience`, before a policy that serves nobody is an error.
+_MOST_IDLE_LOOKS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class MortalNode(Node):
         self.again: list[deque[int]] = [deque() for _ in range(types)]
         self.left = list(self.state.stock)
         self.counted = me.semaphore(0)
+        self.idle_looks = 0
         self._plan_for_the_living()
 
     # ---- what happens ----
@@ -247,6 +250,20 @@ class MortalNode(Node):
         self.done = [*report.done, *self.done]
         self.lost = [*report.lost, *self.lost]
         self.tells_all = True
+
+    def require_service(self) -> None:
+        """Raise if the policy has long left the root idle while tasks could be served."""
+        idle = self.in_hand is None and self.outgoing is None and not any(self.below)
+        if not (self.state.is_root and idle and any(servable(self.state))):
+            self.idle_looks = 0
+            return
+        self.idle_looks += 1
+        if self.idle_looks > _MOST_IDLE_LOOKS:
+            raise WorkloadError(
+                f"policy {self.policy.name!r} never serves: at {self.station.place.name!r} it still"
+                f" returns None at {self.me.now:g} s, with nothing under way; let it return one of"
+                " servable(state)"
+            )
 
     def _has_to_ask(self) -> bool:
         """Return True if there is a message for the parent."""
@@ -507,6 +524,7 @@ async def _watch(me: Actor, node: MortalNode, target: int, child: str, patience:
                 if not node.off[target]:
                     node.distrust(target)
         await me.sleep_for(patience)
+        node.require_service()
 
 
 async def _answer(me: Actor, node: MortalNode) -> None:

@@ -12,7 +12,7 @@ from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
     from simplugin.bags.actors.messages import Parcel, Station
-    from simplugin.bags.policy import Policy
+    from simplugin.bags.policy import Choice, Policy
     from simplugin.simulation.api import Activity, Actor
 
 
@@ -140,7 +140,7 @@ class Node:
         state.now = self.me.now
         if self.is_open:
             while any(state.stock) and (choice := self.policy.decide(state)) is not None:
-                self._serve(*choice)
+                self._serve(choice)
             if not self.is_asking and self._has_to_ask():
                 self.is_asking = True
                 self.ask.release()
@@ -182,15 +182,20 @@ class Node:
         """Return True if there is a message for the parent."""
         return any(self.needs())
 
-    def _serve(self, target: int, kind: int) -> None:
+    def _serve(self, choice: Choice) -> None:
         """Hand a task of a type to the worker or to the port."""
         state = self.state
-        free = target == WORKER or state.port_free
-        if not (state.stock[kind] and state.asked[target] and free):
+        try:
+            target, kind = choice
+            free = target == WORKER or state.port_free
+            right = min(choice) >= 0 and state.stock[kind] and state.asked[target] and free
+        except (IndexError, TypeError, ValueError):
+            right = False
+        if not right:
             raise WorkloadError(
-                f"policy {self.policy.name!r} gives target {target} of"
-                f" {self.station.place.name!r} a task of type {kind}, which it cannot have now;"
-                " let it choose one of servable(state), or None"
+                f"policy {self.policy.name!r} returns {choice!r} at {self.station.place.name!r},"
+                " which is no target and type that can be served now; let it return one of"
+                " servable(state), or None"
             )
         parcel = self._take(kind)
         state.stock[kind] -= 1

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store.documents import text_reader, value_of
-from simplugin.campaigns.store.schema import COUNTING, STATE_OF, read_only, translated
+from simplugin.campaigns.store.schema import (
+    COUNTING,
+    STATE_OF,
+    no_campaign,
+    read_only,
+    translated,
+)
 from simplugin.campaigns.store.tables import Cell, Columns, cells_of, columns_of, frame_of
 from simplugin.errors import SetupError, SimpluginError, StoreError
 from simplugin.rows import Best, Metric, Row
@@ -147,7 +153,9 @@ class StoreReader:
         """
         entries = self.campaigns()
         if not entries:
-            raise StoreError("there is no campaign in the store", file=self.path)
+            raise StoreError(
+                "there is no campaign in the store", file=self.path, remedy=no_campaign(self.path)
+            )
         return entries[-1]
 
     def entry(self, number: int) -> CampaignEntry:

@@ -172,6 +172,11 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
+def no_campaign(path: Path) -> str:
+    """Return the remedy for a store without a campaign."""
+    return f"run one; beside a copy of a store, put a copy of {path.name}-wal, its latest rows"
+
+
 def _sync(directory: Path) -> None:
     """Make a new entry of a directory survive a power cut."""
     descriptor = os.open(directory, os.O_RDONLY)

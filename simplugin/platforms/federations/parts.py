@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.laws import Law
@@ -116,17 +116,16 @@ def in_digits(number: float) -> str:
 Quantity = float | Law
 
 
-def _numbers(check: Callable[[str, float], None]) -> Callable[[str, Quantity], None]:
+def _numbers(check: Callable[[str, float], Any]) -> Callable[[str, Quantity], Any]:
     """Return a check of numbers that accepts every law."""
 
-    def checked(what: str, value: Quantity) -> None:
-        if not isinstance(value, Law):
-            check(what, value)
+    def checked(what: str, value: Quantity) -> Any:
+        return value if isinstance(value, Law) else check(what, value)
 
     return checked
 
 
-def _count_to(most: int, plural: str) -> Callable[[str, Quantity], None]:
+def _count_to(most: int, plural: str) -> Callable[[str, Quantity], Any]:
     """Return a check of whole numbers from 1 to a bound, or of laws whose draws are rounded."""
 
     def check(what: str, value: float) -> None:

@@ -50,12 +50,14 @@ class Capacities:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
-        if not isinstance(self.speed, Law):
-            require_positive("the speed of hosts", self.speed, "flop/s")
-        if not isinstance(self.bandwidth, Law):
-            require_positive("the bandwidth of links", self.bandwidth, "byte/s")
-        if not isinstance(self.latency, Law):
-            require_not_negative("the latency of links", self.latency, "s")
+        for field, what, check, unit in (
+            ("speed", "hosts", require_positive, "flop/s"),
+            ("bandwidth", "links", require_positive, "byte/s"),
+            ("latency", "links", require_not_negative, "s"),
+        ):
+            value = getattr(self, field)
+            if not isinstance(value, Law):
+                object.__setattr__(self, field, check(f"the {field} of {what}", value, unit))
 
     def graph(
         self,

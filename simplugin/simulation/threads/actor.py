@@ -545,7 +545,10 @@ def _drive(actor: Actor) -> Any:
         except StopIteration as end:
             return end.value
         if not isinstance(request, Blocking):
-            raise RuntimeError("an actor awaited something that is not simplugin's")
+            error = RuntimeError("an actor awaited something that is not simplugin's")
+            with contextlib.suppress(StopIteration):  # it was caught
+                actor.coroutine.throw(error)
+            raise error
         step = _performed(actor, request)
 
 

@@ -45,7 +45,7 @@ class Half(Activity):
     ) -> None:
         self.kind = meeting.kind + ("put" if is_put else "get")
         # SimGrid counts whole bytes.
-        amount = float(int(a_number(size, "size")))
+        amount = float(int(a_number(size, "size, the argument after the payload,")))
         super().__init__(meeting.world.running(self.kind), label, amount)
         self.meeting = meeting
         self.is_put = is_put

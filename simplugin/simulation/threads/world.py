@@ -538,7 +538,10 @@ def a_number(value: float, what: str) -> float:
     # Python would read a number in a text.
     if isinstance(given, str | bytes | bytearray):
         raise TypeError(f"{what} must be a number, not {value!r}")
-    result = float(value)
+    try:
+        result = float(value)
+    except TypeError:
+        raise TypeError(f"{what} must be a number, not {value!r}") from None
     if not 0 <= result < float("inf"):
         raise ValueError(f"{what} must be a finite number >= 0, not {value!r}")
     return result
