@@ -48,10 +48,8 @@ def write_example(kind: str, file: Path) -> list[Path]:
             raise SimpluginError(f"{path}: exists already; give another name, or move it away")
     try:
         for path, text in texts.items():
-            for end in (":", ".xml"):
-                text = text.replace(f'"{example}{end}', f'"{module}{end}')
             with path.open("x", encoding="utf-8") as opened:
-                opened.write(text)
+                opened.write(text.replace(f'"{example}:', f'"{module}:'))
     except OSError as error:
         raise SimpluginError(f"{path}: cannot be written: {error.strerror or error}") from error
     return sorted(texts)
