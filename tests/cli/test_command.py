@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from changed_scenarios import change
 
+from simplugin.campaigns.store.schema import make_empty
+
 TASK_GRAPHS = Path(__file__).parents[2] / "scenarios" / "taskgraphs.toml"
 COMMAND = [sys.executable, "-m", "simplugin.cli"]
 # 200 MB at 100 MB/s, then 6 Gflop at 2 Gflop/s.
@@ -211,3 +213,18 @@ def test_interrupt_ends_quickly_and_says_so(lab):
     assert status == 130
     assert "simplugin: interrupted" in seen
     assert "Traceback" not in seen
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_closed_pipe_and_a_store_without_its_log_have_a_remedy(tmp_path, form):
+    store = tmp_path / "s.db"
+    make_empty(store)
+    command = [Path(sys.executable).with_name("simplugin"), "campaign", "status", store, *form]
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    got = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write_end)
+    assert (got.returncode, got.stderr.count("\n")) == (1, 1)
+    assert "standard output was closed" in got.stderr
+    if not form:
+        assert "s.db-wal" in subprocess.run(command, capture_output=True, text=True).stdout
