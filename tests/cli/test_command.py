@@ -48,7 +48,9 @@ def test_the_reference_is_the_page_and_explains_every_key(simplugin):
     page = Path(__file__).parents[2] / "docs" / "scenario-reference.md"
     told = simplugin("scenario", "--reference").stdout
     assert told == page.read_text()
-    rows = [line.split(" | ") for line in told.splitlines() if line.startswith("| `")]
+    rows = [
+        line.removeprefix("| ").split(" | ") for line in told.splitlines() if line.startswith("| `")
+    ]
     assert not [row for row in rows if row[-1] in ("|", " |")]
     cells = {cell for row in rows for cell in row}
     assert {"`applications.flop`", "number > 0 or law", "flop/s", "required", '"3600s"'} <= cells

@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from simplugin.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.grid5000.catalogue import shipped_catalogue, write_catalogue
 from simplugin.formats.grid5000.latencies import latencies_text
@@ -13,6 +14,7 @@ from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.platforms.grid5000.selection import concerning, selected
+from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.generators.sites import grid5000
 
 REMARKS = (
@@ -208,14 +210,14 @@ def test_scenarios_can_ask_for_it(tmp_path, facts):
     table.write_text("switch = 1\n")
     assert grid5000("nancy", latencies=str(table)) == grid5000_platform(nancy, Latencies(switch=1))
     for given, message in (
-        ({"site": 3}, "site is 3; give a name"),
-        ({"latencies": []}, r"latencies is \[\]; give a path"),
-        ({"reference": ""}, "reference is ''; give a path"),
+        ({"site": 3}, "site is 3; give a text or a list"),
+        ({"latencies": []}, r"latencies is \[\]; give a text"),
+        ({"reference": ""}, "reference is ''; give a text"),
         ({"site": "bordeaux"}, "bordeaux has no nodes"),
-        ({"site": "nancy", "interconnect": "x"}, "the interconnect is 'x'"),
+        ({"site": "nancy", "interconnect": "x"}, "interconnect is 'x'; give 'ethernet'"),
     ):
-        with pytest.raises(ValueError, match=message):
-            grid5000(**given)
+        with pytest.raises(PlatformError, match=message):
+            generator_called("grid5000").platform(given)
 
 
 @pytest.mark.usefixtures("facts")

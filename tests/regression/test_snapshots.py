@@ -133,7 +133,7 @@ def test_what_is_missing_is_told(tmp_path):
         damaged = copy.deepcopy(whole)
         del (damaged if key in top else damaged["activities"])[key]
         file.write_text(json.dumps(damaged))
-        with pytest.raises(SimpluginError, match=rf"'{key}' is missing; add it\); restore it"):
+        with pytest.raises(SimpluginError, match=rf"{key}' is missing; add it\); restore it"):
             read_snapshot(file)
 
 
