@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 COARSE, PRECISION = 2.0**23, 1e-6
 # Tasks of one run, beyond which the period was hardly chosen for being simulated.
 MOST_TASKS = 10_000_000
+# Plans in the time that computing alone takes.
+_MOST_LOOKS = 1e5
 # Dates closer than this [s] and this share of a period are the same, but for rounding; SimGrid's
 # own precision is 1e-9 s.
 SAME = (1e-8, 1e-9)
@@ -240,9 +242,17 @@ def _check(
     for name, value, kind in (("tree", tree, Tree), ("bags", bags, Bags)):
         if not isinstance(value, kind):
             raise WorkloadError(f"{name} is {value!r}; give a {kind.__name__}")
-    whole("buffer", buffer)
+    if whole("buffer", buffer) > MOST_TASKS:
+        raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks, 1 to {MOST_TASKS}")
     if not np.any(tree.speed > 0):
         raise InfeasibleError("no host computes; give a host of the tree a speed above 0")
+    shortest = float(np.sum(bags.flop * bags.count)) / float(tree.speed.sum())
+    if not policy.period * _MOST_LOOKS > shortest:
+        raise WorkloadError(
+            f"the period of policy {policy.name!r} is {policy.period!r}; give more than"
+            f" {shortest / _MOST_LOOKS:.1e} s, or inf to plan once: the tasks take {shortest:.1e} s"
+            " at least"
+        )
     for name, rows in (("bias", bias), ("delays", delays), ("policy.plans", policy.plans or None)):
         if rows is not None and len(rows) != tree.n_hosts:
             raise WorkloadError(f"{name} has {len(rows)} rows; give one a host, {tree.n_hosts}")

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
+# Of one run; far fewer than there are dates that SimGrid tells apart.
+_MOST_PERIODS = 10**9
+
 
 @dataclass(frozen=True, eq=False)
 class Negotiation:
@@ -356,10 +359,12 @@ def keep_up(
         not there, or a time or `patience` is out of range.
     """
     times = (until, period, period if sample is None else sample)
-    if not all(0 < each < np.inf for each in times) or patience < 1:
+    few = all(0 < each <= until <= _MOST_PERIODS * each for each in times)
+    if not few or until == np.inf or patience < 1:
         raise WorkloadError(
             f"until is {until}, period {period}, sample {sample} and patience {patience}; give"
-            " positive, finite times and a patience of 1 or more"
+            f" positive, finite times, {_MOST_PERIODS:,} periods and samples at most and one at"
+            " least, and a patience of 1 or more"
         )
     if isinstance(platform, Graph):
         check_ways_back(platform, sharing)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _TASKS = 2000
 # Default part of the duration before the measurement.
 _WARM_UP = 0.25
+# Each task that is under way has an actor that waits for it.
+_MOST_REQUESTED = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,10 +160,10 @@ def dispatch(
     """
     dates, lines = _lines(sharing, rates)
     start = _WARM_UP * duration if warm_up is None else warm_up
-    if not 0 <= start < duration < np.inf or threshold < 1:
+    if not 0 <= start < duration < np.inf or not 1 <= threshold <= _MOST_REQUESTED:
         raise WorkloadError(
             f"duration is {duration!r}, warm_up {start!r} and threshold {threshold!r};"
-            " give 0 <= warm_up < duration and a threshold of 1 or more"
+            f" give 0 <= warm_up < duration and a threshold from 1 to {_MOST_REQUESTED}"
         )
     flows = np.array([sharing.gather(line) for line in lines])
     masters = flows[:, sharing.masters]

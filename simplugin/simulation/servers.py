@@ -44,6 +44,8 @@ _STOP_TIMEOUT = 5.0
 _SHOWN_AT_ONCE = 1 << 20
 # A server that loads a module answers late, and kills then [s].
 _KILL_TIMEOUT = 10.0
+# A wait for events, after which there may be another [s].
+_LONGEST_WAIT = 1e5
 # What it takes to write a traceback, on a busy machine [s].
 _ANSWER_TIMEOUT = 0.5
 # Modules there are replaced by installing, not by editing: a running program keeps what it has.
@@ -415,8 +417,8 @@ class Supervision:
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise self._too_slow()
-        # Rounded up: a wait of 0 ms would spin.
-        return int(left * 1000) + 1
+        # Rounded up: a wait of 0 ms would spin. The system does not wait for months at a time.
+        return int(min(left, _LONGEST_WAIT) * 1000) + 1
 
     def _too_slow(self) -> WallClockLimitError:
         """Return the error for a simulation that takes too long."""

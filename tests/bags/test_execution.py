@@ -195,6 +195,11 @@ class TestRefusals:
             ("buffer is 0", {"buffer": 0}),
             ("buffer is 2.5", {"buffer": 2.5}),
             ("buffer is nan", {"buffer": math.nan}),
+            ("buffer is 1000000000000", {"buffer": 10**12}),
+            *(
+                ("period of policy", {"policy": replace(FCFS, period=period)})
+                for period in (0.0, -1.0, math.nan, 1e-300, 1e-6)
+            ),
             ("bias has 3 rows", {"bias": np.ones((3, 2))}),
             ("bias is invalid", {"bias": np.array([[1.0, 1.0], [1.0, 0.0]])}),
             ("bias is invalid", {"bias": np.ones(2)}),

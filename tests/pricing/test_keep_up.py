@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -177,7 +177,11 @@ def test_news_are_forgotten_after_silence_or_farewell():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"until": inf}, {"until": 0.0}, {"period": 0.0}, {"sample": -1.0}, {"patience": 0}]
+    "wrong",
+    [
+        *({"until": inf}, {"until": 0.0}, {"until": 1e12}, {"patience": 0}),
+        *({name: time} for name in ("period", "sample") for time in (0.0, -1.0, nan, 1e-300, 2.0)),
+    ],
 )
 def test_times_that_never_end_are_refused(wrong):
     with pytest.raises(WorkloadError, match="positive, finite times"):

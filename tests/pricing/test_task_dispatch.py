@@ -326,5 +326,8 @@ def test_what_makes_no_sense_is_refused() -> None:
             dispatch(graph, sharing, rates, duration=1.0)
     with pytest.raises(WorkloadError, match="duration"):
         dispatch(graph, sharing, fine, duration=1.0, warm_up=1.0)
+    for threshold in (0, 10**9, math.inf, math.nan):
+        with pytest.raises(WorkloadError, match="threshold"):
+            dispatch(graph, sharing, fine, duration=1.0, threshold=threshold)  # type: ignore[arg-type]
     with pytest.raises(WorkloadError, match="grain"):
         dispatch(graph, sharing, fine, duration=1.0, grain=0.0)

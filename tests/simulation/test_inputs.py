@@ -119,6 +119,7 @@ def test_placement_out_of_range(choice: dict[str, Any]) -> None:
         {"wall_limit": 0.0},
         {"options": {"network_model": "CM02"}},
         {"memory_limit": 1.5},
+        {"trace_limit": 0},
         {"seed": -1},
         {"back_end": "fibres"},
     ],
@@ -127,6 +128,10 @@ def test_choice_out_of_range(two_hosts: Path, choice: dict[str, Any]) -> None:
     (name,) = choice
     with pytest.raises(SimpluginError, match=name):
         simulate(two_hosts, [("ada", worker)], **choice)
+
+
+def test_wall_limit_beyond_what_the_system_can_wait(two_hosts: Path) -> None:
+    assert simulate(two_hosts, [], wall_limit=1e12).clock == 0.0
 
 
 def test_no_actors(two_hosts: Path) -> None:

@@ -185,6 +185,8 @@ def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> Negot
     rounds : int
         After how many to give up.
     """
+    if not (math.isfinite(step) and math.isfinite(start)):
+        raise WorkloadError(f"step is {step!r} and start {start!r}; give finite numbers")
     scheduler = partial(_clock, step=step, start=start, rounds=rounds)
     return Negotiation(f"clock {step:g}", scheduler, AnsweringPeer)
 

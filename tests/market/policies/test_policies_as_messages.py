@@ -50,6 +50,13 @@ def test_questions_that_nobody_asks_are_refused(name):
         peer.reply(("value", 1))
 
 
+@pytest.mark.parametrize("name", ["step", "start"])
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+def test_a_clock_moves_by_finite_steps(name, value):
+    with pytest.raises(WorkloadError, match=f"{name} .*give finite numbers"):
+        clock(**{name: value})
+
+
 def test_a_clock_that_rests_is_right():
     agreed = negotiate(clock(step=0.5), [7.0, 12.0], 4, 4, 0.5)
     assert agreed.amounts.tolist() == [2, 2]
