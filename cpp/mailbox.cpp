@@ -50,8 +50,8 @@ Ref<Activity> mailbox_put(PyObject* self, Signature& signature, PyObject* const*
   double size, rate, timeout;
   Actor* actor = running_actor(signature.function);
   if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
-      not quantity(values[1], "size, the argument after the payload,", size) || not positive(values[2], "rate", -1.0, rate) ||
-      not number(values[4], "timeout", NEVER, timeout))
+      not quantity(values[1], "size, the argument after the payload,", size) ||
+      not positive(values[2], "rate", -1.0, rate) || not number(values[4], "timeout", NEVER, timeout))
     return {};
   Ref<Activity> put = new_put(self, actor, values[0]);
   if (not put || not set_label(put.get(), values[3]))

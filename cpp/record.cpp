@@ -147,11 +147,13 @@ Ref<> collect_trace()
   auto* into        = made.get();
   auto const labels = Ref<>::steal(trace.label_codes == nullptr ? PyList_New(0) : PyDict_Keys(trace.label_codes));
   bool const good =
-      made && put(into, "actor_code", bytes_of(std::move(trace.actor))) && put(into, "resource_code", bytes_of(std::move(trace.resource))) &&
-      put(into, "resource_names", names_of(trace.resource_names)) && put(into, "kind", bytes_of(std::move(trace.kind))) &&
-      put(into, "label_code", bytes_of(std::move(trace.label))) && put(into, "label_names", labels) &&
-      put(into, "start", bytes_of(std::move(trace.start))) && put(into, "end", bytes_of(std::move(trace.end))) &&
-      put(into, "amount", bytes_of(std::move(trace.amount))) && put(into, "state", bytes_of(std::move(trace.state)));
+      made && put(into, "actor_code", bytes_of(std::move(trace.actor))) &&
+      put(into, "resource_code", bytes_of(std::move(trace.resource))) &&
+      put(into, "resource_names", names_of(trace.resource_names)) &&
+      put(into, "kind", bytes_of(std::move(trace.kind))) && put(into, "label_code", bytes_of(std::move(trace.label))) &&
+      put(into, "label_names", labels) && put(into, "start", bytes_of(std::move(trace.start))) &&
+      put(into, "end", bytes_of(std::move(trace.end))) && put(into, "amount", bytes_of(std::move(trace.amount))) &&
+      put(into, "state", bytes_of(std::move(trace.state)));
   return good ? made : Ref<>();
 }
 
