@@ -62,7 +62,7 @@ class SimulationSection(Section):
 
     Attributes
     ----------
-    back_end, seed, until, wall_limit, memory_limit, trace, energy
+    back_end, seed, until, wall_limit, memory_limit, trace, trace_limit, energy
         See `simplugin.simulation.simulate.simulate`.
     options : SimGridOptions
         From the table ``[simulation.options]``.
