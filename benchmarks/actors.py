@@ -124,7 +124,7 @@ def run_coroutines(platform, program, actors, rounds):
     from simplugin.simulation.coroutines import CoroutinesBackEnd
     from simplugin.simulation.protocol import ActorJob
 
-    back_end = CoroutinesBackEnd(["--log=root.thres:warning"], trace=False, energy=False, seed=0)
+    back_end = CoroutinesBackEnd(["--log=root.thres:warning"], trace_limit=0, energy=False, seed=0)
     back_end.load_platform(platform)
     start = time.perf_counter()
     for function, args, host, name in placed(program, actors, rounds):

@@ -81,7 +81,7 @@ class Here:
         from simplugin.simulation.result import Result, Returned
 
         arguments = ["--log=root.thres:warning", *options.arguments()]
-        back_end = CoroutinesBackEnd(arguments, trace=trace, energy=False, seed=0)
+        back_end = CoroutinesBackEnd(arguments, trace_limit=2**40 * trace, energy=False, seed=0)
         begin = time.process_time()
         back_end.load_platform(str(platform))
         self.started = time.process_time()

@@ -238,8 +238,8 @@ def _check_sizes(values: NDArray[np.float64], log: bool) -> None:
 
 def name_axis(
     axes: Axes, which: str, values: NDArray[np.float64], label: str, unit: str, log: bool
-) -> None:
-    """Set scale, label and ticks of an axis.
+) -> float:
+    """Set scale, label and ticks of an axis, and return the divisor of the values that it shows.
 
     Parameters
     ----------
@@ -276,9 +276,12 @@ def name_axis(
         text, fontsize=FONT, labelpad=2, parse_math=False
     )
     axis.grid(True, which="major", color=GRID, linewidth=0.6)
+    return factor
 
 
-def tick_values(axes: Axes, values: NDArray[np.float64], inches: float, log: bool) -> None:
+def tick_values(
+    axes: Axes, values: NDArray[np.float64], inches: float, log: bool, factor: float
+) -> None:
     """Put ticks of the x axis at the values of a parameter.
 
     With more than eight values, or where names would touch each other, ticks stay as they are.
@@ -293,10 +296,12 @@ def tick_values(axes: Axes, values: NDArray[np.float64], inches: float, log: boo
         Distance of the last one from the first on paper [inch].
     log : bool
         True if the axis is logarithmic.
+    factor : float
+        What `name_axis` returned.
     """
     from matplotlib.ticker import NullFormatter, NullLocator
 
-    names = [f"{value:g}" for value in values.tolist()]
+    names = [f"{value / factor:g}" for value in values.tolist()]
     places = np.log(values) if log else values
     if not 0 < len(names) <= _MOST_TICKS:
         return

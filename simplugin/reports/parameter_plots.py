@@ -93,11 +93,11 @@ def draw_parameter(
         _line(axes, places[number], across, found, number, (log, *limits))
         for number, found in enumerate(means.values())
     ]
-    name_axis(axes, "x", across, parameter, parameter_unit, sideways)
+    factor = name_axis(axes, "x", across, parameter, parameter_unit, sideways)
     every = np.array([value for found in means.values() for value in _drawn(found, log)])
     _name_values(axes, every, label, unit, (log, *limits))
     if not parameter_unit:
-        tick_values(axes, across, WIDTHS[width] - 0.7, sideways)
+        tick_values(axes, across, WIDTHS[width] - 0.7, sideways, factor)
     if several:
         write_key(figure, names, handles, width)
     return figure

@@ -82,8 +82,8 @@ def simulate(
     trace : bool
         True to record activities.
     trace_limit : int, optional
-        Memory that they may occupy: 38 byte each, and texts; a quarter of the memory of this host
-        or control group, or of `memory_limit`, by default [byte].
+        Memory that the trace may occupy: 38 byte a row, and texts; a quarter of the memory of this
+        host or control group, or of `memory_limit`, by default [byte].
     energy : bool
         True to account for energy. All hosts of the platform need the property
         ``wattage_per_state``, those that run nothing, too: they consume energy while they idle.

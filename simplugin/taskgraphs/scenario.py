@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from simplugin.errors import WorkloadError
+from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.formats.task_graph_files import read_task_graph
 from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Speed, Time
+from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import one_of
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
@@ -34,7 +35,7 @@ from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
 from simplugin.taskgraphs.policies.shares import checked_shares
 from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
 from simplugin.taskgraphs.readings import Readings
-from simplugin.taskgraphs.schedule import Schedule
+from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.workloads.graph_generators import GENERATORS, graph_named
 from simplugin.workloads.graph_sets import GraphSet
 
@@ -188,14 +189,21 @@ class Scheduler:
         """Locate the errors of the function, or of that of a revision, in the scenario."""
         try:
             yield
-        except (WorkloadError, TypeError, ValueError) as error:
-            message = f"{revision or self.scenario.scheduler.name!r} cannot be used: {error}"
+        except Exception as error:
+            known = isinstance(error, WorkloadError | InfeasibleError)
+            reason = str(error) if known else f"it raises {type(error).__name__}: {error}"
+            reason += "" if known else place_of_failure(error)
+            message = f"{revision or self.scenario.scheduler.name!r} cannot be used: {reason}"
             idle = [graph.name for graph in graphs if graph.work == 0]
             if idle:
                 message += f" (graph {idle[0]!r} has nothing to compute)"
             key = PATH if self.parameters else ("scheduler", "name")
             place = (*PATH, "revision") if revision else key
-            raise self.scenario.error(message, *place) from error
+            own = ":" in self.scenario.scheduler.name and self.decides == "shares" and not known
+            remedy = (
+                "shares are asked for: is 'decides' missing in its parameters?" if own else None
+            )
+            raise self.scenario.error(message, *place, remedy=remedy) from error
 
     def shares(self, graphs: Sequence[TaskGraph], site: Site) -> NDArray[np.float64]:
         """Return the shares of graphs."""
@@ -208,7 +216,10 @@ class Scheduler:
         with self.errors_at_scheduler(graphs.graphs):
             found = self.function(graphs, site, **self.parameters)
             if not isinstance(found, Schedule):
-                raise TypeError(f"it returns {type(found).__name__}; return a Schedule")
+                raise WorkloadError(f"it returns {type(found).__name__}; return a Schedule")
+            # Its dates are estimates of whoever made it; nothing runs twice at a time in any case.
+            for wrong in violations(found, transfers=False, exact=False)[:1]:
+                raise WorkloadError(f"{wrong}; plan within the model")
             return found
 
     def allocations(
@@ -220,7 +231,7 @@ class Scheduler:
             with self.errors_at_scheduler(graphs):
                 found = list(self.function(graphs, site, **self.parameters))
                 if [type(each) for each in found] != [Allocation] * len(graphs):
-                    raise TypeError(f"return an Allocation for each of {len(graphs)} graphs")
+                    raise WorkloadError(f"return an Allocation for each of {len(graphs)} graphs")
                 return found
         if self.settings.procedure == "hcpa":
             return [hcpa(graph, site, readings) for graph in graphs]
@@ -237,7 +248,7 @@ class Scheduler:
             with self.errors_at_scheduler(graphs.graphs, when):
                 own: Revision = self.own_revision()(graphs, site)
                 if not callable(own):
-                    raise TypeError(f"it returns {type(own).__name__}; return a Revision")
+                    raise WorkloadError(f"it returns {type(own).__name__}; return a Revision")
                 return own
         if when == "rebalanced":
             return Rebalanced(graphs, site, readings=readings)

@@ -186,6 +186,9 @@ def test_units_have_prefixes_and_ticks_tell_values_apart():
     assert len(set(labels)) == len(labels)
     large = draw_ecdfs({"a": [1e6, 3e6]}, label="x", unit="s").axes[0]
     assert large.get_xlabel() == "x [10⁶ s]"
+    over = draw_parameter({"a": ([2e6, 9.5e6, 2e7], [1.0, 2.0, 3.0])}, parameter="n", label="x")
+    assert over.axes[0].get_xlabel() == "n [10⁶]"
+    assert words(over.axes[0].get_xticklabels()) == ["2", "9.5", "20"]
 
 
 def test_groups_differ_without_colour():

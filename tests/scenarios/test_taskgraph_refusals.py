@@ -43,6 +43,8 @@ WRONG = [
     (ES, '"taskgraphs.wps_cp"\nparameters.mu = 2.0', "scheduler.parameters", "from 0 to 1"),
     (ES, '"mine:nonsense"', "scheduler.name", "one a graph"),
     (ES, SCHEDULE, "scheduler.name", "return a Schedule"),
+    (ES, SCHEDULE.replace("side_by_side", "hasty"), "scheduler.name", "plan within"),
+    (ES, '"mine:broken"', "scheduler.name", "); shares are asked for: is 'decides' missing"),
     (ES, ALLOCATIONS, "scheduler.name", "an Allocation for each of 2 graphs"),
     (ES, OTHERS, "scheduler.parameters.procedure", "says nothing"),
     (ES, EVENTS, "scheduler.parameters.revision", "no shares"),
