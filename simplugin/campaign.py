@@ -123,7 +123,7 @@ def campaign(
         As in `simplugin.campaigns.run_campaign`.
     **settings
         The keys of ``[campaign]``: ``store``, ``wall_limit``, ``memory_limit``, ``retries``,
-        ``keep``, ``inputs``.
+        ``keep``, ``inputs``; for a scenario also ``trust``, modules elsewhere that it may name.
 
     Returns
     -------

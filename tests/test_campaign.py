@@ -33,6 +33,9 @@ def test_a_function_is_run_once_for_each_point(tmp_path):
     assert done.to_pandas()["y"].tolist() == [row["y"] for row in done.rows]
     again = campaign(scaled, sweep, directory=tmp_path, jobs=1)
     assert (again.summary.before, again.rows) == (6, done.rows)
+    # A program may put the store anywhere.
+    store = tmp_path.parent / f"{tmp_path.name}.sqlite"
+    assert campaign(scaled, sweep, directory=tmp_path, store=store, jobs=1).rows[0]["y"] == 3.0
     more = campaign(scaled, {**sweep, "x": range(1, 5)}, directory=tmp_path, jobs=1)
     assert (more.summary.done, more.summary.before) == (8, 6)
     page = done.report(tmp_path / "page", figures="none")

@@ -380,7 +380,8 @@ class Campaign:
         own = OwnFunction.of(function)
         tables = {"sweep": sweep or {}, "variations": list(variations), "campaign": settings}
         document = {"title": own.name, **plain(tables)}
-        return _campaign(document, _made_in(directory), "", own, by_program=True)
+        made = _campaign(document, _made_in(directory), "", own, by_program=True)
+        return replace(made, settings=replace(made.settings, store_chosen=True))
 
     @property
     def directory(self) -> Path:
