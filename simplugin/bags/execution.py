@@ -13,6 +13,7 @@ from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.actors.periodic import Duty, periodic_host
 from simplugin.bags.policy import BUFFER, Place, Policy
 from simplugin.errors import DeadlockError, InfeasibleError, WorkloadError
+from simplugin.inputs.places import shown
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
@@ -236,12 +237,12 @@ def _check(
     given: Any = policy
     if not isinstance(given, Policy) or not callable(given.decide):
         raise WorkloadError(
-            f"policy is {given!r}; give a Policy, such as Policy('mine', decide), or"
+            f"policy is {shown(given)}; give a Policy, such as Policy('mine', decide), or"
             " one of POLICIES, called with tree and bags"
         )
     for name, value, kind in (("tree", tree, Tree), ("bags", bags, Bags)):
         if not isinstance(value, kind):
-            raise WorkloadError(f"{name} is {value!r}; give a {kind.__name__}")
+            raise WorkloadError(f"{name} is {shown(value)}; give a {kind.__name__}")
     if whole("buffer", buffer) > MOST_TASKS:
         raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks, 1 to {MOST_TASKS}")
     if not np.any(tree.speed > 0):

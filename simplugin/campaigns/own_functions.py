@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import dis
-import importlib.util
 import os
 import pickle
 import sys
@@ -22,6 +21,7 @@ from simplugin.campaigns.file_states import file_digest
 from simplugin.campaigns.jobs import Measured
 from simplugin.campaigns.named_modules import modules_beside
 from simplugin.errors import SimpluginError
+from simplugin.inputs.references import find_spec
 from simplugin.rows import Metric, Row
 from simplugin.scenarios.importing import importable
 from simplugin.simulation.travel import is_findable, pack
@@ -267,11 +267,7 @@ def _is_installed(file: str) -> bool:
 
 def _place(name: str) -> str | None:
     """Return the directory where a module is found; None for those that are installed."""
-    top = name.partition(".")[0]
-    try:
-        spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError):
-        return None
+    spec = find_spec(name.partition(".")[0])
     if spec is None or spec.origin is None or not os.path.isfile(spec.origin):
         return None
     if _is_installed(spec.origin):

@@ -139,9 +139,9 @@ def scenario(
         bool, typer.Option("--reference", help="Type, unit, default and meaning of every key.")
     ] = False,
 ) -> None:
-    """Tell what scenario and campaign files may say."""
+    """List the keys of scenario and campaign files."""
     if not reference:
-        raise typer.BadParameter("say what to tell: --reference")
+        raise typer.BadParameter("give --reference")
     from simplugin.cli.scenario_reference import reference as page
 
     typer.echo(page())

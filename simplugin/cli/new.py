@@ -24,7 +24,7 @@ def write_example(kind: str, file: Path) -> list[Path]:
     kind : str
         One of `KINDS`.
     file : path
-        The module; the others stand beside it, with its name and suffixes of their own.
+        The module; the scenario is written beside it.
 
     Raises
     ------
@@ -38,10 +38,10 @@ def write_example(kind: str, file: Path) -> list[Path]:
     taken = module == "simplugin" or module in sys.stdlib_module_names
     if file.suffix != ".py" or not module.isidentifier() or taken:
         raise SimpluginError(f"{file}: give the name of a Python module, such as my_policy.py")
+    examples = files("simplugin.examples")
     texts = {
-        file.with_suffix(Path(each.name).suffix): each.read_text(encoding="utf-8")
-        for each in files("simplugin.examples").iterdir()
-        if Path(each.name).stem == example and Path(each.name).suffix != ".pyc"
+        file.with_suffix(suffix): (examples / f"{example}{suffix}").read_text(encoding="utf-8")
+        for suffix in (".py", ".toml")
     }
     for path in texts:
         if path.exists():
@@ -52,7 +52,7 @@ def write_example(kind: str, file: Path) -> list[Path]:
                 opened.write(text.replace(f'"{example}:', f'"{module}:'))
     except OSError as error:
         raise SimpluginError(f"{path}: cannot be written: {error.strerror or error}") from error
-    return sorted(texts)
+    return list(texts)
 
 
 def new_command(kind: str, file: Path) -> None:

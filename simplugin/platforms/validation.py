@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from simplugin.errors import PlatformError, UnitError
+from simplugin.inputs.places import shown
 from simplugin.units import parse_bandwidth, parse_speed, parse_time
 
 # SimGrid refuses denormalised numbers as out of range.
@@ -28,14 +29,16 @@ _UNWRITABLE = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\ufffe"
 def require_name(what: str, name: object) -> None:
     """Raise unless a name is a non-empty text."""
     if not isinstance(name, str) or not name:
-        raise PlatformError(f"{what} has no name ({shown(name)})", remedy="give it a non-empty id")
+        raise PlatformError(
+            f"{what} has no name ({_quoted(name)})", remedy="give it a non-empty id"
+        )
     require_text(f"the name of {what}", name)
 
 
 def require_text(what: str, text: object) -> None:
     """Raise unless XML can hold a text."""
     if not isinstance(text, str):
-        raise PlatformError(f"{what} is {shown(text)}", remedy="give a string")
+        raise PlatformError(f"{what} is {_quoted(text)}", remedy="give a string")
     if not text.isprintable() and not _UNWRITABLE.isdisjoint(text):
         raise PlatformError(
             f"{what} is {text!r}, which XML cannot hold", remedy="remove the control characters"
@@ -112,7 +115,7 @@ def require_properties(what: str, properties: Mapping[str, str]) -> dict[str, st
     given: Any = properties
     if not isinstance(given, Mapping):
         raise PlatformError(
-            f"{what} are {shown(given)}", remedy='give a dict, such as {"key": "text"}'
+            f"{what} are {_quoted(given)}", remedy='give a dict, such as {"key": "text"}'
         )
     for key, value in properties.items():
         require_name(f"a key of {what}", key)
@@ -143,7 +146,7 @@ def require_parts(
         values = (values,)
     elif isinstance(values, str) or not isinstance(values, Iterable):
         raise PlatformError(
-            f"{what} are {shown(values)}", remedy=f"give a tuple of {names or 'them'}"
+            f"{what} are {_quoted(values)}", remedy=f"give a tuple of {names or 'them'}"
         )
     parts = tuple(values)
     # There may be many parts, and there are few kinds.
@@ -151,7 +154,7 @@ def require_parts(
         if not issubclass(wrong, kinds):
             part = next(part for part in parts if type(part) is wrong)
             raise PlatformError(
-                f"one of {what} is {shown(part)}, a {wrong.__name__}", remedy=f"give {names}"
+                f"one of {what} is {_quoted(part)}, a {wrong.__name__}", remedy=f"give {names}"
             )
     return parts if check is None else tuple(_checked(check, what, part) for part in parts)
 
@@ -162,10 +165,10 @@ def _checked(check: Callable[[str, Any], Any], what: str, value: Any) -> Any:
     return value if better is None else better
 
 
-def shown(value: object) -> str:
-    """Return a value as messages quote it: a part by its kind and name, others on one line."""
+def _quoted(value: object) -> str:
+    """Return a value for a message: a part by its kind and name."""
     name = getattr(value, "id", None)
-    return f"{value.__class__.__name__} {name!r}" if name else " ".join(repr(value).split())[:200]
+    return f"{value.__class__.__name__} {name!r}" if name else shown(value)
 
 
 def require_distinct(what: str, names: Iterable[str]) -> None:
@@ -221,7 +224,7 @@ def set_array(
     if values.shape != shape:
         raise PlatformError(f"{field} has shape {values.shape}", remedy=f"give {shape}")
     if values.dtype.kind == "i" and not np.array_equal(values, given):
-        raise PlatformError(f"{field} is {shown(given)}", remedy="give whole numbers")
+        raise PlatformError(f"{field} is {_quoted(given)}", remedy="give whole numbers")
     if numbers and not np.all(right := _RANGES[numbers](values)):
         place = tuple(np.argwhere(~right)[0].tolist())
         raise PlatformError(
@@ -295,7 +298,7 @@ def check_fields(part: Any, what: str = "") -> str:
             except (AttributeError, TypeError, ValueError):
                 hint = get_type_hints(part.__class__)[name]
                 raise PlatformError(
-                    f"the {words} of {what} is {shown(value)}",
+                    f"the {words} of {what} is {_quoted(value)}",
                     remedy=f"give {hint.__name__ if isinstance(hint, type) else hint}",
                 ) from None
             if better is not None and better is not value:

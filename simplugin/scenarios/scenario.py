@@ -292,14 +292,24 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
 
 
 class Sections(Section):
-    """What a scenario consists of, whatever its kind.
+    """The tables of a scenario of any kind.
 
     Attributes
     ----------
     title : str
         For tables and charts.
-    platform, workload, scheduler, simulation, metrics, output
-        The sections of these names; a workload has a `kind`, and keys that depend on it.
+    platform : PlatformSection
+        The hosts and the network.
+    workload : object
+        What is run; its `kind` decides which other keys it has.
+    scheduler : SchedulerSection
+        The policy, where the kind of workload has a choice.
+    simulation : SimulationSection
+        How it is simulated.
+    metrics : MetricsSection
+        What is recorded besides the metrics of the kind.
+    output : OutputSection
+        The files that are written.
     """
 
     title: str = ""

@@ -217,7 +217,7 @@ class Scheduler:
             found = self.function(graphs, site, **self.parameters)
             if not isinstance(found, Schedule):
                 raise WorkloadError(f"it returns {type(found).__name__}; return a Schedule")
-            # Its dates are estimates of whoever made it; nothing runs twice at a time in any case.
+            # A plan may count more time for tasks, and none for redistributions.
             for wrong in violations(found, transfers=False, exact=False)[:1]:
                 raise WorkloadError(f"{wrong}; plan within the model")
             return found

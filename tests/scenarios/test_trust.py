@@ -46,7 +46,7 @@ def generated(file, evil):
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """Where packages are installed; that it is on the path does not make them count."""
+    """Return a directory of packages on the search path, which alone does not make them count."""
     directory = tmp_path / "site"
     directory.mkdir()
     monkeypatch.syspath_prepend(directory)
