@@ -193,7 +193,7 @@ def test_an_actor_that_fails_is_named_with_its_line_only(
     first, text = function.__code__.co_firstlineno, str(caught.value)
     assert message in caught.value.summary
     files = re.findall(r'File "(.*)", line (\d+)|(\S+\.py):(\d+): ', text)
-    last = function.__code__.co_consts and max(line for *_, line in function.__code__.co_lines())
+    last = max(line for *_, line in function.__code__.co_lines() if line)
     assert {each[0] or each[2] for each in files} == {__file__}
     assert all(first < int(each[1] or each[3]) <= last for each in files)
 
