@@ -1,4 +1,4 @@
-"""Schedulers that go down a list of all tasks once: HEFT, MHEFT, and a global ordering.
+"""Schedulers of parallel tasks that go down a list of all tasks once: MHEFT, a global ordering.
 
 References
 ----------
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.workloads.graph_sets import GraphSet
-
-_ONE = np.ones(1, dtype=np.int64)
 
 
 def by_level(graphs: GraphSet, level: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -109,88 +107,34 @@ class Draft:
         )
 
 
-def heft(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
-    """Schedule all tasks of all graphs by HEFT [2]_, each on one processor.
-
-    Tasks come by decreasing upward rank, see `upward_ranks`. Each goes to the processor where it
-    finishes first, possibly between two tasks that are there already; ties go to the first cluster,
-    then to the first processor. Data between two tasks on the same processor take time, too.
-
-    Parameters
-    ----------
-    graphs : GraphSet
-        The graphs, as one list; release dates are respected.
-    site : Site
-        The site.
-    transfers : bool
-        True if redistributions take time.
-
-    Returns
-    -------
-    Schedule
-        The schedule; its `order` is by start.
-    """
-    time = task_times(graphs.flop, graphs.alpha, 1, site.speed[:, np.newaxis])
-    draft = Draft(graphs, site, transfers)
-    gaps = [_Gaps(int(count)) for count in site.processors]
-    for task in by_level(graphs, upward_ranks(graphs, site, transfers=transfers)).tolist():
-        places = []
-        for cluster in range(site.n_clusters):
-            [ready] = draft.arrival(task, cluster, _ONE).tolist()
-            gap, start = gaps[cluster].earliest(ready, float(time[cluster, task]))
-            places.append((start + float(time[cluster, task]), cluster, start, gap))
-        finish, cluster, start, gap = min(places)
-        processor = gaps[cluster].fill(gap, start, finish)
-        draft.place(task, cluster, site.first[cluster : cluster + 1] + processor, start, finish)
-    return draft.schedule(by_start=True)
-
-
-def upward_ranks(graphs: GraphSet, site: Site, *, transfers: bool = True) -> NDArray[np.float64]:
-    """Return the bottom levels of all tasks by mean times [s]; shape (n_tasks,).
+def mean_times(
+    graphs: GraphSet, site: Site, *, transfers: bool = True
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean times of tasks and edges [s]; shapes (n_tasks,), (n_edges,).
 
     The time of a task is the mean over all processors of the site, one at a time; that of an edge
     is the mean over all pairs of processors, or 0 without `transfers`.
     """
     share = site.processors / site.n_processors
     time = graphs.flop * float(np.sum(share / site.speed))
+    if not transfers:
+        return time, np.zeros(len(graphs.edge_byte))
     pair = np.outer(share, share)
     ends = np.minimum.outer(site.bandwidth, site.bandwidth)
     slowness = float(np.sum(pair / np.minimum(ends, site.shared)))
     byte = graphs.edge_byte
-    transfer = np.where(byte > 0, float(np.sum(pair * site.latency)) + byte * slowness, 0.0)
-    ranks, edges = [], 0
-    for graph, first in zip(graphs.graphs, graphs.first, strict=False):
-        part = transfer[edges : edges + graph.n_edges] if transfers else None
-        ranks.append(graph.bottom_levels(time[first : first + graph.n_tasks], part))
-        edges += graph.n_edges
-    return np.concatenate(ranks)
+    return time, np.where(byte > 0, float(np.sum(pair * site.latency)) + byte * slowness, 0.0)
 
 
-class _Gaps:
-    """The idle intervals of the processors of a cluster."""
-
-    def __init__(self, processors: int) -> None:
-        self._start = np.zeros(processors)
-        self._end = np.full(processors, np.inf)
-        self._processor = np.arange(processors)
-
-    def earliest(self, ready: float, time: float) -> tuple[int, float]:
-        """Return the gap where a task can start first, and its start; ties: first processor."""
-        start = np.maximum(self._start, ready)
-        start[start + time > self._end] = np.inf
-        date = float(np.min(start))
-        among = np.flatnonzero(start == date)
-        return int(among[np.argmin(self._processor[among])]), date
-
-    def fill(self, gap: int, start: float, finish: float) -> int:
-        """Place a task in a gap; return its processor."""
-        processor = int(self._processor[gap])
-        # Gaps of no length stay, for tasks of no length.
-        self._start = np.append(self._start, finish)
-        self._end = np.append(self._end, self._end[gap])
-        self._processor = np.append(self._processor, processor)
-        self._end[gap] = start
-        return processor
+def upward_ranks(graphs: GraphSet, site: Site, *, transfers: bool = True) -> NDArray[np.float64]:
+    """Return the bottom levels of all tasks by `mean_times` [s]; shape (n_tasks,)."""
+    time, transfer = mean_times(graphs, site, transfers=transfers)
+    return np.concatenate(
+        [
+            graph.bottom_levels(time[tasks], transfer[edges])
+            for graph, (tasks, edges) in zip(graphs.graphs, graphs.parts(), strict=True)
+        ]
+    )
 
 
 def mheft(graphs: GraphSet, site: Site, *, limit: float = 1.0, transfers: bool = True) -> Schedule:
