@@ -67,7 +67,12 @@ ALTERNATIVES: Mapping[str, Alternative] = {
     ),
     "estimates together": Alternative("estimates count contention", TOGETHER),
     "planned": Alternative("schedules follow plans", mode="planned"),
-    "one complexity": Alternative("one scenario of costs a combination", variant="one complexity"),
+    "one complexity": Alternative(
+        "one scenario of costs a combination", variant="one complexity", families=_SHAPED
+    ),
+    "mixed costs": Alternative(
+        "the tasks of all FFT graphs have mixed costs", variant="mixed costs", families=("fft",)
+    ),
     "uniform sizes": Alternative("data sizes uniform, 4M to 121M", variant="uniform sizes"),
     "wide switches": Alternative(
         "switches pass 1 TB/s", variant="wide switches", families=FAMILIES

@@ -12,23 +12,27 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs.policies.allocation import check_allocations
+from simplugin.taskgraphs.readings import check_choices
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import redistribution_time, task_times
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.workloads.graph_sets import GraphSet
+
+Redistribution = Literal["alone", "together"]
 
 
 def by_level(graphs: GraphSet, level: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -47,12 +51,41 @@ class Draft:
 
     Redistributions start when their source has finished, and take `redistribution_time`, or no
     time without `transfers`.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs.
+    site : Site
+        The site.
+    transfers : bool
+        True if redistributions take time.
+    redistribution : {"alone", "together"}
+        Each has the network alone; or they share links with all others of the tasks at their ends,
+        and switches with those of the tasks that are placed already.
     """
 
-    def __init__(self, graphs: GraphSet, site: Site, transfers: bool) -> None:
+    def __init__(
+        self,
+        graphs: GraphSet,
+        site: Site,
+        transfers: bool,
+        redistribution: Redistribution = "alone",
+    ) -> None:
+        check_choices(redistribution=(redistribution, Redistribution))
         self._graphs = graphs
         self._site = site
         self._edge_byte = graphs.edge_byte if transfers else np.zeros(len(graphs.edges))
+        # Of each edge, all that leaves its source, and all that arrives at its target.
+        self._sent = self._received = self._edge_byte
+        if redistribution == "together":
+            source, target = graphs.edges.T
+            sent, received = (
+                np.bincount(end, self._edge_byte, graphs.n_tasks) for end in (source, target)
+            )
+            self._sent, self._received = sent[source], received[target]
+        self._switches = {int(each): _Switch() for each in site.switch}
+        self._together = redistribution == "together"
         self._cluster = np.zeros(graphs.n_tasks, dtype=np.int64)
         self._count = np.ones(graphs.n_tasks, dtype=np.int64)
         self._start = np.zeros(graphs.n_tasks)
@@ -69,22 +102,63 @@ class Draft:
         before = self._graphs.predecessors.of(task)
         if not before.size:
             return np.full(len(count), release)
-        byte = self._edge_byte[self._graphs.predecessors.edges_of(task)]
-        time = redistribution_time(
-            self._site,
-            byte[:, np.newaxis],
-            self._cluster[before][:, np.newaxis],
-            self._count[before][:, np.newaxis],
-            cluster,
-            count,
+        edges = self._graphs.predecessors.edges_of(task)
+        byte, source, processors, sent, received = (
+            each[:, np.newaxis]
+            for each in (
+                self._edge_byte[edges],
+                self._cluster[before],
+                self._count[before],
+                self._sent[edges],
+                self._received[edges],
+            )
         )
-        there = self._finish[before][:, np.newaxis] + time
-        return np.asarray(np.maximum(np.max(there, axis=0), release))
+        time = redistribution_time(
+            self._site, byte, source, processors, cluster, count, sent, received
+        )
+        there = np.max(self._finish[before][:, np.newaxis] + time, axis=0)
+        return np.asarray(np.maximum(there, max(release, *self._passed(task, cluster))))
+
+    def _passed(self, task: int, cluster: int) -> list[float]:
+        """Return when switches will have passed on what a task gets, were it on a cluster [s].
+
+        Nothing is, if redistributions have the network alone.
+        """
+        loads = self._loads(task, cluster) if self._together else ()
+        return [0.0, *(self._switches[switch].end(*load) for switch, *load in loads)]
+
+    def _loads(self, task: int, cluster: int) -> Iterator[tuple[int, float, float]]:
+        """Yield the switches that the data of a task pass, from when on, and for how long [s].
+
+        The data of all predecessors pass a switch one after the other.
+        """
+        site, before = self._site, self._graphs.predecessors
+        loads: dict[int, tuple[float, float]] = {}
+        for source, edge in zip(
+            before.of(task).tolist(), before.edges_of(task).tolist(), strict=True
+        ):
+            ends = {int(site.switch[at]): at for at in (cluster, int(self._cluster[source]))}
+            for switch, at in ends.items():
+                ready, work = loads.get(switch, (np.inf, 0.0))
+                more = self._edge_byte[edge] / site.shared[at, at]
+                if more:
+                    loads[switch] = min(ready, self._finish[source]), work + more
+        for switch, (ready, work) in loads.items():
+            yield switch, ready, work
+
+    def contending(self, task: int) -> float:
+        """Return what arrives at a task over the links of its processors, if that counts [byte]."""
+        if not self._together:
+            return 0.0
+        return float(np.sum(self._edge_byte[self._graphs.predecessors.edges_of(task)]))
 
     def place(
         self, task: int, cluster: int, processors: NDArray[np.int64], start: float, finish: float
     ) -> None:
         """Place a task on processors, by their numbers in the site."""
+        if self._together:
+            for switch, ready, work in self._loads(task, cluster):
+                self._switches[switch].take(ready, work)
         self._cluster[task], self._count[task] = cluster, len(processors)
         self._start[task], self._finish[task] = start, finish
         self._processors[task] = np.sort(processors)
@@ -105,6 +179,32 @@ class Draft:
             np.concatenate(self._processors),
             order,
         )
+
+
+class _Switch:
+    """When a switch has data to pass on, as intervals that do not touch."""
+
+    def __init__(self) -> None:
+        self._start: list[float] = []
+        self._end: list[float] = []
+
+    def end(self, ready: float, work: float) -> float:
+        """Return when a switch has had so much idle time since a date [s]."""
+        at = bisect_right(self._end, ready)
+        for start, end in zip(self._start[at:], self._end[at:], strict=True):
+            if start - ready >= work:
+                break
+            work -= max(0.0, start - ready)
+            ready = end
+        return ready + work
+
+    def take(self, ready: float, work: float) -> None:
+        """Take that idle time."""
+        end = self.end(ready, work)
+        # All is busy from then on, with what was so before.
+        first, last = bisect_left(self._end, ready), bisect_right(self._start, end)
+        self._start[first:last] = [min([ready, *self._start[first:last]])]
+        self._end[first:last] = [max([end, *self._end[first:last]])]
 
 
 def mean_times(
@@ -137,7 +237,14 @@ def upward_ranks(graphs: GraphSet, site: Site, *, transfers: bool = True) -> NDA
     )
 
 
-def mheft(graphs: GraphSet, site: Site, *, limit: float = 1.0, transfers: bool = True) -> Schedule:
+def mheft(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    limit: float = 1.0,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
     """Schedule all tasks of all graphs by MHEFT [3]_.
 
     Tasks come by decreasing upward rank, as in `heft`. For each, all clusters and all numbers of
@@ -155,8 +262,8 @@ def mheft(graphs: GraphSet, site: Site, *, limit: float = 1.0, transfers: bool =
     limit : float
         Largest part of a cluster that a task may have, above 0 and at most 1; one processor is
         always allowed.
-    transfers : bool
-        True if redistributions take time.
+    transfers, redistribution
+        As in `Draft`.
 
     Returns
     -------
@@ -170,7 +277,7 @@ def mheft(graphs: GraphSet, site: Site, *, limit: float = 1.0, transfers: bool =
     """
     if not 0 < limit <= 1:
         raise WorkloadError(f"limit is {limit!r}; give the part of a cluster, above 0 and up to 1")
-    draft = Draft(graphs, site, transfers)
+    draft = Draft(graphs, site, transfers, redistribution)
     free = [np.zeros(int(count)) for count in site.processors]
     # A third of three processors is one, whatever rounding says.
     counts = [

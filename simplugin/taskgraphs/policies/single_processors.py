@@ -35,13 +35,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.platforms.sites import Site
+    from simplugin.taskgraphs.policies.lists import Redistribution
     from simplugin.taskgraphs.schedule import Schedule
     from simplugin.workloads.graph_sets import GraphSet
 
 _ONE = np.ones(1, dtype=np.int64)
 
 
-def heft(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
+def heft(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
     """Schedule all tasks by HEFT [1]_.
 
     Tasks come by decreasing upward rank, see `upward_ranks`. Each goes to the processor where it
@@ -53,28 +60,34 @@ def heft(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
         The graphs.
     site : Site
         The site.
-    transfers : bool
-        True if redistributions take time.
+    transfers, redistribution
+        As in `simplugin.taskgraphs.policies.lists.Draft`.
 
     Returns
     -------
     Schedule
         The schedule; its `order` is by start.
     """
-    placing = _Placing(graphs, site, transfers)
+    placing = _Placing(graphs, site, transfers, redistribution)
     for task in by_level(graphs, upward_ranks(graphs, site, transfers=transfers)).tolist():
         placing.put(task)
     return placing.schedule()
 
 
-def cpop(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
+def cpop(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
     """Schedule all tasks by CPoP [1]_: critical paths each on one processor.
 
     Of the tasks whose predecessors are placed, that with the largest sum of upward and downward
     rank comes first. The critical path of graph g goes to processor g, modulo their number, of the
     fastest cluster; other tasks as in `heft`, whose parameters it has.
     """
-    placing = _Placing(graphs, site, transfers)
+    placing = _Placing(graphs, site, transfers, redistribution)
     time, transfer = mean_times(graphs, site, transfers=transfers)
     priority, processor = np.empty(graphs.n_tasks), {}
     fastest = int(np.argmax(site.speed))
@@ -91,7 +104,13 @@ def cpop(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
     return placing.schedule()
 
 
-def peft(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
+def peft(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
     """Schedule all tasks by PEFT [2]_.
 
     The optimistic cost of a task on a cluster is how long its successors would take after it at
@@ -99,7 +118,7 @@ def peft(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
     Of the tasks whose predecessors are placed, that with the largest mean of it comes first; it
     goes where its finish and optimistic cost have the least sum. Parameters are those of `heft`.
     """
-    placing = _Placing(graphs, site, transfers)
+    placing = _Placing(graphs, site, transfers, redistribution)
     cost = _optimistic_costs(graphs, site, placing.time, transfers)
     for task in _by_priority(graphs, cost @ (site.processors / site.n_processors)):
         placing.put(task, cost[task])
@@ -127,22 +146,44 @@ def _optimistic_costs(
     return cost
 
 
-def min_min(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
+def min_min(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
     """Schedule all tasks by min-min [3]_.
 
     Of the tasks whose predecessors are placed, that which can finish first comes next, to where it
     does, after all that is there. Tasks of graphs that are released later come later. Parameters
     are those of `heft`.
     """
-    return _in_batches(graphs, site, transfers, lambda finish: -np.min(finish, axis=1))
+    return _in_batches(
+        graphs, site, transfers, redistribution, lambda finish: -np.min(finish, axis=1)
+    )
 
 
-def max_min(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
+def max_min(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
     """Schedule all tasks by max-min [3]_: as `min_min`, but that which finishes last comes next."""
-    return _in_batches(graphs, site, transfers, lambda finish: np.min(finish, axis=1))
+    return _in_batches(
+        graphs, site, transfers, redistribution, lambda finish: np.min(finish, axis=1)
+    )
 
 
-def sufferage(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
+def sufferage(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
     """Schedule all tasks by sufferage between clusters, XSufferage of [4]_.
 
     As `min_min`, but the task comes next that would lose most if it had to go to the second-best
@@ -153,17 +194,18 @@ def sufferage(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedu
         best = np.sort(finish, axis=1)
         return best[:, min(1, best.shape[1] - 1)] - best[:, 0]
 
-    return _in_batches(graphs, site, transfers, loss)
+    return _in_batches(graphs, site, transfers, redistribution, loss)
 
 
 def _in_batches(
     graphs: GraphSet,
     site: Site,
     transfers: bool,
+    redistribution: Redistribution,
     merit: Callable[[NDArray[np.float64]], NDArray[np.float64]],
 ) -> Schedule:
     """Place the ready task of most merit, by its finish on each cluster (n_ready, n_clusters)."""
-    placing = _Placing(graphs, site, transfers)
+    placing = _Placing(graphs, site, transfers, redistribution)
     arrival = np.empty((graphs.n_tasks, site.n_clusters))
     free = [np.zeros(int(count)) for count in site.processors]
     first_free = np.zeros(site.n_clusters)
@@ -228,9 +270,11 @@ class _Placing:
         Duration of each task on a processor of each cluster [s].
     """
 
-    def __init__(self, graphs: GraphSet, site: Site, transfers: bool) -> None:
+    def __init__(
+        self, graphs: GraphSet, site: Site, transfers: bool, redistribution: Redistribution
+    ) -> None:
         self.time = task_times(graphs.flop, graphs.alpha, 1, site.speed[:, np.newaxis])
-        self._draft = Draft(graphs, site, transfers)
+        self._draft = Draft(graphs, site, transfers, redistribution)
         self._site = site
         self._gaps = [_Gaps(int(count)) for count in site.processors]
 
@@ -260,7 +304,8 @@ class _Placing:
     def _place(self, task: int, cluster: int, gap: int, start: float) -> None:
         """Place a task in an idle interval."""
         finish = start + float(self.time[cluster, task])
-        processor = self._gaps[cluster].fill(gap, start, finish)
+        received = self._draft.contending(task)
+        processor = self._gaps[cluster].fill(gap, start, finish, received)
         at = self._site.first[cluster : cluster + 1] + processor
         self._draft.place(task, cluster, at, start, finish)
 
@@ -276,22 +321,28 @@ class _Gaps:
         self._start = np.zeros(processors)
         self._end = np.full(processors, np.inf)
         self._processor = np.arange(processors)
+        self._received = np.zeros(processors)
 
     def earliest(
         self, ready: float, time: float, processor: int | None = None
     ) -> tuple[int, float]:
-        """Return the gap where a task can start first, and its start; ties: first processor."""
+        """Return the gap where a task can start first, and its start.
+
+        Ties go to the processor that has received least, then to the first one.
+        """
         start = np.maximum(self._start, ready)
         start[start + time > self._end] = np.inf
         if processor is not None:
             start[self._processor != processor] = np.inf
         date = float(np.min(start))
         among = np.flatnonzero(start == date)
-        return int(among[np.argmin(self._processor[among])]), date
+        processors = self._processor[among]
+        return int(among[np.lexsort((processors, self._received[processors]))[0]]), date
 
-    def fill(self, gap: int, start: float, finish: float) -> int:
-        """Place a task in a gap; return its processor."""
+    def fill(self, gap: int, start: float, finish: float, received: float) -> int:
+        """Place a task in a gap, and what it receives; return its processor."""
         processor = int(self._processor[gap])
+        self._received[processor] += received
         # Gaps of no length stay, for tasks of no length.
         self._start = np.append(self._start, finish)
         self._end = np.append(self._end, self._end[gap])
