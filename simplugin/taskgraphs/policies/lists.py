@@ -8,6 +8,8 @@ References
    Scheduling for Heterogeneous Computing. IEEE Transactions on Parallel and Distributed Systems.
 .. [3] H. Casanova, F. Desprez, F. Suter (2004). From Heterogeneous Task Scheduling to Heterogeneous
    Mixed Parallel Scheduling. Euro-Par.
+.. [4] H. Zhao, R. Sakellariou (2006). Scheduling Multiple DAGs onto Heterogeneous Systems.
+   Heterogeneous Computing Workshop.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.taskgraphs.policies.allocation import check_allocations
+from simplugin.taskgraphs.policies.allocation import Allocation, check_allocations, scrap_max
 from simplugin.taskgraphs.readings import check_choices
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import redistribution_time, task_times
+from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.workloads.graph_sets import GraphSet
 
 Redistribution = Literal["alone", "together"]
@@ -302,7 +304,12 @@ def mheft(
 
 
 def global_ordering(
-    graphs: GraphSet, allocations: Sequence[Allocation], site: Site, *, transfers: bool = True
+    graphs: GraphSet,
+    allocations: Sequence[Allocation],
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
 ) -> Schedule:
     """Map all tasks of all graphs in the order of their bottom levels, without backfilling.
 
@@ -319,8 +326,8 @@ def global_ordering(
         One for each graph.
     site : Site
         The site.
-    transfers : bool
-        True if redistributions take time.
+    transfers, redistribution
+        As in `Draft`.
 
     Returns
     -------
@@ -337,7 +344,7 @@ def global_ordering(
     level = np.concatenate([graph.bottom_levels(each.time) for graph, each in parts])
     allocation = np.concatenate([each.processors for each in allocations], axis=1)
     time = task_times(graphs.flop, graphs.alpha, allocation, site.speed[:, np.newaxis])
-    draft = Draft(graphs, site, transfers)
+    draft = Draft(graphs, site, transfers, redistribution)
     free = [np.zeros(int(count)) for count in site.processors]
     last_start = 0.0
     for task in by_level(graphs, level).tolist():
@@ -352,3 +359,48 @@ def global_ordering(
         free[cluster][chosen] = finish
         draft.place(task, cluster, site.first[cluster] + chosen, last_start, finish)
     return draft.schedule(by_start=False)
+
+
+def merged(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
+    """Schedule all graphs as the parts of a single one, for which the whole site is allocated.
+
+    The tasks of all graphs share the precedence levels of `scrap_max` and its critical path, and
+    are mapped by `global_ordering`. The single graph has an entry and an exit task without work
+    [4]_ in thought only, since they change neither. Nothing keeps a short graph from waiting for
+    long ones.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs; release dates are respected, but not known to the allocation.
+    site : Site
+        The site.
+    transfers, redistribution
+        As in `Draft`.
+
+    Returns
+    -------
+    Schedule
+        The schedule.
+    """
+    union = TaskGraph(
+        "merged",
+        tuple(map(graphs.name_of, range(graphs.n_tasks))),
+        graphs.flop,
+        graphs.alpha,
+        np.concatenate([graph.byte for graph in graphs.graphs]),
+        graphs.edges,
+        graphs.edge_byte,
+    )
+    whole = scrap_max(union, site, 1.0)
+    parts = [
+        Allocation(whole.reference[tasks], whole.time[tasks], whole.processors[:, tasks])
+        for tasks, _ in graphs.parts()
+    ]
+    return global_ordering(graphs, parts, site, transfers=transfers, redistribution=redistribution)

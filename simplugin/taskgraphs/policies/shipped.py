@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simplugin import policy_names
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs.policies.balanced import balanced
-from simplugin.taskgraphs.policies.lists import mheft
+from simplugin.taskgraphs.policies.lists import merged, mheft
 from simplugin.taskgraphs.policies.shares import (
     es,
     ps_cp,
@@ -48,7 +48,7 @@ POLICIES: Mapping[str, Policy] = {
 }
 # Baselines, which return whole schedules.
 SCHEDULERS: Mapping[str, Callable[..., Schedule]] = {
-    each.__name__: each for each in (heft, cpop, peft, min_min, max_min, sufferage, mheft)
+    each.__name__: each for each in (heft, cpop, peft, min_min, max_min, sufferage, mheft, merged)
 }
 
 

@@ -7,11 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_graphs import graph_of, random_scene, site_of
+from small_graphs import graph_of, in_levels, random_scene, site_of, star
 
 from simplugin.errors import WorkloadError
 from simplugin.papers.ntakpe.experiments import postponing_example
-from simplugin.taskgraphs.policies.lists import by_level, global_ordering, mheft, upward_ranks
+from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.policies.allocation import scrap_max
+from simplugin.taskgraphs.policies.lists import (
+    _Switch,
+    by_level,
+    global_ordering,
+    mheft,
+    upward_ranks,
+)
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shipped import SCHEDULERS
 from simplugin.taskgraphs.policies.single_processors import heft
@@ -199,7 +207,9 @@ def test_every_baseline_keeps_to_the_model(seed, transfers, name):
     graphs, _, site = random_scene(seed)
     schedule = SCHEDULERS[name](graphs, site, transfers=transfers)
     assert violations(schedule, transfers=transfers) == []
-    assert name == "mheft" or np.all(schedule.allocation == 1)
+    assert name in ("mheft", "merged") or np.all(schedule.allocation == 1)
+    shared = SCHEDULERS[name](graphs, site, transfers=transfers, redistribution="together")
+    assert violations(shared, transfers=transfers) == []
 
 
 def optimistic_cost(graphs, site, task, cluster, transfers):
@@ -297,3 +307,56 @@ def test_graphs_released_later_wait_for_nothing_of_their_batch():
     for name in ("min_min", "max_min", "sufferage"):
         schedule = SCHEDULERS[name](late, site_of([1], [1.0]))
         assert schedule.start.tolist() == [5.0, 0.0, 2.0]
+
+
+def test_merged_graphs_are_allocated_as_one():
+    parts = [replace(in_levels(seed, 20, 5), name=f"g{seed}") for seed in range(3)]
+    graphs, site = GraphSet(tuple(parts)), site_of([4, 7], [1e9, 2e9], bandwidth=1e9)
+    union = graph_of(
+        "union",
+        graphs.flop,
+        [(*edge, byte) for edge, byte in zip(graphs.edges, graphs.edge_byte, strict=True)],
+        alpha=graphs.alpha,
+    )
+    one = GraphSet((union,))
+    whole = global_ordering(one, [scrap_max(union, site, 1.0)], site)
+    schedule = SCHEDULERS["merged"](graphs, site)
+    assert schedule.start.tolist() == whole.start.tolist()
+    assert schedule.processor.tolist() == whole.processor.tolist()
+
+
+def test_estimates_that_share_links_are_those_of_the_simulation():
+    # A task hands 1 GB to each of six over its own link of 1 GB/s: they have it after 6 s, not 1;
+    # and three tasks hand 1 GB each to one, over a switch of 1 GB/s.
+    for edges, end in (
+        ([(0, task, 1e9) for task in range(1, 7)], 8.0),
+        ([(task, 3, 1e9) for task in range(3)], 5.0),
+    ):
+        graph = graph_of("a", [1e9] * (1 + max(max(each[:2]) for each in edges)), edges)
+        site = star(8).site()
+        alone, together = (
+            SCHEDULERS["heft"](GraphSet((graph,)), site, redistribution=each)
+            for each in ("alone", "together")
+        )
+        assert alone.makespan == pytest.approx(3.0)
+        assert together.makespan == pytest.approx(end)
+        done = execute(
+            together.graphs, site, schedule=together, mode="planned", platform=star(8).platform()
+        )
+        assert done.makespan == pytest.approx(end, rel=1e-6)
+
+
+@settings(max_examples=60, derandomize=True)
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6)), max_size=12),
+    st.integers(0, 30),
+    st.integers(1, 6),
+)
+def test_a_switch_passes_data_in_its_idle_time(taken, ready, work):
+    switch, busy = _Switch(), set()
+    for begin, length in taken:
+        switch.take(begin, length)
+        idle = [date for date in range(begin, 200) if date not in busy][:length]
+        busy |= set(idle)
+    last = [date for date in range(ready, 200) if date not in busy][work - 1]
+    assert switch.end(ready, work) == last + 1
