@@ -88,12 +88,13 @@ ALTERNATIVES: Mapping[str, Alternative] = {
 
 def readings(_quick: bool) -> dict[str, Quantity]:
     """Measure how many more of the paper's statements hold under another reading, at most."""
-    gains, words = [], []
+    gains, words, moved = [], [], set()
     for name, alternative in ALTERNATIVES.items():
         parts, gained = [], 0
         for family in alternative.families:
             here, there = holding(alternative, family), holding(CHOSEN, family)
             gained += len(here) - len(there)
+            moved |= here ^ there
             lost, won = (", ".join(sorted(each)) or "none" for each in (there - here, here - there))
             parts.append(
                 f"{family} {len(here)}, as chosen {len(there)}, of {len(numbered(family))}"
@@ -101,6 +102,8 @@ def readings(_quick: bool) -> dict[str, Quantity]:
             )
         gains.append(gained)
         words.append(f"{name}, {alternative.words}: {', '.join(parts)}")
+    stated = (each for each in statements("simplugin.papers.ntakpe") if each.id in moved)
+    words += [f"{each.id}: {each.claim}" for each in stated]
     return {"gained": Quantity(max(gains), None, "; ".join(words), None, PART.provenance())}
 
 
