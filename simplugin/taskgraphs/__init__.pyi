@@ -8,14 +8,15 @@ from .platform_sites import site_of as site_of
 from .policies.allocation import Allocation as Allocation
 from .policies.allocation import scrap_max as scrap_max
 from .policies.lists import global_ordering as global_ordering
-from .policies.lists import heft as heft
 from .policies.lists import mheft as mheft
 from .policies.mapping import OnlineMapper as OnlineMapper
 from .policies.mapping import plan as plan
 from .policies.revisions import Rebalanced as Rebalanced
 from .policies.revisions import Revised as Revised
 from .policies.shipped import POLICIES as POLICIES
+from .policies.shipped import SCHEDULERS as SCHEDULERS
 from .policies.shipped import policy_called as policy_called
+from .policies.single_processors import heft as heft
 from .readings import Readings as Readings
 from .schedule import Schedule as Schedule
 from .schedule import violations as violations

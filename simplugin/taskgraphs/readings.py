@@ -18,7 +18,10 @@ def check_choices(**choices: tuple[object, Any]) -> None:
 
 @dataclass(frozen=True)
 class Readings:
-    """Choices that the text does not make; the defaults fit its conclusions best.
+    """Choices that the text does not make.
+
+    The defaults are what the text suggests, not what agrees with most of its results:
+    docs/taskgraphs.md has what each choice agrees with.
 
     Attributes
     ----------

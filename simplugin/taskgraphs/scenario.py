@@ -369,8 +369,13 @@ class _Run:
         elif allocations is None:
             decided = {"schedule": scheduler.schedule(graphs, self.site), "mode": "planned"}
         elif settings.ordering == "global":
-            transfers = settings.transfers
-            plan = global_ordering(graphs, allocations, self.site, transfers=transfers)
+            plan = global_ordering(
+                graphs,
+                allocations,
+                self.site,
+                transfers=settings.transfers,
+                redistribution=settings.redistribution,
+            )
             decided = {"schedule": plan, "mode": "planned"}
         return execute(
             graphs,

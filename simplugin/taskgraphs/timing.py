@@ -56,8 +56,10 @@ def redistribution_time(
     source_count: ArrayLike,
     cluster: ArrayLike,
     count: ArrayLike,
+    sent: ArrayLike | None = None,
+    received: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Return the durations of redistributions between two tasks that have the network alone.
+    """Return the durations of redistributions between two tasks, each with switches of its own.
 
     All data pass the network, even between equal sets of processors, spread evenly over the links
     of either side. The arguments are broadcast against each other.
@@ -72,6 +74,9 @@ def redistribution_time(
         Cluster of the source, and number of its processors.
     cluster, count : int
         Cluster of the target, and number of its processors.
+    sent, received : float, optional
+        All data that pass the links of the source, and those of the target, at the same time; by
+        default only this amount [byte].
 
     Returns
     -------
@@ -80,9 +85,9 @@ def redistribution_time(
         the shared ones [s]; 0 for no data.
     """
     byte, source, target = np.asarray(byte), np.asarray(source_cluster), np.asarray(cluster)
-    sent = byte / (source_count * site.bandwidth[source])
-    received = byte / (count * site.bandwidth[target])
-    slowest = np.maximum(np.maximum(sent, received), byte / site.shared[source, target])
+    leaving = (byte if sent is None else sent) / (source_count * site.bandwidth[source])
+    arriving = (byte if received is None else received) / (count * site.bandwidth[target])
+    slowest = np.maximum(np.maximum(leaving, arriving), byte / site.shared[source, target])
     return np.where(byte > 0, site.latency[source, target] + slowest, 0.0)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from inspect import Parameter, signature
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -90,6 +90,7 @@ def graph_named(kind: str, generator: np.random.Generator, **parameters: Any) ->
 
 
 Family = Literal["random", "fft", "strassen"]
+Drawn = Literal["each", "same", "mixed"]
 FAMILIES: tuple[Family, ...] = ("random", "fft", "strassen")
 
 # Parameters of random graphs, section 2, and points of FFT graphs, section 7.
@@ -108,7 +109,7 @@ def combination(
     count: int,
     seed: int | Sequence[int],
     *,
-    one_scenario: bool = False,
+    scenario: Drawn = "each",
     sizes: Sizes = "daggen",
     counting: Counting = "real",
 ) -> tuple[TaskGraph, ...]:
@@ -121,13 +122,14 @@ def combination(
     ----------
     family : {"random", "fft", "strassen"}
         Random graphs draw the parameters of `RANDOM` and one of the four scenarios of costs; FFT
-        graphs draw one of `POINTS`.
+        graphs draw one of `POINTS` and a scenario.
     count : int
         Number of graphs; the paper has 2, 4, 6, 8 and 10.
     seed : int or sequence of int
         Numbers from 0 on; for instance, that of the campaign and that of the combination.
-    one_scenario : bool
-        True if all random graphs have the scenario of costs that the first one draws.
+    scenario : {"each", "same", "mixed"}
+        The scenario of costs of random and FFT graphs: each draws its own, all have that of the
+        first one, or all are "mixed".
     sizes : {"daggen", "uniform"}
         See `CostLaw`.
     counting : {"real", "scaled", "drawn"}
@@ -156,36 +158,21 @@ def combination(
     sources = np.random.SeedSequence(entropy).spawn(count)
     generators = [np.random.default_rng(source) for source in sources]
     names = [f"{family}-{number}" for number in range(1, count + 1)]
-    if family == "random":
-        return _random(generators, names, sizes, one_scenario)
-    law = CostLaw(sizes=sizes)
+    one_of("scenario", scenario, get_args(Drawn))
     if family == "strassen":
+        law = CostLaw(sizes=sizes)
         return tuple(
             strassen(generator, counting=counting, costs=law, name=name)
             for generator, name in zip(generators, names, strict=True)
         )
+    drawn = [_DRAWN[family](generator) for generator in generators]
+    kinds = [parameters.pop("scenario") for parameters in drawn]
+    if scenario != "each":
+        kinds = ["mixed" if scenario == "mixed" else kinds[0]] * count
+    draw: Callable[..., TaskGraph] = daggen if family == "random" else fft
     return tuple(
-        fft(POINTS[generator.integers(len(POINTS))], generator, costs=law, name=name)
-        for generator, name in zip(generators, names, strict=True)
-    )
-
-
-def _random(
-    generators: Sequence[np.random.Generator],
-    names: Sequence[str],
-    sizes: Sizes,
-    one_scenario: bool,
-) -> tuple[TaskGraph, ...]:
-    """Return random graphs."""
-    drawn = [random_parameters(generator) for generator in generators]
-    scenarios = [parameters.pop("scenario") for parameters in drawn]
-    if one_scenario:
-        scenarios = scenarios[:1] * len(scenarios)
-    return tuple(
-        daggen(**parameters, generator=generator, costs=CostLaw(scenario, sizes), name=name)
-        for generator, name, parameters, scenario in zip(
-            generators, names, drawn, scenarios, strict=True
-        )
+        draw(**parameters, generator=generator, costs=CostLaw(kind, sizes), name=name)
+        for generator, name, parameters, kind in zip(generators, names, drawn, kinds, strict=True)
     )
 
 
@@ -196,3 +183,12 @@ def random_parameters(generator: np.random.Generator) -> dict[str, Any]:
     """
     values = {**RANDOM, "scenario": SCENARIOS}
     return {name: each[generator.integers(len(each))] for name, each in values.items()}
+
+
+def _fft_parameters(generator: np.random.Generator) -> dict[str, Any]:
+    """Return parameters of an FFT graph of the campaign."""
+    points = POINTS[generator.integers(len(POINTS))]
+    return {"points": points, "scenario": SCENARIOS[generator.integers(len(SCENARIOS))]}
+
+
+_DRAWN = {"random": random_parameters, "fft": _fft_parameters}

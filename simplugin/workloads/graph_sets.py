@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -125,6 +125,13 @@ class GraphSet:
             ),
             np.concatenate([part.edge + edge for part, edge in zip(parts, edges, strict=False)]),
         )
+
+    def parts(self) -> Iterator[tuple[slice, slice]]:
+        """Yield the numbers of the tasks and of the edges of each graph."""
+        edge = 0
+        for graph, first in zip(self.graphs, self.first.tolist(), strict=False):
+            yield slice(first, first + graph.n_tasks), slice(edge, edge + graph.n_edges)
+            edge += graph.n_edges
 
     def name_of(self, task: int) -> str:
         """Return the name of a task, with that of its graph before it."""

@@ -170,12 +170,24 @@ def test_one_scenario() -> None:
     found = set()
     for seed in range(25):
         mixed = combination("random", 4, seed)
-        one = combination("random", 4, seed, one_scenario=True)
+        one = combination("random", 4, seed, scenario="same")
         assert shapes(mixed) == shapes(one)
         assert mixed[0] == one[0]
         assert len({power(graph) for graph in one}) == 1
         found.add(len({power(graph) for graph in mixed}))
     assert found == {1, 2}
+
+
+def test_fft_graphs_draw_scenarios_too() -> None:
+    def per_element(graphs: tuple[TaskGraph, ...]) -> list[bool]:
+        return [bool(np.allclose(each.flop, (each.byte / 8) ** 1.5)) for each in graphs]
+
+    drawn = combination("fft", 60, 0)
+    # One in four, but for four standard deviations of a binomial count.
+    assert 2 <= sum(per_element(drawn)) <= 28
+    mixed = combination("fft", 60, 0, scenario="mixed")
+    assert not any(per_element(mixed))
+    assert shapes(mixed) == shapes(drawn)
 
 
 def test_counting_of_strassen() -> None:

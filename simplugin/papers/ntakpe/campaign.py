@@ -31,7 +31,8 @@ STRATEGIES = ("s", "es", "ps_cp", "ps_width", "ps_work", "wps_cp", "wps_width", 
 MU: dict[tuple[str, Family], float] = {("wps_width", "fft"): 0.3}
 # Other ways to draw graphs: the keywords of `combination`.
 VARIANTS: dict[str, dict[str, Any]] = {
-    "one complexity": {"one_scenario": True},
+    "one complexity": {"scenario": "same"},
+    "mixed costs": {"scenario": "mixed"},
     "uniform sizes": {"sizes": "uniform"},
     "scaled additions": {"counting": "scaled"},
     "additions drawn": {"counting": "drawn"},

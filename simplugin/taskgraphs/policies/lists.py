@@ -1,4 +1,4 @@
-"""Schedulers that go down a list of all tasks once: HEFT, MHEFT, and a global ordering.
+"""Schedulers of parallel tasks that go down a list of all tasks once: MHEFT, a global ordering.
 
 References
 ----------
@@ -8,29 +8,33 @@ References
    Scheduling for Heterogeneous Computing. IEEE Transactions on Parallel and Distributed Systems.
 .. [3] H. Casanova, F. Desprez, F. Suter (2004). From Heterogeneous Task Scheduling to Heterogeneous
    Mixed Parallel Scheduling. Euro-Par.
+.. [4] H. Zhao, R. Sakellariou (2006). Scheduling Multiple DAGs onto Heterogeneous Systems.
+   Heterogeneous Computing Workshop.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.taskgraphs.policies.allocation import check_allocations
+from simplugin.taskgraphs.policies.allocation import Allocation, check_allocations, scrap_max
+from simplugin.taskgraphs.readings import check_choices
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import redistribution_time, task_times
+from simplugin.workloads.task_graphs import TaskGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.workloads.graph_sets import GraphSet
 
-_ONE = np.ones(1, dtype=np.int64)
+Redistribution = Literal["alone", "together"]
 
 
 def by_level(graphs: GraphSet, level: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -49,12 +53,41 @@ class Draft:
 
     Redistributions start when their source has finished, and take `redistribution_time`, or no
     time without `transfers`.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs.
+    site : Site
+        The site.
+    transfers : bool
+        True if redistributions take time.
+    redistribution : {"alone", "together"}
+        Each has the network alone; or they share links with all others of the tasks at their ends,
+        and switches with those of the tasks that are placed already.
     """
 
-    def __init__(self, graphs: GraphSet, site: Site, transfers: bool) -> None:
+    def __init__(
+        self,
+        graphs: GraphSet,
+        site: Site,
+        transfers: bool,
+        redistribution: Redistribution = "alone",
+    ) -> None:
+        check_choices(redistribution=(redistribution, Redistribution))
         self._graphs = graphs
         self._site = site
         self._edge_byte = graphs.edge_byte if transfers else np.zeros(len(graphs.edges))
+        # Of each edge, all that leaves its source, and all that arrives at its target.
+        self._sent = self._received = self._edge_byte
+        if redistribution == "together":
+            source, target = graphs.edges.T
+            sent, received = (
+                np.bincount(end, self._edge_byte, graphs.n_tasks) for end in (source, target)
+            )
+            self._sent, self._received = sent[source], received[target]
+        self._switches = {int(each): _Switch() for each in site.switch}
+        self._together = redistribution == "together"
         self._cluster = np.zeros(graphs.n_tasks, dtype=np.int64)
         self._count = np.ones(graphs.n_tasks, dtype=np.int64)
         self._start = np.zeros(graphs.n_tasks)
@@ -71,22 +104,63 @@ class Draft:
         before = self._graphs.predecessors.of(task)
         if not before.size:
             return np.full(len(count), release)
-        byte = self._edge_byte[self._graphs.predecessors.edges_of(task)]
-        time = redistribution_time(
-            self._site,
-            byte[:, np.newaxis],
-            self._cluster[before][:, np.newaxis],
-            self._count[before][:, np.newaxis],
-            cluster,
-            count,
+        edges = self._graphs.predecessors.edges_of(task)
+        byte, source, processors, sent, received = (
+            each[:, np.newaxis]
+            for each in (
+                self._edge_byte[edges],
+                self._cluster[before],
+                self._count[before],
+                self._sent[edges],
+                self._received[edges],
+            )
         )
-        there = self._finish[before][:, np.newaxis] + time
-        return np.asarray(np.maximum(np.max(there, axis=0), release))
+        time = redistribution_time(
+            self._site, byte, source, processors, cluster, count, sent, received
+        )
+        there = np.max(self._finish[before][:, np.newaxis] + time, axis=0)
+        return np.asarray(np.maximum(there, max(release, *self._passed(task, cluster))))
+
+    def _passed(self, task: int, cluster: int) -> list[float]:
+        """Return when switches will have passed on what a task gets, were it on a cluster [s].
+
+        Nothing is, if redistributions have the network alone.
+        """
+        loads = self._loads(task, cluster) if self._together else ()
+        return [0.0, *(self._switches[switch].end(*load) for switch, *load in loads)]
+
+    def _loads(self, task: int, cluster: int) -> Iterator[tuple[int, float, float]]:
+        """Yield the switches that the data of a task pass, from when on, and for how long [s].
+
+        The data of all predecessors pass a switch one after the other.
+        """
+        site, before = self._site, self._graphs.predecessors
+        loads: dict[int, tuple[float, float]] = {}
+        for source, edge in zip(
+            before.of(task).tolist(), before.edges_of(task).tolist(), strict=True
+        ):
+            ends = {int(site.switch[at]): at for at in (cluster, int(self._cluster[source]))}
+            for switch, at in ends.items():
+                ready, work = loads.get(switch, (np.inf, 0.0))
+                more = self._edge_byte[edge] / site.shared[at, at]
+                if more:
+                    loads[switch] = min(ready, self._finish[source]), work + more
+        for switch, (ready, work) in loads.items():
+            yield switch, ready, work
+
+    def contending(self, task: int) -> float:
+        """Return what arrives at a task over the links of its processors, if that counts [byte]."""
+        if not self._together:
+            return 0.0
+        return float(np.sum(self._edge_byte[self._graphs.predecessors.edges_of(task)]))
 
     def place(
         self, task: int, cluster: int, processors: NDArray[np.int64], start: float, finish: float
     ) -> None:
         """Place a task on processors, by their numbers in the site."""
+        if self._together:
+            for switch, ready, work in self._loads(task, cluster):
+                self._switches[switch].take(ready, work)
         self._cluster[task], self._count[task] = cluster, len(processors)
         self._start[task], self._finish[task] = start, finish
         self._processors[task] = np.sort(processors)
@@ -109,91 +183,70 @@ class Draft:
         )
 
 
-def heft(graphs: GraphSet, site: Site, *, transfers: bool = True) -> Schedule:
-    """Schedule all tasks of all graphs by HEFT [2]_, each on one processor.
+class _Switch:
+    """When a switch has data to pass on, as intervals that do not touch."""
 
-    Tasks come by decreasing upward rank, see `upward_ranks`. Each goes to the processor where it
-    finishes first, possibly between two tasks that are there already; ties go to the first cluster,
-    then to the first processor. Data between two tasks on the same processor take time, too.
+    def __init__(self) -> None:
+        self._start: list[float] = []
+        self._end: list[float] = []
 
-    Parameters
-    ----------
-    graphs : GraphSet
-        The graphs, as one list; release dates are respected.
-    site : Site
-        The site.
-    transfers : bool
-        True if redistributions take time.
+    def end(self, ready: float, work: float) -> float:
+        """Return when a switch has had so much idle time since a date [s]."""
+        at = bisect_right(self._end, ready)
+        for start, end in zip(self._start[at:], self._end[at:], strict=True):
+            if start - ready >= work:
+                break
+            work -= max(0.0, start - ready)
+            ready = end
+        return ready + work
 
-    Returns
-    -------
-    Schedule
-        The schedule; its `order` is by start.
-    """
-    time = task_times(graphs.flop, graphs.alpha, 1, site.speed[:, np.newaxis])
-    draft = Draft(graphs, site, transfers)
-    gaps = [_Gaps(int(count)) for count in site.processors]
-    for task in by_level(graphs, upward_ranks(graphs, site, transfers=transfers)).tolist():
-        places = []
-        for cluster in range(site.n_clusters):
-            [ready] = draft.arrival(task, cluster, _ONE).tolist()
-            gap, start = gaps[cluster].earliest(ready, float(time[cluster, task]))
-            places.append((start + float(time[cluster, task]), cluster, start, gap))
-        finish, cluster, start, gap = min(places)
-        processor = gaps[cluster].fill(gap, start, finish)
-        draft.place(task, cluster, site.first[cluster : cluster + 1] + processor, start, finish)
-    return draft.schedule(by_start=True)
+    def take(self, ready: float, work: float) -> None:
+        """Take that idle time."""
+        end = self.end(ready, work)
+        # All is busy from then on, with what was so before.
+        first, last = bisect_left(self._end, ready), bisect_right(self._start, end)
+        self._start[first:last] = [min([ready, *self._start[first:last]])]
+        self._end[first:last] = [max([end, *self._end[first:last]])]
 
 
-def upward_ranks(graphs: GraphSet, site: Site, *, transfers: bool = True) -> NDArray[np.float64]:
-    """Return the bottom levels of all tasks by mean times [s]; shape (n_tasks,).
+def mean_times(
+    graphs: GraphSet, site: Site, *, transfers: bool = True
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean times of tasks and edges [s]; shapes (n_tasks,), (n_edges,).
 
     The time of a task is the mean over all processors of the site, one at a time; that of an edge
     is the mean over all pairs of processors, or 0 without `transfers`.
     """
     share = site.processors / site.n_processors
     time = graphs.flop * float(np.sum(share / site.speed))
+    if not transfers:
+        return time, np.zeros(len(graphs.edge_byte))
     pair = np.outer(share, share)
     ends = np.minimum.outer(site.bandwidth, site.bandwidth)
     slowness = float(np.sum(pair / np.minimum(ends, site.shared)))
     byte = graphs.edge_byte
-    transfer = np.where(byte > 0, float(np.sum(pair * site.latency)) + byte * slowness, 0.0)
-    ranks, edges = [], 0
-    for graph, first in zip(graphs.graphs, graphs.first, strict=False):
-        part = transfer[edges : edges + graph.n_edges] if transfers else None
-        ranks.append(graph.bottom_levels(time[first : first + graph.n_tasks], part))
-        edges += graph.n_edges
-    return np.concatenate(ranks)
+    return time, np.where(byte > 0, float(np.sum(pair * site.latency)) + byte * slowness, 0.0)
 
 
-class _Gaps:
-    """The idle intervals of the processors of a cluster."""
-
-    def __init__(self, processors: int) -> None:
-        self._start = np.zeros(processors)
-        self._end = np.full(processors, np.inf)
-        self._processor = np.arange(processors)
-
-    def earliest(self, ready: float, time: float) -> tuple[int, float]:
-        """Return the gap where a task can start first, and its start; ties: first processor."""
-        start = np.maximum(self._start, ready)
-        start[start + time > self._end] = np.inf
-        date = float(np.min(start))
-        among = np.flatnonzero(start == date)
-        return int(among[np.argmin(self._processor[among])]), date
-
-    def fill(self, gap: int, start: float, finish: float) -> int:
-        """Place a task in a gap; return its processor."""
-        processor = int(self._processor[gap])
-        # Gaps of no length stay, for tasks of no length.
-        self._start = np.append(self._start, finish)
-        self._end = np.append(self._end, self._end[gap])
-        self._processor = np.append(self._processor, processor)
-        self._end[gap] = start
-        return processor
+def upward_ranks(graphs: GraphSet, site: Site, *, transfers: bool = True) -> NDArray[np.float64]:
+    """Return the bottom levels of all tasks by `mean_times` [s]; shape (n_tasks,)."""
+    time, transfer = mean_times(graphs, site, transfers=transfers)
+    return np.concatenate(
+        [
+            graph.bottom_levels(time[tasks], transfer[edges])
+            for graph, (tasks, edges) in zip(graphs.graphs, graphs.parts(), strict=True)
+        ]
+    )
 
 
-def mheft(graphs: GraphSet, site: Site, *, limit: float = 1.0, transfers: bool = True) -> Schedule:
+def mheft(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    limit: float = 1.0,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
     """Schedule all tasks of all graphs by MHEFT [3]_.
 
     Tasks come by decreasing upward rank, as in `heft`. For each, all clusters and all numbers of
@@ -211,8 +264,8 @@ def mheft(graphs: GraphSet, site: Site, *, limit: float = 1.0, transfers: bool =
     limit : float
         Largest part of a cluster that a task may have, above 0 and at most 1; one processor is
         always allowed.
-    transfers : bool
-        True if redistributions take time.
+    transfers, redistribution
+        As in `Draft`.
 
     Returns
     -------
@@ -226,7 +279,7 @@ def mheft(graphs: GraphSet, site: Site, *, limit: float = 1.0, transfers: bool =
     """
     if not 0 < limit <= 1:
         raise WorkloadError(f"limit is {limit!r}; give the part of a cluster, above 0 and up to 1")
-    draft = Draft(graphs, site, transfers)
+    draft = Draft(graphs, site, transfers, redistribution)
     free = [np.zeros(int(count)) for count in site.processors]
     # A third of three processors is one, whatever rounding says.
     counts = [
@@ -251,7 +304,12 @@ def mheft(graphs: GraphSet, site: Site, *, limit: float = 1.0, transfers: bool =
 
 
 def global_ordering(
-    graphs: GraphSet, allocations: Sequence[Allocation], site: Site, *, transfers: bool = True
+    graphs: GraphSet,
+    allocations: Sequence[Allocation],
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
 ) -> Schedule:
     """Map all tasks of all graphs in the order of their bottom levels, without backfilling.
 
@@ -268,8 +326,8 @@ def global_ordering(
         One for each graph.
     site : Site
         The site.
-    transfers : bool
-        True if redistributions take time.
+    transfers, redistribution
+        As in `Draft`.
 
     Returns
     -------
@@ -286,7 +344,7 @@ def global_ordering(
     level = np.concatenate([graph.bottom_levels(each.time) for graph, each in parts])
     allocation = np.concatenate([each.processors for each in allocations], axis=1)
     time = task_times(graphs.flop, graphs.alpha, allocation, site.speed[:, np.newaxis])
-    draft = Draft(graphs, site, transfers)
+    draft = Draft(graphs, site, transfers, redistribution)
     free = [np.zeros(int(count)) for count in site.processors]
     last_start = 0.0
     for task in by_level(graphs, level).tolist():
@@ -301,3 +359,48 @@ def global_ordering(
         free[cluster][chosen] = finish
         draft.place(task, cluster, site.first[cluster] + chosen, last_start, finish)
     return draft.schedule(by_start=False)
+
+
+def merged(
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = True,
+    redistribution: Redistribution = "alone",
+) -> Schedule:
+    """Schedule all graphs as the parts of a single one, for which the whole site is allocated.
+
+    The tasks of all graphs share the precedence levels of `scrap_max` and its critical path, and
+    are mapped by `global_ordering`. The single graph has an entry and an exit task without work
+    [4]_ in thought only, since they change neither. Nothing keeps a short graph from waiting for
+    long ones.
+
+    Parameters
+    ----------
+    graphs : GraphSet
+        The graphs; release dates are respected, but not known to the allocation.
+    site : Site
+        The site.
+    transfers, redistribution
+        As in `Draft`.
+
+    Returns
+    -------
+    Schedule
+        The schedule.
+    """
+    union = TaskGraph(
+        "merged",
+        tuple(map(graphs.name_of, range(graphs.n_tasks))),
+        graphs.flop,
+        graphs.alpha,
+        np.concatenate([graph.byte for graph in graphs.graphs]),
+        graphs.edges,
+        graphs.edge_byte,
+    )
+    whole = scrap_max(union, site, 1.0)
+    parts = [
+        Allocation(whole.reference[tasks], whole.time[tasks], whole.processors[:, tasks])
+        for tasks, _ in graphs.parts()
+    ]
+    return global_ordering(graphs, parts, site, transfers=transfers, redistribution=redistribution)

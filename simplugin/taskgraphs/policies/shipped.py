@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simplugin import policy_names
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs.policies.balanced import balanced
-from simplugin.taskgraphs.policies.lists import heft, mheft
+from simplugin.taskgraphs.policies.lists import merged, mheft
 from simplugin.taskgraphs.policies.shares import (
     es,
     ps_cp,
@@ -19,6 +19,14 @@ from simplugin.taskgraphs.policies.shares import (
     wps_cp,
     wps_width,
     wps_work,
+)
+from simplugin.taskgraphs.policies.single_processors import (
+    cpop,
+    heft,
+    max_min,
+    min_min,
+    peft,
+    sufferage,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +47,9 @@ POLICIES: Mapping[str, Policy] = {
     "wps_work": wps_work,
 }
 # Baselines, which return whole schedules.
-SCHEDULERS: Mapping[str, Callable[..., Schedule]] = {"heft": heft, "mheft": mheft}
+SCHEDULERS: Mapping[str, Callable[..., Schedule]] = {
+    each.__name__: each for each in (heft, cpop, peft, min_min, max_min, sufferage, mheft, merged)
+}
 
 
 def policy_called(name: str, **parameters: Any) -> Policy:

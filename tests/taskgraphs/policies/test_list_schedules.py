@@ -1,17 +1,28 @@
 """Global ordering, HEFT and MHEFT: each step against all that could have been done instead."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_graphs import graph_of, random_scene, site_of
+from small_graphs import graph_of, in_levels, random_scene, site_of, star
 
 from simplugin.errors import WorkloadError
 from simplugin.papers.ntakpe.experiments import postponing_example
-from simplugin.taskgraphs.policies.lists import by_level, global_ordering, heft, mheft, upward_ranks
+from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.policies.allocation import scrap_max
+from simplugin.taskgraphs.policies.lists import (
+    _Switch,
+    by_level,
+    global_ordering,
+    mheft,
+    upward_ranks,
+)
 from simplugin.taskgraphs.policies.mapping import plan
+from simplugin.taskgraphs.policies.shipped import SCHEDULERS
+from simplugin.taskgraphs.policies.single_processors import heft
 from simplugin.taskgraphs.schedule import violations
 from simplugin.taskgraphs.timing import redistribution_time
 from simplugin.workloads.graph_sets import GraphSet
@@ -50,6 +61,12 @@ def of_cluster(site, cluster):
     return range(site.first[cluster], site.first[cluster + 1])
 
 
+def gap_start(busy, data, time):
+    """The first date from which a processor is idle for some time."""
+    dates = [data, *(end for _, end in busy if end > data)]
+    return min(date for date in dates if all(date + time <= a or date >= b for a, b in busy))
+
+
 def free_from(busy, processors):
     return max([0.0, *(finish for each in processors for _, finish in busy[each])])
 
@@ -69,11 +86,7 @@ def test_heft_takes_the_earliest_finish_of_all_gaps(seed, transfers):
             data = ready(schedule, task, cluster, 1, transfers)
             time = duration(schedule, task, cluster, 1)
             for processor in of_cluster(site, cluster):
-                dates = [data, *(end for _, end in busy[processor] if end > data)]
-                start = min(
-                    date for date in dates
-                    if all(date + time <= a or date >= b for a, b in busy[processor])
-                )  # fmt: skip
+                start = gap_start(busy[processor], data, time)
                 found.append((start + time, cluster, start, processor))
         finish, cluster, start, processor = min(found)
         assert schedule.processors_of(task).tolist() == [processor]
@@ -186,3 +199,164 @@ def test_heft_schedules_grahams_tasks_in_the_least_time():
 def test_a_limit_is_a_part(limit):
     with pytest.raises(WorkloadError, match="give the part of a cluster"):
         mheft(GraphSet((graph_of("a", [8.0]),)), site_of([4], [1.0]), limit=limit)
+
+
+@settings(max_examples=40, derandomize=True)
+@given(seed=SEEDS, transfers=st.booleans(), name=st.sampled_from(sorted(SCHEDULERS)))
+def test_every_baseline_keeps_to_the_model(seed, transfers, name):
+    graphs, _, site = random_scene(seed)
+    schedule = SCHEDULERS[name](graphs, site, transfers=transfers)
+    assert violations(schedule, transfers=transfers) == []
+    assert name in ("mheft", "merged") or np.all(schedule.allocation == 1)
+    shared = SCHEDULERS[name](graphs, site, transfers=transfers, redistribution="together")
+    assert violations(shared, transfers=transfers) == []
+
+
+def optimistic_cost(graphs, site, task, cluster, transfers):
+    """The longest way from a task to the end, each task on the best cluster for what follows."""
+    ways, post = [0.0], graphs.successors
+    for after, edge in zip(post.of(task).tolist(), post.edges_of(task).tolist(), strict=True):
+        byte = graphs.edge_byte[edge] if transfers else 0.0
+        ways.append(
+            min(
+                float(redistribution_time(site, byte, cluster, 1, other, 1))
+                + graphs.flop[after] / site.speed[other]
+                + optimistic_cost(graphs, site, after, other, transfers)
+                for other in range(site.n_clusters)
+            )
+        )
+    return max(ways)
+
+
+@settings(max_examples=40, derandomize=True)
+@given(seed=SEEDS, transfers=st.booleans())
+def test_peft_looks_ahead(seed, transfers):
+    graphs, _, site = random_scene(seed)
+    random = np.random.default_rng(seed)
+    apart = [
+        replace(graph, flop=graph.flop * random.uniform(1, 1.01, graph.n_tasks))
+        for graph in graphs.graphs
+    ]
+    graphs = GraphSet(tuple(apart), graphs.release)
+    schedule = SCHEDULERS["peft"](graphs, site, transfers=transfers)
+    cost = np.array(
+        [
+            [
+                optimistic_cost(graphs, site, task, each, transfers)
+                for each in range(site.n_clusters)
+            ]
+            for task in range(graphs.n_tasks)
+        ]
+    )
+    rank = cost @ (site.processors / site.n_processors)
+    placed, busy = set(), [[] for _ in range(site.n_processors)]
+    while len(placed) < graphs.n_tasks:
+        able = [
+            task
+            for task in set(range(graphs.n_tasks)) - placed
+            if placed.issuperset(graphs.predecessors.of(task).tolist())
+        ]
+        best = max(rank[task] for task in able)
+        # The sums of the oracle may differ in the last digit; exit tasks are all alike.
+        task = min(task for task in able if rank[task] >= best - 1e-9)
+        sums = []
+        for cluster in range(site.n_clusters):
+            data = ready(schedule, task, cluster, 1, transfers)
+            time = duration(schedule, task, cluster, 1)
+            start = min(gap_start(busy[each], data, time) for each in of_cluster(site, cluster))
+            sums.append(start + time + cost[task, cluster])
+        taken = schedule.cluster[task]
+        assert sums[taken] <= min(sums) + 1e-9
+        [processor] = schedule.processors_of(task).tolist()
+        busy[processor].append((schedule.start[task], schedule.finish[task]))
+        placed.add(task)
+
+
+def test_cpop_keeps_the_critical_path_on_one_fast_processor():
+    # Two chains from one entry task: 0-1-3 takes longest, and its data would take time elsewhere.
+    graph = graph_of("a", [4.0, 6.0, 5.0, 2.0], [(0, 1, 1.0), (0, 2, 1.0), (1, 3, 1.0)])
+    site = site_of([2, 2], [1.0, 2.0], bandwidth=1e9)
+    schedule = SCHEDULERS["cpop"](GraphSet((graph,)), site)
+    places = [schedule.processors_of(task).tolist() for task in range(4)]
+    assert places[0] == places[1] == places[3] == [2]
+    assert places[2] == [3]
+    twins = GraphSet((graph, replace(graph, name="b")))
+    paths = SCHEDULERS["cpop"](twins, site)
+    assert [paths.processors_of(task).tolist() for task in (0, 1, 3, 4, 5, 7)] == [[2]] * 3 + [
+        [3]
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "starts"),
+    [
+        # On one processor of speed 1 and one of speed 2, tasks of 8, 4, 2 and 2 flop.
+        ("min_min", [(1, 3.0), (1, 1.0), (1, 0.0), (0, 0.0)]),
+        ("max_min", [(1, 0.0), (0, 0.0), (1, 4.0), (0, 4.0)]),
+        ("sufferage", [(1, 0.0), (1, 4.0), (0, 0.0), (0, 2.0)]),
+    ],
+)
+def test_batch_heuristics_by_hand(name, starts):
+    graphs = GraphSet((graph_of("a", [8.0, 4.0, 2.0, 2.0]),))
+    schedule = SCHEDULERS[name](graphs, site_of([1, 1], [1.0, 2.0]))
+    assert list(zip(schedule.cluster, schedule.start, strict=True)) == starts
+
+
+def test_graphs_released_later_wait_for_nothing_of_their_batch():
+    late = GraphSet((graph_of("a", [9.0]), graph_of("b", [2.0, 2.0])), np.array([5.0, 0.0]))
+    for name in ("min_min", "max_min", "sufferage"):
+        schedule = SCHEDULERS[name](late, site_of([1], [1.0]))
+        assert schedule.start.tolist() == [5.0, 0.0, 2.0]
+
+
+def test_merged_graphs_are_allocated_as_one():
+    parts = [replace(in_levels(seed, 20, 5), name=f"g{seed}") for seed in range(3)]
+    graphs, site = GraphSet(tuple(parts)), site_of([4, 7], [1e9, 2e9], bandwidth=1e9)
+    union = graph_of(
+        "union",
+        graphs.flop,
+        [(*edge, byte) for edge, byte in zip(graphs.edges, graphs.edge_byte, strict=True)],
+        alpha=graphs.alpha,
+    )
+    one = GraphSet((union,))
+    whole = global_ordering(one, [scrap_max(union, site, 1.0)], site)
+    schedule = SCHEDULERS["merged"](graphs, site)
+    assert schedule.start.tolist() == whole.start.tolist()
+    assert schedule.processor.tolist() == whole.processor.tolist()
+
+
+def test_estimates_that_share_links_are_those_of_the_simulation():
+    # A task hands 1 GB to each of six over its own link of 1 GB/s: they have it after 6 s, not 1;
+    # and three tasks hand 1 GB each to one, over a switch of 1 GB/s.
+    for edges, end in (
+        ([(0, task, 1e9) for task in range(1, 7)], 8.0),
+        ([(task, 3, 1e9) for task in range(3)], 5.0),
+    ):
+        graph = graph_of("a", [1e9] * (1 + max(max(each[:2]) for each in edges)), edges)
+        site = star(8).site()
+        alone, together = (
+            SCHEDULERS["heft"](GraphSet((graph,)), site, redistribution=each)
+            for each in ("alone", "together")
+        )
+        assert alone.makespan == pytest.approx(3.0)
+        assert together.makespan == pytest.approx(end)
+        done = execute(
+            together.graphs, site, schedule=together, mode="planned", platform=star(8).platform()
+        )
+        assert done.makespan == pytest.approx(end, rel=1e-6)
+
+
+@settings(max_examples=60, derandomize=True)
+@given(
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6)), max_size=12),
+    st.integers(0, 30),
+    st.integers(1, 6),
+)
+def test_a_switch_passes_data_in_its_idle_time(taken, ready, work):
+    switch, busy = _Switch(), set()
+    for begin, length in taken:
+        switch.take(begin, length)
+        idle = [date for date in range(begin, 200) if date not in busy][:length]
+        busy |= set(idle)
+    last = [date for date in range(ready, 200) if date not in busy][work - 1]
+    assert switch.end(ready, work) == last + 1
