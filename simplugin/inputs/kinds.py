@@ -94,6 +94,10 @@ class Outcome:
     schedule: ScheduleChart | None = None
     graphs: tuple[GraphChart, ...] = ()
 
+    def _repr_html_(self) -> str:
+        """Show metrics and tables in a notebook."""
+        return self.row._repr_html_() + "".join(each._repr_html_() for each in self.listings)
+
 
 def _nothing(_: Scenario) -> None:
     """Check nothing."""

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import natural_order, readable, scale_of
 from simplugin.reports.colours import Colouring, colouring
 from simplugin.reports.image_files import image_file, save
-from simplugin.reports.quantities import natural_order, readable, scale_of
 from simplugin.simulation import Result
 from simplugin.simulation.trace import KINDS, STATES
 

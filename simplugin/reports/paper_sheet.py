@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import SCALED, SYMBOLS, scale_of
 from simplugin.reports.colours import group_colour
 from simplugin.reports.image_files import families, image_file, lacking, save
-from simplugin.reports.quantities import SCALED, SYMBOLS, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

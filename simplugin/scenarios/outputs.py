@@ -67,9 +67,9 @@ def write_outputs(scenario: Scenario, outcome: Outcome) -> list[Path]:
             written.append(path)
         path = output_path(scenario, "trace")
         if path is not None:
-            parquet = path.suffix.lower() == ".parquet"
-            write = outcome.result.trace.to_parquet if parquet else outcome.result.trace.to_csv
-            write(path)
+            trace = outcome.result.trace
+            writers = {".csv": trace.to_csv, ".json": trace.to_chrome}
+            writers.get(path.suffix.lower(), trace.to_parquet)(path)
             written.append(path)
     except OSError as error:
         raise SimpluginError(f"{path}: cannot be written: {error.strerror or error}") from error

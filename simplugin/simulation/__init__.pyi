@@ -10,5 +10,6 @@ from .result import HostTotals as HostTotals
 from .result import LinkTotals as LinkTotals
 from .result import Result as Result
 from .result import Returned as Returned
+from .result import ReturnedValues as ReturnedValues
 from .simulate import simulate as simulate
 from .trace import Trace as Trace

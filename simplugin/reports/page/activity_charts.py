@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import heappush, heapreplace
 
-from simplugin.charts import Bar, ScheduleChart
+from simplugin.charts import Bar, ScheduleChart, lanes
+from simplugin.formatting import natural_order
 from simplugin.listings import Listing
 from simplugin.reports.colours import PALETTE
-from simplugin.reports.quantities import natural_order
 
 _WORK = ("exec", "ptask")
 _TRANSFERS = "transfers"
@@ -81,29 +80,13 @@ def _chart(
     for host in hosts:
         size = 0
         for transfers in (False, True):
-            placed, lanes = _lanes(bars.get((host, transfers), []))
+            placed = sorted(bars.get((host, transfers), []))
+            lane_of = lanes([bar[:2] for bar in placed])
             drawn += [
                 Bar(group, (first + size + lane,), start, end, label)
-                for (start, end, group, label), lane in placed
+                for (start, end, group, label), lane in zip(placed, lane_of, strict=True)
             ]
-            size += lanes
+            size += max(lane_of, default=-1) + 1
         clusters.append((host, size))
         first += size
     return ScheduleChart("activities", title, tuple(clusters), tuple(groups), tuple(drawn), facts)
-
-
-def _lanes(
-    bars: list[tuple[float, float, int, str]],
-) -> tuple[list[tuple[tuple[float, float, int, str], int]], int]:
-    """Assign simultaneous bars to different lanes, as few as possible."""
-    placed = []
-    free: list[tuple[float, int]] = []
-    for bar in sorted(bars):
-        if free and free[0][0] <= bar[0]:
-            lane = free[0][1]
-            heapreplace(free, (bar[1], lane))
-        else:
-            lane = len(free)
-            heappush(free, (bar[1], lane))
-        placed.append((bar, lane))
-    return placed, len(free)

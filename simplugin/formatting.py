@@ -1,0 +1,112 @@
+"""Numbers formatted for tables and axes, and tables for notebooks."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import islice
+from typing import Any
+
+PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+# Larger numbers are written with an exponent.
+_MOST_GROUPED = 1e15
+# Letters of a text in a table for notebooks.
+_LONGEST_TEXT = 200
+SYMBOLS = {"byte": "B", "byte/s": "B/s"}
+SCALED = ("flop", "flop/s", "byte", "byte/s", "J")
+
+
+def scale_of(value: float) -> tuple[float, str]:
+    """Return the decimal factor below a value and its prefix, such as ``(1e6, "M")``."""
+    for factor, prefix in PREFIXES:
+        if abs(value) >= factor:
+            return factor, prefix
+    return 1.0, ""
+
+
+def readable(value: float | int | str | None, unit: str = "") -> str:
+    """Write a value with four digits and a prefix of its unit: ``1.25 GB``.
+
+    Times and counts have no prefix; a missing value is a dash. From 1e15 on: ``1.25e+20 s``.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not unit:
+        return f"{value:,}".replace(",", "\u202f")
+    symbol = SYMBOLS.get(unit, unit)
+    factor, prefix = scale_of(value) if unit in SCALED else (1.0, "")
+    scaled = value / factor
+    grouped = 1e4 <= abs(scaled) < _MOST_GROUPED
+    digits = f"{scaled:,.0f}".replace(",", "\u202f") if grouped else f"{scaled:.4g}"
+    return f"{digits} {prefix}{symbol}".rstrip()
+
+
+def percent(value: float | None) -> str:
+    """Write a ratio in percent."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{100 * value:z.1f} %"
+
+
+def natural_order(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts numbers in names by their value: h2 before h10."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def html_table(
+    columns: Sequence[tuple[str, str]],
+    lines: Iterable[Sequence[object]],
+    total: int,
+    *,
+    title: str = "",
+    note: str = "",
+    most: int = 20,
+) -> str:
+    """Return a table as HTML, all texts escaped.
+
+    Parameters
+    ----------
+    columns : sequence of (str, str)
+        Name and unit of each; ``%`` for ratios to be shown in percent.
+    lines : iterable of sequence
+        One value a column. Numbers are written by `readable`, other objects by their `repr`.
+    total : int
+        Number of lines; those after the first `most` are counted below the table.
+    title, note : str
+        Above and below it.
+    most : int
+        Maximum number of lines.
+    """
+    head = "".join(f"<th>{escape(name)}</th>" for name, _ in columns)
+    body = "".join(
+        f"<tr>{''.join(map(_html_cell, line, [unit for _, unit in columns]))}</tr>"
+        for line in islice(lines, most)
+    )
+    rest = f"and {readable(total - most)} more" if total > most else ""
+    below = "; ".join(filter(None, (rest, note)))
+    return (
+        (f"<p><b>{escape(title)}</b></p>" if title else "")
+        + f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        + (f"<p><small>{escape(below)}</small></p>" if below else "")
+    )
+
+
+def _html_cell(value: Any, unit: str) -> str:
+    """Return a cell: numbers to the right, texts to the left."""
+    if hasattr(value, "dtype") and not value.shape:
+        value = value.item()  # a number of numpy
+    if value is None or (isinstance(value, float | int) and not isinstance(value, bool)):
+        shown = percent(value) if unit == "%" else readable(value, unit)
+        return f'<td style="text-align: right">{shown}</td>'
+    text = value if isinstance(value, str) else repr(value)
+    return f'<td style="text-align: left">{escape(_shortened(text))}</td>'
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of a long text."""
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."

@@ -1,0 +1,119 @@
+"""Traces in the Trace Event Format of Chromium, which Perfetto and others show.
+
+References
+----------
+.. [1] Chromium project. Trace Event Format.
+   https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, NamedTuple, TextIO
+
+from simplugin.charts import lanes
+from simplugin.formatting import natural_order
+
+Event = dict[str, Any]
+_MICROSECONDS = 1e6
+# Tracks of a host, from the top.
+_TRACKS = ("executions", "sent", "received", "sleeps")
+_EXECUTIONS, _SENT, _RECEIVED, _SLEEPS = range(4)
+
+
+class _Slice(NamedTuple):
+    """An activity on a host; `flow` is the number of a transfer that is at another host, too."""
+
+    start: float
+    end: float
+    host: str
+    track: int
+    flow: int | None
+    event: Event
+
+
+def write_chrome_trace(
+    file: TextIO, rows: Iterable[tuple[Any, ...]], units: dict[str, str]
+) -> None:
+    """Write activities as JSON, an event a line.
+
+    Parameters
+    ----------
+    file : text file
+        Where.
+    rows : iterable of tuple
+        Those of a trace: actor, resource, kind, label, start, end, amount, state.
+    units : dict of str to str
+        Kind to the unit of its amounts.
+    """
+    file.write('{"displayTimeUnit": "ms", "traceEvents": [')
+    for number, event in enumerate(_events(rows, units)):
+        file.write((",\n" if number else "\n") + json.dumps(event, allow_nan=False))
+    file.write("\n]}\n")
+
+
+def _events(rows: Iterable[tuple[Any, ...]], units: dict[str, str]) -> Iterator[Event]:
+    """Yield the names of hosts and tracks, then the activities by date."""
+    found = chain.from_iterable(_slices(row, at, units) for at, row in enumerate(rows))
+    slices = sorted(found, key=lambda each: (each.start, each.end))
+    by_track: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    for each in slices:
+        by_track.setdefault((each.host, each.track), []).append((each.start, each.end))
+    order = sorted(by_track, key=lambda key: (natural_order(key[0]), key))
+    processes = {host: at for at, host in enumerate(dict.fromkeys(h for h, _ in order), start=1)}
+    for host, process in processes.items():
+        yield _named("process", host, process, process)
+    threads = {}
+    # Numbers of threads are unlike each other and those of processes, as in an operating system.
+    first = len(processes) + 1
+    for key in order:
+        lane = lanes(by_track[key])
+        threads[key] = (first + each for each in lane)
+        for number in range(max(lane) + 1):
+            name = _TRACKS[key[1]] + (f" {number + 1}" if number else "")
+            yield _named("thread", name, processes[key[0]], first + number)
+        first += max(lane) + 1
+    for each in slices:
+        place = {"pid": processes[each.host], "tid": next(threads[each.host, each.track])}
+        event = each.event | place
+        yield event
+        if each.flow is not None and each.end > each.start:
+            step = {"ph": "s"} if each.track == _SENT else {"ph": "f", "bp": "e"}
+            yield {**step, "name": "transfer", "cat": "comm", "id": each.flow} | (
+                {"ts": event["ts"]} | place
+            )
+
+
+def _slices(row: tuple[Any, ...], number: int, units: dict[str, str]) -> Iterator[_Slice]:
+    """Yield an activity on each host that it concerns."""
+    actor, resource, kind, label, start, end, amount, state = row
+    event = {
+        "name": label or kind,
+        "cat": kind,
+        "ph": "X",
+        "ts": start * _MICROSECONDS,
+        "dur": (end - start) * _MICROSECONDS,
+        "args": {
+            "actor": actor,
+            units[kind]: amount if math.isfinite(amount) else None,
+            "state": state,
+        },
+    }
+    if kind == "comm":
+        source, _, destination = resource.partition("->")
+        yield _Slice(start, end, source, _SENT, number, event)
+        yield _Slice(start, end, destination, _RECEIVED, number, event)
+        return
+    hosts = resource.split(",") if kind == "ptask" else [resource]
+    track = _SLEEPS if kind == "sleep" else _EXECUTIONS
+    for host in dict.fromkeys(hosts):
+        yield _Slice(start, end, host, track, None, event)
+
+
+def _named(what: str, name: str, process: int, thread: int) -> Event:
+    """Return the event that names a process or thread."""
+    event = {"name": f"{what}_name", "ph": "M", "pid": process, "args": {"name": name}}
+    return event | ({"tid": thread} if what == "thread" else {})
