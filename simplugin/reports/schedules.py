@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.reports.colours import group_colour, reads_dark
-from simplugin.reports.image_files import image_file, save
+from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import (
     DASHES,
     GREY,
@@ -46,23 +46,27 @@ _DATE = "date"
 _DASHES = DASHES[1:4]
 
 
-def draw_schedule(chart: ScheduleChart, path: str | PathLike[str]) -> None:
+def draw_schedule(chart: ScheduleChart, path: str | PathLike[str] | None = None) -> Chart:
     """Draw a Gantt chart: processors by cluster, a colour for each group.
 
     Parameters
     ----------
     chart : ScheduleChart
         Charts to draw.
-    path : path
+    path : path, optional
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
+
+    Returns
+    -------
+    Chart
+        The drawing, which a notebook shows.
 
     Raises
     ------
     SimpluginError
         The suffix is unknown, or the file cannot be written.
     """
-    target = image_file(path)
-    save(schedule_figure(chart), target)
+    return drawn(lambda: schedule_figure(chart), path)
 
 
 def schedule_figure(chart: ScheduleChart) -> Figure:

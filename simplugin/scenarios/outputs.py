@@ -206,7 +206,8 @@ def figure_from(document: Mapping[str, Any]) -> Figure:
     """Return the curves of a document of `figure_document`; points as arrays."""
     series = {name: (np.array(x), np.array(y)) for name, (x, y) in document["series"].items()}
     names = {name: tuple(listed) for name, listed in document["names"].items()}
-    return Figure(**{**document, "series": series, "names": names})
+    groups = tuple(document.get("groups", ()))
+    return Figure(**{**document, "series": series, "names": names, "groups": groups})
 
 
 def chart_document(chart: ScheduleChart) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def _events(rows: Iterable[tuple[Any, ...]], units: dict[str, str]) -> Iterator[
     order = sorted(by_track, key=lambda key: (natural_order(key[0]), key))
     processes = {host: at for at, host in enumerate(dict.fromkeys(h for h, _ in order), start=1)}
     for host, process in processes.items():
-        yield _named("process", host, process, process)
+        yield from _named("process", host, process, process)
     threads = {}
     # Numbers of threads are unlike each other and those of processes, as in an operating system.
     first = len(processes) + 1
@@ -74,7 +74,7 @@ def _events(rows: Iterable[tuple[Any, ...]], units: dict[str, str]) -> Iterator[
         threads[key] = (first + each for each in lane)
         for number in range(max(lane) + 1):
             name = _TRACKS[key[1]] + (f" {number + 1}" if number else "")
-            yield _named("thread", name, processes[key[0]], first + number)
+            yield from _named("thread", name, processes[key[0]], first + number)
         first += max(lane) + 1
     for each in slices:
         place = {"pid": processes[each.host], "tid": next(threads[each.host, each.track])}
@@ -113,7 +113,8 @@ def _slices(row: tuple[Any, ...], number: int, units: dict[str, str]) -> Iterato
         yield _Slice(start, end, host, track, None, event)
 
 
-def _named(what: str, name: str, process: int, thread: int) -> Event:
-    """Return the event that names a process or thread."""
-    event = {"name": f"{what}_name", "ph": "M", "pid": process, "args": {"name": name}}
-    return event | ({"tid": thread} if what == "thread" else {})
+def _named(what: str, name: str, process: int, thread: int) -> Iterator[Event]:
+    """Yield the events that name a process or thread and say which come above it."""
+    place = {"ph": "M", "pid": process, "tid": thread}
+    yield {"name": f"{what}_name", **place, "args": {"name": name}}
+    yield {"name": f"{what}_sort_index", **place, "args": {"sort_index": thread}}
