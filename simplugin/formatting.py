@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 # Larger numbers are written with an exponent.
 _MOST_GROUPED = 1e15
 # Letters of a text in a table for notebooks.
-_LONGEST_TEXT = 200
+_LONGEST = 200
 SYMBOLS = {"byte": "B", "byte/s": "B/s"}
 SCALED = ("flop", "flop/s", "byte", "byte/s", "J")
 
@@ -82,31 +82,46 @@ def html_table(
     most : int
         Maximum number of lines.
     """
-    head = "".join(f"<th>{escape(name)}</th>" for name, _ in columns)
-    body = "".join(
-        f"<tr>{''.join(map(_html_cell, line, [unit for _, unit in columns]))}</tr>"
+    cells = [
+        [_html_text(value, unit) for value, (_, unit) in zip(line, columns, strict=True)]
         for line in islice(lines, most)
-    )
+    ]
+    sides = [
+        "left" if any(line[at].is_text for line in cells) else "right" for at in range(len(columns))
+    ]
+    head = _html_line("th", [name for name, _ in columns], sides)
+    body = "".join(_html_line("td", [cell.text for cell in line], sides) for line in cells)
+    named = any(name for name, _ in columns)
     rest = f"and {readable(total - most)} more" if total > most else ""
     below = "; ".join(filter(None, (rest, note)))
     return (
         (f"<p><b>{escape(title)}</b></p>" if title else "")
-        + f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        + f"<table><thead>{head if named else ''}</thead><tbody>{body}</tbody></table>"
         + (f"<p><small>{escape(below)}</small></p>" if below else "")
     )
 
 
-def _html_cell(value: Any, unit: str) -> str:
-    """Return a cell: numbers to the right, texts to the left."""
+class _Cell(NamedTuple):
+    """A cell of a table; numbers stand to the right."""
+
+    text: str
+    is_text: bool
+
+
+def _html_text(value: Any, unit: str) -> _Cell:
+    """Return what is written of a value."""
     if hasattr(value, "dtype") and not value.shape:
         value = value.item()  # a number of numpy
     if value is None or (isinstance(value, float | int) and not isinstance(value, bool)):
-        shown = percent(value) if unit == "%" else readable(value, unit)
-        return f'<td style="text-align: right">{shown}</td>'
+        return _Cell(percent(value) if unit == "%" else readable(value, unit), is_text=False)
     text = value if isinstance(value, str) else repr(value)
-    return f'<td style="text-align: left">{escape(_shortened(text))}</td>'
+    return _Cell(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...", is_text=True)
 
 
-def _shortened(text: str) -> str:
-    """Return the beginning of a long text."""
-    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+def _html_line(tag: str, texts: Sequence[str], sides: Sequence[str]) -> str:
+    """Return a line of a table."""
+    cells = (
+        f'<{tag} style="text-align: {side}">{escape(text)}</{tag}>'
+        for text, side in zip(texts, sides, strict=True)
+    )
+    return f"<tr>{''.join(cells)}</tr>"

@@ -71,7 +71,7 @@ def _events(rows: Iterable[tuple[Any, ...]], units: dict[str, str]) -> Iterator[
     first = len(processes) + 1
     for key in order:
         lane = lanes(by_track[key])
-        threads[key] = (first + each for each in lane)
+        threads[key] = iter([first + each for each in lane])
         for number in range(max(lane) + 1):
             name = _TRACKS[key[1]] + (f" {number + 1}" if number else "")
             yield from _named("thread", name, processes[key[0]], first + number)

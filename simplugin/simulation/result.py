@@ -107,7 +107,7 @@ class _Totals(Columns):
         return html_table(columns, lines, len(self), title=self.title, most=most)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HostTotals(_Totals):
     """Totals of each host, as columns.
 
@@ -147,7 +147,7 @@ class HostTotals(_Totals):
         super().__post_init__()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinkTotals(_Totals):
     """Totals of each link, as columns.
 
@@ -172,7 +172,7 @@ class LinkTotals(_Totals):
     energy: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """A simulation that came to its end.
 
@@ -213,19 +213,25 @@ class Result:
         object.__setattr__(self, "hosts", replace(self.hosts, utilisation=utilisation))
         object.__setattr__(self, "returned", ReturnedValues(self.returned))
 
+    def __repr__(self) -> str:
+        """Return the end and the numbers of actors, by their states, and of activities."""
+        return f"<Result: {self._facts()}>"
+
+    def _facts(self) -> str:
+        """Return the end and the numbers of actors and activities."""
+        states = Counter(actor.state for actor in self.returned)
+        actors = [f"{readable(count)} {state}" for state, count in states.items()]
+        facts = [f"ends at {readable(self.clock, 's')}", f"actors: {', '.join(actors) or 'none'}"]
+        return "; ".join([*facts, f"activities: {readable(len(self.trace))}"])
+
     def _repr_html_(self) -> str:
         """Show end, totals and provenance in a notebook."""
-        states = Counter(actor.state for actor in self.returned)
-        facts = [
-            f"ends at {readable(self.clock, 's')}",
-            *(f"{state}: {readable(count)}" for state, count in states.items()),
-            f"activities: {readable(len(self.trace))}" if len(self.trace) else "no trace",
-        ]
         provenance = ((name, str(value)) for name, value in self.provenance.items())
         table = html_table((("", ""), ("", "")), provenance, 0, most=len(self.provenance))
+        parts = [part for part in (self.hosts, self.links) if getattr(part, part.order).any()]
         return (
-            f"<p><b>Result</b>: {escape(', '.join(facts))}</p>"
-            + "".join(part.html(_SHOWN) for part in (self.hosts, self.links) if len(part))
+            f"<p><b>Result</b>: {escape(self._facts())}</p>"
+            + "".join(part.html(_SHOWN) for part in parts)
             + f"<details><summary>Provenance</summary>{table}</details>"
         )
 

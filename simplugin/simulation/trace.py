@@ -73,12 +73,19 @@ class Columns:
         """Hash the fields."""
         return hash(self._bytes())
 
+    def __repr__(self) -> str:
+        """Return the kind and number of rows; there may be millions."""
+        return f"<{type(self).__name__}: {len(self)} rows>"
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
     def _bytes(self) -> bytes:
         """Return the canonical bytes of the fields."""
         return canonical_bytes([getattr(self, each.name) for each in fields(self)])  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace(Columns):
     """The activities of a simulation, in order of their end.
 
