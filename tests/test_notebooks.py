@@ -24,7 +24,7 @@ platform = Platform(lab)
 platform
 """,
     "draw_platform(platform)",
-    "result = simulate(platform, actors, progress=lambda clock, alive: print(clock, alive))\nresult",
+    "result = simulate(platform, actors, progress=lambda *news: print(*news))\nresult",
     "result.returned",
     "result.trace",
     "gantt(result)",

@@ -133,7 +133,7 @@ def save(figure: Figure, path: Path | BinaryIO, *, dpi: int = 150) -> None:
     """
     absent = write_all_letters(figure)
     if absent:
-        warnings.warn(absence(absent), MissingLetters, stacklevel=3)
+        warnings.warn(absence(absent), MissingLetters, stacklevel=4)
     write_image(figure, path, dpi=dpi)
 
 
@@ -194,5 +194,5 @@ def drawn(draw: Callable[[], Figure], path: str | PathLike[str] | None, *, dpi: 
     target = None if path is None else image_file(path)
     made = Chart(draw(), dpi)
     if target is not None:
-        made.save(target)
+        save(made.figure, target, dpi=dpi)
     return made

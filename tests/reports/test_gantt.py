@@ -127,6 +127,20 @@ def test_hundreds_of_hosts():
     assert len(collections(figure)[0].get_paths()) == 300
 
 
+def test_times_off_are_hatched_behind_their_row(result):
+    figure = draw_gantt(result, down={"node-2": [(0.5, 1.0), (4.0, 5.0)], "idle": [(0.0, 9.0)]})
+    [off] = [each for each in collections(figure) if each.get_zorder() == 1]
+    assert off.get_hatch()
+    spans = [path.vertices[:, 0] for path in off.get_paths()]
+    assert [(each.min(), each.max()) for each in spans] == [(0.5, 1.0), (4.0, 5.0)]
+    layout = by_host(result)
+    row, heights = layout.rows.index("node-2"), off.get_paths()[0].vertices[:, 1]
+    assert (heights.min() + heights.max()) / 2 == pytest.approx(layout.centre[row])
+    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert legend[-1] == "off"
+    assert len(collections(draw_gantt(result, by="actor", down={"node-2": [(0.5, 1.0)]}))) == 4
+
+
 UNTRACED = {"trace": (), "provenance": {"trace": False}}
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -83,7 +84,7 @@ def test_events_are_the_activities(rows: list[tuple[str, str, float, float]]) ->
             assert first == pytest.approx(start, rel=1e-9, abs=0)
             assert last == pytest.approx(end, rel=1e-9, abs=0)
     for intervals in lanes.values():
-        for (_, end), (start, _) in zip(intervals, intervals[1:], strict=False):
+        for (_, end), (start, _) in pairwise(intervals):
             assert end <= start * (1 + 1e-12)
 
 
