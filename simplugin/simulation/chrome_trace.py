@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple, TextIO
 
@@ -18,6 +18,7 @@ from simplugin.charts import lanes
 from simplugin.formatting import natural_order
 
 Event = dict[str, Any]
+Row = tuple[str, str, str, str, float, float, float, str]
 _MICROSECONDS = 1e6
 # Tracks of a host, from the top.
 _TRACKS = ("executions", "sent", "received", "sleeps")
@@ -32,12 +33,10 @@ class _Slice(NamedTuple):
     host: str
     track: int
     flow: int | None
-    event: Event
+    row: Row
 
 
-def write_chrome_trace(
-    file: TextIO, rows: Iterable[tuple[Any, ...]], units: dict[str, str]
-) -> None:
+def write_chrome_trace(file: TextIO, rows: Iterable[Row], units: Mapping[str, str]) -> None:
     """Write activities as JSON, an event a line.
 
     Parameters
@@ -46,7 +45,7 @@ def write_chrome_trace(
         Where.
     rows : iterable of tuple
         Those of a trace: actor, resource, kind, label, start, end, amount, state.
-    units : dict of str to str
+    units : mapping of str to str
         Kind to the unit of its amounts.
     """
     file.write('{"displayTimeUnit": "ms", "traceEvents": [')
@@ -55,9 +54,9 @@ def write_chrome_trace(
     file.write("\n]}\n")
 
 
-def _events(rows: Iterable[tuple[Any, ...]], units: dict[str, str]) -> Iterator[Event]:
+def _events(rows: Iterable[Row], units: Mapping[str, str]) -> Iterator[Event]:
     """Yield the names of hosts and tracks, then the activities by date."""
-    found = chain.from_iterable(_slices(row, at, units) for at, row in enumerate(rows))
+    found = chain.from_iterable(_slices(row, at) for at, row in enumerate(rows))
     slices = sorted(found, key=lambda each: (each.start, each.end))
     by_track: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for each in slices:
@@ -78,7 +77,7 @@ def _events(rows: Iterable[tuple[Any, ...]], units: dict[str, str]) -> Iterator[
         first += max(lane) + 1
     for each in slices:
         place = {"pid": processes[each.host], "tid": next(threads[each.host, each.track])}
-        event = each.event | place
+        event = _event(each.row, units) | place
         yield event
         if each.flow is not None and each.end > each.start:
             step = {"ph": "s"} if each.track == _SENT else {"ph": "f", "bp": "e"}
@@ -87,30 +86,31 @@ def _events(rows: Iterable[tuple[Any, ...]], units: dict[str, str]) -> Iterator[
             )
 
 
-def _slices(row: tuple[Any, ...], number: int, units: dict[str, str]) -> Iterator[_Slice]:
+def _slices(row: Row, number: int) -> Iterator[_Slice]:
     """Yield an activity on each host that it concerns."""
-    actor, resource, kind, label, start, end, amount, state = row
-    event = {
+    _, resource, kind, _, start, end, _, _ = row
+    if kind == "comm":
+        source, _, destination = resource.partition("->")
+        yield _Slice(start, end, source, _SENT, number, row)
+        yield _Slice(start, end, destination, _RECEIVED, number, row)
+        return
+    hosts = dict.fromkeys(resource.split(",")) if kind == "ptask" else (resource,)
+    for host in hosts:
+        yield _Slice(start, end, host, _SLEEPS if kind == "sleep" else _EXECUTIONS, None, row)
+
+
+def _event(row: Row, units: Mapping[str, str]) -> Event:
+    """Return the event of an activity, without its place."""
+    actor, _, kind, label, start, end, amount, state = row
+    known = amount if math.isfinite(amount) else None
+    return {
         "name": label or kind,
         "cat": kind,
         "ph": "X",
         "ts": start * _MICROSECONDS,
         "dur": (end - start) * _MICROSECONDS,
-        "args": {
-            "actor": actor,
-            units[kind]: amount if math.isfinite(amount) else None,
-            "state": state,
-        },
+        "args": {"actor": actor, units[kind]: known, "state": state},
     }
-    if kind == "comm":
-        source, _, destination = resource.partition("->")
-        yield _Slice(start, end, source, _SENT, number, event)
-        yield _Slice(start, end, destination, _RECEIVED, number, event)
-        return
-    hosts = resource.split(",") if kind == "ptask" else [resource]
-    track = _SLEEPS if kind == "sleep" else _EXECUTIONS
-    for host in dict.fromkeys(hosts):
-        yield _Slice(start, end, host, track, None, event)
 
 
 def _named(what: str, name: str, process: int, thread: int) -> Iterator[Event]:
