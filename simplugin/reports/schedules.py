@@ -177,7 +177,14 @@ class _Drawing:
             low, high = float(self.bottom[start]), float(self.bottom[stop - 1]) + 1
             axes.axhspan(low, high, color="#f5f5f5", linewidth=0, zorder=0)
             centres.append((low + high) / 2)
-        names = [f"{wrapped(name, _CLUSTER, 9)}\n{size}" for name, size in self.chart.clusters]
+        names = [wrapped(name, _CLUSTER, 9) for name, _ in self.chart.clusters]
+        # Hosts of a few lanes have room for their names only.
+        rooms = np.diff(self.bottom[self.first[:-1]]) * self.inches / self.extent
+        if np.all(rooms >= 2 * LINE * 9 * POINT):
+            names = [
+                f"{name}\n{size}"
+                for name, (_, size) in zip(names, self.chart.clusters, strict=True)
+            ]
         axes.set_yticks(centres, names)
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
