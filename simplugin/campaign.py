@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rich.console import Console
+
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.running.campaign_runs import run_campaign
 from simplugin.campaigns.store import StoreReader
+from simplugin.cli.displays import RunsDisplay
 from simplugin.cli.report import write_report
+from simplugin.formatting import html_table
 
 if TYPE_CHECKING:
     import pandas
@@ -48,6 +53,17 @@ class CampaignResults:
         """Return the same rows; ``attrs["units"]`` has the units of metrics by their columns."""
         with StoreReader(self.summary.store) as reader:
             return reader.frame(self.summary.campaign)
+
+    def _repr_html_(self) -> str:
+        """Show the first runs in a notebook: status, what was varied, metrics."""
+        summary = self.summary
+        with StoreReader(summary.store) as reader:
+            known = reader.columns(summary.campaign)
+        names = ["status", *known.varied.values(), *known.metrics.values()]
+        columns = [(name, known.units.get(name, "")) for name in names]
+        lines = ([row[name] for name in names] for row in self.rows)
+        title = f"{summary.title}: {summary.done} of {summary.total} done, {summary.failed} failed"
+        return html_table(columns, lines, len(self.rows), title=title)
 
     def report(
         self,
@@ -95,7 +111,7 @@ def campaign(
     slurm: bool = False,
     retry_failed: bool = False,
     keep_going: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Progress], None] | bool | None = None,
     stop: Callable[[], bool] | None = None,
     **settings: Any,
 ) -> CampaignResults:
@@ -119,7 +135,10 @@ def campaign(
         ``campaign.sqlite``.
     jobs : int, optional
         Runs at a time on this host; as many as it has processors by default.
-    scheduler, slurm, retry_failed, keep_going, progress, stop
+    progress : bool or callable, optional
+        True to show how far it is: a bar on a terminal, a text that is kept up to date in a
+        notebook, else lines. Or what is called with the `Progress` now and then.
+    scheduler, slurm, retry_failed, keep_going, stop
         As in `simplugin.campaigns.run_campaign`.
     **settings
         The keys of ``[campaign]``: ``store``, ``wall_limit``, ``memory_limit``, ``retries``,
@@ -138,16 +157,19 @@ def campaign(
     """
     make: Any = Campaign.from_function if callable(what) else Campaign.from_scenario
     made = make(what, sweep, variations, directory=directory, **settings)
-    summary = run_campaign(
-        made,
-        jobs=jobs,
-        scheduler=scheduler,
-        slurm=slurm,
-        retry_failed=retry_failed,
-        keep_going=keep_going,
-        progress=progress,
-        stop=stop,
-    )
+    display = RunsDisplay(Console(stderr=True)) if progress is True else None
+    report = display.report if display else progress if callable(progress) else None
+    with display or nullcontext():
+        summary = run_campaign(
+            made,
+            jobs=jobs,
+            scheduler=scheduler,
+            slurm=slurm,
+            retry_failed=retry_failed,
+            keep_going=keep_going,
+            progress=report,
+            stop=stop,
+        )
     if summary.failures:
         first = summary.failures[0].text.partition("\n")[0]
         message = f"{summary.failed} of {summary.total} runs failed; the first: {first}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from heapq import heappush, heapreplace
 
 from simplugin.errors import SimpluginError
 
@@ -183,3 +184,28 @@ class GraphChart:
                     f"chart {self.name!r} has an edge from {edge.source} to {edge.target};"
                     f" nodes are 0 to {len(self.nodes) - 1}"
                 )
+
+
+def lanes(intervals: Iterable[tuple[float, float]]) -> list[int]:
+    """Assign simultaneous intervals to different lanes, as few as possible.
+
+    Parameters
+    ----------
+    intervals : iterable of (float, float)
+        Starts and ends, sorted.
+
+    Returns
+    -------
+    list of int
+        Of each the number of its lane.
+    """
+    found = []
+    free: list[tuple[float, int]] = []
+    for start, end in intervals:
+        if free and free[0][0] <= start:
+            found.append(free[0][1])
+            heapreplace(free, (end, found[-1]))
+        else:
+            found.append(len(free))
+            heappush(free, (end, found[-1]))
+    return found

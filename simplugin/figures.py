@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from numpy.typing import ArrayLike
 
@@ -32,6 +33,9 @@ class Figure:
     bars : bool
         Whether curves are histograms: of each its edges, one more than it has heights. The first
         is filled.
+    groups : sequence of str
+        Names in the order of their colours, such as all applications of a run: a series of one of
+        these names has the same colour in every chart. Other series have the colours after these.
     names : mapping of str to sequence of str
         For series that are single points, not curves: what each point is called.
     whole : bool
@@ -49,3 +53,15 @@ class Figure:
     bars: bool = False
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     whole: bool = False
+    groups: Sequence[str] = ()
+
+    def numbers(self) -> list[int]:
+        """Return the number of the colour of each series."""
+        known = {name: number for number, name in enumerate(self.groups)}
+        others = count(len(known))
+        return [known[name] if name in known else next(others) for name in self.series]
+
+
+def groups_of(figures: Sequence[Figure]) -> Sequence[str]:
+    """Return the names in the order of their colours that the figures of a run have in common."""
+    return next((each.groups for each in figures if each.groups), ())

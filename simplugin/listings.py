@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import html_table
 
 Cell = float | int | str | None
 
@@ -75,3 +76,8 @@ class Listing:
             "lines": [list(line) for line in self.lines],
         }
         return document | ({"note": self.note} if self.note else {})
+
+    def _repr_html_(self) -> str:
+        """Show the listing in a notebook."""
+        lines = self.lines
+        return html_table(self.columns, lines, len(lines), title=self.title, note=self.note)

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import html_table, percent, readable
 from simplugin.near_names import did_you_mean
+
+# Metrics that are not shown if they are 0.
+_ZERO_IS_SILENT = {"actors_killed", "activities_failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,27 @@ class Row:
         columns["bound"] = best.value if best and best.proof == "bound" else None
         columns["gap"] = self.gap
         return columns
+
+    def lines(self) -> list[tuple[str, str]]:
+        """Return names and values as tables show them, with the best value and the gap to it."""
+        lines = []
+        for metric in self:
+            value = metric.value
+            if value is None or (metric.name in _ZERO_IS_SILENT and not value):
+                continue
+            ratio = metric.name == "utilisation" and isinstance(value, float)
+            shown = percent(float(value)) if ratio else readable(value, metric.unit)
+            lines.append((metric.name.replace("_", " "), shown))
+        if self.best is not None:
+            what = f"{self.best.proof} of {self.best.metric.replace('_', ' ')}"
+            lines.append((what, readable(self.best.value, self.metric(self.best.metric).unit)))
+            lines.append(("gap", percent(self.gap)))
+        return lines
+
+    def _repr_html_(self) -> str:
+        """Show the row in a notebook."""
+        lines = self.lines()
+        return html_table((("metric", ""), ("value", "")), lines, len(lines), most=len(lines))
 
     def document(self) -> dict[str, Any]:
         """Return the row as plain containers, for JSON."""

@@ -325,6 +325,7 @@ class Assessment:
             series | optimal,
             # Each beside its own optimum, dashed; one for all has a colour of its own.
             cycle=len(names) if len(optimal) == len(names) else None,
+            groups=names,
         )
 
     def _optimal_lines(self, names: tuple[str, ...]) -> dict[str, tuple[Floats, Floats]]:
@@ -351,7 +352,13 @@ class Assessment:
                 series[name] = (middle, counts / np.diff(edges) / best)
         label = "throughput / optimum" + (" at the start" if self.changes else "")
         return Figure(
-            "throughputs", "Throughputs", "simulated time [s]", label, series, {"optimum": 1.0}
+            "throughputs",
+            "Throughputs",
+            "simulated time [s]",
+            label,
+            series,
+            {"optimum": 1.0},
+            groups=self.execution.bags.names[:_MOST_CURVES],
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
-from typing import Self
+from typing import Any, Self, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
@@ -108,7 +108,10 @@ class SimulationDisplay(_Display):
 
 
 class RunsDisplay(_Display):
-    """Shows how far a campaign is: a bar on a terminal, else a line every 30 s and at the end.
+    """Shows how far a campaign is.
+
+    A bar on a terminal, a text that is kept up to date in a notebook, else a line every 30 s and at
+    the end.
 
     Parameters
     ----------
@@ -120,6 +123,7 @@ class RunsDisplay(_Display):
         self._console = console
         self._last: Progress | None = None
         self._line = monotonic()
+        self._cell: Any = None
         self._bars = Bars(
             BarColumn(bar_width=30),
             TextColumn("{task.fields[text]}"),
@@ -131,7 +135,7 @@ class RunsDisplay(_Display):
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Leave the last progress."""
         super().__exit__(kind)
-        if not self._console.is_terminal and self._last is not None:
+        if not (self._console.is_terminal or self._console.is_jupyter) and self._last is not None:
             self._write_line(self._last)
 
     def report(self, progress: Progress) -> None:
@@ -142,6 +146,8 @@ class RunsDisplay(_Display):
             self._bars.update(
                 self._task, total=progress.total, completed=finished, text=progress_text(progress)
             )
+        elif self._console.is_jupyter:
+            self._update_cell(progress_text(progress))
         elif monotonic() - self._line >= _LINE_PERIOD:
             self._line = monotonic()
             self._write_line(progress)
@@ -149,6 +155,16 @@ class RunsDisplay(_Display):
     def _write_line(self, progress: Progress) -> None:
         """Write a line, not wrapped: nobody knows how wide a file is."""
         self._console.print(progress_text(progress), soft_wrap=True, markup=False, highlight=False)
+
+    def _update_cell(self, text: str) -> None:
+        """Replace the text in the output of a notebook's cell; needs no widgets, unlike bars."""
+        from IPython import display
+
+        shown = {"text/plain": text}
+        if self._cell is None:
+            self._cell = cast("Any", display).display(shown, raw=True, display_id=True)
+        else:
+            self._cell.update(shown, raw=True)
 
 
 def progress_text(progress: Progress) -> str:

@@ -11,12 +11,12 @@ import typer
 from simplugin.cli.displays import standard_output
 from simplugin.errors import PlatformError
 from simplugin.formats.check import exit_status, read_checked
+from simplugin.formatting import readable
 from simplugin.listings import Listing
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.census import census_of, telling_pairs
 from simplugin.platforms.validation import WARNING
 from simplugin.reports.listings import print_listings
-from simplugin.reports.quantities import readable
 from simplugin.rows import Metric, Row
 from simplugin.simulation.resolve import load, resolve
 

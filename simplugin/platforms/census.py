@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,27 +10,10 @@ from itertools import accumulate, islice, permutations
 
 import numpy as np
 
-from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
+from simplugin.platforms.hosts import Cabinet, Cluster, Computing, Host, Peer, computing_of
 from simplugin.platforms.links import SHARED, Backbone, Link
 from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.radical import ranges
-
-
-@dataclass(frozen=True, slots=True)
-class Computing:
-    """Totals of some hosts.
-
-    Attributes
-    ----------
-    hosts, cores : int
-        Numbers of hosts and of cores.
-    speed : float
-        Speed of all cores together, in the power states that they start in [flop/s].
-    """
-
-    hosts: int
-    cores: int
-    speed: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +92,7 @@ def census_of(platform: Platform) -> Census:
     return Census(
         zones=len(zones),
         clusters=sum(isinstance(element, Cluster) for element in elements),
-        computing=_computing(elements),
+        computing=computing_of(elements),
         links=dict(sorted(policies.items())),
         routes=dict(sorted(Counter(route.tag for zone in zones for route in zone.routes).items())),
         parts=_parts(platform),
@@ -137,7 +119,7 @@ def _part(element: ZoneElement) -> Part | None:
     if not isinstance(element, Zone | Cluster):
         return None
     within = [inner for inner, _ in Platform((element,)).walk()]
-    computing = _computing(within)
+    computing = computing_of(within)
     if not computing.hosts:
         return None
     is_zone = isinstance(element, Zone)
@@ -148,26 +130,6 @@ def _part(element: ZoneElement) -> Part | None:
         sum(isinstance(inner, Cluster) for inner in within),
         computing,
     )
-
-
-def _computing(elements: Iterable[ZoneElement]) -> Computing:
-    """Add up hosts, cores and speeds; sums are exact up to one rounding."""
-    hosts, cores, speeds = 0, 0, []
-    for element in elements:
-        if isinstance(element, Host):
-            count, each, speed = 1, element.cores, element.speeds[element.pstate]
-        elif isinstance(element, Cluster):
-            count, each, speed = element.host_count, element.cores, element.speed
-        elif isinstance(element, Cabinet):
-            count, each, speed = element.host_count, 1, element.speed
-        elif isinstance(element, Peer):
-            count, each, speed = 1, 1, element.speed
-        else:
-            continue
-        hosts += count
-        cores += count * each
-        speeds.append(count * each * speed)
-    return Computing(hosts, cores, math.fsum(speeds))
 
 
 # Of hosts that represent others, and as many again within clusters that are not flat. SimGrid

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
@@ -377,3 +378,40 @@ _TOPOLOGY_REMEDIES = {
     "FAT_TREE": "give levels; children; parents; parallel links, e.g. '2;4,4;1,2;1,2'",
     "DRAGONFLY": "give groups; chassis; routers; hosts of a router, e.g. '3,4;4,3;5,1;2'",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Computing:
+    """Totals of some hosts.
+
+    Attributes
+    ----------
+    hosts, cores : int
+        Numbers of hosts and of cores.
+    speed : float
+        Speed of all cores together, in the power states that they start in [flop/s].
+    """
+
+    hosts: int
+    cores: int
+    speed: float
+
+
+def computing_of(elements: Iterable[object]) -> Computing:
+    """Add up hosts, cores and speeds; sums are exact up to one rounding."""
+    hosts, cores, speeds = 0, 0, []
+    for element in elements:
+        if isinstance(element, Host):
+            count, each, speed = 1, element.cores, element.speeds[element.pstate]
+        elif isinstance(element, Cluster):
+            count, each, speed = element.host_count, element.cores, element.speed
+        elif isinstance(element, Cabinet):
+            count, each, speed = element.host_count, 1, element.speed
+        elif isinstance(element, Peer):
+            count, each, speed = 1, 1, element.speed
+        else:
+            continue
+        hosts += count
+        cores += count * each
+        speeds.append(count * each * speed)
+    return Computing(hosts, cores, math.fsum(speeds))

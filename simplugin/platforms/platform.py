@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 from simplugin.errors import PlatformError
+from simplugin.formatting import html_table, readable
 from simplugin.platforms.deployment import DeployedActor
-from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router, computing_of
 from simplugin.platforms.links import (
     AnyRoute,
     Backbone,
@@ -264,6 +265,25 @@ class Platform:
             if isinstance(element, Host | Peer | Cluster | Cabinet)
         )
 
+    def _repr_html_(self) -> str:
+        """Show its counts in a notebook, as ``simplugin platform show`` names them."""
+        elements = [element for element, _ in self.walk()]
+        zones = _of_type(elements, Zone)
+        computing = computing_of(elements)
+        counts = {
+            "zones": len(zones),
+            "clusters": len(_of_type(elements, Cluster)),
+            "hosts": computing.hosts,
+            "cores": computing.cores,
+            "speed": readable(computing.speed, "flop/s"),
+            "links": len(_of_type(elements, Link)) + len(_of_type(elements, Backbone)),
+            "routes": sum(len(zone.routes) for zone in zones),
+        }
+        name = next((zone.id for zone in zones), "")
+        return html_table(
+            (("", ""), ("", "")), counts.items(), len(counts), title=f"Platform {name}"
+        )
+
 
 def host_names(element: ZoneElement) -> Iterator[str]:
     """Yield the names of the hosts that an element is or holds; none of a zone."""
@@ -276,6 +296,6 @@ def host_names(element: ZoneElement) -> Iterator[str]:
 _Element = TypeVar("_Element")
 
 
-def _of_type(elements: tuple[object, ...], kind: type[_Element]) -> tuple[_Element, ...]:
+def _of_type(elements: Iterable[object], kind: type[_Element]) -> tuple[_Element, ...]:
     """Pick the elements of one kind."""
     return tuple(element for element in elements if isinstance(element, kind))

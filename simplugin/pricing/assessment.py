@@ -163,6 +163,7 @@ class Assessment:
                 "throughput / optimum",
                 {applications[k]: (rounds, reached[:, k] / best[k]) for k in chosen},
                 {"optimum": 1.0},
+                groups=applications,
             ),
             self._prices(rounds),
         )
@@ -419,6 +420,7 @@ class Recovery:
                 "throughput / optimum",
                 {name: (date, ratio[:, k]) for k, name in enumerate(shown)},
                 {"optimum": 1.0},
+                groups=shown,
             ),
             Figure(
                 "errors",

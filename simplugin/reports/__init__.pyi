@@ -5,6 +5,7 @@ from .gantt import gantt as gantt
 from .graphs import draw_graphs as draw_graphs
 from .groups import compared as compared
 from .groups import values_by_group as values_by_group
+from .image_files import Chart as Chart
 from .page import CampaignReport as CampaignReport
 from .page import Column as Column
 from .page import KeptRun as KeptRun

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from simplugin.errors import SimpluginError
+from simplugin.figures import groups_of
 from simplugin.reports.curves import draw_curves
 from simplugin.reports.distributions import draw_boxes, draw_ecdfs
 from simplugin.reports.groups import number, rows_by_group, values_by_group, varied_within
@@ -222,7 +223,7 @@ def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
         yield f"{start}-{_file_name(each.name)}", _curves(each)
     chart = kept.schedule
     if chart is None and kept.activities is not None:
-        chart = activity_chart(kept.activities, title=kept.title)
+        chart = activity_chart(kept.activities, title=kept.title, groups=groups_of(kept.figures))
     if chart is not None and chart.bars:
         shown = chart
         yield f"{start}-gantt", lambda: schedule_figure(shown)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simplugin.claims import Claim, headline
-from simplugin.reports.quantities import readable
+from simplugin.formatting import readable
 from simplugin.reports.tables import house_table
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import natural_order
 from simplugin.simulation import Result
 from simplugin.simulation.trace import KINDS
 
@@ -56,7 +57,9 @@ class Colouring:
     legend: dict[str, str]
 
 
-def colouring(result: Result, by: Literal["auto", "label", "actor", "host"]) -> Colouring:
+def colouring(
+    result: Result, by: Literal["auto", "label", "actor", "host"], groups: Sequence[str] = ()
+) -> Colouring:
     """Assign a colour to each execution.
 
     Parameters
@@ -66,6 +69,8 @@ def colouring(result: Result, by: Literal["auto", "label", "actor", "host"]) -> 
     by : {"auto", "label", "actor", "host"}
         Meaning of a colour. "auto" takes labels if executions have from one to eight of
         them, else names of actors, if they are several.
+    groups : sequence of str
+        Names that have the first colours.
     """
     if by not in ("auto", "label", "actor", "host"):
         raise SimpluginError(f"colour is {by!r}; choose 'auto', 'label', 'actor' or 'host'")
@@ -77,29 +82,39 @@ def colouring(result: Result, by: Literal["auto", "label", "actor", "host"]) -> 
         several = 1 < len(actors) <= len(PALETTE)
         by = "label" if 1 <= len(labels) <= len(PALETTE) or (labels and not several) else "actor"
     if by == "label":
-        return _coloured(trace.label_code, (*trace.label_names, ""), work)
+        return _coloured(trace.label_code, (*trace.label_names, ""), work, groups)
     if by == "actor":
-        return _coloured(trace.actor_code, trace.actor_names, work)
-    return _coloured(trace.resource_code, trace.resource_names, work)
+        return _coloured(trace.actor_code, trace.actor_names, work, groups)
+    return _coloured(trace.resource_code, trace.resource_names, work, groups)
 
 
-def _coloured(codes: NDArray[np.int32], names: Sequence[str], work: NDArray[np.bool_]) -> Colouring:
-    """Assign colours to names in the order of their first appearance; nameless ones are grey."""
-    palette = np.array([*PALETTE, _NAMELESS])
-    order: dict[str, int] = {"": len(PALETTE)}
-    position = np.full(len(names), len(PALETTE), dtype=np.int64)
-    used, first = np.unique(codes[work], return_index=True)
-    for code in used[np.argsort(first)].tolist():
-        name = names[code]
-        if name:
-            order.setdefault(name, (len(order) - 1) % len(PALETTE))
-            position[code] = order[name]
-    colours = palette[position[codes]]
-    named = [name for name in order if name]
-    legend = {name: str(palette[order[name]]) for name in named}
-    if named and bool((position[codes[work]] == len(PALETTE)).any()):
+def _coloured(
+    codes: NDArray[np.int32], names: Sequence[str], work: NDArray[np.bool_], groups: Sequence[str]
+) -> Colouring:
+    """Assign colours to names in the order of `in_colour_order`; nameless ones are grey."""
+    used = np.unique(codes[work]).tolist()
+    number = {name: at for at, name in enumerate(in_colour_order([names[c] for c in used], groups))}
+    palette = [group_colour(number[name]) if name in number else _NAMELESS for name in names]
+    shown = {names[code] for code in used}
+    legend = {name: group_colour(at) for name, at in number.items() if name in shown}
+    many = len(legend) > len(PALETTE)
+    if legend and "" in shown:
         legend["(none)"] = _NAMELESS
-    return Colouring(colours, legend if len(named) <= len(PALETTE) else {})
+    return Colouring(np.array([*palette, _NAMELESS])[codes], {} if many else legend)
+
+
+def in_colour_order(names: Iterable[str], groups: Sequence[str] = ()) -> list[str]:
+    """Return distinct names in the order of their colours, the same in every chart.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Those of executions; empty ones are left out.
+    groups : sequence of str
+        Names that come first, in this order, such as all applications of a run. The others follow
+        in natural order.
+    """
+    return [*dict.fromkeys([*groups, *sorted(filter(None, set(names)), key=natural_order)])]
 
 
 def group_colour(number: int) -> str:

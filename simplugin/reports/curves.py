@@ -10,8 +10,8 @@ import numpy as np
 
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure as Curves
-from simplugin.reports.colours import PALETTE, group_colour
-from simplugin.reports.image_files import image_file, save
+from simplugin.reports.colours import GROUP_COLOURS, group_colour
+from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import DASHES, GREY, MARKERS
 
 if TYPE_CHECKING:
@@ -47,25 +47,31 @@ _SIDES = (
 _HALF_MARK = 4.0
 
 
-def curves(figures: Sequence[Curves], path: str | PathLike[str], *, title: str = "") -> None:
+def curves(
+    figures: Sequence[Curves], path: str | PathLike[str] | None = None, *, title: str = ""
+) -> Chart:
     """Draw curves, one panel a figure, below each other.
 
     Parameters
     ----------
     figures : sequence of Figure
         Charts to draw.
-    path : path
+    path : path, optional
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
     title : str
         Above everything.
+
+    Returns
+    -------
+    Chart
+        The drawing, which a notebook shows.
 
     Raises
     ------
     SimpluginError
         There is nothing to draw, the suffix is unknown, or the file cannot be written.
     """
-    target = image_file(path)
-    save(draw_curves(figures, title=title), target)
+    return drawn(lambda: draw_curves(figures, title=title), path)
 
 
 def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
@@ -91,10 +97,10 @@ def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
 
 def _panel(axes: Axes, curve: Curves) -> None:
     """Draw one figure."""
-    cycle = min(curve.cycle or len(PALETTE), len(PALETTE))
-    for number, (name, (x, y)) in enumerate(curve.series.items()):
+    cycle = min(curve.cycle or len(GROUP_COLOURS), len(GROUP_COLOURS))
+    for number, (name, (x, y)) in zip(curve.numbers(), curve.series.items(), strict=True):
         style: dict[str, Any] = {
-            "color": PALETTE[number % cycle],
+            "color": group_colour(number % cycle),
             "linestyle": DASHES[number // cycle % len(DASHES)],
             "linewidth": 1.3,
             "label": name,
@@ -102,7 +108,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
         if curve.bars:
             edges, heights = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
             # Only the first of several is filled, so that they remain distinct.
-            if not number:
+            if number == 0:
                 axes.stairs(heights, edges, fill=True, color=style["color"], alpha=0.25)
             axes.stairs(heights, edges, **style)
             continue
@@ -186,7 +192,7 @@ def _thinned(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> tuple[Any, Any
 
 def draw_points(axes: Axes, curve: Curves) -> None:
     """Draw the series of a figure that are points."""
-    for number, (name, (x, y)) in enumerate(curve.series.items()):
+    for number, (name, (x, y)) in zip(curve.numbers(), curve.series.items(), strict=True):
         if name in curve.names:
             axes.plot(
                 np.asarray(x, dtype=float), np.asarray(y, dtype=float), linestyle="",

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.errors import SimpluginError
+from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import (
     BLACK,
+    DPI,
     FONT,
     GREY,
     LINE,
@@ -26,7 +28,6 @@ from simplugin.reports.paper_sheet import (
     sheet,
     wrapped,
     write_key,
-    write_sheet,
 )
 from simplugin.reports.statistics import cumulated, exact_mean, finite, geometric_mean
 
@@ -53,13 +54,13 @@ _HEIGHT = 2.1
 
 def box_plot(
     groups: Groups,
-    path: str | PathLike[str],
+    path: str | PathLike[str] | None = None,
     *,
     label: str,
     unit: str = "",
     log: bool | None = None,
     width: Width = "column",
-) -> None:
+) -> Chart:
     """Draw a box for each group, with its values as dots.
 
     Boxes reach from quartile to quartile (type 7), with the median in them; whiskers to the last
@@ -71,7 +72,7 @@ def box_plot(
     ----------
     groups : mapping of str to sequence of float or None
         Values by group. Missing and infinite values are left out and counted beside the row.
-    path : path
+    path : path, optional
         A PNG, PDF or SVG file, by its suffix; an existing file is replaced.
     label, unit : str
         Name of the metric, and its SI unit.
@@ -81,13 +82,20 @@ def box_plot(
     width : {"column", "page"}
         3.4 or 7 inches.
 
+    Returns
+    -------
+    Chart
+        The drawing, which a notebook shows.
+
     Raises
     ------
     SimpluginError
         There is no group, a logarithmic axis was requested for values that are not positive, the
         suffix is unknown, or the file cannot be written.
     """
-    write_sheet(draw_boxes(groups, label=label, unit=unit, log=log, width=width), path)
+    return drawn(
+        lambda: draw_boxes(groups, label=label, unit=unit, log=log, width=width), path, dpi=DPI
+    )
 
 
 def draw_boxes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import natural_order, readable, scale_of
 from simplugin.reports.colours import Colouring, colouring
-from simplugin.reports.image_files import image_file, save
-from simplugin.reports.quantities import natural_order, readable, scale_of
+from simplugin.reports.image_files import Chart, drawn
 from simplugin.simulation import Result
 from simplugin.simulation.trace import KINDS, STATES
 
@@ -42,6 +42,8 @@ _RASTERISE_FROM = 20000
 _SEPARATE_UP_TO = 3000
 # Transfers smaller than this part of the largest have no rate.
 _LIGHT = 0.01
+# Times at which a host is off.
+_OFF: Any = {"facecolor": "#f0f0f0", "edgecolor": "#b0b0b0", "hatch": "////", "linewidth": 0.0}
 _DONE = STATES.index("done")
 
 
@@ -242,25 +244,28 @@ def _lanes(start: NDArray[np.float64], end: NDArray[np.float64]) -> tuple[NDArra
 
 def gantt(
     result: Result,
-    path: str | PathLike[str],
+    path: str | PathLike[str] | None = None,
     *,
     by: Literal["host", "actor"] = "host",
     colour: Literal["auto", "label", "actor", "host"] = "auto",
     only: Sequence[str] | None = None,
     window: tuple[float, float] | None = None,
     title: str = "",
-) -> None:
+    groups: Sequence[str] = (),
+    down: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+) -> Chart:
     """Draw the Gantt chart of a simulation.
 
     Executions are bars coloured by label, actor or host; transfers are thin bars above (sent) and
     below them (received), the darker the slower: contention shows. Overlapping activities are
-    side by side. Failed and cancelled activities are hatched in red.
+    side by side. Failed and cancelled activities are hatched in red, times at which a host was off
+    in grey.
 
     Parameters
     ----------
     result : Result
         Result of a simulation with ``trace=True``.
-    path : path
+    path : path, optional
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
     by : {"host", "actor"}
         Meaning of a row.
@@ -273,15 +278,26 @@ def gantt(
         First and last date to show [s].
     title : str
         Above the chart.
+    groups : sequence of str
+        Names in the order of their colours, such as all applications of a run, so that they are the
+        same as in other charts; names that are not among them follow in natural order.
+    down : mapping of str to sequence of (float, float)
+        Host to the times at which it was off [s], for rows of hosts: those of
+        `simplugin.simulation.down_times`, or such as actors returned that turned hosts off.
+
+    Returns
+    -------
+    Chart
+        The drawing, which a notebook shows.
 
     Raises
     ------
     SimpluginError
         The suffix is unknown, a name is, the window is empty, or the result has no trace.
     """
-    target = image_file(path)
-    figure = draw_gantt(result, by=by, colour=colour, only=only, window=window, title=title)
-    save(figure, target)
+    how: Any = {"by": by, "colour": colour, "only": only, "window": window, "title": title}
+    how |= {"groups": groups, "down": down}
+    return drawn(lambda: draw_gantt(result, **how), path)
 
 
 def draw_gantt(
@@ -292,6 +308,8 @@ def draw_gantt(
     only: Sequence[str] | None = None,
     window: tuple[float, float] | None = None,
     title: str = "",
+    groups: Sequence[str] = (),
+    down: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Figure:
     """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
     if by not in ("host", "actor"):
@@ -300,8 +318,8 @@ def draw_gantt(
         raise SimpluginError("the result has no trace to draw; simulate with trace=True")
     span = _span(result, window)
     layout = by_host(result, only) if by == "host" else by_actor(result, only)
-    chart = _Chart(result, layout, colouring(result, colour), span, title)
-    return chart.draw()
+    off = {} if down is None or by == "actor" else down
+    return _Chart(result, layout, colouring(result, colour, groups), span, title, off).draw()
 
 
 def _span(result: Result, window: tuple[float, float] | None) -> tuple[float, float]:
@@ -323,6 +341,7 @@ class _Chart:
     colours: Colouring
     span: tuple[float, float]
     title: str
+    down: Mapping[str, Sequence[tuple[float, float]]]
 
     def draw(self) -> Figure:
         """Draw everything."""
@@ -334,6 +353,7 @@ class _Chart:
         axes = figure.add_subplot(grid[0])
         below = figure.add_subplot(grid[1], sharex=axes)
         self._rows(axes, inches)
+        self._outages(axes)
         self._sleeps(axes)
         rates = self._transfers(axes)
         self._work(axes)
@@ -373,6 +393,15 @@ class _Chart:
         axes.set_axisbelow(True)
         for side in ("top", "right", "left", "bottom"):
             axes.spines[side].set_visible(False)
+
+    def _outages(self, axes: Axes) -> None:
+        """Hatch the times at which hosts were off."""
+        layout = self.layout
+        for name, centre, height in zip(layout.rows, layout.centre, layout.height, strict=True):
+            spans = [(off, back - off) for off, back in self.down.get(name, ())]
+            if spans:
+                low = float(centre - height / 2)
+                axes.broken_barh(spans, (low, float(height)), zorder=1, **_OFF)
 
     def _bars(self, axes: Axes, chosen: NDArray[np.bool_], **style: Any) -> Any:
         """Draw some of the bars as one collection."""
@@ -509,10 +538,12 @@ class _Chart:
             fontsize=9,
             color="#555555",
         )
-        legend = self.colours.legend.items()
+        legend = [Patch(facecolor=c, label=name) for name, c in self.colours.legend.items()]
+        if any(self.down.get(name) for name in self.layout.rows):
+            legend.append(Patch(label="off", **_OFF))
         if legend:
             axes.legend(
-                handles=[Patch(facecolor=colour, label=name) for name, colour in legend],
+                handles=legend,
                 loc="lower center",
                 bbox_to_anchor=(0.45, 1.0),
                 ncols=len(legend) if len(legend) <= 4 else -(-len(legend) // 2),

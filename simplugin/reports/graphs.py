@@ -10,7 +10,7 @@ import numpy as np
 
 from simplugin.errors import SimpluginError
 from simplugin.reports.colours import group_colour
-from simplugin.reports.image_files import image_file, save
+from simplugin.reports.image_files import Chart, drawn
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -39,26 +39,30 @@ _EDGE, _MARK = "#9a9a9a", "#222222"
 
 
 def draw_graphs(
-    charts: Sequence[GraphChart], path: str | PathLike[str], *, title: str = ""
-) -> None:
+    charts: Sequence[GraphChart], path: str | PathLike[str] | None = None, *, title: str = ""
+) -> Chart:
     """Draw graphs beside and below each other.
 
     Parameters
     ----------
     charts : sequence of GraphChart
         Charts to draw.
-    path : path
+    path : path, optional
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
     title : str
         Above everything.
+
+    Returns
+    -------
+    Chart
+        The drawing, which a notebook shows.
 
     Raises
     ------
     SimpluginError
         There is nothing to draw, the suffix is unknown, or the file cannot be written.
     """
-    target = image_file(path)
-    save(graphs_figure(charts, title=title), target)
+    return drawn(lambda: graphs_figure(charts, title=title), path)
 
 
 def graphs_figure(charts: Sequence[GraphChart], *, title: str = "") -> Figure:

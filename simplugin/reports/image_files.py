@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from simplugin.errors import SimpluginError
 
@@ -31,6 +33,8 @@ FALLBACKS = (
     "DejaVu Sans",
     "Unifont",
 )
+# Dots per inch of a notebook.
+_SCREEN = 100
 SUFFIXES = (".png", ".svg", ".pdf")
 
 
@@ -107,7 +111,7 @@ def image_file(path: str | PathLike[str]) -> Path:
     return target
 
 
-def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
+def save(figure: Figure, path: Path | BinaryIO, *, dpi: int = 150) -> None:
     """Write a figure; the same figure gives the same bytes.
 
     Letters that the usual font does not have are taken from others; of those that none has a
@@ -117,8 +121,8 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
     ----------
     figure : Figure
         Figure to write.
-    path : Path
-        Path returned by `image_file`; an existing file is replaced.
+    path : Path or binary file
+        Path returned by `image_file`; an existing file is replaced. A file gets PNG.
     dpi : int
         Pixels per inch of PNG files and of rasterised parts of others.
 
@@ -129,11 +133,11 @@ def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
     """
     absent = write_all_letters(figure)
     if absent:
-        warnings.warn(absence(absent), MissingLetters, stacklevel=3)
+        warnings.warn(absence(absent), MissingLetters, stacklevel=4)
     write_image(figure, path, dpi=dpi)
 
 
-def write_image(figure: Figure, path: Path, *, dpi: int) -> None:
+def write_image(figure: Figure, path: Path | BinaryIO, *, dpi: int) -> None:
     """Write a figure prepared by `write_all_letters`."""
     from matplotlib import rc_context
 
@@ -142,11 +146,53 @@ def write_image(figure: Figure, path: Path, *, dpi: int) -> None:
         ".pdf": {"CreationDate": None},
     }
     # Type 42: text remains text, as publishers require.
+    suffix = path.suffix.lower() if isinstance(path, Path) else ".png"
     settings: Any = {"svg.hashsalt": "simplugin", "svg.fonttype": "none", "pdf.fonttype": 42}
     with rc_context(settings), warnings.catch_warnings():
         # `save` warns once a figure, with the remedy.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         try:
-            figure.savefig(path, dpi=dpi, metadata=dates.get(path.suffix.lower()))
+            figure.savefig(path, dpi=dpi, metadata=dates.get(suffix))
         except OSError as error:
             raise SimpluginError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing that a notebook shows.
+
+    Attributes
+    ----------
+    figure : matplotlib.figure.Figure
+        To be adorned further.
+    dpi : int
+        Pixels per inch of PNG files.
+    """
+
+    figure: Figure
+    dpi: int = 150
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a PNG, SVG or PDF file, by its suffix; an existing file is replaced.
+
+        Raises
+        ------
+        SimpluginError
+            The suffix is unknown, or the file cannot be written.
+        """
+        save(self.figure, image_file(path), dpi=self.dpi)
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Show the drawing in a notebook, with more pixels than it is wide there."""
+        file = BytesIO()
+        save(self.figure, file, dpi=self.dpi)
+        return file.getvalue(), {"width": round(self.figure.get_figwidth() * _SCREEN)}
+
+
+def drawn(draw: Callable[[], Figure], path: str | PathLike[str] | None, *, dpi: int = 150) -> Chart:
+    """Draw a chart; write it if there is a path, whose suffix is checked before."""
+    target = None if path is None else image_file(path)
+    made = Chart(draw(), dpi)
+    if target is not None:
+        save(made.figure, target, dpi=dpi)
+    return made

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from simplugin.formatting import percent, readable
 from simplugin.listings import Cell, Listing
-from simplugin.reports.quantities import percent, readable
 from simplugin.reports.tables import house_table, summary_table
 from simplugin.rows import Row
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import SCALED, SYMBOLS, scale_of
 from simplugin.reports.colours import group_colour
-from simplugin.reports.image_files import families, image_file, lacking, save
-from simplugin.reports.quantities import SCALED, SYMBOLS, scale_of
+from simplugin.reports.image_files import families, lacking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from os import PathLike
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -95,17 +94,6 @@ def sheet(width: Width, height: float) -> tuple[Figure, Axes]:
         side.set_visible(name in ("left", "bottom"))
         side.set_linewidth(0.6)
     return figure, axes
-
-
-def write_sheet(figure: Figure, path: str | PathLike[str]) -> None:
-    """Write a figure as PNG, PDF or SVG, by its suffix; the same figure gives the same bytes.
-
-    Raises
-    ------
-    SimpluginError
-        The suffix is unknown, or the file cannot be written.
-    """
-    save(figure, image_file(path), dpi=DPI)
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simplugin.reports.colours import group_colour, reads_dark
-from simplugin.reports.image_files import image_file, save
+from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import (
     DASHES,
     GREY,
@@ -46,23 +46,27 @@ _DATE = "date"
 _DASHES = DASHES[1:4]
 
 
-def draw_schedule(chart: ScheduleChart, path: str | PathLike[str]) -> None:
+def draw_schedule(chart: ScheduleChart, path: str | PathLike[str] | None = None) -> Chart:
     """Draw a Gantt chart: processors by cluster, a colour for each group.
 
     Parameters
     ----------
     chart : ScheduleChart
         Charts to draw.
-    path : path
+    path : path, optional
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced.
+
+    Returns
+    -------
+    Chart
+        The drawing, which a notebook shows.
 
     Raises
     ------
     SimpluginError
         The suffix is unknown, or the file cannot be written.
     """
-    target = image_file(path)
-    save(schedule_figure(chart), target)
+    return drawn(lambda: schedule_figure(chart), path)
 
 
 def schedule_figure(chart: ScheduleChart) -> Figure:
@@ -173,7 +177,14 @@ class _Drawing:
             low, high = float(self.bottom[start]), float(self.bottom[stop - 1]) + 1
             axes.axhspan(low, high, color="#f5f5f5", linewidth=0, zorder=0)
             centres.append((low + high) / 2)
-        names = [f"{wrapped(name, _CLUSTER, 9)}\n{size}" for name, size in self.chart.clusters]
+        names = [wrapped(name, _CLUSTER, 9) for name, _ in self.chart.clusters]
+        # Hosts of a few lanes have room for their names only.
+        rooms = np.diff(self.bottom[self.first[:-1]]) * self.inches / self.extent
+        if np.all(rooms >= 2 * LINE * 9 * POINT):
+            names = [
+                f"{name}\n{size}"
+                for name, (_, size) in zip(names, self.chart.clusters, strict=True)
+            ]
         axes.set_yticks(centres, names)
         for label in axes.get_yticklabels():
             label.set_parse_math(False)

@@ -11,10 +11,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.reports.quantities import percent, readable
+from simplugin.formatting import percent, readable
 from simplugin.rows import Row
 from simplugin.simulation import Result
-from simplugin.simulation.trace import KINDS, STATES
+from simplugin.simulation.trace import KINDS, STATES, UNITS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 _MOST = 8
 _BAR = 12
 _NOUNS = {"exec": "execution", "ptask": "parallel task", "comm": "transfer", "sleep": "sleep"}
-_UNITS = {"exec": "flop", "ptask": "flop", "comm": "byte", "sleep": "s"}
-# Metrics that are omitted if they are 0.
-_ZERO_IS_SILENT = {"actors_killed", "activities_failed"}
 
 
 def print_result(
@@ -75,19 +72,8 @@ def summary_table(row: Row) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(style="cyan")
     table.add_column(justify="right")
-    for metric in row:
-        if metric.value is None or (metric.name in _ZERO_IS_SILENT and not metric.value):
-            continue
-        value = metric.value
-        shown = readable(value, metric.unit)
-        if metric.name == "utilisation" and isinstance(value, float):
-            shown = percent(value)
-        table.add_row(metric.name.replace("_", " "), shown)
-    if row.best is not None:
-        unit = row.metric(row.best.metric).unit
-        what = row.best.metric.replace("_", " ")
-        table.add_row(f"{row.best.proof} of {what}", readable(row.best.value, unit))
-        table.add_row("gap", percent(row.gap))
+    for name, shown in row.lines():
+        table.add_row(name, shown)
     return table
 
 
@@ -117,8 +103,8 @@ def activities_table(result: Result, most: int = _MOST) -> Table | None:
             readable(len(rows)),
             readable(failed) if failed else "",
             readable(time / len(rows), "s"),
-            readable(amount, _UNITS[kind]),
-            readable(amount / time, f"{_UNITS[kind]}/s") if is_rate else "",
+            readable(amount, UNITS[kind]),
+            readable(amount / time, f"{UNITS[kind]}/s") if is_rate else "",
         )
     _say_rest(table, len(groups), most)
     return table
@@ -139,7 +125,7 @@ def hosts_table(result: Result, most: int = _MOST) -> Table | None:
     if with_energy:
         table.add_column("energy", justify="right")
     for host in order[:most].tolist():
-        share = float(hosts.busy[host]) / result.clock if result.clock > 0 else None
+        share = float(hosts.utilisation[host]) if result.clock > 0 else None
         cells = [
             hosts.name[host],
             readable(float(hosts.flops[host]), "flop"),

@@ -67,9 +67,9 @@ def write_outputs(scenario: Scenario, outcome: Outcome) -> list[Path]:
             written.append(path)
         path = output_path(scenario, "trace")
         if path is not None:
-            parquet = path.suffix.lower() == ".parquet"
-            write = outcome.result.trace.to_parquet if parquet else outcome.result.trace.to_csv
-            write(path)
+            trace = outcome.result.trace
+            writers = {".csv": trace.to_csv, ".json": trace.to_chrome}
+            writers.get(path.suffix.lower(), trace.to_parquet)(path)
             written.append(path)
     except OSError as error:
         raise SimpluginError(f"{path}: cannot be written: {error.strerror or error}") from error
@@ -206,7 +206,8 @@ def figure_from(document: Mapping[str, Any]) -> Figure:
     """Return the curves of a document of `figure_document`; points as arrays."""
     series = {name: (np.array(x), np.array(y)) for name, (x, y) in document["series"].items()}
     names = {name: tuple(listed) for name, listed in document["names"].items()}
-    return Figure(**{**document, "series": series, "names": names})
+    groups = tuple(document.get("groups", ()))
+    return Figure(**{**document, "series": series, "names": names, "groups": groups})
 
 
 def chart_document(chart: ScheduleChart) -> dict[str, Any]:

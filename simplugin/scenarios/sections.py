@@ -177,7 +177,7 @@ class OutputSection(Section):
     result : str, optional
         The row, totals and returned values as JSON.
     trace : str, optional
-        Activities as CSV or Parquet, by the suffix.
+        Activities as CSV, Parquet or, for Perfetto, JSON, by the suffix.
     gantt : str, optional
         The Gantt chart as PNG, SVG or PDF, by the suffix.
     curves : str, optional
@@ -254,7 +254,7 @@ class OutputSection(Section):
 
 FORMATS = {
     "result": (".json",),
-    "trace": (".csv", ".parquet"),
+    "trace": (".csv", ".parquet", ".json"),
     "gantt": (".png", ".svg", ".pdf"),
     "curves": (".png", ".svg", ".pdf"),
     "graphs": (".png", ".svg", ".pdf"),

@@ -83,7 +83,7 @@ def of_hosts(result: Result, measure: str) -> NDArray[np.float64] | None:
         return hosts.energy if result.provenance.get("energy") else None
     if measure == "computed":
         return hosts.flops
-    return hosts.busy if measure == "busy" else hosts.busy / (result.clock or np.nan)
+    return hosts.busy if measure == "busy" else hosts.utilisation
 
 
 def hosts_listing(result: Result) -> Listing:

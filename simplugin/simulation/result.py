@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from collections import Counter
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import html_table, readable
 from simplugin.simulation.digests import digest
 from simplugin.simulation.trace import Columns, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Hosts and links that a notebook shows of a result.
+_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +43,34 @@ class Returned:
     state: str
 
 
+class ReturnedValues(tuple[Returned, ...]):
+    """A tuple of `Returned` that becomes a table."""
+
+    __slots__ = ()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame, one row an actor: name, host, value, state."""
+        import pandas as pd
+
+        names = [each.name for each in fields(Returned)]
+        columns = {name: [getattr(actor, name) for actor in self] for name in names}
+        # Arrays and other containers stay what they are.
+        return pd.DataFrame({name: pd.Series(columns[name], dtype=object) for name in names})
+
+    def _repr_html_(self) -> str:
+        """Show the first actors in a notebook."""
+        columns = [(each.name, "") for each in fields(Returned)]
+        lines = ((actor.name, actor.host, actor.value, actor.state) for actor in self)
+        return html_table(columns, lines, len(self), title="Returned values")
+
+
 class _Totals(Columns):
     """Data classes of a column of names and columns of numbers."""
+
+    # Title of the table, its column whose largest values come first, and units; ``%``: a ratio.
+    title: ClassVar[str]
+    order: ClassVar[str]
+    units: ClassVar[dict[str, str]]
 
     name: tuple[str, ...]
 
@@ -51,8 +86,28 @@ class _Totals(Columns):
             raise SimpluginError(f"the result has no {name!r}") from None
         return {each: float(getattr(self, each)[at]) for each in self.dtypes}
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a data frame, one row a resource."""
+        import pandas as pd
 
-@dataclass(frozen=True, eq=False)
+        columns = {each: getattr(self, each) for each in self.dtypes}
+        return pd.DataFrame({"name": list(self.name), **columns})
+
+    def _repr_html_(self) -> str:
+        """Show those that did most in a notebook."""
+        return self.html(20)
+
+    def html(self, most: int) -> str:
+        """Return a table of the `most` resources that did most."""
+        known = {each: getattr(self, each) for each in self.units}
+        known = {each: column for each, column in known.items() if not np.isnan(column).all()}
+        order = np.argsort(-getattr(self, self.order), kind="stable")[:most].tolist()
+        lines = [(self.name[at], *(float(each[at]) for each in known.values())) for at in order]
+        columns = [("name", ""), *((each, self.units[each]) for each in known)]
+        return html_table(columns, lines, len(self), title=self.title, most=most)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class HostTotals(_Totals):
     """Totals of each host, as columns.
 
@@ -66,17 +121,33 @@ class HostTotals(_Totals):
         Time with at least one execution [s].
     energy : float64, shape (n,)
         Energy consumed [J]; NaN if it was not asked for.
+    utilisation : float64, shape (n,)
+        Part of the simulated time with at least one execution, `busy` divided by the end date, as
+        in tables and metrics. A host of four cores that computes one task at a time is utilised,
+        too; the mean load of all its cores is what the plug-in ``host_load`` measures. NaN for a
+        simulation of no time.
     """
 
-    dtypes = dict.fromkeys(("flops", "busy", "energy"), np.float64)
+    title = "Hosts"
+    order = "busy"
+    units: ClassVar = {"flops": "flop", "busy": "s", "utilisation": "%", "energy": "J"}
+    dtypes = dict.fromkeys(("flops", "busy", "energy", "utilisation"), np.float64)
 
     name: tuple[str, ...]
     flops: NDArray[np.float64]
     busy: NDArray[np.float64]
     energy: NDArray[np.float64]
+    # `Result` knows the end date.
+    utilisation: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        """Freeze the columns."""
+        if not len(self.utilisation):
+            object.__setattr__(self, "utilisation", np.full(len(self.name), np.nan))
+        super().__post_init__()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinkTotals(_Totals):
     """Totals of each link, as columns.
 
@@ -91,6 +162,9 @@ class LinkTotals(_Totals):
         without ``wattage_range``, as in SimGrid.
     """
 
+    title = "Links"
+    order = "bytes"
+    units: ClassVar = {"bytes": "byte", "energy": "J"}
     dtypes = dict.fromkeys(("bytes", "energy"), np.float64)
 
     name: tuple[str, ...]
@@ -98,7 +172,7 @@ class LinkTotals(_Totals):
     energy: NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """A simulation that came to its end.
 
@@ -109,8 +183,8 @@ class Result:
     ----------
     clock : float
         End date [s].
-    returned : tuple of Returned
-        Each actor, in order of creation.
+    returned : ReturnedValues
+        A tuple of `Returned`, one for each actor, in order of creation.
     hosts : HostTotals
         Totals by host.
     links : LinkTotals
@@ -126,12 +200,40 @@ class Result:
     """
 
     clock: float
-    returned: tuple[Returned, ...]
+    returned: ReturnedValues
     hosts: HostTotals
     links: LinkTotals
     trace: Trace
     provenance: dict[str, Any]
     plugins: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Complete what depends on the end date, and let the returned values become a table."""
+        utilisation = self.hosts.busy / (self.clock or np.nan)
+        object.__setattr__(self, "hosts", replace(self.hosts, utilisation=utilisation))
+        object.__setattr__(self, "returned", ReturnedValues(self.returned))
+
+    def __repr__(self) -> str:
+        """Return the end and the numbers of actors, by their states, and of activities."""
+        return f"<Result: {self._facts()}>"
+
+    def _facts(self) -> str:
+        """Return the end and the numbers of actors and activities."""
+        states = Counter(actor.state for actor in self.returned)
+        actors = [f"{readable(count)} {state}" for state, count in states.items()]
+        facts = [f"ends at {readable(self.clock, 's')}", f"actors: {', '.join(actors) or 'none'}"]
+        return "; ".join([*facts, f"activities: {readable(len(self.trace))}"])
+
+    def _repr_html_(self) -> str:
+        """Show end, totals and provenance in a notebook."""
+        provenance = ((name, str(value)) for name, value in self.provenance.items())
+        table = html_table((("", ""), ("", "")), provenance, 0, most=len(self.provenance))
+        parts = [part for part in (self.hosts, self.links) if getattr(part, part.order).any()]
+        return (
+            f"<p><b>Result</b>: {escape(self._facts())}</p>"
+            + "".join(part.html(_SHOWN) for part in parts)
+            + f"<details><summary>Provenance</summary>{table}</details>"
+        )
 
     def values(self, name: str) -> list[Any]:
         """Return what the actors called `name` returned, in order of creation."""
@@ -182,6 +284,7 @@ def _contents(result: Result) -> list[Any]:
         (each.name, getattr(part, each.name))
         for part in (result.hosts, result.links, result.trace)
         for each in fields(part)
+        if each.name != "utilisation"  # it follows from the others
     ]
     contents = [result.clock, returned, columns, result.provenance]
     return [*contents, result.plugins] if result.plugins else contents

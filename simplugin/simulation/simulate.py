@@ -204,7 +204,7 @@ def _located(error: NeverAwaitedError, again: Supervision) -> NeverAwaitedError:
 
 def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
     """Build the result from what the simulation's process sent."""
-    from simplugin.simulation.result import Result, Returned
+    from simplugin.simulation.result import Result, Returned, ReturnedValues
 
     names, hosts, packed, states = parts["returned"]
     try:
@@ -213,7 +213,7 @@ def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
         raise SimulationError(f"what the actors returned cannot be read here: {error!r}") from error
     return Result(
         clock=float(parts["clock"]),
-        returned=tuple(map(Returned, names, hosts, values, states)),
+        returned=ReturnedValues(map(Returned, names, hosts, values, states)),
         hosts=parts["hosts"],
         links=parts["links"],
         trace=parts["trace"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SetupError
+from simplugin.formatting import html_table, readable
+from simplugin.simulation.chrome_trace import write_chrome_trace
 from simplugin.simulation.digests import canonical_bytes
 
 if TYPE_CHECKING:
@@ -21,7 +23,11 @@ if TYPE_CHECKING:
 
 KINDS = ("exec", "ptask", "comm", "sleep")
 STATES = ("done", "failed", "canceled")
+# Of amounts, by kind.
+UNITS = {"exec": "flop", "ptask": "flop", "comm": "byte", "sleep": "s"}
 COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "amount", "state")
+# Activities that a notebook shows.
+_SHOWN = 20
 
 
 def read_only(values: Any, dtype: Any) -> NDArray[Any]:
@@ -37,7 +43,7 @@ def read_only(values: Any, dtype: Any) -> NDArray[Any]:
 class Columns:
     """Data classes of texts and of columns that cannot be written to.
 
-    They are equal when the canonical bytes of their fields are.
+    They are equal when the canonical bytes of their fields are, and show themselves in notebooks.
     """
 
     # Of the columns; the other fields are tuples of texts.
@@ -67,12 +73,19 @@ class Columns:
         """Hash the fields."""
         return hash(self._bytes())
 
+    def __repr__(self) -> str:
+        """Return the kind and number of rows; there may be millions."""
+        return f"<{type(self).__name__}: {len(self)} rows>"
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
     def _bytes(self) -> bytes:
         """Return the canonical bytes of the fields."""
         return canonical_bytes([getattr(self, each.name) for each in fields(self)])  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace(Columns):
     """The activities of a simulation, in order of their end.
 
@@ -179,12 +192,29 @@ class Trace(Columns):
             "state": (STATES, self.state_code),
         }
 
+    def _repr_html_(self) -> str:
+        """Show the first activities in a notebook."""
+        first = replace(self, **{name: getattr(self, name)[:_SHOWN] for name in self.dtypes})
+        lines = [(*row[:6], readable(row[6], UNITS[row[2]]), row[7]) for row in first.rows()]
+        columns = [(name, "s" if name in ("start", "end") else "") for name in COLUMNS]
+        return html_table(columns, lines, len(self), title="Activities", most=_SHOWN)
+
     def to_csv(self, path: str | PathLike[str]) -> None:
         """Write a CSV file with a header line; floats keep every digit."""
         with Path(path).open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(COLUMNS)
             writer.writerows(self.rows())
+
+    def to_chrome(self, path: str | PathLike[str]) -> None:
+        """Write the Trace Event Format that ui.perfetto.dev and chrome://tracing show, as JSON.
+
+        A process is a host, a thread a lane of executions, transfers or sleeps that do not overlap;
+        arrows lead from the senders of transfers to the receivers. Dates are in microseconds,
+        with fractions.
+        """
+        with Path(path).open("w", encoding="utf-8") as file:
+            write_chrome_trace(file, self.rows(), UNITS)
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
         """Write a Parquet file; texts are dictionary-encoded.

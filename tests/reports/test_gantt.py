@@ -10,7 +10,7 @@ from matplotlib.collections import PolyCollection
 from simplugin import Cluster, Platform, simulate
 from simplugin.errors import SimpluginError
 from simplugin.reports import draw_gantt
-from simplugin.reports.colours import PALETTE, colouring
+from simplugin.reports.colours import PALETTE, colouring, group_colour
 from simplugin.reports.gantt import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
 
 
@@ -50,8 +50,7 @@ def test_more_names_than_colours_have_no_legend():
     result = simulate(Platform(Cluster("c", "0-0", 1e9, 1e8, 1e-4)), [("0", busy)])
     colours = colouring(result, "label")
     assert colours.legend == {}
-    assert set(colours.of_activity) == set(PALETTE)
-    assert colours.of_activity[0] == colours.of_activity[-1]
+    assert colours.of_activity.tolist() == [group_colour(n) for n in range(len(PALETTE) + 1)]
 
 
 def test_window_and_title(result):
@@ -126,6 +125,20 @@ def test_hundreds_of_hosts():
     assert labels[0] == "h-0"
     assert max(figure.get_size_inches()) <= 16
     assert len(collections(figure)[0].get_paths()) == 300
+
+
+def test_times_off_are_hatched_behind_their_row(result):
+    figure = draw_gantt(result, down={"node-2": [(0.5, 1.0), (4.0, 5.0)], "idle": [(0.0, 9.0)]})
+    [off] = [each for each in collections(figure) if each.get_zorder() == 1]
+    assert off.get_hatch()
+    spans = [path.vertices[:, 0] for path in off.get_paths()]
+    assert [(each.min(), each.max()) for each in spans] == [(0.5, 1.0), (4.0, 5.0)]
+    layout = by_host(result)
+    row, heights = layout.rows.index("node-2"), off.get_paths()[0].vertices[:, 1]
+    assert (heights.min() + heights.max()) / 2 == pytest.approx(layout.centre[row])
+    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert legend[-1] == "off"
+    assert len(collections(draw_gantt(result, by="actor", down={"node-2": [(0.5, 1.0)]}))) == 4
 
 
 UNTRACED = {"trace": (), "provenance": {"trace": False}}

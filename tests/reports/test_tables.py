@@ -4,8 +4,8 @@ import pytest
 from rich.console import Console
 
 from simplugin import Cluster, Platform, simulate
+from simplugin.formatting import percent, readable
 from simplugin.reports import print_result
-from simplugin.reports.quantities import percent, readable
 from simplugin.rows import Best, Metric, Row
 
 

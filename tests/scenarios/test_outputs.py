@@ -26,7 +26,17 @@ def test_nothing_is_written_unless_asked(lab):
     assert set(lab.iterdir()) - {lab / "__pycache__"} == before
 
 
-@pytest.mark.parametrize(("name", "read"), [("t.csv", pd.read_csv), ("t.parquet", pd.read_parquet)])
+def read_chrome(path):
+    events = json.loads(path.read_text())["traceEvents"]
+    shown = {each["args"]["actor"] + each["name"]: each for each in events if each["ph"] == "X"}
+    ends = [(each["ts"] + each["dur"]) / 1e6 for each in shown.values()]
+    return {"label": [each["name"] for each in shown.values()], "end": ends}
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("t.csv", pd.read_csv), ("t.parquet", pd.read_parquet), ("t.JSON", read_chrome)],
+)
 def test_files_go_where_the_scenario_says(lab, name, read):
     keys = f"directory = 'made/here'\nresult = 'r.json'\ntrace = '{name}'\ngantt = 'g.png'"
     scenario = with_output(lab, keys)

@@ -124,6 +124,29 @@ def test_values_by_name(result: Result, two_hosts: Path) -> None:
     assert named.value_of("only")["at"] == 2.0
 
 
+def test_data_frames(result: Result) -> None:
+    hosts = result.hosts.to_pandas()
+    assert hosts.columns.tolist() == ["name", "flops", "busy", "energy", "utilisation"]
+    assert dict(zip(hosts["name"], hosts["flops"], strict=True)) == {"ada": 1e9, "bob": 2e9}
+    # Both compute for 1 s of the 2 s.
+    assert hosts["utilisation"].tolist() == pytest.approx([0.5, 0.5])
+    assert result.hosts.row("ada")["utilisation"] == pytest.approx(0.5)
+    assert result.links.to_pandas()["name"].tolist() == list(result.links.name)
+    returned = result.returned.to_pandas()
+    assert returned[["host", "state"]].values.tolist() == [["ada", "ended"], ["bob", "ended"]]
+    assert [value["at"] for value in returned["value"]] == [2.0, 2.0]
+
+
+def test_totals_of_no_time_have_no_utilisation(two_hosts: Path) -> None:
+    async def idle(me: Any) -> None:
+        pass
+
+    found = simulate(two_hosts, [("ada", idle)])
+    assert np.isnan(found.hosts.utilisation).all()
+    assert "ends at 0 s" in found._repr_html_()
+    assert len(repr(found)) < 100
+
+
 def test_killed_actor_has_no_value(two_hosts: Path) -> None:
     actors = [
         Placement("ada", worker, (1e12,), name="slow", kill_time=5),

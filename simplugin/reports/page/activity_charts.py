@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import heappush, heapreplace
 
-from simplugin.charts import Bar, ScheduleChart
+from simplugin.charts import Bar, ScheduleChart, lanes
+from simplugin.formatting import natural_order
 from simplugin.listings import Listing
-from simplugin.reports.colours import PALETTE
-from simplugin.reports.quantities import natural_order
+from simplugin.reports.colours import PALETTE, in_colour_order
 
 _WORK = ("exec", "ptask")
 _TRANSFERS = "transfers"
 _FAILED = "(not finished)"
+_ALL, _NAMELESS = "executions", "(none)"
+# Groups that come after those that have names.
+_SPECIAL = (_ALL, _NAMELESS, _FAILED)
 _ARROW = "->"
 
 
-def activity_chart(activities: Listing, *, title: str = "") -> ScheduleChart:
+def activity_chart(
+    activities: Listing, *, title: str = "", groups: Sequence[str] = ()
+) -> ScheduleChart:
     """Lay out the activities of a run as bars: a band a host, a lane for each simultaneous one.
 
     Colours denote labels if executions have from one to eight of them, else actors if
@@ -28,6 +32,8 @@ def activity_chart(activities: Listing, *, title: str = "") -> ScheduleChart:
         Columns actor, resource, kind, label, start, end and state, in any order.
     title : str
         Title of the chart.
+    groups : sequence of str
+        Names that have the first colours, such as all applications of a run.
 
     Returns
     -------
@@ -38,7 +44,9 @@ def activity_chart(activities: Listing, *, title: str = "") -> ScheduleChart:
     rows = list(zip(*(activities.column(name) for name in names), strict=True))
     work = [row for row in rows if row[2] in _WORK]
     coloured = _coloured_by(work)
-    groups = list(dict.fromkeys(_group(row, coloured) for row in work))
+    found = {_group(row, coloured) for row in work}
+    named = in_colour_order(found - set(_SPECIAL), groups)
+    groups = [*named, *(each for each in _SPECIAL if each in found)]
     bars: dict[tuple[str, bool], list[tuple[float, float, int, str]]] = {}
     for row in rows:
         _, resource, kind, label, start, end, _ = row
@@ -66,7 +74,7 @@ def _group(row: Sequence[object], coloured: int | None) -> str:
     """Return the group of an execution."""
     if row[6] not in ("done", None):
         return _FAILED
-    return "executions" if coloured is None else str(row[coloured] or "(none)")
+    return _ALL if coloured is None else str(row[coloured] or _NAMELESS)
 
 
 def _chart(
@@ -81,29 +89,13 @@ def _chart(
     for host in hosts:
         size = 0
         for transfers in (False, True):
-            placed, lanes = _lanes(bars.get((host, transfers), []))
+            placed = sorted(bars.get((host, transfers), []))
+            lane_of = lanes([bar[:2] for bar in placed])
             drawn += [
                 Bar(group, (first + size + lane,), start, end, label)
-                for (start, end, group, label), lane in placed
+                for (start, end, group, label), lane in zip(placed, lane_of, strict=True)
             ]
-            size += lanes
+            size += max(lane_of, default=-1) + 1
         clusters.append((host, size))
         first += size
     return ScheduleChart("activities", title, tuple(clusters), tuple(groups), tuple(drawn), facts)
-
-
-def _lanes(
-    bars: list[tuple[float, float, int, str]],
-) -> tuple[list[tuple[tuple[float, float, int, str], int]], int]:
-    """Assign simultaneous bars to different lanes, as few as possible."""
-    placed = []
-    free: list[tuple[float, int]] = []
-    for bar in sorted(bars):
-        if free and free[0][0] <= bar[0]:
-            lane = free[0][1]
-            heapreplace(free, (bar[1], lane))
-        else:
-            lane = len(free)
-            heappush(free, (bar[1], lane))
-        placed.append((bar, lane))
-    return placed, len(free)

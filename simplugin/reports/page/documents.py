@@ -12,7 +12,7 @@ import numpy as np
 
 from simplugin.charts import ScheduleChart
 from simplugin.claims import headline
-from simplugin.figures import Figure
+from simplugin.figures import Figure, groups_of
 from simplugin.listings import Listing
 from simplugin.reports.colours import GROUP_COLOURS
 from simplugin.reports.page.activity_charts import activity_chart
@@ -142,7 +142,7 @@ def _kept(kept: KeptRun) -> dict[str, Any]:
     """Return a kept run; its activities as a chart where it has no schedule."""
     schedule = kept.schedule
     if schedule is None and kept.activities is not None and kept.activities.lines:
-        schedule = activity_chart(kept.activities)
+        schedule = activity_chart(kept.activities, groups=groups_of(kept.figures))
     return {
         "title": kept.title,
         "schedule": schedule and schedule_document(schedule),
@@ -178,6 +178,7 @@ def figure_document(figure: Figure) -> dict[str, Any]:
         "lines": [[name, float(level)] for name, level in figure.lines.items()],
         "log": figure.log_y,
         "cycle": figure.cycle,
+        "numbers": figure.numbers(),
         "bars": figure.bars,
         "names": bool(figure.names),
         "whole": figure.whole,

@@ -44,7 +44,7 @@ function drawCurves(target, figure) {
   const inside = drawn("g", { "clip-path": `url(#${clip})` });
   figure.lines.forEach(([name, level], at) => inside.append(drawn("line", { x1: left, x2: width - RIGHT, y1: up(level), y2: up(level), class: "level", "stroke-dasharray": DASHES[1 + (at % 4)] }, drawn("title", {}, name))));
   const cycle = Math.min(figure.cycle ?? COLOURS, COLOURS);
-  const keys = figure.series.map((each, number) => ({ name: each.name, number: number % cycle, dash: Math.floor(number / cycle) }));
+  const keys = figure.series.map((each, at) => ({ name: each.name, number: figure.numbers[at] % cycle, dash: Math.floor(figure.numbers[at] / cycle) }));
   figure.series.forEach((each, at) => inside.append(oneSeries(each, keys[at], across, up, figure.bars)));
   svg.append(inside);
   return target.replaceChildren(svg, keyOf(keys, figure.lines));

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from simplugin.formatting import PREFIXES
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.platform import PlatformElement, Zone, ZoneElement
-from simplugin.reports.quantities import PREFIXES
 
 _TOPOLOGIES = {"TORUS": "torus", "FAT_TREE": "fat tree", "DRAGONFLY": "dragonfly"}
 _NUMBER = re.compile(r"[-_.]?\d+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.image_files import image_file, save
+from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.platforms.blocks import WIDTH, blocks
 from simplugin.reports.platforms.ink import figure_of
 from simplugin.reports.platforms.items import Detail, Item, Survey
@@ -30,18 +30,18 @@ _MOST_LISTED = 40
 
 def draw_platform(
     platform: Platform,
-    path: str | PathLike[str],
+    path: str | PathLike[str] | None = None,
     *,
     title: str = "",
     detail: DetailName = "auto",
-) -> None:
+) -> Chart:
     """Draw a platform.
 
     Parameters
     ----------
     platform : Platform
         Charts to draw.
-    path : path
+    path : path, optional
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced. The same platform gives
         the same bytes.
     title : str
@@ -51,13 +51,17 @@ def draw_platform(
         ``clusters``: hosts of a zone as a box. ``sites``: each part of the outermost zone as a box
         that names its largest clusters. ``auto``: as much of it as fits on a sheet.
 
+    Returns
+    -------
+    Chart
+        The drawing, which a notebook shows.
+
     Raises
     ------
     SimpluginError
         There is no host, the suffix is unknown, or the file cannot be written.
     """
-    target = image_file(path)
-    save(platform_figure(platform, title=title, detail=detail), target)
+    return drawn(lambda: platform_figure(platform, title=title, detail=detail), path)
 
 
 def platform_figure(platform: Platform, *, title: str = "", detail: DetailName = "auto") -> Figure:
