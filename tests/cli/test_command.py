@@ -16,7 +16,7 @@ from changed_scenarios import change
 from simplugin.campaigns.store.schema import make_empty
 
 TASK_GRAPHS = Path(__file__).parents[2] / "scenarios" / "taskgraphs.toml"
-COMMAND = [sys.executable, "-m", "simplugin.cli"]
+COMMAND = [sys.executable, "-m", "simplugin"]
 # 200 MB at 100 MB/s, then 6 Gflop at 2 Gflop/s.
 END = 2.0 + 3.0
 
