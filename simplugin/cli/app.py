@@ -116,7 +116,8 @@ def run(
     start_server(BACK_ENDS[back_end or BackEnd.coroutines])
     from simplugin.cli.run import run_command
 
-    run_command(scenario, back_end, seed, output, trust=trust or (), as_json=as_json)
+    chosen = back_end and back_end.value
+    run_command(scenario, chosen, seed, output, trust=trust or (), as_json=as_json)
 
 
 @app.command()

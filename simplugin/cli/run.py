@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
 
 if TYPE_CHECKING:
     from simplugin.inputs.kinds import Outcome
+    from simplugin.platforms import Platform
 
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
 _MOST_LINKS = 20000
@@ -49,8 +51,13 @@ def run_command(
         document = outcome_document(outcome) | {"files": [str(path) for path in written]}
         sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
         return
-    _print_tables(scenario, outcome)
-    for path in _written(scenario, outcome, console):
+    with ThreadPoolExecutor(1) as pool:
+        bandwidths = _ask_bandwidths(scenario, outcome, pool)
+        try:
+            written = _written(scenario, outcome, console)
+        finally:
+            _print_tables(scenario, outcome, bandwidths)
+    for path in written:
         sys.stdout.write(f"wrote {short(path)}\n")
 
 
@@ -75,7 +82,9 @@ def _overridden(
     return replace(scenario, simulation=simulation, output=output)
 
 
-def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
+def _print_tables(
+    scenario: Scenario, outcome: Outcome, asked: Future[dict[str, float] | None] | None
+) -> None:
     """Print what came out, for humans."""
     from simplugin.reports.listings import print_listings
     from simplugin.reports.tables import print_result
@@ -85,21 +94,32 @@ def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
     if outcome.listings:
         print_listings(outcome.row, outcome.listings, console=console, title=title)
         return
-    bandwidths = _bandwidths(scenario, len(outcome.result.links))
+    bandwidths = asked and asked.result()
     print_result(outcome.result, outcome.row, console=console, title=title, bandwidths=bandwidths)
 
 
-def _bandwidths(scenario: Scenario, count: int) -> dict[str, float] | None:
-    """Ask SimGrid for the bandwidths of shared links, which are not in the result."""
-    from simplugin.simulation.resolve import resolve
-
-    if not 0 < count <= _MOST_LINKS:
+def _ask_bandwidths(
+    scenario: Scenario, outcome: Outcome, pool: Executor
+) -> Future[dict[str, float] | None] | None:
+    """Ask SimGrid for the bandwidths of shared links, which are not in the result; do not wait."""
+    if outcome.listings or not 0 < len(outcome.result.links) <= _MOST_LINKS:
         return None
     try:
         with importable(scenario.directory):
-            links = resolve(scenario.make_platform()).links
+            platform = scenario.make_platform()
     except SimpluginError:
         return None  # the table does without
+    return pool.submit(_bandwidths, platform)
+
+
+def _bandwidths(platform: Platform | Path) -> dict[str, float] | None:
+    """Return the bandwidths of shared links; None if SimGrid refuses the platform."""
+    from simplugin.simulation.resolve import resolve
+
+    try:
+        links = resolve(platform).links
+    except SimpluginError:
+        return None
     return {link.name: link.bandwidth for link in links if link.sharing_policy == "SHARED"}
 
 

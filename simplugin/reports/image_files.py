@@ -40,8 +40,7 @@ class MissingLetters(UserWarning):
 
 def families(text: str) -> list[str] | None:
     """Return the fonts that a text needs, the usual one first; None if that one is enough."""
-    usual = _usual()
-    if text.isascii() or not lacking(text, usual):
+    if text.isascii() or not lacking(text, usual := _usual()):
         return None
     return [*usual, *_installed()]
 
