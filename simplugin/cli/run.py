@@ -16,6 +16,7 @@ from rich.console import Console
 from simplugin.cli.displays import SimulationDisplay, spinner, standard_output
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
+from simplugin.inputs.files import uncollected
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
@@ -123,6 +124,7 @@ def _bandwidths(platform: Platform | Path) -> dict[str, float] | None:
     return {link.name: link.bandwidth for link in links if link.sharing_policy == "SHARED"}
 
 
+@uncollected()  # drawing loads many modules
 def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Path]:
     """Write the files that are asked for."""
     written = write_outputs(scenario, outcome)

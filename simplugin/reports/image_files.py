@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,6 +147,24 @@ def write_image(figure: Figure, path: Path, *, dpi: int) -> None:
         # `save` warns once a figure, with the remedy.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         try:
-            figure.savefig(path, dpi=dpi, metadata=dates.get(path.suffix.lower()))
+            with _laid_out(figure, dpi) if path.suffix.lower() == ".png" else nullcontext():
+                figure.savefig(path, dpi=dpi, metadata=dates.get(path.suffix.lower()))
         except OSError as error:
             raise SimpluginError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _laid_out(figure: Figure, dpi: int) -> Iterator[None]:
+    """Lay out a figure in advance; matplotlib would draw all of it once more for the layout."""
+    engine, usual = figure.get_layout_engine(), figure.dpi
+    if engine is None:
+        yield
+        return
+    figure.set_dpi(dpi)
+    try:
+        engine.execute(figure)
+        figure.set_layout_engine("none")
+        yield
+    finally:
+        figure.set_layout_engine(engine)
+        figure.set_dpi(usual)

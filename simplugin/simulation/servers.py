@@ -87,7 +87,7 @@ class WarmServer:
         # -P: a file of the current directory must not pass for one of our modules.
         command = [sys.executable, "-P", "-m", "simplugin.simulation.server"]
         command += [str(its.fileno()), back_end]
-        log = tempfile.TemporaryFile()
+        log = tempfile.TemporaryFile()  # noqa: SIM115  until the server is ready
         with its:
             process = subprocess.Popen(
                 command,
