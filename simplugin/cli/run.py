@@ -95,7 +95,7 @@ def _print_tables(
     if outcome.listings:
         print_listings(outcome.row, outcome.listings, console=console, title=title)
         return
-    bandwidths = asked and asked.result()
+    bandwidths = asked.result() if asked else None
     print_result(outcome.result, outcome.row, console=console, title=title, bandwidths=bandwidths)
 
 
