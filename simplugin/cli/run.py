@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from contextlib import nullcontext, redirect_stdout
+from contextlib import nullcontext, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
 
 if TYPE_CHECKING:
     from simplugin.inputs.kinds import Outcome
-    from simplugin.platforms import Platform
+    from simplugin.simulation.resolve import ResolvedPlatform
 
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
 _MOST_LINKS = 20000
@@ -53,11 +53,11 @@ def run_command(
         sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
         return
     with ThreadPoolExecutor(1) as pool:
-        bandwidths = _ask_bandwidths(scenario, outcome, pool)
+        asked = _ask_for_links(scenario, outcome, pool)
         try:
             written = _written(scenario, outcome, console)
         finally:
-            _print_tables(scenario, outcome, bandwidths)
+            _print_tables(scenario, outcome, asked)
     for path in written:
         sys.stdout.write(f"wrote {short(path)}\n")
 
@@ -84,7 +84,7 @@ def _overridden(
 
 
 def _print_tables(
-    scenario: Scenario, outcome: Outcome, asked: Future[dict[str, float] | None] | None
+    scenario: Scenario, outcome: Outcome, asked: Future[ResolvedPlatform] | None
 ) -> None:
     """Print what came out, for humans."""
     from simplugin.reports.listings import print_listings
@@ -95,33 +95,24 @@ def _print_tables(
     if outcome.listings:
         print_listings(outcome.row, outcome.listings, console=console, title=title)
         return
-    bandwidths = asked.result() if asked else None
+    bandwidths = None  # the table does without if SimGrid refuses
+    if asked is not None:
+        with suppress(SimpluginError):
+            shared = (each for each in asked.result().links if each.sharing_policy == "SHARED")
+            bandwidths = {link.name: link.bandwidth for link in shared}
     print_result(outcome.result, outcome.row, console=console, title=title, bandwidths=bandwidths)
 
 
-def _ask_bandwidths(
+def _ask_for_links(
     scenario: Scenario, outcome: Outcome, pool: Executor
-) -> Future[dict[str, float] | None] | None:
-    """Ask SimGrid for the bandwidths of shared links, which are not in the result; do not wait."""
-    if outcome.listings or not 0 < len(outcome.result.links) <= _MOST_LINKS:
-        return None
-    try:
-        with importable(scenario.directory):
-            platform = scenario.make_platform()
-    except SimpluginError:
-        return None  # the table does without
-    return pool.submit(_bandwidths, platform)
-
-
-def _bandwidths(platform: Platform | Path) -> dict[str, float] | None:
-    """Return the bandwidths of shared links; None if SimGrid refuses the platform."""
+) -> Future[ResolvedPlatform] | None:
+    """Ask SimGrid for links, whose bandwidths are not in the result; do not wait."""
     from simplugin.simulation.resolve import resolve
 
-    try:
-        links = resolve(platform).links
-    except SimpluginError:
-        return None
-    return {link.name: link.bandwidth for link in links if link.sharing_policy == "SHARED"}
+    if not outcome.listings and 0 < len(outcome.result.links) <= _MOST_LINKS:
+        with suppress(SimpluginError), importable(scenario.directory):
+            return pool.submit(resolve, scenario.make_platform())
+    return None
 
 
 @uncollected()  # drawing loads many modules

@@ -157,13 +157,11 @@ def write_image(figure: Figure, path: Path, *, dpi: int) -> None:
 def _laid_out(figure: Figure, dpi: int) -> Iterator[None]:
     """Lay out a figure in advance; matplotlib would draw all of it once more for the layout."""
     engine, usual = figure.get_layout_engine(), figure.dpi
-    if engine is None:
-        yield
-        return
     figure.set_dpi(dpi)
     try:
-        engine.execute(figure)
-        figure.set_layout_engine("none")
+        if engine is not None:
+            engine.execute(figure)
+            figure.set_layout_engine("none")
         yield
     finally:
         figure.set_layout_engine(engine)
