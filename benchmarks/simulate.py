@@ -40,7 +40,8 @@ PLATFORM = """<?xml version='1.0'?>
 </platform>
 """
 BAR = 25.0
-COMMANDS = ("--help", "check platforms_xml/lille.xml", "run scenarios/demo.toml")
+FILES = ("platforms_xml/lille.xml", "scenarios/demo.toml")
+COMMANDS = ("--help", *(f"check {file}" for file in FILES), "run scenarios/demo.toml")
 ROOT = Path(__file__).parents[1]
 
 
