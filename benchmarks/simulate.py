@@ -1,7 +1,7 @@
-"""Cost of a simulation beside the simulation itself.
+"""Cost of a simulation beside the simulation itself, and of commands that do little.
 
-Runs trivial simulations in a row, then two at a time from two threads, in one process, and
-compares memory, descriptors and processes before and after::
+Runs short commands, each a process; then trivial simulations in a row, then two at a time from two
+threads, in one process, and compares memory, descriptors and processes before and after::
 
     python benchmarks/simulate.py [--quick] [--json] [--back-end threads]
 
@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
+import subprocess
 import sys
 import tempfile
 import threading
@@ -21,6 +23,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from simplugin.simulation import servers, simulate
@@ -37,6 +40,9 @@ PLATFORM = """<?xml version='1.0'?>
 </platform>
 """
 BAR = 25.0
+FILES = ("platforms_xml/lille.xml", "scenarios/demo.toml")
+COMMANDS = ("--help", *(f"check {file}" for file in FILES), "run scenarios/demo.toml")
+ROOT = Path(__file__).parents[1]
 
 
 async def send(me: Any) -> None:
@@ -105,6 +111,19 @@ def measure(one: Callable[[], None], count: int, threads: int) -> float:
     return total / (count // threads * threads) * 1e3
 
 
+def start_up(command: str, count: int) -> tuple[float, float]:
+    """Return the medians of real and processor time of a command [s], its children's included."""
+    real, processor = [], []
+    for _ in range(count):
+        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        words = [sys.executable, "-m", "simplugin", *command.split()]
+        subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+        real.append(time.perf_counter() - started)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return median(real), median(processor)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -113,6 +132,7 @@ def main() -> None:
     parser.add_argument("--back-end", default="coroutines", choices=("coroutines", "threads"))
     arguments = parser.parse_args()
     count = 500 if arguments.quick else 10_000
+    commands = {command: start_up(command, 3 if arguments.quick else 15) for command in COMMANDS}
     with tempfile.TemporaryDirectory() as directory:
         platform = Path(directory) / "platform.xml"
         platform.write_text(PLATFORM)
@@ -138,9 +158,12 @@ def main() -> None:
         "in_a_row_ms": round(in_a_row, 2),
         "two_at_a_time_ms": round(two_at_a_time, 2),
         "bar_ms": BAR,
+        "commands_s": commands,
         "before": asdict(before),
         "after": asdict(after),
     }
+    for command, (real, processor) in commands.items():
+        print(f"simplugin {command}: {real:.2f} s, {processor:.2f} s of processor time")
     print(f"{count} simulations in a row: {in_a_row:.2f} ms each")
     print(f"{count} simulations, two at a time: {two_at_a_time:.2f} ms each")
     print(f"first simulation, with the start of the server: {first:.0f} ms")

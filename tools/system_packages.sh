@@ -44,7 +44,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "Missing: ${missing[*]}. Installing: ${sudo[*]} ${install[*]}"
 if ! command -v apt-get >/dev/null; then
-    echo "No apt-get here; install by other means what Debian calls: ${missing[*]}" >&2
+    echo "No apt-get here; docs/installation.md names other distributions' packages for what Debian calls: ${missing[*]}" >&2
     exit 1
 fi
 if [ ${#sudo[@]} -gt 0 ] && ! command -v sudo >/dev/null; then

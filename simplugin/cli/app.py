@@ -109,6 +109,11 @@ def run(
     as_json: Annotated[bool, json_option("tables")] = False,
 ) -> None:
     """Run a scenario: print its results, write its files."""
+    from simplugin.simulation.protocol import BACK_ENDS
+    from simplugin.simulation.servers import start_server
+
+    # SimGrid is loaded there while what scenarios need is loaded here.
+    start_server(BACK_ENDS[back_end or BackEnd.coroutines])
     from simplugin.cli.run import run_command
 
     chosen = back_end and back_end.value
@@ -166,13 +171,14 @@ def check(
     with the functions that they name, whose modules have to be there. Exit status: 0 nothing found,
     1 findings, 2 a file could not be read.
     """
-    from simplugin.campaigns.campaign import check_file
     from simplugin.formats.check import UNREADABLE, Finding, check, exit_status
     from simplugin.platforms.validation import ERROR
 
     scenarios = [file for file in dict.fromkeys(files) if file.suffix.lower() == ".toml"]
     findings = check(file for file in files if file not in scenarios)
     for file in scenarios:
+        from simplugin.campaigns.campaign import check_file
+
         severity = ERROR if file.is_file() else UNREADABLE
         findings += [
             Finding(str(file), each.line or 1, severity, each.message, each.remedy or "")

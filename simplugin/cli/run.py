@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from contextlib import nullcontext, redirect_stdout
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import nullcontext, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +17,14 @@ from simplugin.cli.displays import SimulationDisplay, spinner, standard_output
 from simplugin.cli.terminal import short
 from simplugin.errors import PlatformError, SimpluginError
 from simplugin.figures import groups_of
+from simplugin.inputs.files import uncollected
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
 
 if TYPE_CHECKING:
     from simplugin.inputs.kinds import Outcome
+    from simplugin.simulation.resolve import ResolvedPlatform
 
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
 _MOST_LINKS = 20000
@@ -50,8 +53,13 @@ def run_command(
         document = outcome_document(outcome) | {"files": [str(path) for path in written]}
         sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
         return
-    _print_tables(scenario, outcome)
-    for path in _written(scenario, outcome, console):
+    with ThreadPoolExecutor(1) as pool:
+        asked = _ask_for_links(scenario, outcome, pool)
+        try:
+            written = _written(scenario, outcome, console)
+        finally:
+            _print_tables(scenario, outcome, asked)
+    for path in written:
         sys.stdout.write(f"wrote {short(path)}\n")
 
 
@@ -76,7 +84,9 @@ def _overridden(
     return replace(scenario, simulation=simulation, output=output)
 
 
-def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
+def _print_tables(
+    scenario: Scenario, outcome: Outcome, asked: Future[ResolvedPlatform] | None
+) -> None:
     """Print what came out, for humans."""
     from simplugin.reports.listings import print_listings
     from simplugin.reports.tables import print_result
@@ -86,24 +96,27 @@ def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
     if outcome.listings:
         print_listings(outcome.row, outcome.listings, console=console, title=title)
         return
-    bandwidths = _bandwidths(scenario, len(outcome.result.links))
+    bandwidths = None  # the table does without if SimGrid refuses
+    if asked is not None:
+        with suppress(SimpluginError):
+            shared = (each for each in asked.result().links if each.sharing_policy == "SHARED")
+            bandwidths = {link.name: link.bandwidth for link in shared}
     print_result(outcome.result, outcome.row, console=console, title=title, bandwidths=bandwidths)
 
 
-def _bandwidths(scenario: Scenario, count: int) -> dict[str, float] | None:
-    """Ask SimGrid for the bandwidths of shared links, which are not in the result."""
+def _ask_for_links(
+    scenario: Scenario, outcome: Outcome, pool: Executor
+) -> Future[ResolvedPlatform] | None:
+    """Ask SimGrid for links, whose bandwidths are not in the result; do not wait."""
     from simplugin.simulation.resolve import resolve
 
-    if not 0 < count <= _MOST_LINKS:
-        return None
-    try:
-        with importable(scenario.directory):
-            links = resolve(scenario.make_platform()).links
-    except SimpluginError:
-        return None  # the table does without
-    return {link.name: link.bandwidth for link in links if link.sharing_policy == "SHARED"}
+    if not outcome.listings and 0 < len(outcome.result.links) <= _MOST_LINKS:
+        with suppress(SimpluginError), importable(scenario.directory):
+            return pool.submit(resolve, scenario.make_platform())
+    return None
 
 
+@uncollected()  # drawing loads many modules
 def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Path]:
     """Write the files that are asked for."""
     written = write_outputs(scenario, outcome)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
+from simplugin.platforms.arrays import set_array
 from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import Link, Route
 from simplugin.platforms.platform import Platform, Zone
@@ -20,7 +21,6 @@ from simplugin.platforms.validation import (
     require_choice,
     require_distinct,
     require_parts,
-    set_array,
 )
 
 Pair = tuple[str, str]

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
+from simplugin.platforms.arrays import set_array
 from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import FATPIPE, HostLink, Link, ZoneRoute
 from simplugin.platforms.names import ROOT
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.validation import read_number, require_distinct, require_parts, set_array
+from simplugin.platforms.validation import read_number, require_distinct, require_parts
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
+from simplugin.platforms.arrays import set_array
 from simplugin.platforms.hosts import Cluster, Host
 from simplugin.platforms.links import SPLITDUPLEX, Backbone, HostLink, Link, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
@@ -34,7 +35,6 @@ from simplugin.platforms.validation import (
     require_name,
     require_positive,
     require_truth,
-    set_array,
 )
 
 

@@ -12,10 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache, partial
+from numbers import Integral
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
-
-import numpy as np
-from numpy.typing import DTypeLike
 
 from simplugin.errors import PlatformError, UnitError
 from simplugin.inputs.places import shown
@@ -82,14 +80,14 @@ def require_not_negative(what: str, value: Any, unit: str) -> float:
 
 def require_count(what: str, value: object, least: int) -> None:
     """Raise unless a value is a whole number of at least `least`."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    whole = isinstance(value, int | Integral) and not isinstance(value, bool)
     if not whole or value < least:  # type: ignore[operator]
         raise PlatformError(f"{what} is {value!r}", remedy=f"give a whole number from {least} on")
 
 
 def require_between(what: str, value: object, least: float, most: float) -> None:
     """Raise unless least <= value <= most."""
-    number = isinstance(value, int | float | np.integer) and not isinstance(value, bool)
+    number = isinstance(value, int | float | Integral) and not isinstance(value, bool)
     if not number or not least <= value <= most:  # type: ignore[operator]
         raise PlatformError(
             f"{what} is {value!r}", remedy=f"give a number from {least:g} to {most:g}"
@@ -98,7 +96,11 @@ def require_between(what: str, value: object, least: float, most: float) -> None
 
 def require_truth(what: str, value: object) -> None:
     """Raise unless a value is true or false; the text "no" would count as true."""
-    if not isinstance(value, bool | np.bool_):
+    if isinstance(value, bool):
+        return
+    import numpy as np  # checking a file takes no longer than this import
+
+    if not isinstance(value, np.bool_):
         raise PlatformError(f"{what} is {value!r}", remedy="give true or false")
 
 
@@ -177,68 +179,6 @@ def require_distinct(what: str, names: Iterable[str]) -> None:
     if len(set(names)) < len(names):
         [(name, _)] = Counter(names).most_common(1)
         raise PlatformError(f"two {what} are called {name!r}", remedy="name them apart")
-
-
-_RANGES: dict[str, Callable[[Any], Any]] = {
-    "finite numbers >= 0": lambda values: np.isfinite(values) & (values >= 0),
-    "finite numbers > 0": lambda values: np.isfinite(values) & (values > 0),
-    "numbers > 0": lambda values: values > 0,
-}
-
-
-def set_array(
-    part: object,
-    field: str,
-    shape: tuple[int, ...],
-    numbers: str = "",
-    dtype: DTypeLike = np.float64,
-    unit: str = "",
-) -> None:
-    """Turn a field of a data class into an array, and check its shape and range.
-
-    Parameters
-    ----------
-    part : object
-        A frozen data class.
-    field : str
-        Name of the field.
-    shape : tuple of int
-        Of the array.
-    numbers : str, optional
-        The range of its values: a key of `_RANGES`.
-    dtype : dtype
-        Of the array.
-    unit : str, optional
-        Of its values, which may be texts with it or a multiple of it.
-
-    Raises
-    ------
-    PlatformError
-        The shape or a value is wrong; the message names the field.
-    """
-    given = getattr(part, field)
-    try:
-        values = np.ascontiguousarray(given, dtype=dtype)
-    except (TypeError, ValueError):
-        values = np.array(_read_each(field, given, unit), dtype=dtype)
-    if values.shape != shape:
-        raise PlatformError(f"{field} has shape {values.shape}", remedy=f"give {shape}")
-    if values.dtype.kind == "i" and not np.array_equal(values, given):
-        raise PlatformError(f"{field} is {_quoted(given)}", remedy="give whole numbers")
-    if numbers and not np.all(right := _RANGES[numbers](values)):
-        place = tuple(np.argwhere(~right)[0].tolist())
-        raise PlatformError(
-            f"{field}{[*place]} is {float(values[place])!r}, out of its range",
-            remedy=f"give {numbers}",
-        )
-    object.__setattr__(part, field, values)
-
-
-def _read_each(place: str, values: Any, unit: str) -> Any:
-    """Return nested sequences of quantities as numbers."""
-    if isinstance(values, list | tuple | np.ndarray):
-        return [_read_each(f"{place}[{at}]", each, unit) for at, each in enumerate(values)]
-    return read_number(place, values, unit)
 
 
 Name = Annotated[str, require_name]

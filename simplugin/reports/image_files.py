@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -44,8 +45,7 @@ class MissingLetters(UserWarning):
 
 def families(text: str) -> list[str] | None:
     """Return the fonts that a text needs, the usual one first; None if that one is enough."""
-    usual = _usual()
-    if text.isascii() or not lacking(text, usual):
+    if text.isascii() or not lacking(text, usual := _usual()):
         return None
     return [*usual, *_installed()]
 
@@ -152,9 +152,25 @@ def write_image(figure: Figure, path: Path | BinaryIO, *, dpi: int) -> None:
         # `save` warns once a figure, with the remedy.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         try:
-            figure.savefig(path, dpi=dpi, metadata=dates.get(suffix))
+            with _laid_out(figure, dpi) if suffix == ".png" else nullcontext():
+                figure.savefig(path, dpi=dpi, metadata=dates.get(suffix))
         except OSError as error:
             raise SimpluginError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _laid_out(figure: Figure, dpi: int) -> Iterator[None]:
+    """Lay out a figure in advance; matplotlib would draw all of it once more for the layout."""
+    engine, usual = figure.get_layout_engine(), figure.dpi
+    figure.set_dpi(dpi)
+    try:
+        if engine is not None:
+            engine.execute(figure)
+            figure.set_layout_engine("none")
+        yield
+    finally:
+        figure.set_layout_engine(engine)
+        figure.set_dpi(usual)
 
 
 @dataclass(frozen=True)

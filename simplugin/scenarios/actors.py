@@ -18,10 +18,8 @@ from simplugin.inputs.quantities import Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
 from simplugin.platforms.host_choices import HostChoice
 from simplugin.rows import Row
-from simplugin.scenarios.own_metrics import host_choice
 from simplugin.scenarios.sections import Hosts
 from simplugin.simulation import simulate
-from simplugin.simulation.metrics import metrics
 from simplugin.simulation.placement import Placement, placements
 
 if TYPE_CHECKING:
@@ -153,6 +151,9 @@ def _called(
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     """Simulate the actors on the platform."""
+    from simplugin.scenarios.own_metrics import host_choice
+    from simplugin.simulation.metrics import metrics
+
     workload: ActorsWorkload = scenario.workload
     functions = {
         name: scenario.function(reference, "workload", "functions", name)

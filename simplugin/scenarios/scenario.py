@@ -30,7 +30,6 @@ from simplugin.platforms import Platform
 from simplugin.scenarios.generators.calls import Generator, generator_called
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.kinds import KINDS, kind_called
-from simplugin.scenarios.own_metrics import with_own_metrics
 from simplugin.scenarios.sections import (
     BELOW,
     NEED_TRACE,
@@ -286,6 +285,9 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
     SimpluginError
         As `simplugin.simulate`.
     """
+    # With numpy, which no check needs; and before modules beside the scenario can be imported.
+    from simplugin.scenarios.own_metrics import with_own_metrics
+
     with importable(scenario.directory):
         outcome = scenario.kind.run(scenario, progress)
         return with_own_metrics(scenario.metrics, scenario, outcome)

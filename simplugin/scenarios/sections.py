@@ -23,7 +23,6 @@ from simplugin.inputs.messages import InvalidValueError, Problem
 from simplugin.inputs.quantities import POSITIVE, Memory, Time
 from simplugin.inputs.sections import AnyPath, Reference, Section, is_below
 from simplugin.inputs.validation import table
-from simplugin.simulation.metrics import HOST_MEASURES
 from simplugin.simulation.options import SimGridOptions
 
 _USUAL = ("result", "trace", "gantt")
@@ -126,6 +125,8 @@ class MetricTable(Section):
     @classmethod
     def _known_measure(cls, measure: str) -> str:
         """Raise ValueError if there is no such measure of hosts."""
+        from simplugin.simulation.metrics import HOST_MEASURES
+
         if measure not in HOST_MEASURES:
             raise ValueError(f"give one of {', '.join(HOST_MEASURES)}")
         return measure

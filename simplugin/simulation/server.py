@@ -196,3 +196,5 @@ def _settle_memory() -> None:
 
 if __name__ == "__main__":
     main()
+    # The caller waits for this end, and Python's clean-up would take longer than a simulation.
+    os._exit(0)

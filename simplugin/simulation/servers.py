@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
 from simplugin.errors import CrashError, SetupError, SimulationError, WallClockLimitError
 from simplugin.simulation.failures import crash, place, platform_error_of_abort, tail
@@ -67,6 +67,8 @@ class WarmServer:
         ``module:class`` that it has loaded.
     control : socket
         Closing it ends the server and everything that it runs.
+    log : file
+        What it writes to standard error; closed when the server is ready.
     warm : dict of str to [str, int]
         File of each module that is loaded for the children's sake, and when it was changed.
     """
@@ -74,17 +76,19 @@ class WarmServer:
     back_end: str
     control: socket.socket
     process: subprocess.Popen[bytes]
+    log: IO[bytes]
     warm: dict[str, list[Any]] = field(default_factory=dict)
     surroundings: Surroundings | None = None
 
     @classmethod
-    def start(cls, back_end: str, where: Surroundings) -> WarmServer:
-        """Start a server and wait until it is ready."""
+    def start(cls, back_end: str) -> WarmServer:
+        """Start a server, which is not ready yet."""
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # -P: a file of the current directory must not pass for one of our modules.
         command = [sys.executable, "-P", "-m", "simplugin.simulation.server"]
         command += [str(its.fileno()), back_end]
-        with its, tempfile.TemporaryFile() as log:
+        log = tempfile.TemporaryFile()  # noqa: SIM115  until the server is ready
+        with its:
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -96,21 +100,17 @@ class WarmServer:
                 # Ctrl-C at the terminal is for the caller, who decides what it ends.
                 start_new_session=True,
             )
-            its.close()
-            server = cls(back_end, mine, process)
-            try:
-                server._wait_until_ready(log)
-                server.adopt(where)
-            except BaseException:
-                server.stop()
-                raise
-        return server
+        return cls(back_end, mine, process, log)
 
-    def _wait_until_ready(self, log: Any) -> None:
-        """Raise if the server cannot work."""
+    def wait_until_ready(self, where: Surroundings) -> None:
+        """Wait until the back end is loaded; raise if the server cannot work."""
+        if self.log.closed:
+            return
         with contextlib.suppress(ConnectionResetError):
             answer = self.control.recv(1 << 16)
             if answer == b"ready":
+                self.log.close()
+                self.adopt(where)
                 return
             if answer:
                 module = self.back_end.partition(":")[0]
@@ -118,8 +118,8 @@ class WarmServer:
                 raise SetupError(
                     f"the back end {module} cannot be loaded: {reason}; `make install` builds it"
                 )
-        log.seek(0)
-        raise SetupError(f"the simulation server did not start: {tail(log.read())}")
+        self.log.seek(0)
+        raise SetupError(f"the simulation server did not start: {tail(self.log.read())}")
 
     def run(self, descriptors: Sequence[int]) -> None:
         """Have a simulation started on the given descriptors (see `start_simulation`).
@@ -171,6 +171,9 @@ class WarmServer:
     def stop(self) -> None:
         """End it now, with everything that it runs."""
         self.control.close()
+        if not self.log.closed:  # it still loads modules
+            self.log.close()
+            self.process.kill()
         try:
             self.process.wait(_STOP_TIMEOUT)
         except subprocess.TimeoutExpired:  # stuck in a module that it loads
@@ -180,6 +183,7 @@ class WarmServer:
     def forget(self) -> None:
         """Let go of it in a process forked from its caller."""
         self.control.close()
+        self.log.close()
         self.process.returncode = 0  # not our child: nothing to wait for, nothing to warn about
 
     def _say(self, order: dict[str, Any]) -> bool:
@@ -225,9 +229,21 @@ def _fit_server(back_end: str, where: Surroundings) -> WarmServer:
     elif server is not None and not server.is_fit(where):
         server.retire()
         _retired.append(_servers.pop(back_end))
-    if back_end not in _servers:
-        _servers[back_end] = WarmServer.start(back_end, where)
-    return _servers[back_end]
+    start_server(back_end)
+    server = _servers[back_end]
+    try:
+        server.wait_until_ready(where)
+    except BaseException:
+        _servers.pop(back_end).stop()
+        raise
+    return server
+
+
+def start_server(back_end: str) -> None:
+    """Start a server unless there is one; it loads the back end while its caller goes on."""
+    with _lock:
+        if back_end not in _servers:
+            _servers[back_end] = WarmServer.start(back_end)
 
 
 def warm_up(server: WarmServer, modules: Sequence[tuple[str, str, int]]) -> None:

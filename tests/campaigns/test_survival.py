@@ -76,7 +76,7 @@ class Laboratory:
             (directory / name).write_text(text)
 
     def start(self, jobs=2):
-        words = [sys.executable, "-m", "simplugin.cli", "campaign", "run", "campaign.toml"]
+        words = [sys.executable, "-m", "simplugin", "campaign", "run", "campaign.toml"]
         command = subprocess.Popen(
             [*words, "--jobs", str(jobs)],
             cwd=self.directory,

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 import simplugin
 
@@ -22,7 +23,7 @@ HEAVY = {"cloudpickle", "cvxpy", "numpy", "pandas", "scipy", "simgrid"} | OF_DOC
 def modules_after(code: str) -> set[str]:
     """Return the modules that are loaded when a new Python has run some code."""
     code += "; import json, sys; print(json.dumps(sorted(sys.modules)))"
-    return set(json.loads(subprocess.check_output([sys.executable, "-c", code])))
+    return set(json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)))
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
@@ -38,6 +39,17 @@ def test_importing_simulate_imports_numpy_only() -> None:
         "import simplugin.simulation.simulate; assert callable(simplugin.simulation.simulate)"
     )
     assert not modules & (HEAVY - {"numpy"})
+
+
+def test_checking_files_imports_no_numbers_and_no_network() -> None:
+    check = "from simplugin.campaigns.campaign import check_file; from pathlib import Path; "
+    modules = modules_after(
+        "from simplugin.formats.check import check; assert not check(['platforms_xml/lille.xml']); "
+        + "import sys; assert 'pydantic' not in sys.modules; "
+        + check
+        + "assert not check_file(Path('scenarios/demo.toml'), imports=False, trust=())"
+    )
+    assert not modules & (HEAVY - {"cloudpickle", "pydantic"} | {"asyncio"})
 
 
 STUBS = sorted((ROOT / "simplugin").rglob("__init__.pyi"))
@@ -59,3 +71,16 @@ def test_another_name_is_an_attribute_error() -> None:
 
 def test_the_version_is_the_installed_one() -> None:
     assert simplugin.__version__ == importlib.metadata.version("simplugin")
+
+
+def test_the_citation_is_of_this_package() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    metadata = importlib.metadata.metadata("simplugin")
+    assert citation["title"] == f"simplugin: {lower_first(metadata['Summary'])}"
+    assert citation["license"] == metadata["License-Expression"]
+    assert [each["name"] for each in citation["authors"]] == [metadata["Author"]]
+    assert "version" not in citation  # it is written once, in pyproject.toml
+
+
+def lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -10,6 +10,7 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from email import message_from_string
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,20 @@ def test_licenses_are_inside(content: Path) -> None:
     patches = {f"simgrid/{path.name}" for path in CHECKOUT.glob("tools/simgrid_patches/*.patch")}
     assert {"LICENSE", "simgrid/LICENSE-LGPL-2.1", "simgrid/NOTICE", *patches} <= licenses
     assert len(patches) == 3
+
+
+def test_an_index_can_show_its_description(content: Path) -> None:
+    (file,) = content.glob("simplugin-*.dist-info/METADATA")
+    metadata = message_from_string(file.read_text())
+    description = metadata.get_payload()
+    targets = re.findall(r"\]\(([^)]*)\)", description)
+    assert targets
+    assert all(each.startswith("https://") for each in targets)
+    names = re.findall(r"`(?:docs|benchmarks)/[a-z/]+\.md`", description, re.IGNORECASE)
+    assert {"`docs/tutorial.md`", "`benchmarks/README.md`"} <= set(names)
+    assert all((CHECKOUT / name.strip("`")).is_file() for name in names)
+    oldest = metadata["Requires-Python"].removeprefix(">=")
+    assert f"Programming Language :: Python :: {oldest}" in metadata.get_all("Classifier")
 
 
 def test_every_module_of_the_checkout_is_inside(content: Path) -> None:

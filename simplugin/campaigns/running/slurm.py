@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from simplugin.campaigns.running.dask_runners import load_quietly
 from simplugin.errors import SetupError
 from simplugin.inputs.sections import AnyPath, Section
 
@@ -120,6 +119,8 @@ def _cluster(section: SlurmSection) -> Any:
             "there is no sbatch here; --slurm works on hosts from which jobs of Slurm are "
             "submitted, --scheduler ADDRESS with any Dask cluster"
         )
+    from simplugin.campaigns.running.dask_runners import load_quietly
+
     load_quietly()
     try:
         import dask_jobqueue
