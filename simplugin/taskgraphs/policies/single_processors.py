@@ -26,7 +26,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.taskgraphs.policies.lists import Draft, by_level, mean_times, upward_ranks
+from simplugin.taskgraphs.policies.lists import (
+    Draft,
+    Redistribution,
+    by_level,
+    mean_times,
+    upward_ranks,
+)
 from simplugin.taskgraphs.timing import redistribution_time, task_times
 
 if TYPE_CHECKING:
@@ -35,7 +41,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.policies.lists import Redistribution
     from simplugin.taskgraphs.schedule import Schedule
     from simplugin.workloads.graph_sets import GraphSet
 
@@ -85,7 +90,12 @@ def cpop(
 
     Of the tasks whose predecessors are placed, that with the largest sum of upward and downward
     rank comes first. The critical path of graph g goes to processor g, modulo their number, of the
-    fastest cluster; other tasks as in `heft`, whose parameters it has.
+    fastest cluster; other tasks as in `heft`.
+
+    Parameters
+    ----------
+    graphs, site, transfers, redistribution
+        As in `heft`.
     """
     placing = _Placing(graphs, site, transfers, redistribution)
     time, transfer = mean_times(graphs, site, transfers=transfers)
@@ -116,7 +126,12 @@ def peft(
     The optimistic cost of a task on a cluster is how long its successors would take after it at
     least, were there processors without end, with the transfers between clusters that this costs.
     Of the tasks whose predecessors are placed, that with the largest mean of it comes first; it
-    goes where its finish and optimistic cost have the least sum. Parameters are those of `heft`.
+    goes where its finish and optimistic cost have the least sum.
+
+    Parameters
+    ----------
+    graphs, site, transfers, redistribution
+        As in `heft`.
     """
     placing = _Placing(graphs, site, transfers, redistribution)
     cost = _optimistic_costs(graphs, site, placing.time, transfers)
@@ -156,8 +171,12 @@ def min_min(
     """Schedule all tasks by min-min [3]_.
 
     Of the tasks whose predecessors are placed, that which can finish first comes next, to where it
-    does, after all that is there. Tasks of graphs that are released later come later. Parameters
-    are those of `heft`.
+    does, after all that is there. Tasks of graphs that are released later come later.
+
+    Parameters
+    ----------
+    graphs, site, transfers, redistribution
+        As in `heft`.
     """
     return _in_batches(
         graphs, site, transfers, redistribution, lambda finish: -np.min(finish, axis=1)
@@ -171,7 +190,13 @@ def max_min(
     transfers: bool = True,
     redistribution: Redistribution = "alone",
 ) -> Schedule:
-    """Schedule all tasks by max-min [3]_: as `min_min`, but that which finishes last comes next."""
+    """Schedule all tasks by max-min [3]_: as `min_min`, but that which finishes last comes next.
+
+    Parameters
+    ----------
+    graphs, site, transfers, redistribution
+        As in `heft`.
+    """
     return _in_batches(
         graphs, site, transfers, redistribution, lambda finish: np.min(finish, axis=1)
     )
@@ -188,6 +213,11 @@ def sufferage(
 
     As `min_min`, but the task comes next that would lose most if it had to go to the second-best
     cluster. (Between processors, as in [3]_, equal ones would leave nothing to lose.)
+
+    Parameters
+    ----------
+    graphs, site, transfers, redistribution
+        As in `heft`.
     """
 
     def loss(finish: NDArray[np.float64]) -> NDArray[np.float64]:
