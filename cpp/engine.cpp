@@ -168,7 +168,9 @@ PyObject* blocked(PyObject* /*module*/, PyObject* /*unused*/)
     auto const* actor = reinterpret_cast<Actor*>(PyList_GET_ITEM(sim.actors, i));
     if (actor->phase == Actor::Phase::ENDED)
       continue;
-    std::string const waits = actor->suspended ? "to be resumed" : describe(actor->waiting.get());
+    std::string const waits = actor->suspended       ? "to be resumed"
+                              : not actor->coroutine ? "its start"
+                                                     : describe(actor->waiting.get());
     auto const row =
         Ref<>::steal(Py_BuildValue("(OsOsd)", actor->name.get(), actor->host->host->get_cname(),
                                    actor->coroutine ? actor->coroutine.get() : Py_None, waits.c_str(), actor->since));

@@ -15,7 +15,7 @@ namespace driver {
 namespace {
 
 Work* free_works = nullptr;
-std::vector<Work*> works; // all there are
+std::vector<Work*> works;                // all there are
 std::unordered_set<Activity*> transfers; // direct ones in progress: no actor answers for them
 
 Work* new_work(Activity* owner)
