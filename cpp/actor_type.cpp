@@ -148,12 +148,9 @@ PyObject* log(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObj
   PyObject* values[2];
   if (not parse(signature, args, count, keywords, values))
     return nullptr;
-  int level = values[1] == nullptr ? 1 : 0;
-  if (values[1] != nullptr && PyUnicode_Check(values[1]))
-    while (level < 4 && PyUnicode_CompareWithASCIIString(values[1], levels[level]) != 0)
-      level++;
-  else if (values[1] != nullptr)
-    level = 4;
+  int level = values[1] == nullptr ? 1 : PyUnicode_Check(values[1]) ? 0 : 4;
+  while (values[1] != nullptr && level < 4 && PyUnicode_CompareWithASCIIString(values[1], levels[level]) != 0)
+    level++;
   if (level == 4)
     return PyErr_Format(PyExc_ValueError, "level must be 'debug', 'info', 'warning' or 'error', not %R", values[1]);
   if (level < sim.log_level || sim.logger == nullptr)

@@ -408,6 +408,7 @@ void execution_began(Host* host);
 void execution_ended(Host* host, double flops);
 void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes);
 void record(Activity* activity, State outcome, double amount);
+std::string resource_name(Activity const* activity); // in the trace
 PyObject* collect();
 
 // ---- arguments.cpp --------------------------------------------------------------------------------------------------

@@ -2,29 +2,11 @@
 
 #include "driver.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 
 namespace driver {
 
 namespace {
-
-char const* kind_of(Kind kind)
-{
-  return kind == Kind::EXEC ? "exec" : kind == Kind::PTASK ? "ptask" : "comm";
-}
-
-std::string resource_of(Activity const* activity)
-{
-  if (is_communication(activity->kind))
-    return activity->source->host->get_name() + "->" + activity->destination->host->get_name();
-  if (activity->kind == Kind::EXEC)
-    return activity->destination->host->get_name();
-  std::string names;
-  for (Host const* host : activity->parallel->hosts)
-    names += (names.empty() ? "" : ",") + host->host->get_name();
-  return names;
-}
 
 bool add(PyObject* list, PyObject* row)
 {
@@ -73,12 +55,13 @@ PyObject* look(PyObject* /*module*/, PyObject* value)
     else if (activity->kind == Kind::PTASK)
       for (size_t i = 0; i < activity->parallel->hosts.size(); i++)
         done[activity->parallel->hosts[i]] += (1.0 - left) * activity->parallel->amounts[i];
-    double const unit = activity->kind == Kind::PTASK ? activity->amount : 1.0;
-    good = good && add(activities.get(),
-                       Py_BuildValue("(sOsOddd)", kind_of(activity->kind),
-                                     activity->owner == nullptr ? Py_None : activity->owner->name.get(),
-                                     resource_of(activity).c_str(), activity->label ? activity->label.get() : Py_None,
-                                     activity->start, activity->amount, left * unit));
+    double const unit      = activity->kind == Kind::PTASK ? activity->amount : 1.0;
+    char const* const kind = activity->kind == Kind::EXEC ? "exec" : activity->kind == Kind::PTASK ? "ptask" : "comm";
+    good =
+        good && add(activities.get(),
+                    Py_BuildValue("(sOsOddd)", kind, activity->owner == nullptr ? Py_None : activity->owner->name.get(),
+                                  resource_name(activity).c_str(), activity->label ? activity->label.get() : Py_None,
+                                  activity->start, activity->amount, left * unit));
   }
   for (s4u::Host* host : sim.engine->get_all_hosts()) {
     Host const* known = host_of(host);

@@ -35,7 +35,7 @@ class HostState:
     load : float
         Speed in use [flop/s].
     flops : float
-        Work computed so far [flop].
+        Work computed so far [flop]; NaN where SimGrid does not tell.
     executions : int
         Executions in progress.
     """

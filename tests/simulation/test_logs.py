@@ -36,8 +36,8 @@ ALL = [
 
 
 @on_both
-@pytest.mark.parametrize("log", ["debug", "info", "warning", "error", None])
-def test_levels(back_end: Any, log: Any, two_hosts: Path, capfd: Any) -> None:
+@pytest.mark.parametrize("log", ["debug", "warning", None])
+def test_levels_and_prefixes(back_end: Any, log: Any, two_hosts: Path, capfd: Any) -> None:
     chosen = {} if log is None else {"log": log}
     result = simulate(two_hosts, [("ada", talker)], back_end=back_end, **chosen)
     out, err = capfd.readouterr()
@@ -46,17 +46,10 @@ def test_levels(back_end: Any, log: Any, two_hosts: Path, capfd: Any) -> None:
     found = [line for line in err.splitlines() if "talker" in line]
     assert found == [line for line in ALL if re.search(r"\] (\w+):", line)[1] in shown]
     assert out == "one line\nand another é\n"
-    assert result == simulate(two_hosts, [("ada", talker)], back_end=back_end, log="error")
-
-
-@on_both
-def test_prefixed_prints(back_end: Any, two_hosts: Path, capfd: Any) -> None:
-    plain = simulate(two_hosts, [("ada", talker)], back_end=back_end)
-    capfd.readouterr()
     prefixed = simulate(two_hosts, [("ada", talker)], back_end=back_end, prefix_prints=True)
     start = "[ada:talker:(1) 0.500000]"
     assert capfd.readouterr().out == f"{start} one line\n{start} and another é\n"
-    assert plain == prefixed
+    assert result == prefixed
 
 
 def test_lines_are_in_order_with_prints(two_hosts: Path, capsys: Any, monkeypatch: Any) -> None:

@@ -9,16 +9,12 @@ from typing import Any
 
 import pytest
 from processes import children
-from xml_zones import zone_xml
 
 from simplugin.errors import (
-    ActorError,
     CrashError,
-    DeadlockError,
     DeploymentError,
     NeverAwaitedError,
     SimpluginError,
-    SimulatedTimeLimitError,
     WallClockLimitError,
 )
 from simplugin.simulation import SimGridOptions, servers, simulate, simulation
@@ -76,64 +72,21 @@ def test_state_at_pauses(two_hosts: Path, capfd: Any) -> None:
     assert result == simulate(two_hosts, ACTORS, options=LINEAR)
 
 
-def test_profiles_and_dates_of_others_are_steps(tmp_path: Path) -> None:
-    profile = '<trace_connect trace="half" element="ada" kind="SPEED"/>'
-    platform = tmp_path / "platform.xml"
-    half = '<trace id="half" periodicity="100">3.0 0.5\n5.0 1.0</trace>'
-    platform.write_text(
-        zone_xml('<host id="ada" speed="1Gf"/>').replace(
-            "</platform>", f"{half}{profile}</platform>"
-        )
-    )
-
-    async def work(me: Any) -> float:
-        await me.execute(7e9)
-        return float(me.now)
-
-    dates = []
-    with simulation(platform, [("ada", work)]) as sim:
-        while sim.step():
-            dates.append((sim.clock, sim.hosts[0].speed))
-        result = sim.run()
-    assert dates == [(0.0, 1e9), (3.0, 0.5e9), (5.0, 1e9)]
-    assert result == simulate(platform, [("ada", work)])
-    assert result.value_of("work") == 8.0
-
-
-async def failing(me: Any) -> None:
-    await me.sleep_for(2)
-    raise ValueError("no")
-
-
 async def forgetful(me: Any) -> None:
     await me.sleep_for(2)
-    me.sleep_for(1)
+    kept = me.sleep_for(1)
+    await me.execute(kept is None)
 
 
-async def stuck(me: Any) -> None:
-    await me.sleep_for(2)
-    await me.mailbox("nowhere").get()
-
-
-@pytest.mark.parametrize(
-    ("function", "error", "until"),
-    [
-        (failing, ActorError, None),
-        (forgetful, NeverAwaitedError, None),
-        (stuck, DeadlockError, None),
-        (sender, SimulatedTimeLimitError, 1.0),
-    ],
-)
-def test_errors_come_where_they_are_reached(
-    function: Any, error: Any, until: Any, two_hosts: Path
-) -> None:
-    with pytest.raises(error) as alone:
-        simulate(two_hosts, [("ada", function)], until=until)
-    with simulation(two_hosts, [("ada", function)], until=until) as sim:
-        sim.run_until(0.9)
-        with pytest.raises(error) as stepping:
+def test_errors_come_where_they_are_reached(two_hosts: Path) -> None:
+    with pytest.raises(NeverAwaitedError) as alone:
+        simulate(two_hosts, [("ada", forgetful)])
+    with simulation(two_hosts, [("ada", forgetful)]) as sim:
+        sim.run_until(1.9)
+        with pytest.raises(NeverAwaitedError) as stepping:
             sim.run_until(3.0)
         assert str(stepping.value) == str(alone.value)
+        assert stepping.value.place
         with pytest.raises(SimpluginError, match="has ended"):
             sim.step()
 
