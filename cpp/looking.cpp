@@ -43,7 +43,8 @@ PyObject* pause_with(PyObject* /*module*/, PyObject* args)
 /// (hosts, links, activities in progress) as rows, at a date between the last event and the next.
 PyObject* look(PyObject* /*module*/, PyObject* value)
 {
-  double const date = PyFloat_AsDouble(value);
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  double const date        = PyFloat_AsDouble(value);
   auto const hosts = Ref<>::steal(PyList_New(0)), links = Ref<>::steal(PyList_New(0)),
              activities = Ref<>::steal(PyList_New(0));
   std::unordered_map<Host const*, double> done; // by what goes on [flop]
@@ -65,9 +66,11 @@ PyObject* look(PyObject* /*module*/, PyObject* value)
   }
   for (s4u::Host* host : sim.engine->get_all_hosts()) {
     Host const* known = host_of(host);
-    good = good && add(hosts.get(), Py_BuildValue("(sOdddi)", host->get_cname(), host->is_on() ? Py_True : Py_False,
-                                                  host->get_speed() * host->get_available_speed(), host->get_load(),
-                                                  known->flops + done[known], known->running));
+    bool const tells  = host->get_cpu()->get_constraint() != nullptr; // not under cpu/optim:TI
+    good = good && add(hosts.get(),
+                       Py_BuildValue("(sOdddi)", host->get_cname(), host->is_on() ? Py_True : Py_False,
+                                     tells ? host->get_speed() * host->get_available_speed() : unknown,
+                                     tells ? host->get_load() : unknown, known->flops + done[known], known->running));
   }
   for (s4u::Link* link : sim.engine->get_all_links())
     good = good && add(links.get(), Py_BuildValue("(sOdd)", link->get_cname(), link->is_on() ? Py_True : Py_False,

@@ -31,11 +31,12 @@ class HostState:
     is_on : bool
         True if it is on.
     speed : float
-        Of a core, as its profile leaves it [flop/s].
+        Of a core, as its profile leaves it [flop/s]; NaN under ``cpu/optim:TI``, of which SimGrid
+        tells neither this nor the next two.
     load : float
         Speed in use [flop/s].
     flops : float
-        Work computed so far [flop]; NaN where SimGrid does not tell.
+        Work computed so far [flop].
     executions : int
         Executions in progress.
     """

@@ -46,7 +46,7 @@ def script(directory: Path, statement: str, end: str) -> Path:
 def output(file: Path, *arguments: object, typed: str = "") -> str:
     """Return what a program writes to a terminal on which lines are typed."""
     mine, its = pty.openpty()
-    command = [sys.executable, str(file), *map(str, arguments)]
+    command = ["timeout", "--foreground", "60", sys.executable, str(file), *map(str, arguments)]
     with subprocess.Popen(command, stdin=its, stdout=its, stderr=its):
         os.close(its)
         os.write(mine, typed.encode())
