@@ -139,6 +139,25 @@ PyObject* set_host(PyObject* self, PyObject* value)
   Py_RETURN_NONE;
 }
 
+// ---- log --------------------------------------------------------------------------------------------------------
+
+PyObject* log(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  static Signature signature{"log", 2, 1, {"message", "level"}};
+  static char const* const levels[] = {"debug", "info", "warning", "error"};
+  PyObject* values[2];
+  if (not parse(signature, args, count, keywords, values))
+    return nullptr;
+  int level = values[1] == nullptr ? 1 : PyUnicode_Check(values[1]) ? 0 : 4;
+  while (values[1] != nullptr && level < 4 && PyUnicode_CompareWithASCIIString(values[1], levels[level]) != 0)
+    level++;
+  if (level == 4)
+    return PyErr_Format(PyExc_ValueError, "level must be 'debug', 'info', 'warning' or 'error', not %R", values[1]);
+  if (level < sim.log_level || sim.logger == nullptr)
+    Py_RETURN_NONE;
+  return PyObject_CallFunction(sim.logger, "sO", levels[level], values[0]);
+}
+
 // ---- platform and synchronisation -----------------------------------------------------------------------------------
 
 PyObject* host_by_name(PyObject* /*self*/, PyObject* name)
@@ -315,6 +334,7 @@ PyMethodDef actor_methods[] = {fast("execute", execute, "Compute some flops."),
                                {"daemonize", daemonize, METH_NOARGS, "It ends when only daemons are left."},
                                {"on_exit", on_exit, METH_O, "Call a function at its end."},
                                {"set_host", set_host, METH_O, "Migrate it."},
+                               fast("log", log, "Write a line with date, actor and host."),
                                {"host_by_name", host_by_name, METH_O, "The host of that name."},
                                {"link_by_name", link_by_name, METH_O, "The link of that name."},
                                fast("route", route, "Links and latency between two hosts."),

@@ -74,6 +74,7 @@ public:
   Work* next_free = nullptr;
   void finish() override;
   double remaining() const;
+  double remaining_at(double date) const; // without bringing SimGrid up to date; NaN if SimGrid does not tell
   void release();
 };
 
@@ -238,6 +239,10 @@ struct Simulation {
   bool locating          = false;   // whether to note where operations are created, which takes time
   PyObject* error        = nullptr; // ends the run after the step of the actor that runs
   PyObject* progress     = nullptr;
+  PyObject* logger       = nullptr; // called with level and message of what an actor logs
+  int log_level          = 0;       // of the least level that is written
+  PyObject* pausing      = nullptr; // called with the date of the next event, gives the date to go to
+  double pause           = std::numeric_limits<double>::infinity(); // no event later than this happens without it
   PyObject* mailboxes    = nullptr;
   PyObject* queues       = nullptr;
   PyObject* named        = nullptr; // synchronisation objects by (kind, name)
@@ -337,11 +342,15 @@ inline void awaited(PyObject const* operation)
 void never_awaited(PyObject* operation, Actor const* creator, uint32_t exceptions);
 extern PyMethodDef await_functions[];
 
+// ---- looking.cpp: the state of a simulation that pauses -----------------------------------------------------------
+extern PyMethodDef looking_functions[];
+
 // ---- work.cpp: kernel actions ---------------------------------------------------------------------------------------
 void start_execution(Activity* activity);
 void migrate_execution(Activity* activity, Host* host);
 bool start_parallel(Activity* activity);
 bool takes_parallel_tasks();
+std::vector<Activity*> in_progress();       // what occupies hosts and links, in order of creation
 void fail_transfers(s4u::Host const* host); // the direct ones from or to a host that went off
 /// A transfer from activity->source to activity->destination; `partner` is the other side, or nullptr.
 void start_transfer(Activity* activity, Activity* partner);
@@ -399,6 +408,7 @@ void execution_began(Host* host);
 void execution_ended(Host* host, double flops);
 void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes);
 void record(Activity* activity, State outcome, double amount);
+std::string resource_name(Activity const* activity); // in the trace
 PyObject* collect();
 
 // ---- arguments.cpp --------------------------------------------------------------------------------------------------

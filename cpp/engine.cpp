@@ -168,7 +168,9 @@ PyObject* blocked(PyObject* /*module*/, PyObject* /*unused*/)
     auto const* actor = reinterpret_cast<Actor*>(PyList_GET_ITEM(sim.actors, i));
     if (actor->phase == Actor::Phase::ENDED)
       continue;
-    std::string const waits = actor->suspended ? "to be resumed" : describe(actor->waiting.get());
+    std::string const waits = actor->suspended       ? "to be resumed"
+                              : not actor->coroutine ? "its start"
+                                                     : describe(actor->waiting.get());
     auto const row =
         Ref<>::steal(Py_BuildValue("(OsOsd)", actor->name.get(), actor->host->host->get_cname(),
                                    actor->coroutine ? actor->coroutine.get() : Py_None, waits.c_str(), actor->since));
@@ -362,7 +364,8 @@ PyMODINIT_FUNC PyInit__driver() // NOLINT(bugprone-reserved-identifier): Python 
   using namespace driver;
   auto module = Ref<>::steal(PyModule_Create(&definition));
   errors      = PyImport_ImportModule("simplugin.errors");
-  if (errors == nullptr || not module || PyModule_AddFunctions(module.get(), await_functions) != 0)
+  if (errors == nullptr || not module || PyModule_AddFunctions(module.get(), await_functions) != 0 ||
+      PyModule_AddFunctions(module.get(), looking_functions) != 0)
     return nullptr;
   for (PyTypeObject* type : {&ActivityType, &WaitType, &ActorType, &HostType, &LinkType, &MailboxType,
                              &MessageQueueType, &MutexType, &SemaphoreType, &ConditionType, &BarrierType})

@@ -57,17 +57,13 @@ int32_t host_code(Host const* host)
 
 int32_t resource_of(Activity const* activity)
 {
-  if (activity->kind == Kind::PTASK) {
-    std::string names;
-    for (Host const* host : activity->parallel->hosts)
-      names += (names.empty() ? "" : ",") + host->host->get_name();
-    return new_resource(names);
-  }
+  if (activity->kind == Kind::PTASK)
+    return new_resource(resource_name(activity));
   if (not is_communication(activity->kind))
     return host_code(activity->destination);
   Pair& pair = pair_of(activity->source->host, activity->destination->host);
   if (pair.resource < 0)
-    pair.resource = new_resource(pair.source->get_name() + "->" + pair.destination->get_name());
+    pair.resource = new_resource(resource_name(activity));
   return pair.resource;
 }
 
@@ -174,6 +170,18 @@ Ref<> collect_returned()
 }
 
 } // namespace
+
+std::string resource_name(Activity const* activity)
+{
+  if (is_communication(activity->kind))
+    return activity->source->host->get_name() + "->" + activity->destination->host->get_name();
+  if (activity->kind != Kind::PTASK)
+    return activity->destination->host->get_name();
+  std::string names;
+  for (Host const* host : activity->parallel->hosts)
+    names += (names.empty() ? "" : ",") + host->host->get_name();
+  return names;
+}
 
 double host_energy(s4u::Host const* host)
 {

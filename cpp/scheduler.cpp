@@ -149,6 +149,17 @@ bool something_failed()
   return false;
 }
 
+/// Lets whoever goes step by step look around, until they want to go as far as the next event.
+void pause_before(double event)
+{
+  while (event > sim.pause) {
+    auto const further = Ref<>::steal(PyObject_CallFunction(sim.pausing, "d", event));
+    if (not further)
+      throw StopRun();
+    sim.pause = PyFloat_AsDouble(further.get());
+  }
+}
+
 class Scheduler final : public simgrid::kernel::resource::Model {
 public:
   Scheduler() : Model("simplugin_scheduler") {}
@@ -178,13 +189,19 @@ public:
 class ProfileDates final : public simgrid::kernel::resource::Model {
 public:
   ProfileDates() : Model("simplugin_profile_dates") {}
-  /// `delta` is the time to the next event. The simulated limit is here too, where it is known that one is to come.
+  /// `delta` is the time to the next event. The simulated limit is here too, where it is known that one is to come, and
+  /// so are pauses: they add no event, which would change the last bits of what goes on.
   double next_occurring_event(double delta) override
   {
-    if (sim.limit < 0 || sim.alive == 0 || delta <= 0 || now() + delta <= sim.limit)
+    if (delta <= 0)
       return -1.0;
+    if (sim.limit < 0 || sim.alive == 0 || now() + delta <= sim.limit) {
+      pause_before(now() + delta);
+      return -1.0;
+    }
     if (now() >= sim.limit)
       throw StopRun();
+    pause_before(sim.limit);
     return sim.limit - now();
   }
 

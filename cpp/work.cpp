@@ -15,6 +15,7 @@ namespace driver {
 namespace {
 
 Work* free_works = nullptr;
+std::vector<Work*> works;                // all there are
 std::unordered_set<Activity*> transfers; // direct ones in progress: no actor answers for them
 
 Work* new_work(Activity* owner)
@@ -26,6 +27,7 @@ Work* new_work(Activity* owner)
   } else {
     work = new Work();
     intrusive_ptr_add_ref(work); // lives until the process ends
+    works.push_back(work);
   }
   work->owner = Ref<Activity>::share(owner);
   owner->work = work;
@@ -73,6 +75,28 @@ double Work::remaining() const
   if (owner->kind != Kind::PTASK && takes_parallel_tasks())
     left *= owner->amount; // ptask_L07 counts every action in fractions
   return std::max(0.0, left);
+}
+
+double Work::remaining_at(double date) const
+{
+  Action const* action = model_action_;
+  if (action->get_variable() == nullptr)
+    return std::numeric_limits<double>::quiet_NaN();
+  double const known = action->get_model()->is_update_lazy() ? action->get_last_update() : sim.stepped;
+  double left        = action->get_remains_no_update() - action->get_rate() * (date - known);
+  if (owner->kind != Kind::PTASK && takes_parallel_tasks())
+    left *= owner->amount;
+  return std::max(0.0, left);
+}
+
+std::vector<Activity*> in_progress()
+{
+  std::vector<Activity*> found;
+  for (Work const* work : works)
+    if (work->owner)
+      found.push_back(work->owner.get());
+  std::sort(found.begin(), found.end(), [](Activity* a, Activity* b) { return a->number < b->number; });
+  return found;
 }
 
 /// Back into the pool; the action, if it has not ended, is destroyed and frees its share of the resource at once.

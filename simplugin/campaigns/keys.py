@@ -15,7 +15,7 @@ from typing import Any
 
 import simplugin
 from simplugin.campaigns.named_files import NamedFiles
-from simplugin.scenarios.substitutions import IDLE, LIMITS, canonical_json
+from simplugin.scenarios.substitutions import IDLE, IDLE_SIMULATION, canonical_json
 
 # Parts of the package that only show results.
 _SHOWING = ("cli", "examples", "reports")
@@ -105,7 +105,7 @@ def determining(document: Mapping[str, Any]) -> dict[str, Any]:
     simulation = found.get("simulation")
     if isinstance(simulation, Mapping):
         found["simulation"] = {
-            name: value for name, value in simulation.items() if name not in LIMITS
+            name: value for name, value in simulation.items() if name not in IDLE_SIMULATION
         }
     return found
 

@@ -44,6 +44,15 @@ class BackEnd(StrEnum):
     threads = "threads"
 
 
+class Level(StrEnum):
+    """The levels of what actors log."""
+
+    debug = "debug"
+    info = "info"
+    warning = "warning"
+    error = "error"
+
+
 class Figures(StrEnum):
     """Figures that `report` writes."""
 
@@ -105,6 +114,13 @@ def run(
             "DIR", "Write result, trace and Gantt chart there, whatever the scenario says."
         ),
     ] = None,
+    log: Annotated[
+        Level | None, typer.Option("--log", help="The least level of me.log that is shown.")
+    ] = None,
+    prefix_prints: Annotated[
+        bool,
+        typer.Option("--prefix-prints", help="Begin what actors print with host, actor and date."),
+    ] = False,
     trust: Annotated[list[str] | None, trust_option()] = None,
     as_json: Annotated[bool, json_option("tables")] = False,
 ) -> None:
@@ -116,8 +132,11 @@ def run(
     start_server(BACK_ENDS[back_end or BackEnd.coroutines])
     from simplugin.cli.run import run_command
 
-    chosen = back_end and back_end.value
-    run_command(scenario, chosen, seed, output, trust=trust or (), as_json=as_json)
+    given = {"back_end": back_end and back_end.value, "seed": seed, "log": log and log.value}
+    changes = {name: value for name, value in given.items() if value is not None}
+    if prefix_prints:
+        changes["prefix_prints"] = True
+    run_command(scenario, changes, output, trust=trust or (), as_json=as_json)
 
 
 @app.command()

@@ -32,15 +32,14 @@ _MOST_LINKS = 20000
 
 def run_command(
     file: Path,
-    back_end: str | None,
-    seed: int | None,
+    changes: dict[str, Any],
     directory: Path | None,
     *,
     trust: Iterable[str] = (),
     as_json: bool,
 ) -> None:
-    """Run a scenario, print what came out, write files."""
-    scenario = _overridden(load_scenario(file, trust=trust), back_end, seed, directory)
+    """Run a scenario with changes of ``[simulation]``, print what came out, write files."""
+    scenario = _overridden(load_scenario(file, trust=trust), changes, directory)
     scenario.refuse_stray_outputs()
     console = Console(stderr=True)
     # What actors print must not get into the JSON.
@@ -63,15 +62,8 @@ def run_command(
         sys.stdout.write(f"wrote {short(path)}\n")
 
 
-def _overridden(
-    scenario: Scenario, back_end: str | None, seed: int | None, directory: Path | None
-) -> Scenario:
+def _overridden(scenario: Scenario, changes: dict[str, Any], directory: Path | None) -> Scenario:
     """Return the scenario with the options of the command line."""
-    changes: dict[str, Any] = {}
-    if back_end is not None:
-        changes["back_end"] = back_end
-    if seed is not None:
-        changes["seed"] = seed
     simulation = scenario.simulation.model_copy(update=changes)
     output = scenario.output
     if directory is not None:

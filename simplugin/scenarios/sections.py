@@ -23,6 +23,7 @@ from simplugin.inputs.messages import InvalidValueError, Problem
 from simplugin.inputs.quantities import POSITIVE, Memory, Time
 from simplugin.inputs.sections import AnyPath, Reference, Section, is_below
 from simplugin.inputs.validation import table
+from simplugin.simulation.logs import Level
 from simplugin.simulation.options import SimGridOptions
 
 _USUAL = ("result", "trace", "gantt")
@@ -61,7 +62,7 @@ class SimulationSection(Section):
 
     Attributes
     ----------
-    back_end, seed, until, wall_limit, memory_limit, trace, trace_limit, energy
+    back_end, seed, until, wall_limit, memory_limit, trace, trace_limit, energy, log, prefix_prints
         See `simplugin.simulation.simulate.simulate`.
     options : SimGridOptions
         From the table ``[simulation.options]``.
@@ -75,6 +76,8 @@ class SimulationSection(Section):
     trace: bool = True
     trace_limit: Memory | None = None
     energy: bool = False
+    log: Level = "info"
+    prefix_prints: bool = False
     options: Options = SimGridOptions()
 
     def arguments(self) -> dict[str, Any]:

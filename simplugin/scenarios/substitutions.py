@@ -12,7 +12,7 @@ from simplugin.inputs.messages import InvalidValueError, Path, dotted
 # What says how a run is shown, written or limited, not what comes out: tables and keys of a file,
 # and keys of its [simulation].
 IDLE = ("title", "campaign", "output", "slurm")
-LIMITS = ("wall_limit", "memory_limit", "trace_limit")
+IDLE_SIMULATION = ("wall_limit", "memory_limit", "trace_limit", "log", "prefix_prints")
 
 
 def canonical_json(value: Any) -> str:

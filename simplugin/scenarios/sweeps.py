@@ -23,7 +23,7 @@ from simplugin.inputs.messages import (
 from simplugin.scenarios.ranges import Powers, Range, Steps, is_range
 from simplugin.scenarios.substitutions import (
     IDLE,
-    LIMITS,
+    IDLE_SIMULATION,
     canonical_json,
     path_of,
     substituted,
@@ -489,8 +489,10 @@ def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
     if path[0] in IDLE:
         remedy = "remove it; one of [[variations]] may have a name"
         raise sweep_error(source, f"{written}: no run of a campaign depends on {key}", remedy)
-    if swept and path[0] == "simulation" and len(path) > 1 and path[1] in LIMITS:
-        remedy = f"set it once, in [simulation], or give [campaign] a {path[1]}"
+    if swept and path[0] == "simulation" and len(path) > 1 and path[1] in IDLE_SIMULATION:
+        limits = ("wall_limit", "memory_limit")
+        also = f", or give [campaign] a {path[1]}" if path[1] in limits else ""
+        remedy = f"set it once, in [simulation]{also}"
         raise sweep_error(source, f"{written}: what runs compute does not depend on it", remedy)
 
 

@@ -13,4 +13,9 @@ from .result import Result as Result
 from .result import Returned as Returned
 from .result import ReturnedValues as ReturnedValues
 from .simulate import simulate as simulate
+from .stepping import ActivityState as ActivityState
+from .stepping import HostState as HostState
+from .stepping import LinkState as LinkState
+from .stepping import Simulation as Simulation
+from .stepping import simulation as simulation
 from .trace import Trace as Trace

@@ -27,6 +27,7 @@ from simplugin.errors import (
 )
 from simplugin.formats.config_options import GOVERNORS, option_refusal, refused_options
 from simplugin.simulation import _driver
+from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
@@ -101,6 +102,15 @@ class BackEnd(Protocol):
 
     def load_platform(self, path: str) -> None:
         """Read a platform file."""
+
+    def speaker(self) -> Speaker | None:
+        """Return the actor that runs, None if none does."""
+
+    def clock(self) -> float:
+        """Return the simulated date [s]."""
+
+    def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
+        """Have what actors log from this level on written: `write(level, message)`."""
 
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""

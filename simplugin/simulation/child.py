@@ -15,20 +15,23 @@ import resource
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import numpy as np
 
 from simplugin.errors import PlatformError, SimpluginError, SimulationError
 from simplugin.simulation.failures import full_trace_error, platform_error
+from simplugin.simulation.logs import LEVELS, PrefixedStream, Voice, rank
+from simplugin.simulation.pauses import Pauses
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
 from simplugin.simulation.processes import children, memory
 from simplugin.simulation.protocol import (
     ERROR,
     LOADED,
+    LOGGED,
     PROGRESS,
     RESULT,
     WHERE_ARE_YOU,
@@ -42,6 +45,7 @@ from simplugin.simulation.travel import pack_error, pack_returned, unpack_actors
 
 if TYPE_CHECKING:
     from simplugin.simulation.back_end import BackEnd, Collected
+    from simplugin.simulation.coroutines import CoroutinesBackEnd
 
 # Modules are loaded in the server, for the next simulation, if they take longer than this [s].
 _WORTH_WARMING = 2e-3
@@ -52,6 +56,7 @@ _MOST_HOSTS = 10
 _versions: dict[str, str] = {}
 # Nothing of SimGrid's is taken down before the process ends: actors may still use it.
 _kept: list[Any] = []
+_has_simulated = False
 
 
 def prepare(back_end: str) -> None:
@@ -95,15 +100,86 @@ def run(file: int, news: socket.socket) -> None:
     try:
         _adopt(settings)
         actors = _arrive(packed_actors, modules)
-        kind, body = RESULT, _simulate(news, settings, actors)
+        if settings.locates:
+            sys.set_coroutine_origin_tracking_depth(1)
+            sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
+        kind, body = RESULT, simulate(settings, actors, _Caller(settings, file, news))
     except BaseException as error:
         _kept.append(error)
         _lift_memory_limit()
-        # The function was wrong, rather than anything that it did.
-        known = error.__cause__ if isinstance(error.__cause__, NotAsyncError) else error
-        kind, body = ERROR, pack_error(known)
+        kind, body = ERROR, pack_error(known_error(error))
     flush_output()
     write_outcome(file, kind, modules, body)
+
+
+def known_error(error: BaseException) -> BaseException:
+    """Return the error of a function that is wrong, rather than of anything that it did."""
+    return error.__cause__ if isinstance(error.__cause__, NotAsyncError) else error
+
+
+class Owner:
+    """Whoever has a simulation run: told where it is, and given what actors log.
+
+    Attributes
+    ----------
+    progress : callable or None
+        Called now and then with the simulated date and the number of actors alive.
+    """
+
+    progress: Callable[[float, int], None] | None = None
+
+    def started(self) -> None:
+        """Hear that SimGrid's engine has started."""
+
+    def loaded(self) -> None:
+        """Hear that the platform is loaded."""
+
+    def placed(self, back_end: BackEnd) -> None:
+        """Hear that the actors are placed, before anything happens."""
+
+    def ended(self) -> None:
+        """Hear that nothing happens any more."""
+
+    def say(self, line: str) -> None:
+        """Write what an actor logs."""
+
+
+class _Caller(Owner):
+    """The caller in another process."""
+
+    def __init__(self, settings: Settings, file: int, news: socket.socket) -> None:
+        self._file = file
+        self._news = news
+        self._steps = settings.steps
+        self._pauses: Pauses | None = None
+        self._stdout = sys.stdout
+        self.progress = _reporter(news) if settings.reports_progress else None
+
+    def started(self) -> None:
+        """Say where the process is when it crashes, and when the caller asks."""
+        # After SimGrid's own handlers, which say less about where.
+        faulthandler.enable(all_threads=False)
+        faulthandler.register(WHERE_ARE_YOU, all_threads=False)
+
+    def loaded(self) -> None:
+        """Tell the caller."""
+        self._news.send(LOADED)
+
+    def placed(self, back_end: BackEnd) -> None:
+        """Wait for a command if it goes step by step."""
+        if self._steps:
+            self._pauses = Pauses(self._news, self._file, cast("CoroutinesBackEnd", back_end))
+            self._pauses.begin()
+
+    def ended(self) -> None:
+        """Wait for the command to end if it goes step by step."""
+        if self._pauses is not None:
+            self._pauses.end()
+
+    def say(self, line: str) -> None:
+        """Write it between what actors print."""
+        self._stdout.flush()
+        os.write(1, LOGGED + line.encode("utf-8", "backslashreplace") + LOGGED)
 
 
 def _open_streams() -> None:
@@ -128,8 +204,13 @@ def _adopt(settings: Settings) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (_address_space() + settings.memory_limit, hard))
         # A core file of a simulation that ran out of memory helps nobody.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    random.seed(settings.seed)
-    np.random.seed(settings.seed % 2**32)  # noqa: NPY002  for actors that use the global generator
+    seed(settings.seed)
+
+
+def seed(number: int) -> None:
+    """Seed the generators of this process, for actors that use them."""
+    random.seed(number)
+    np.random.seed(number % 2**32)  # noqa: NPY002
 
 
 def _lift_memory_limit() -> None:
@@ -180,24 +261,35 @@ def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
     return found
 
 
-def _simulate(news: socket.socket, settings: Settings, actors: list[ActorJob]) -> bytes:
-    """Run the simulation, return the body of the result."""
-    if settings.locates:
-        sys.set_coroutine_origin_tracking_depth(1)
-        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
+def simulate(settings: Settings, actors: Sequence[ActorJob], owner: Owner) -> bytes:
+    """Run the simulation in this process, return the body of the result."""
+    global _has_simulated
+    if _has_simulated:
+        raise SimulationError(
+            "debug=True simulates in this process, where SimGrid's engine has started before, which"
+            " it does only once; start Python again (in a notebook, restart the kernel), or leave"
+            " debug out"
+        )
+    _has_simulated = True
     _use_plain_locale()
     back_end = _engine(settings)
     _kept.append(back_end)
-    # After SimGrid's own handlers, which say less about where.
-    faulthandler.enable(all_threads=False)
-    faulthandler.register(WHERE_ARE_YOU, all_threads=False)
+    owner.started()
+    voice = Voice(back_end.speaker, back_end.clock)
+    # A simulation that only looks for a place is silent.
+    level = len(LEVELS) if settings.locates else rank(settings.log)
+    back_end.log_with(level, voice.logger(owner.say))
+    if settings.prefix_prints:
+        sys.stdout = cast(TextIO, PrefixedStream(sys.stdout, voice))
     _load(back_end, settings.platform)
     if settings.energy:
         _require_wattages(back_end, settings.platform)
-    news.send(LOADED)
+    owner.loaded()
     for actor in actors:
         _place(back_end, actor)
-    back_end.run(settings.until, _reporter(news) if settings.reports_progress else None)
+    owner.placed(back_end)
+    back_end.run(settings.until, owner.progress)
+    owner.ended()
     try:
         return _packed_result(back_end.collect())
     except MemoryError:

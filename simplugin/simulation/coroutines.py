@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 from simplugin.errors import BlockedActor, DeadlockError
 from simplugin.simulation import _driver
@@ -19,9 +20,21 @@ from simplugin.simulation.back_end import (
     prepare_plugins,
 )
 from simplugin.simulation.failures import full_trace_error
+from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
+
+Rows: TypeAlias = list[tuple[Any, ...]]
+Looked: TypeAlias = tuple[Rows, Rows, Rows, tuple[BlockedActor, ...]]
+
+
+def _waiting() -> tuple[BlockedActor, ...]:
+    """Return the actors that have not ended."""
+    return tuple(
+        BlockedActor(name, host, await_place(coroutine), waits_for, since)
+        for name, host, coroutine, waits_for, since in _driver.blocked()
+    )
 
 
 class CoroutinesBackEnd:
@@ -52,6 +65,18 @@ class CoroutinesBackEnd:
         _driver.load_platform(path)
         prepare_plugins(self._arguments, path, energy=self._energy)
 
+    def speaker(self) -> Speaker | None:
+        """Return the actor that runs, None if none does."""
+        return _driver.speaker()
+
+    def clock(self) -> float:
+        """Return the simulated date [s]."""
+        return _driver.clock()
+
+    def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
+        """Have what actors log from this level on written: `write(level, message)`."""
+        _driver.log_with(level, write)
+
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""
         kill_time = -1.0 if actor.kill_time is None else actor.kill_time
@@ -75,12 +100,30 @@ class CoroutinesBackEnd:
             _driver.check()
         if not at_end:
             raise date_limit_error(until or 0.0)
-        blocked = tuple(
-            BlockedActor(name, host, await_place(coroutine), waits_for, since)
-            for name, host, coroutine, waits_for, since in _driver.blocked()
-        )
+        blocked = _waiting()
         if blocked:
             raise DeadlockError(_driver.clock(), blocked)
+
+    def pause_with(self, pausing: Callable[[float], float], date: float) -> None:
+        """Call a function before the first event after a date [s].
+
+        Parameters
+        ----------
+        pausing : function of the date of the event [s]
+            Returns the date [s] up to which events may happen.
+        date : float
+            The same to begin with [s].
+        """
+        _driver.pause_with(pausing, date)
+
+    def look(self, date: float) -> Looked:
+        """Return the state at a date between the last event and the next [s]; rows of plain data.
+
+        Returns
+        -------
+        tuple of (hosts, links, activities, actors)
+        """
+        return *_driver.look(date), _waiting()
 
     def collect(self) -> Collected:
         """Hand over totals, trace and returned values."""

@@ -22,14 +22,26 @@ BACK_ENDS = {
 }
 """Module and class of each back end."""
 
-# Kinds of outcomes.
+# Kinds of outcomes, and of what is written while a simulation pauses.
 RESULT = b"R"
 ERROR = b"E"
+STATE = b"S"
 
 # From the simulation's process: a message once the platform is loaded, and the simulated date with
 # the number of actors alive now and then.
 LOADED = b"L"
 PROGRESS = struct.Struct("<dq")
+
+# Around what actors log, among what they print; no byte of UTF-8.
+LOGGED = b"\xff"
+
+# From a simulation that goes step by step: it pauses, at a date, perhaps at its end; and to it: the
+# kind of command and a date.
+PAUSED = struct.Struct("<cd?")
+COMMAND = struct.Struct("<cd")
+STEP = b"s"  # to the next event
+GO = b"g"  # to the last event that is not later
+LOOK = b"l"  # write the state into the file
 
 # From the server about one simulation: the kind of message and a number.
 STATUS = struct.Struct("<ci")
@@ -53,12 +65,14 @@ class Settings:
         Path of the platform file.
     arguments : list of str
         SimGrid's command line.
-    until, memory_limit, trace, trace_limit, energy, seed
+    until, memory_limit, trace, trace_limit, energy, seed, log, prefix_prints
         As in `simulate`.
     reports_progress : bool
         True if the caller asks for the date now and then.
     surroundings : Surroundings
         Those of the caller.
+    steps : bool
+        True to pause, and to wait for commands.
     locates : bool
         True to note where operations and coroutines are created, and to print nothing: the
         simulation runs again because one of them was never awaited.
@@ -75,6 +89,9 @@ class Settings:
     seed: int
     reports_progress: bool
     surroundings: Surroundings
+    log: str
+    prefix_prints: bool
+    steps: bool = False
     locates: bool = False
 
 
@@ -129,4 +146,4 @@ def read_outcome(file: int) -> tuple[bytes, tuple[Any, ...]]:
     with open(file, "rb", closefd=False) as stream:
         stream.seek(0)
         kind = stream.read(1)
-        return (kind, pickle.load(stream)) if kind in (RESULT, ERROR) else (b"", ())
+        return (kind, pickle.load(stream)) if kind in (RESULT, ERROR, STATE) else (b"", ())

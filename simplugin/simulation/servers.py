@@ -18,18 +18,22 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, TextIO
 
 from simplugin.errors import CrashError, SetupError, SimulationError, WallClockLimitError
 from simplugin.simulation.failures import crash, place, platform_error_of_abort, tail
 from simplugin.simulation.protocol import (
+    COMMAND,
     ENDED,
     ERROR,
     LOADED,
+    LOGGED,
     NOT_STARTED,
+    PAUSED,
     PROGRESS,
+    RESULT,
     STARTED,
     STATUS,
     WHERE_ARE_YOU,
@@ -41,6 +45,8 @@ from simplugin.simulation.surroundings import Surroundings
 from simplugin.simulation.travel import unpack_error
 
 _STOP_TIMEOUT = 5.0
+# No message of a simulation is longer [byte].
+_NEWS = 64
 _SHOWN_AT_ONCE = 1 << 20
 # A server that loads a module answers late, and kills then [s].
 _KILL_TIMEOUT = 10.0
@@ -342,6 +348,15 @@ class Supervision:
         Real time that it may take [s].
     progress : callable, optional
         Called with the simulated date and the number of actors alive.
+
+    Attributes
+    ----------
+    is_paused : bool
+        True if it goes step by step and waits for a command.
+    clock : float
+        Date of the last pause [s].
+    at_end : bool
+        True if nothing can happen any more.
     """
 
     def __init__(
@@ -355,11 +370,15 @@ class Supervision:
         self._packed_actors = packed_actors
         self._wall_limit = wall_limit
         self._progress = progress
+        self.clock = 0.0
+        self.at_end = False
         self._pid: int | None = None
         self._clock: float | None = None
+        self.is_paused = False
         self._loaded = False
         self._status: int | None = None
         self._ended = False
+        self._is_log = False
         self._text = codecs.getincrementaldecoder("utf-8")("replace")
 
     def run(self) -> bytes:
@@ -370,16 +389,43 @@ class Supervision:
         SimulationError, PlatformError, DeploymentError
             There is none.
         """
+        with self.started():
+            self._converse()
+            return self._conclude()
+
+    @contextlib.contextmanager
+    def started(self) -> Iterator[None]:
+        """Have the process started, and leave none behind."""
         # A file, not a pipe: what SimGrid says before it dies can be megabytes.
         with contextlib.ExitStack() as stack, tempfile.TemporaryFile(buffering=0) as stderr:
             self._stderr = stderr.fileno()
             self._open(stack)
             try:
-                self._converse()
-            except BaseException:
-                self._abandon()
-                raise
-            return self._conclude()
+                yield
+            finally:
+                if not self._ended:
+                    self._abandon()
+
+    def wait(self) -> bytes | None:
+        """Return the body of the result, None at a pause; raise as `run`."""
+        self._converse()
+        return self._conclude() if self._ended else None
+
+    def command(self, kind: bytes, date: float) -> bytes | None:
+        """Send a command to a simulation that pauses; return as `wait`."""
+        if self._deadline is not None:
+            # The limit is the simulation's, not that of the time between commands.
+            self._deadline += time.monotonic() - self._paused_since
+        self.is_paused = False
+        with contextlib.suppress(OSError):  # it was killed, as `wait` will find
+            self._news.send(COMMAND.pack(kind, date))
+        return self.wait()
+
+    def state(self) -> tuple[Any, ...]:
+        """Return what a simulation that pauses has written after a command to do so."""
+        _, parts = read_outcome(self._file)
+        os.truncate(self._file, 0)
+        return parts
 
     def _open(self, stack: contextlib.ExitStack) -> None:
         """Make the channels and have the process started."""
@@ -418,7 +464,7 @@ class Supervision:
         poll = select.poll()
         for descriptor in take:
             poll.register(descriptor, select.POLLIN)
-        while not self._ended:
+        while not (self._ended or self.is_paused):
             for descriptor, _ in poll.poll(self._patience()):
                 if not take[descriptor]():
                     poll.unregister(descriptor)
@@ -467,11 +513,14 @@ class Supervision:
     def _hear_simulation(self) -> bool:
         """Read a message of the simulation; False when there is none."""
         try:
-            message = self._news.recv(PROGRESS.size)
+            message = self._news.recv(_NEWS)
         except OSError:
             return False
         if message == LOADED:
             self._loaded = True
+        elif len(message) == PAUSED.size:
+            _, self.clock, self.at_end = PAUSED.unpack(message)
+            self.is_paused, self._paused_since = True, time.monotonic()
         elif message:
             self._clock, alive = PROGRESS.unpack(message)
             if self._progress is not None:
@@ -502,7 +551,9 @@ class Supervision:
             data = os.read(self._stdout, 1 << 16)
         except BlockingIOError:
             return True
-        _show(sys.stdout, self._text.decode(data))
+        for number, part in enumerate(data.split(LOGGED)):
+            self._is_log ^= number > 0
+            _show(sys.stderr if self._is_log else sys.stdout, self._text.decode(part))
         return bool(data)
 
     def _abandon(self) -> None:
@@ -519,7 +570,7 @@ class Supervision:
         """Turn what is known about the ended process into a result or an exception."""
         stderr = self._errors_written()
         kind, parts = read_outcome(self._file)
-        if not kind:
+        if kind not in (RESULT, ERROR):
             raise self._died(tail(stderr))
         modules, body = parts
         warm_up(self._server, modules)
@@ -559,6 +610,6 @@ class Supervision:
 
 def _show(stream: TextIO | None, text: str) -> None:
     """Write to a stream of the caller's, which a program without terminal may lack."""
-    if stream is not None:
+    if stream is not None and text:
         stream.write(text)
         stream.flush()

@@ -7,7 +7,7 @@ import math
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from operator import attrgetter
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from simplugin.errors import NeverAwaitedError, PlatformError, SimpluginError, SimulationError
 from simplugin.inputs.scratch import scratch_directory
+from simplugin.simulation.logs import Level, check_level
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import placements
 from simplugin.simulation.protocol import BACK_ENDS, ActorJob, Settings
@@ -53,6 +54,9 @@ def simulate(
     energy: bool = False,
     seed: int = 0,
     progress: Callable[[float, int], None] | None = None,
+    log: Level = "info",
+    prefix_prints: bool = False,
+    debug: bool = False,
 ) -> Result:
     """Run actors on a platform in a process of its own; return the result.
 
@@ -91,6 +95,13 @@ def simulate(
         Seed of the actors' random numbers, 0 or more.
     progress : callable, optional
         Called now and then with the simulated date and the number of actors alive.
+    log : {"debug", "info", "warning", "error"}
+        The least level of ``me.log`` that is written to standard error.
+    prefix_prints : bool
+        True to begin what actors print with host, actor and date, as what they log.
+    debug : bool
+        True to run in this process, for ``breakpoint()`` and debuggers: once in a process, and
+        without `wall_limit` and `memory_limit`.
 
     Returns
     -------
@@ -120,11 +131,61 @@ def simulate(
     SetupError
         SimGrid is missing.
     """
+    with prepared(
+        platform,
+        actors,
+        functions=functions,
+        options=options,
+        back_end=back_end,
+        until=until,
+        wall_limit=wall_limit,
+        memory_limit=memory_limit,
+        trace=trace,
+        trace_limit=trace_limit,
+        energy=energy,
+        seed=seed,
+        progress=progress,
+        log=log,
+        prefix_prints=prefix_prints,
+        debug=debug,
+    ) as job:
+        return job.run_here() if debug else job.run()
+
+
+@contextlib.contextmanager
+def prepared(
+    platform: Platform | str | os.PathLike[str],
+    actors: Actors,
+    *,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    options: SimGridOptions | None = None,
+    back_end: str = "coroutines",
+    until: float | None = None,
+    wall_limit: float | None = None,
+    memory_limit: int | None = None,
+    trace: bool = True,
+    trace_limit: int | None = None,
+    energy: bool = False,
+    seed: int = 0,
+    progress: Callable[[float, int], None] | None = None,
+    log: str = "info",
+    prefix_prints: bool = False,
+    debug: bool = False,
+    steps: bool = False,
+) -> Iterator[Job]:
+    """Check the arguments of `simulate`; give what is ready to run."""
+    # Loaded late: `import simplugin` must be quick.
+    from simplugin.simulation import digests
+
     check_simulations_may_start()
     chosen = SimGridOptions() if options is None else options
     if not isinstance(chosen, SimGridOptions):
         raise SimpluginError(f"options is {options!r}; give SimGridOptions")
     _check_limits(until, wall_limit, seed, memory_limit=memory_limit, trace_limit=trace_limit)
+    check_level(log)
+    for name, limit in (("wall_limit", wall_limit), ("memory_limit", memory_limit)):
+        if debug and limit is not None:
+            raise SimpluginError(f"debug=True simulates in this process; leave {name} out")
     jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, functions)]
     with _platform_file(platform) as file:
         settings = Settings(
@@ -140,55 +201,83 @@ def simulate(
             # Asked for also for the sake of the date in the message about the wall-clock limit.
             reports_progress=progress is not None or wall_limit is not None,
             surroundings=Surroundings.current(),
+            log=log,
+            prefix_prints=bool(prefix_prints),
+            steps=steps,
         )
-        return _run(settings, jobs, chosen, back_end, wall_limit, progress)
+        choices: dict[str, Any] = {
+            "back_end": back_end,
+            "seed": seed,
+            "until": until,
+            "energy": settings.energy,
+            "trace": settings.trace,
+        }
+        platform_sha256 = digests.platform_hash(file)
+        content = digests.content_hash(
+            platform_sha256, jobs, choices | {"arguments": chosen.arguments()}
+        )
+        hashes = {"platform_sha256": platform_sha256, "content_sha256": content}
+        yield Job(settings, jobs, wall_limit, progress, choices | hashes)
 
 
-def _run(
-    settings: Settings,
-    jobs: Sequence[ActorJob],
-    options: SimGridOptions,
-    back_end: str,
-    wall_limit: float | None,
-    progress: Callable[[float, int], None] | None,
-) -> Result:
-    """Simulate, and join the outcome to its provenance."""
-    # Loaded late: `import simplugin` must be quick.
-    from simplugin.simulation import digests
-    from simplugin.simulation.servers import Supervision
-    from simplugin.simulation.travel import pack_actors
+@dataclass(frozen=True)
+class Job:
+    """A simulation that is ready to run.
 
-    choices: dict[str, Any] = {
-        "back_end": back_end,
-        "seed": settings.seed,
-        "until": settings.until,
-        "energy": settings.energy,
-        "trace": settings.trace,
-    }
-    platform_sha256 = digests.platform_hash(settings.platform)
-    packed = pack_actors(jobs)
-    content = digests.content_hash(
-        platform_sha256, jobs, choices | {"arguments": options.arguments()}
-    )
-    try:
-        body = Supervision(settings, packed, wall_limit, progress).run()
-    except NeverAwaitedError as error:
-        if error.place:
-            raise
-        # To note the place of each operation would slow every simulation down.
-        again = Supervision(replace(settings, locates=True), packed, wall_limit, None)
-        raise _located(error, again) from None
-    parts = pickle.loads(body)
-    return _result(
-        parts,
-        {
-            **parts["versions"],
-            **choices,
-            "platform_sha256": platform_sha256,
-            "content_sha256": content,
-            "options": dict(sorted(parts["options"].items())),
-        },
-    )
+    Attributes
+    ----------
+    settings, actors
+        All that the simulation's process needs.
+    wall_limit, progress
+        As in `simulate`.
+    provenance : dict
+        That part which is known before it runs.
+    """
+
+    settings: Settings
+    actors: Sequence[ActorJob]
+    wall_limit: float | None
+    progress: Callable[[float, int], None] | None
+    provenance: dict[str, Any]
+
+    def run(self) -> Result:
+        """Simulate in a process of its own."""
+        supervision = self.supervision()
+        with self.locating():
+            return self.result(supervision.run())
+
+    def run_here(self) -> Result:
+        """Simulate in this process."""
+        from simplugin.simulation.debugging import simulate_here
+
+        return self.result(simulate_here(self.settings, self.actors, self.progress))
+
+    def supervision(self) -> Supervision:
+        """Return the supervision of its process, which has not started yet."""
+        from simplugin.simulation.servers import Supervision
+        from simplugin.simulation.travel import pack_actors
+
+        packed = pack_actors(self.actors)
+        return Supervision(self.settings, packed, self.wall_limit, self.progress)
+
+    @contextlib.contextmanager
+    def locating(self) -> Iterator[None]:
+        """Simulate again to find the line of an operation that is never awaited."""
+        try:
+            yield
+        except NeverAwaitedError as error:
+            if error.place:
+                raise
+            # To note the place of each operation would slow every simulation down.
+            silent = replace(self.settings, locates=True, steps=False)
+            again = replace(self, settings=silent, progress=None).supervision()
+            raise _located(error, again) from None
+
+    def result(self, body: bytes) -> Result:
+        """Join the outcome to its provenance."""
+        parts = pickle.loads(body)
+        options = {"options": dict(sorted(parts["options"].items()))}
+        return _result(parts, {**parts["versions"], **self.provenance, **options})
 
 
 def _located(error: NeverAwaitedError, again: Supervision) -> NeverAwaitedError:

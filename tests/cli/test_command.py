@@ -95,6 +95,20 @@ def test_run_prints_json_and_nothing_else(lab):
     assert "done\n" in call("run", "scenario.toml", cwd=lab).stdout
 
 
+def test_run_shows_what_actors_log_and_print(lab):
+    said = "me.log('low', 'debug')\n    me.log('high')\n    print('done')\n    return me.now"
+    change(lab / "my_actors.py", "return me.now", said)
+    plain = call("run", "scenario.toml", "--log", "info", cwd=lab)
+    (high,) = plain.stderr.splitlines()
+    assert high.endswith(":(2) 5.000000] INFO: high")
+    assert "done" in plain.stdout.splitlines()
+    full = call("run", "scenario.toml", "--log", "debug", "--prefix-prints", cwd=lab)
+    prefix = high.removesuffix("INFO: high")
+    assert full.stderr.splitlines() == [f"{prefix}DEBUG: low", high]
+    assert f"{prefix}done" in full.stdout.splitlines()
+    assert call("run", "scenario.toml", "--log", "loud", cwd=lab).returncode == 2
+
+
 def test_output_directory_gets_everything(lab, simplugin):
     done = simplugin("run", "scenario.toml", "-o", "made", cwd=lab, status=0)
     names = ("result.json", "trace.csv", "gantt.png")

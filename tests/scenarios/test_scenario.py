@@ -50,6 +50,7 @@ def test_energy(lab, file):
 def test_every_simulation_key_reaches_the_simulation(file):
     given = {"back_end": "coroutines", "seed": 7, "until": 50.0, "wall_limit": 60.0}
     given |= {"memory_limit": 10**9, "trace_limit": 10**8, "trace": False, "energy": False}
+    given |= {"log": "error", "prefix_prints": True}
     extra = "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
     scenario = load_scenario(change(file, OPTIONS, f"[simulation]\n{extra}{OPTIONS}"))
     options = SimGridOptions(network_model="CM02", crosstraffic=False, tcp_gamma=0.0)

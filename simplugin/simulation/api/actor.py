@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from simplugin.simulation.api.activity import Activity, Mailbox, MessageQueue
     from simplugin.simulation.api.platform import Host, Link, Route
+    from simplugin.simulation.logs import Level
 
     Vector: TypeAlias = Sequence[float] | NDArray[np.float64]
     Matrix: TypeAlias = Sequence[Sequence[float]] | NDArray[np.float64]
@@ -333,6 +334,17 @@ class Actor(Protocol):
 
     def set_host(self, host: Host | str, /) -> None:
         """Move it, and its running executions, to another host."""
+
+    def log(self, message: object, level: Level = "info") -> None:
+        """Write a line with host, actor and date to standard error.
+
+        Parameters
+        ----------
+        message : object
+            Its text.
+        level : {"debug", "info", "warning", "error"}
+            Its importance; ``simulate(..., log=...)`` chooses the least one that is written.
+        """
 
     # ---- platform ----
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import simgrid
 from simplugin.errors import ForcefulKillException, SimpluginError, TimeoutException
+from simplugin.simulation.logs import Level, rank
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import activity, work
 from simplugin.simulation.threads.activity import Activity
@@ -337,6 +338,11 @@ class Actor(ActorRecord):
             if execution.is_suspended:  # SimGrid starts it again
                 execution.resume()
                 execution.suspend()
+
+    def log(self, message: object, level: Level = "info") -> None:
+        """Write a line with host, actor and date."""
+        if rank(level) >= self.world.log_level and self.world.write_log is not None:
+            self.world.write_log(level, message)
 
     # ---- platform ----
 

@@ -13,6 +13,7 @@ from simplugin.simulation.back_end import (
     plugin_figures,
     prepare_plugins,
 )
+from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads.actor import Life
 from simplugin.simulation.threads.work import Host, Link, require_on
@@ -54,6 +55,19 @@ class ThreadsBackEnd:
         world.links = {link.name: Link(world, link) for link in self._engine.all_links}
         _driver.set_wifi_rates()
         world.plugins = prepare_plugins(self._arguments, path, energy=self._energy)
+
+    def speaker(self) -> Speaker | None:
+        """Return the actor that runs in this thread, None if none does."""
+        actor = self._world.actor
+        return None if actor is None else (actor.host.name, actor.name, actor.pid)
+
+    def clock(self) -> float:
+        """Return the simulated date [s]."""
+        return self._world.now
+
+    def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
+        """Have what actors log from this level on written: `write(level, message)`."""
+        self._world.log_level, self._world.write_log = level, write
 
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""

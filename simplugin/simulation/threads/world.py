@@ -279,6 +279,10 @@ class World:
         The simulation is over; threads must end without doing anything.
     error : SimulationError or None
         Why it is over.
+    log_level : int
+        Position in `simplugin.simulation.logs.LEVELS` of the least that is written.
+    write_log : callable or None
+        Called with level and message of what actors log.
     limit : float or None
         Limit of simulated time [s]. SimGrid does not know it, because it would go there even if
         all was over before: the first actor that goes on after it ends the simulation.
@@ -300,6 +304,8 @@ class World:
         self.error: SimulationError | None = None
         self.limit: float | None = None
         self.progress: Callable[[float, int], None] | None = None
+        self.log_level = 0
+        self.write_log: Callable[[str, object], None] | None = None
         self._named: dict[tuple[str, str], Any] = {}
         self._resumptions = 0
         self._deferred: list[Callable[[], object]] = []

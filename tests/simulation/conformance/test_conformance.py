@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
+from math import isnan
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conformance import SCENARIOS, Outcome, Scenario, run
 from differences import differences
+
+from simplugin.errors import SimulationError
+from simplugin.simulation import simulate, simulation
 
 for file in sorted(Path(__file__).parent.glob("scenarios_*.py")):
     import_module(file.stem)
@@ -34,3 +41,25 @@ def test_closed_form_on_each_back_end_and_the_same_on_both(
         threads = run(scenario, "threads", tmp_path)
         assert disagreements(scenario, threads) == []
         assert list(differences(vars(threads), vars(coroutines))) == []
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_the_same_step_by_step(scenario: Scenario, tmp_path: Path) -> None:
+    platform, actors = tmp_path / "platform.xml", list(scenario.actors)
+    platform.write_text(scenario.platform)
+    choices: dict[str, Any] = {
+        "options": scenario.options,
+        "until": scenario.until,
+        "wall_limit": 20,
+    }
+    choices["energy"] = scenario.energy is not None
+    expected: AbstractContextManager[Any] = nullcontext()
+    try:
+        whole = simulate(platform, actors, **choices)
+    except SimulationError as error:
+        expected = pytest.raises(type(error), match=re.escape(str(error)))
+    with expected, simulation(platform, actors, **choices) as sim:
+        while sim.step():
+            left = [each.remaining / each.amount for each in sim.activities if each.amount > 0]
+            assert all(isnan(each) or 0 <= each <= 1 + 1e-9 for each in left)
+        assert sim.run() == whole

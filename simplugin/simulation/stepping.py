@@ -1,0 +1,225 @@
+"""Step by step: a simulation that pauses, with its state as plain data."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simplugin.errors import BlockedActor, SimpluginError
+from simplugin.simulation.protocol import GO, LOOK, STEP
+from simplugin.simulation.simulate import Job, prepared
+
+if TYPE_CHECKING:
+    from simplugin.platforms import Platform
+    from simplugin.simulation.placement import Actors
+    from simplugin.simulation.result import Result
+    from simplugin.simulation.servers import Supervision
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """A host at a pause.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    is_on : bool
+        True if it is on.
+    speed : float
+        Of a core, as its profile leaves it [flop/s]; NaN under ``cpu/optim:TI``, of which SimGrid
+        tells neither this nor the next two.
+    load : float
+        Speed in use [flop/s].
+    flops : float
+        Work computed so far [flop].
+    executions : int
+        Executions in progress.
+    """
+
+    name: str
+    is_on: bool
+    speed: float
+    load: float
+    flops: float
+    executions: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkState:
+    """A link at a pause.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    is_on : bool
+        True if it is on.
+    bandwidth : float
+        As its profile leaves it [byte/s].
+    load : float
+        Bandwidth in use [byte/s].
+    """
+
+    name: str
+    is_on: bool
+    bandwidth: float
+    load: float
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityState:
+    """An execution, a parallel task or a transfer in progress.
+
+    Attributes
+    ----------
+    kind, actor, resource, label, start
+        As in `simplugin.simulation.trace.Trace`; actor and label are None without.
+    amount : float
+        Of all [flop or byte].
+    remaining : float
+        What is left [flop or byte]; NaN where SimGrid does not tell.
+    """
+
+    kind: str
+    actor: str | None
+    resource: str
+    label: str | None
+    start: float
+    amount: float
+    remaining: float
+
+
+class Simulation:
+    """A simulation that pauses; `simulation` makes it.
+
+    Parameters
+    ----------
+    job : Job
+        What it simulates.
+    supervision : Supervision
+        Its process, which pauses.
+    """
+
+    def __init__(self, job: Job, supervision: Supervision) -> None:
+        self._job = job
+        self._supervision = supervision
+        self._looked: tuple[Any, ...] | None = None
+        self._result: Result | None = None
+
+    @property
+    def clock(self) -> float:
+        """The simulated date [s]."""
+        return self._supervision.clock if self._result is None else self._result.clock
+
+    @property
+    def at_end(self) -> bool:
+        """True if nothing can happen any more; `run` gives the result."""
+        return self._supervision.at_end or self._result is not None
+
+    @property
+    def hosts(self) -> tuple[HostState, ...]:
+        """All hosts."""
+        return tuple(HostState(*row) for row in self._look()[0])
+
+    @property
+    def links(self) -> tuple[LinkState, ...]:
+        """All links."""
+        return tuple(LinkState(*row) for row in self._look()[1])
+
+    @property
+    def activities(self) -> tuple[ActivityState, ...]:
+        """All that occupies hosts and links, in order of creation."""
+        return tuple(ActivityState(*row) for row in self._look()[2])
+
+    @property
+    def actors(self) -> tuple[BlockedActor, ...]:
+        """All actors that have not ended: what each awaits, since when, and where."""
+        found: tuple[BlockedActor, ...] = self._look()[3]
+        return found
+
+    def step(self) -> bool:
+        """Go on to the next event, with all that happens at its date.
+
+        Returns
+        -------
+        bool
+            False if nothing can happen any more.
+
+        Raises
+        ------
+        SimulationError
+            As `simulate`, at the call that reaches it.
+        """
+        if not self.at_end:
+            self._command(STEP, 0.0)
+        return not self.at_end
+
+    def run_until(self, date: float) -> None:
+        """Go on to a date [s], with all that happens up to it and at it; raise as `step`."""
+        if not date >= self.clock:
+            raise SimpluginError(f"date is {date!r}; the simulation is at {self.clock:g} s already")
+        if not self.at_end and date < math.inf:
+            self._command(GO, date)
+
+    def run(self) -> Result:
+        """Go on to the end; return the result, the same as that of `simulate`; raise as `step`."""
+        if self._result is None:
+            body = self._command(GO, math.inf)
+            assert body is not None
+            self._result = self._job.result(body)
+        return self._result
+
+    def _look(self) -> tuple[Any, ...]:
+        """Ask for the state, once a pause."""
+        if self._looked is None:
+            self._command(LOOK, 0.0)
+            self._looked = self._supervision.state()
+        return self._looked
+
+    def _command(self, kind: bytes, date: float) -> bytes | None:
+        """Have the simulation obey."""
+        if not self._supervision.is_paused:
+            raise SimpluginError("this simulation has ended; make another one")
+        self._looked = None
+        with self._job.locating():
+            return self._supervision.command(kind, date)
+
+
+@contextlib.contextmanager
+def simulation(
+    platform: Platform | str | os.PathLike[str], actors: Actors, **choices: Any
+) -> Iterator[Simulation]:
+    """Simulate step by step: ``with simulation(platform, actors) as sim:``.
+
+    It begins before anything happens. Leaving the block ends it, and its process.
+
+    Parameters
+    ----------
+    platform, actors
+        As in `simplugin.simulate`.
+    **choices
+        Its other arguments but `debug`; `wall_limit` does not count the time between calls.
+
+    Raises
+    ------
+    SimpluginError
+        As `simplugin.simulate`; also for ``back_end="threads"``.
+    """
+    if "debug" in choices:
+        raise SimpluginError(
+            "a simulation that goes step by step has a process of its own; leave debug out"
+        )
+    if choices.get("back_end") == "threads":
+        # SimGrid's Engine.run_until adds an event, which changes the last bits of what goes on.
+        raise SimpluginError("back_end is 'threads'; step by step needs back_end='coroutines'")
+    with prepared(platform, actors, steps=True, **choices) as job:
+        supervision = job.supervision()
+        with supervision.started():
+            with job.locating():
+                supervision.wait()
+            yield Simulation(job, supervision)
