@@ -205,7 +205,7 @@ def negotiation_of(
     if "seed" in inspect.signature(policy).parameters:
         trial = {"seed": scenario.simulation.seed} | parameters
     try:
-        answer = policy(market.values, market.m, market.caps, market.q, **trial)
+        answer = policy(*market.arguments, **trial)
         amounts, price = answer
         market.check(amounts)
         if not math.isfinite(price):
