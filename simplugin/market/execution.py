@@ -23,7 +23,7 @@ from simplugin.market.policies.shipped import Policy, negotiation_called
 from simplugin.platforms.peers import PeerGrid
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
-from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundle_markets import BundleMarket, rows_of
 from simplugin.workloads.bundles import Bundle
 from simplugin.workloads.parameter_ranges import one_of
 
@@ -248,7 +248,16 @@ def _stations(
     )
     return tuple(
         PeerStation(
-            *each, terms.price_unit, terms.setup, lasts, overlap, peer, number, seed, reports
+            *each,
+            terms.price_unit,
+            terms.setup,
+            lasts,
+            overlap,
+            peer,
+            number,
+            seed,
+            reports,
+            () if terms.discounts is None else tuple(np.asarray(terms.discounts).tolist()),
         )
         for peer, each in enumerate(own)
     )
@@ -284,9 +293,13 @@ def _deal(
 ) -> Deal:
     """Return the deal from the records of the local scheduler and its peers."""
     bundle = bundles[record.number]
-    values = np.array([ledger.values[record.number] for ledger in ledgers])
+    worths = [np.atleast_1d(ledger.values[record.number]) for ledger in ledgers]
     caps = bundle.count if terms.n_max is None else terms.n_max
-    market = BundleMarket(values, bundle.count, caps, 1 - np.asarray(terms.alpha))
+    if terms.discounts is None:
+        q = 1 - np.asarray(terms.alpha)
+        market = BundleMarket(np.concatenate(worths), bundle.count, caps, q)
+    else:
+        market = BundleMarket(rows_of(worths), bundle.count, caps)
     return Deal(
         bundle=record.number,
         site=record.site,

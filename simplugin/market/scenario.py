@@ -283,6 +283,7 @@ def terms_of(
             _most(scenario, each, bundles),
             workload.price_unit,
             workload.setup,
+            workload.discounts,
         )
         for each in sites
     ]
@@ -328,16 +329,18 @@ def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
 
 
 def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
-    """Raise ScenarioError unless there is a discount rate for each peer."""
-    alpha: float | dict[str, float] = scenario.workload.alpha
+    """Raise ScenarioError unless names are of peers, and each has a discount rate."""
+    workload: BundlesWorkload = scenario.workload
+    peers = [name for site in sites for name in site.names]
+    for key, given in (("alpha", workload.alpha), ("n_max", workload.n_max)):
+        for name in given if isinstance(given, dict) else ():
+            if name not in peers:
+                remedy = suggestion(name, peers, "the peers are")
+                message = f"workload.{key} names {name!r}, which is no peer"
+                raise scenario.error(message, "workload", key, name, remedy=remedy)
+    alpha = workload.alpha
     if not isinstance(alpha, dict):
         return
-    peers = [name for site in sites for name in site.names]
-    for name in alpha:
-        if name not in peers:
-            remedy = suggestion(name, peers, "the peers are")
-            message = f"workload.alpha names {name!r}, which is no peer"
-            raise scenario.error(message, "workload", "alpha", name, remedy=remedy)
     lacking = [name for name in peers if name not in alpha]
     if lacking:
         message = f"workload.alpha has no rate of peer {lacking[0]!r}"
@@ -351,9 +354,13 @@ def _rates(scenario: Scenario, site: PeerSite) -> float | list[float]:
     return [alpha[name] for name in site.names] if isinstance(alpha, dict) else alpha
 
 
-def _most(scenario: Scenario, site: PeerSite, bundles: Sequence[Bundle]) -> int | None:
+def _most(
+    scenario: Scenario, site: PeerSite, bundles: Sequence[Bundle]
+) -> int | list[float] | None:
     """Return N_max at a site."""
     workload: BundlesWorkload = scenario.workload
+    if isinstance(workload.n_max, dict):
+        return [workload.n_max.get(name, math.inf) for name in site.names]
     if workload.lambda_ is None:
         return workload.n_max
     factor = workload.lambda_

@@ -47,8 +47,9 @@ def largest_benefit(
     r"""Return the assignment with the largest global benefit, and the prices that clear it.
 
     The benefit is separable and concave in integers, so that the m largest of all values
-    :math:`V_i q_i^{k-1}, k \le cap_i`, or whatever is given for them, are a maximum [1]_. A price is found by bisection such that
-    few tasks are worth about as much; these are sorted. That takes O(n log) time whatever m is.
+    :math:`V_i q_i^{k-1}, k \le cap_i`, or whatever is given for them, are a maximum [1]_. A price
+    is found by bisection such that few tasks are worth about as much; these are sorted. That takes
+    O(n log) time whatever m is.
 
     Parameters
     ----------

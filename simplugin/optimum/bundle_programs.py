@@ -167,8 +167,8 @@ def continuous_optimum(
     more than :math:`p\,h,\ h = 1/\alpha - 1/L - \ln(L/\alpha)/L \approx \alpha/8` for the right to
     divide tasks; at a price that clears the market of whole tasks their benefit is the sum of
     what all gain and p m, and that of the relaxation is at most such a sum. Hence `margin`,
-    :math:`p \sum h_i` at the lowest clearing price. Where values of all tasks are given, a part of a
-    task is worth that part of it, and nothing is gained by dividing tasks.
+    :math:`p \sum h_i` at the lowest clearing price. Where values of all tasks are given, a part
+    of a task is worth that part of it, and nothing is gained by dividing tasks.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +25,7 @@ LOWEST = -float(np.finfo(np.float64).max)
 _MOST, _MOST_TOGETHER = 2**53, 2.0**63
 
 
+@dataclass(eq=False, init=False)
 class BundleMarket:
     """Tasks of one bundle, and peers to which they are worth ever less, or no more.
 
@@ -71,6 +74,7 @@ class BundleMarket:
     m: int
     caps: Amounts
     table: Floats | None
+    _q: Floats | None
 
     def __init__(
         self, values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None
@@ -230,7 +234,8 @@ class BundleMarket:
         first = np.asarray(after)
         if self.table is None:
             value = self.values * exp(first * self.log_q)
-            return value * expm1((given - first) * self.log_q) / expm1(self.log_q)
+            sums: Floats = value * expm1((given - first) * self.log_q) / expm1(self.log_q)
+            return sums
         shape = (self.n_peers,)
         spans = np.broadcast_to(first, shape).tolist(), np.broadcast_to(given, shape).tolist()
         return np.array(
@@ -241,8 +246,8 @@ class BundleMarket:
             ]
         )
 
-    def log_means(self, after: Amounts, counts: Amounts) -> Floats:
-        """Return the logarithm of the mean of what some tasks in a row are worth; of none, the next's.
+    def log_means(self, after: Amounts, counts: Amounts | Floats) -> Floats:
+        """Return the logarithm of the mean worth of some tasks in a row; of none, the next's.
 
         Parameters
         ----------
@@ -333,9 +338,18 @@ class BundleMarket:
         return given.astype(np.int64)
 
 
+def rows_of(values: Sequence[Floats]) -> Floats:
+    """Return values of the tasks of each peer as a table, in which missing ones are 0."""
+    table = np.zeros((len(values), max(1, *map(len, values))))
+    for row, own in zip(table, values, strict=True):
+        row[: len(own)] = own
+    return table
+
+
 def in_order(count: int, room: Amounts) -> Amounts:
     """Return how many of `count` tasks peers get if the lowest take as many as they may."""
-    return np.clip(count - (np.cumsum(room) - room), 0, room)
+    dealt: Amounts = np.clip(count - (np.cumsum(room) - room), 0, room)
+    return dealt
 
 
 def log_mean(logarithms: Floats) -> float:
@@ -399,7 +413,7 @@ def _limits(caps: ArrayLike, m: int, n_peers: int) -> Amounts:
 
 
 def _table(worth: Floats, caps: Amounts) -> Floats:
-    """Return the values of the tasks that peers may take, or refuse those that rise or lack some."""
+    """Return values of all tasks that peers may take; raise WorkloadError where some rise."""
     most = int(caps.max())
     if most > worth.shape[1]:
         raise WorkloadError(

@@ -33,7 +33,7 @@ from simplugin.market.actors.messages import (
     tasks_for,
 )
 from simplugin.market.actors.stations import SchedulerStation
-from simplugin.market.model import checked_payments, task_time
+from simplugin.market.model import checked_payments, discounted, task_time
 from simplugin.market.policies.dispatch import completion_of_best
 from simplugin.market.policies.negotiation import (
     Agreement,
@@ -276,8 +276,13 @@ def seconds(capacities: Sequence[Capacity], asked: Announcement) -> float:
     speed, bandwidth, setup, price_unit, q, n_max = np.array(columns, dtype=np.float64).T
     times = task_time(asked.flop, asked.byte, speed, bandwidth, setup)
     caps = np.minimum(n_max, asked.m).astype(np.int64)
+    values, parts = price_unit / times, capacities[0].discounts
     try:
-        market = BundleMarket(price_unit / times, asked.m, caps, q)
+        market = (
+            BundleMarket(discounted(values[:, None], parts, 0.0, int(caps.max())), asked.m, caps)
+            if parts
+            else BundleMarket(values, asked.m, caps, q)
+        )
     except InfeasibleError:
         return math.inf
     return completion_of_best(market, times)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from simplugin.market.actors.messages import (
-    CAPACITY,
     Announcement,
     Award,
     Question,
@@ -38,13 +37,14 @@ async def computing_peer(
     inbox = me.mailbox(inbox_of(station.host))
     if station.reports:
         box = me.mailbox(capacity_of(station.host))
-        await box.put(station.capacity, CAPACITY, label="capacity")
+        await box.put(station.capacity, station.capacity.size, label="capacity")
     side: Peer | None = None
     while True:
         heard: Announcement | Question | Award = await inbox.get()
         if isinstance(heard, Announcement):
             value = ledger.value(station, heard, me.now)
-            side = negotiation.peer(value, station.cap(heard), station.q, station.generator(heard))
+            q = None if station.discounts else station.q
+            side = negotiation.peer(value, station.cap(heard), q, station.generator(heard))
         elif isinstance(heard, Award):
             ledger.counter.sell(me.now, heard.amount)
             await (_overlapped if station.overlap else _one_by_one)(me, station, heard.amount)

@@ -11,8 +11,9 @@ import numpy as np
 from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.market.actors.messages import Announcement, Capacity
-from simplugin.market.model import task_time
+from simplugin.market.model import discounted, task_time
 from simplugin.market.policies.negotiation import negotiation_seed, own_generator
+from simplugin.workloads.bundle_markets import Floats
 
 Counters = Literal["reset", "kept"] | float
 
@@ -119,6 +120,8 @@ class PeerStation:
         Its number at its site, the site's, and the execution's seed, for what it draws.
     reports : bool
         True if it reports its capacities to the local scheduler of a grid's site.
+    discounts : tuple of float
+        As `simplugin.market.model.Terms.discounts`, instead of q; empty for q.
     """
 
     host: str
@@ -134,12 +137,14 @@ class PeerStation:
     site: int
     seed: int
     reports: bool = False
+    discounts: tuple[float, ...] = ()
 
     @property
     def capacity(self) -> Capacity:
         """The report to its local scheduler."""
         most = math.inf if self.n_max is None else float(self.n_max)
-        return Capacity(self.speed, self.bandwidth, self.setup, self.price_unit, self.q, most)
+        prices = (self.setup, self.price_unit, self.q)
+        return Capacity(self.speed, self.bandwidth, *prices, most, self.discounts)
 
     def completion_time(self, announced: Announcement) -> float:
         """Return how long it expects a task to take, Eq. (4) [s]."""
@@ -166,18 +171,23 @@ class Ledger:
         Tasks that it has sold.
     times : dict of int to float
         By the number of the bundle, what it expected a task to take [s].
-    values : dict of int to float
-        Value of a first task to it, discounts of earlier bundles included [price].
+    values : dict of int to float or float64, shape (n_tasks,)
+        Value of a first task to it, or of all under `PeerStation.discounts`; discounts of earlier
+        bundles included [price].
     """
 
     counter: DiscountCounter
     times: dict[int, float] = field(default_factory=dict)
-    values: dict[int, float] = field(default_factory=dict)
+    values: dict[int, float | Floats] = field(default_factory=dict)
 
-    def value(self, station: PeerStation, announced: Announcement, now: float) -> float:
-        """Return, and write down, what a first task is worth at a date."""
+    def value(self, station: PeerStation, announced: Announcement, now: float) -> float | Floats:
+        """Return, and write down, what a first task is worth at a date, or each."""
         time = station.completion_time(announced)
         value, sold = station.price_unit / time, self.counter.sold(now)
+        if station.discounts:
+            worth = discounted(value, station.discounts, sold, station.cap(announced))
+            self.times[announced.number], self.values[announced.number] = time, worth
+            return worth
         if sold:
             # A power of q alone would be 0 long before this.
             value = exp(log(value) + sold * log(station.q))

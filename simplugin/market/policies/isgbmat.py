@@ -171,7 +171,11 @@ class Run:
 
 
 def run_isgbmat(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, repairs: Repairs = REPAIRED
+    values: ArrayLike,
+    m: int,
+    caps: ArrayLike,
+    q: ArrayLike | None = None,
+    repairs: Repairs = REPAIRED,
 ) -> Run:
     r"""Run ISGBMAT, Fig. 2 of [1]_, until it ends or is known never to.
 
@@ -387,7 +391,9 @@ def _returned(
     return np.bincount(peers[ranked[:beyond]], minlength=len(taken)), float(worth[ranked[beyond]])
 
 
-def isgbmat(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /) -> tuple[Amounts, float]:
+def isgbmat(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+) -> tuple[Amounts, float]:
     """Return what ISGBMAT with all repairs assigns, without going through its passes.
 
     After each pass peers have all tasks that are worth its price, or the least price before it,

@@ -186,7 +186,9 @@ def _shares(weights: Floats, count: int, caps: Amounts) -> Floats:
         limited |= beyond
 
 
-def commodity(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /) -> tuple[Amounts, float]:
+def commodity(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+) -> tuple[Amounts, float]:
     """Return a flat commodity market: tasks are sold at a price that stays as it was first set.
 
     The price is the mean of the base prices, Eq. (8) of [1]_, of the peers that may take tasks,

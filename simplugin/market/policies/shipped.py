@@ -42,7 +42,7 @@ from simplugin.market.policies.shares import (
     proportional_share,
 )
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats, rows_of
 
 # How many seeds a policy may be given.
 _SEEDS = 2**63
@@ -111,10 +111,7 @@ def _market_of(replies: Sequence[Message]) -> tuple[Floats, Amounts, Floats | No
         values, limits, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
         return values, limits.astype(np.int64), q
     caps = np.array([reply[1] for reply in replies], dtype=np.int64)
-    table = np.zeros((len(caps), max(1, int(caps.max()))))
-    for row, reply in zip(table, replies, strict=True):
-        row[: len(reply) - 2] = reply[2:]
-    return table, caps, None
+    return rows_of([np.array(reply[2:]) for reply in replies]), caps, None
 
 
 def _takes_seed(policy: Callable[..., object]) -> bool:
@@ -156,7 +153,9 @@ class Policy(Protocol):
         """
 
 
-def optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /) -> tuple[Amounts, float]:
+def optimum(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+) -> tuple[Amounts, float]:
     """Return the assignment with the largest global benefit.
 
     Parameters and errors as those of `simplugin.optimum.bundle_benefit.largest_benefit`.
