@@ -9,7 +9,7 @@ from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.balance import balanced_state
 from simplugin.market.execution import execute
 from simplugin.market.mechanisms import reported, uniform, vickrey_clarke_groves
-from simplugin.market.misreports import RULES, best_report, profit
+from simplugin.market.misreports import best_report, profit
 from simplugin.market.model import Terms
 from simplugin.market.policies.clearing import bisection_rounds, median_rounds, secant_rounds
 from simplugin.market.policies.isgbmat import run_isgbmat
