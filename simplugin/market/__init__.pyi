@@ -1,4 +1,7 @@
 from .assessment import Assessment as Assessment
+from .coalitions import core as core
+from .coalitions import objection as objection
+from .coalitions import shapley_value as shapley_value
 from .discount_rates import balancing_rates as balancing_rates
 from .discount_rates import completion_bound as completion_bound
 from .execution import execute as execute
