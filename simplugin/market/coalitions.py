@@ -100,6 +100,8 @@ def _by_sorting(market: BundleMarket) -> Floats:
     """Return the worth of each coalition of peers, with the best tasks of one at a time sorted."""
     own = [
         exp(market.log_worth(np.arange(1, cap + 1), np.full(cap, peer)))
+        if market.table is None
+        else market.table[peer, :cap]
         for peer, cap in enumerate(market.caps.tolist())
     ]
     worths = np.zeros(1 << market.n_peers)
