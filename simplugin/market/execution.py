@@ -79,6 +79,7 @@ def execute(
     options: SimGridOptions | None = None,
     seed: int = 0,
     trace: bool = False,
+    patience: float | None = None,
     **simulation: Any,
 ) -> Execution:
     """Sell bundles of tasks to computing peers on SimGrid, and execute all tasks.
@@ -125,6 +126,13 @@ def execute(
         `negotiate` with it.
     trace : bool
         True to record activities.
+    patience : float, optional
+        Where hosts of peers and links may fail: after how long without a sign of it a peer is
+        taken for absent [s], longer than a task takes there. It then takes no task, and the
+        negotiation starts anew among the others. Tasks that were left undone are sold again, once
+        all others are through with theirs, to all who answer then, peers that have come back or
+        joined included. Peers pay for what they have done, at the price of its sale. None if
+        nothing fails.
     **simulation
         Further arguments of `simulate`.
 
@@ -139,7 +147,8 @@ def execute(
         There is no bundle or no such negotiation, an argument is out of its range, or the
         negotiation does not place all tasks.
     InfeasibleError
-        No site can place a bundle under the caps, or the negotiation ended without an agreement.
+        No site can place a bundle under the caps, or the negotiation ended without an agreement;
+        or peers that answer cannot take the tasks that are left.
     """
     given = (bundles,) if isinstance(bundles, Bundle) else tuple(bundles)
     if not given:
@@ -156,6 +165,9 @@ def execute(
         _stations(each, agreed[number], lasts, overlap, number, seed, isinstance(site, PeerGrid))
         for number, each in enumerate(thought)
     ]
+    if patience is not None:
+        _check_patience(patience, site, overlap)
+        peers = [tuple(replace(each, patience=patience) for each in own) for own in peers]
     actor = _actor(site, peers, how, given, dispatch, seed)
     result = _simulated(
         site.platform() if platform is None else platform,
@@ -215,8 +227,8 @@ def _actor(
     one_of("dispatch", dispatch, DISPATCHERS)
     under = isinstance(site, PeerGrid)
     schedulers = [
-        SchedulerStation(each.scheduler, each.names, number, seed, reports=under)
-        for number, each in enumerate(_sites(site))
+        SchedulerStation(each.scheduler, each.names, number, seed, under, own[0].patience)
+        for number, (each, own) in enumerate(zip(_sites(site), peers, strict=True))
     ]
     if not isinstance(site, PeerGrid):
         own = (schedulers[0], peers[0], negotiation, bundles)
@@ -225,6 +237,15 @@ def _actor(
     directory = Directory(site.scheduler, hosts, dispatch)
     everything = (directory, schedulers, peers, negotiation, bundles)
     return Placement(site.scheduler, grid, everything, name=_MARKET)
+
+
+def _check_patience(patience: float, site: PeerSite | PeerGrid, overlap: bool) -> None:
+    """Raise WorkloadError unless a site can do with a patience."""
+    if not 0 < patience < np.inf:
+        raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
+    if overlap or isinstance(site, PeerGrid):
+        what = "overlap" if overlap else "a grid of sites"
+        raise WorkloadError(f"patience is given with {what}, where no host may fail; remove one")
 
 
 def _stations(
@@ -293,8 +314,11 @@ def _deal(
 ) -> Deal:
     """Return the deal from the records of the local scheduler and its peers."""
     bundle = bundles[record.number]
-    worths = [np.atleast_1d(ledger.values[record.number]) for ledger in ledgers]
-    caps = bundle.count if terms.n_max is None else terms.n_max
+    number, caps = record.number, bundle.count if terms.n_max is None else terms.n_max
+    # Peers that never heard of the bundle take nothing.
+    heard = np.array([number in ledger.values for ledger in ledgers])
+    caps = np.where(heard, caps, 0)
+    worths = [np.atleast_1d(ledger.values.get(number, 0.0)) for ledger in ledgers]
     if terms.discounts is None:
         q = 1 - np.asarray(terms.alpha)
         market = BundleMarket(np.concatenate(worths), bundle.count, caps, q)
@@ -304,7 +328,7 @@ def _deal(
         bundle=record.number,
         site=record.site,
         market=market,
-        times=np.array([ledger.times[record.number] for ledger in ledgers]),
+        times=np.array([ledger.times.get(number, 0.0) for ledger in ledgers]),
         amounts=market.check(record.amounts),
         price=record.price,
         submitted=bundle.release,

@@ -51,12 +51,16 @@ class Settings(Section):
         As in `simplugin.market.execution.execute`.
     dispatch : str
         The rule by which the global scheduler of several sites chooses one.
+    patience : float, optional
+        Where hosts of peers and links may fail, by state profiles of the platform: after how long
+        without a sign of it a peer is taken for absent [s], longer than a task takes.
     """
 
     decides: Literal["assignment", "negotiation"] = "assignment"
     overlap: bool = False
     counters: Literal["reset", "kept"] | Annotated[Time, Field(gt=0)] = "reset"
     dispatch: Annotated[str, one_of(DISPATCHERS)] = "first_idle"
+    patience: Annotated[Time, Field(gt=0)] | None = None
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
@@ -83,6 +87,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             counters=settings.counters,
             progress=progress,
             dispatch=settings.dispatch,
+            patience=settings.patience,
             **scenario.simulation.arguments(),
         )
     except (InfeasibleError, WorkloadError) as error:
@@ -118,6 +123,9 @@ def check(scenario: Scenario) -> tuple[Settings, dict[str, Any]]:
     if "decides" in settings.model_fields_set and not own:
         message = f"scheduler.parameters.decides says nothing to {scenario.scheduler.name!r}"
         raise scenario.error(message, *PATH, "decides", remedy="remove it")
+    if settings.patience is not None and (settings.overlap or scenario.workload.sites):
+        message = "scheduler.parameters.patience does not go with overlap, nor with several sites"
+        raise scenario.error(message, *PATH, "patience", remedy="remove it")
     if "dispatch" in settings.model_fields_set and not scenario.workload.sites:
         message = "scheduler.parameters.dispatch says nothing to one site"
         raise scenario.error(message, *PATH, "dispatch", remedy="remove it")

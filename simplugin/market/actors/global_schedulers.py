@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simplugin.errors import InfeasibleError
+from simplugin.market.actors.absences import enrol, mortal_peer
 from simplugin.market.actors.local_schedulers import (
     DealRecord,
     estimator,
@@ -86,6 +87,10 @@ def open_site(
         me.spawn(estimator, scheduler, host=host, name=f"estimates of {host}", daemon=True)
     for station, ledger in zip(peers, ledgers, strict=True):
         own = (station, negotiation, ledger)
+        if station.patience is not None:
+            enrolled = (station.patience, mortal_peer, station.host, *own)
+            me.spawn(enrol, *enrolled, name=f"start of {station.host}", daemon=True)
+            continue
         me.spawn(
             computing_peer, *own, host=station.host, name=f"peer on {station.host}", daemon=True
         )

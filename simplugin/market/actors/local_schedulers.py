@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.actors.absences import sell_to_present
 from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
     AWARD,
@@ -128,6 +129,10 @@ async def _serve(
     """Announce a bundle, negotiate, hand out its tasks and wait for their ends."""
     n_peers = len(station.peers)
     record = DealRecord(number, station.site, me.now, 0.0, 0.0, np.zeros(0, np.int64), 0.0, [])
+    if station.patience is not None:
+        await sell_to_present(me, station, negotiation, record, bundle)
+        record.finished = me.now
+        return record
     announced = Announcement(number, bundle.flop, bundle.byte, bundle.count)
     await _send(me, station.peers, announced, ANNOUNCEMENT, "announcement")
     generator = own_generator(negotiation_seed(station.seed, number, station.site))

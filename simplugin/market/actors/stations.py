@@ -85,6 +85,8 @@ class SchedulerStation:
     reports : bool
         True if a global scheduler on another host asks it how long bundles would take, and gets
         their ends.
+    patience : float, optional
+        How long it waits for a peer before it takes it for absent [s]; None if peers do not fail.
     """
 
     host: str
@@ -92,6 +94,7 @@ class SchedulerStation:
     site: int
     seed: int
     reports: bool
+    patience: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,8 @@ class PeerStation:
         True if it reports its capacities to the local scheduler of a grid's site.
     discounts : tuple of float
         As `simplugin.market.model.Terms.discounts`, instead of q; empty for q.
+    patience : float, optional
+        How long it waits for the local scheduler [s]; None if nothing fails.
     """
 
     host: str
@@ -138,6 +143,7 @@ class PeerStation:
     seed: int
     reports: bool = False
     discounts: tuple[float, ...] = ()
+    patience: float | None = None
 
     @property
     def capacity(self) -> Capacity:
@@ -150,9 +156,9 @@ class PeerStation:
         """Return how long it expects a task to take, Eq. (4) [s]."""
         return task_time(announced.flop, announced.byte, self.speed, self.bandwidth, self.setup)
 
-    def cap(self, announced: Announcement) -> int:
-        """Return how many tasks it takes at most."""
-        return announced.m if self.n_max is None else min(self.n_max, announced.m)
+    def cap(self, announced: Announcement, done: int = 0) -> int:
+        """Return how many tasks it takes at most, when it has done some of the bundle."""
+        return announced.m if self.n_max is None else min(self.n_max - done, announced.m)
 
     def generator(self, announced: Announcement) -> np.random.Generator:
         """Return its random numbers for a bundle."""
@@ -173,20 +179,31 @@ class Ledger:
         By the number of the bundle, what it expected a task to take [s].
     values : dict of int to float or float64, shape (n_tasks,)
         Value of a first task to it, or of all under `PeerStation.discounts`; discounts of earlier
-        bundles included [price].
+        bundles included, when it was first announced [price].
+    done : dict of int to int
+        By the number of the bundle, the tasks that it has done where hosts may fail.
     """
 
     counter: DiscountCounter
     times: dict[int, float] = field(default_factory=dict)
     values: dict[int, float | Floats] = field(default_factory=dict)
+    done: dict[int, int] = field(default_factory=dict)
+
+    def note(self, number: int, now: float) -> None:
+        """Note that a task of a bundle is done, and sold, at a date [s]."""
+        self.counter.sell(now, 1)
+        self.done[number] = self.done.get(number, 0) + 1
 
     def value(self, station: PeerStation, announced: Announcement, now: float) -> float | Floats:
         """Return, and write down, what a first task is worth at a date, or each."""
         time = station.completion_time(announced)
-        value, sold = station.price_unit / time, self.counter.sold(now)
+        done = self.done.get(announced.number, 0)
+        # Tasks of this bundle count whatever the lifetime of discounts.
+        value, sold = station.price_unit / time, max(self.counter.sold(now), float(done))
         if station.discounts:
-            worth = discounted(value, station.discounts, sold, station.cap(announced))
-            self.times[announced.number], self.values[announced.number] = time, worth
+            worth = discounted(value, station.discounts, sold, station.cap(announced, done))
+            self.times.setdefault(announced.number, time)
+            self.values.setdefault(announced.number, worth)
             return worth
         if sold:
             # A power of q alone would be 0 long before this.
@@ -198,5 +215,6 @@ class Ledger:
                 " is; let discount counters be reset, or decay, or give a smaller alpha or a larger"
                 " price_unit"
             )
-        self.times[announced.number], self.values[announced.number] = time, value
+        self.times.setdefault(announced.number, time)
+        self.values.setdefault(announced.number, value)
         return value
