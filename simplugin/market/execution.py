@@ -30,8 +30,7 @@ from simplugin.workloads.parameter_ranges import one_of
 if TYPE_CHECKING:
     import os
 
-    from simplugin.market.actors.local_schedulers import DealRecord
-    from simplugin.market.actors.stations import Ledger
+    from simplugin.market.actors.stations import DealRecord, Ledger
     from simplugin.platforms import Platform
     from simplugin.platforms.peers import PeerSite
     from simplugin.simulation import Result

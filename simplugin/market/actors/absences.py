@@ -25,7 +25,7 @@ from simplugin.market.policies.negotiation import (
     Call,
     Message,
     Negotiation,
-    Peer,
+    Scheduler,
     message_size,
     negotiation_seed,
     own_generator,
@@ -34,8 +34,7 @@ from simplugin.market.policies.negotiation import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simplugin.market.actors.local_schedulers import DealRecord
-    from simplugin.market.actors.stations import Ledger, PeerStation, SchedulerStation
+    from simplugin.market.actors.stations import DealRecord, SchedulerStation
     from simplugin.simulation.api import Activity, Actor
     from simplugin.workloads.bundles import Bundle
 
@@ -60,53 +59,6 @@ async def enrol(
             return
         except HostFailureException:
             await me.sleep_for(patience)
-
-
-async def mortal_peer(
-    me: Actor, station: PeerStation, negotiation: Negotiation, ledger: Ledger
-) -> None:
-    """Serve one bundle after the other, on a host that may fail.
-
-    A peer that comes back knows from its ledger what it has done, and waits for an announcement.
-
-    Parameters
-    ----------
-    me, station, negotiation, ledger
-        As in `simplugin.market.actors.peers.computing_peer`.
-    """
-    inbox, patience = me.mailbox(inbox_of(station.host)), station.patience
-    side: Peer | None = None
-    number = -1
-    while True:
-        try:
-            heard: Announcement | Question | Award = await inbox.get()
-            if isinstance(heard, Announcement):
-                number, done = heard.number, ledger.done.get(heard.number, 0)
-                value, q = ledger.value(station, heard, me.now), station.q
-                cap, draws = station.cap(heard, done), station.generator(heard)
-                side = negotiation.peer(value, cap, None if station.discounts else q, draws)
-            elif side is None:
-                continue  # what it has missed the beginning of
-            elif isinstance(heard, Award):
-                await _work(me, station, heard.amount, number, ledger)
-            else:
-                reply = plain(side.reply(heard.message))
-                if heard.answers:
-                    box, size = me.mailbox(replies_of(station.host)), message_size(reply)
-                    await box.put(reply, size, label="reply", timeout=patience)
-        except ActivityError:
-            # The scheduler takes it for absent.
-            side = None
-
-
-async def _work(me: Actor, station: PeerStation, amount: int, number: int, ledger: Ledger) -> None:
-    """Set up, fetch, compute and acknowledge one task after the other."""
-    tasks, ends = me.mailbox(tasks_for(station.host)), me.mailbox(ends_at(station.host))
-    for _ in range(amount):
-        await me.sleep_for(station.setup)
-        await me.execute(await tasks.get(timeout=station.patience), label="task")
-        await ends.put(None, 0, label="end", timeout=station.patience)
-        ledger.note(number, me.now)
 
 
 async def sell_to_present(
@@ -179,7 +131,7 @@ async def _agree(
     seed = negotiation_seed(station.seed, announced.number, station.site)
     while True:
         hosts = tuple(host for host in station.peers if host not in absent)
-        absent |= await _send(me, hosts, announced, ANNOUNCEMENT, "announcement", station.patience)
+        absent |= await send(me, hosts, announced, ANNOUNCEMENT, "announcement", station.patience)
         hosts = tuple(host for host in hosts if host not in absent)
         who = f"{len(hosts)} of {len(station.peers)} peers answer within {station.patience:g} s"
         left = f"{announced.m} tasks of bundle {bundle.name!r} are left at {me.now:g} s, and {who}"
@@ -187,21 +139,29 @@ async def _agree(
             raise InfeasibleError(f"{left}; let hosts come back earlier, or give a longer patience")
         talk = negotiation.scheduler(len(hosts), announced.m, own_generator(seed))
         try:
-            call = next(talk)
-            while True:
-                replies = await _ask(me, hosts, call, station.patience)
-                record.rounds += 1
-                record.messages += len(call.peers) + len(replies)
-                record.bytes += len(call.peers) * message_size(call.message)
-                record.bytes += sum(map(message_size, replies))
-                call = talk.send(replies)
+            return hosts, await converse(me, hosts, talk, record, station.patience)
         except _AbsentError as error:
             absent |= error.hosts
         except InfeasibleError as error:
             raise InfeasibleError(f"{left}: {error}") from error
-        except StopIteration as end:
-            agreement: Agreement = end.value
-            return hosts, agreement
+
+
+async def converse(
+    me: Actor, hosts: Sequence[str], talk: Scheduler, record: DealRecord, patience: float | None
+) -> Agreement:
+    """Carry calls to peers and their replies back until there is an agreement."""
+    try:
+        call = next(talk)
+        while True:
+            replies = await _ask(me, hosts, call, patience)
+            record.rounds += 1
+            record.messages += len(call.peers) + len(replies)
+            record.bytes += len(call.peers) * message_size(call.message)
+            record.bytes += sum(map(message_size, replies))
+            call = talk.send(replies)
+    except StopIteration as end:
+        agreement: Agreement = end.value
+        return agreement
 
 
 async def _ask(
@@ -212,14 +172,14 @@ async def _ask(
     wanted = called if call.answers else []
     gets = [me.mailbox(replies_of(host)).get_async() for host in wanted]
     question = Question(plain(call.message), call.answers)
-    silent = await _send(me, called, question, message_size(call.message), "call", patience)
+    silent = await send(me, called, question, message_size(call.message), "call", patience)
     silent |= await _late(me, dict(zip(wanted, gets, strict=True)), patience)
     if silent:
         raise _AbsentError(silent)
     return [each.result for each in gets]
 
 
-async def _send(
+async def send(
     me: Actor,
     hosts: Sequence[str],
     what: object,
@@ -227,15 +187,22 @@ async def _send(
     label: str,
     patience: float | None,
 ) -> set[str]:
-    """Send peers the same message in parallel; return those that have not received it in time."""
+    """Send peers the same message in parallel, and wait until all have received it.
+
+    Returned are those that have not received it in time, if there is a patience.
+    """
     puts = {h: me.mailbox(inbox_of(h)).put_async(what, size, label=label) for h in hosts}
     return await _late(me, puts, patience)
 
 
 async def _late(me: Actor, activities: dict[str, Activity], patience: float | None) -> set[str]:
     """Wait for what concerns each host; cancel what is not over in time, and return whose it is."""
-    assert patience is not None
-    deadline, late = me.now + patience, set()
+    late: set[str] = set()
+    if patience is None:
+        for activity in activities.values():
+            await activity
+        return late
+    deadline = me.now + patience
     for host, activity in activities.items():
         try:
             if activity.test() or deadline <= me.now:

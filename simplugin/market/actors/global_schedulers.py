@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simplugin.errors import InfeasibleError
-from simplugin.market.actors.absences import enrol, mortal_peer
+from simplugin.market.actors.absences import enrol
 from simplugin.market.actors.local_schedulers import (
-    DealRecord,
     estimator,
     local_scheduler,
     receive_bundles,
@@ -27,13 +26,19 @@ from simplugin.market.actors.messages import (
     reports_of,
 )
 from simplugin.market.actors.peers import computing_peer
-from simplugin.market.actors.stations import DiscountCounter, Ledger, PeerStation, SchedulerStation
+from simplugin.market.actors.stations import (
+    DealRecord,
+    DiscountCounter,
+    Ledger,
+    PeerStation,
+    SchedulerStation,
+)
 from simplugin.market.policies.dispatch import DISPATCHERS, Situation
 from simplugin.market.policies.negotiation import Negotiation
 from simplugin.simulation.api import Actor
 from simplugin.workloads.bundles import Bundle
 
-Notes = tuple[list["DealRecord"], list[list[Ledger]]]
+Notes = tuple[list[DealRecord], list[list[Ledger]]]
 
 
 async def one_site(
@@ -88,7 +93,7 @@ def open_site(
     for station, ledger in zip(peers, ledgers, strict=True):
         own = (station, negotiation, ledger)
         if station.patience is not None:
-            enrolled = (station.patience, mortal_peer, station.host, *own)
+            enrolled = (station.patience, computing_peer, station.host, *own)
             me.spawn(enrol, *enrolled, name=f"start of {station.host}", daemon=True)
             continue
         me.spawn(

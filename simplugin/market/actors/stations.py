@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
@@ -156,10 +157,6 @@ class PeerStation:
         """Return how long it expects a task to take, Eq. (4) [s]."""
         return task_time(announced.flop, announced.byte, self.speed, self.bandwidth, self.setup)
 
-    def cap(self, announced: Announcement, done: int = 0) -> int:
-        """Return how many tasks it takes at most, when it has done some of the bundle."""
-        return announced.m if self.n_max is None else min(self.n_max - done, announced.m)
-
     def generator(self, announced: Announcement) -> np.random.Generator:
         """Return its random numbers for a bundle."""
         return own_generator(
@@ -189,6 +186,11 @@ class Ledger:
     values: dict[int, float | Floats] = field(default_factory=dict)
     done: dict[int, int] = field(default_factory=dict)
 
+    def cap(self, station: PeerStation, announced: Announcement) -> int:
+        """Return how many tasks it takes at most, after what it has done of the bundle."""
+        most = math.inf if station.n_max is None else station.n_max
+        return int(min(most - self.done.get(announced.number, 0), announced.m))
+
     def note(self, number: int, now: float) -> None:
         """Note that a task of a bundle is done, and sold, at a date [s]."""
         self.counter.sell(now, 1)
@@ -201,7 +203,7 @@ class Ledger:
         # Tasks of this bundle count whatever the lifetime of discounts.
         value, sold = station.price_unit / time, max(self.counter.sold(now), float(done))
         if station.discounts:
-            worth = discounted(value, station.discounts, sold, station.cap(announced, done))
+            worth = discounted(value, station.discounts, sold, self.cap(station, announced))
             self.times.setdefault(announced.number, time)
             self.values.setdefault(announced.number, worth)
             return worth
@@ -218,3 +220,41 @@ class Ledger:
         self.times.setdefault(announced.number, time)
         self.values.setdefault(announced.number, value)
         return value
+
+
+@dataclass
+class DealRecord:
+    """A bundle as its local scheduler saw it.
+
+    Attributes
+    ----------
+    number, site : int
+        Of the bundle and of the site.
+    called, agreed, finished : float
+        When the negotiation began, when it had ended, and when the last task's end was known [s].
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        Price of each task [price].
+    payments : float64, shape (n_peers,), optional
+        Payment of each peer for all its tasks; None for the price of each [price].
+    peer_finish : list of float, shape (n_peers,)
+        When the end of each peer's last task was known; `agreed` where it has none [s].
+    rounds, messages : int
+        Of the negotiation: calls, and messages of both sides.
+    bytes : float
+        Their size [byte].
+    """
+
+    number: int
+    site: int
+    called: float
+    agreed: float
+    finished: float
+    amounts: NDArray[np.int64]
+    price: float
+    peer_finish: list[float]
+    rounds: int = 0
+    messages: int = 0
+    bytes: float = 0.0
+    payments: NDArray[np.float64] | None = None
