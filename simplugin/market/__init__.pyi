@@ -18,5 +18,6 @@ from .policies.negotiation import negotiate as negotiate
 from .policies.shares import in_proportion as in_proportion
 from .policies.shipped import NEGOTIATIONS as NEGOTIATIONS
 from .policies.shipped import POLICIES as POLICIES
+from .sites import shared_site as shared_site
 from .sites import site_of as site_of
 from .trade_offs import front as front

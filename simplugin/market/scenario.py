@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -28,7 +29,7 @@ from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import Negotiation, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, posted
 from simplugin.market.sections import BundlesWorkload, bundles_of
-from simplugin.market.sites import hosts_beside, site_of
+from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.rows import Row
@@ -82,6 +83,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             bundles,
             terms,
             negotiation,
+            believed=_believed(scenario, platform, site, bundles),
             platform=platform,
             overlap=settings.overlap,
             counters=settings.counters,
@@ -253,6 +255,26 @@ def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGri
         return PeerGrid(tuple(names), tuple(sites), scheduler=workload.global_scheduler)
     except PlatformError as error:
         raise scenario.error(str(error), "workload", "sites") from error
+
+
+def _believed(
+    scenario: Scenario,
+    platform: Platform | Path,
+    site: PeerSite | PeerGrid,
+    bundles: Sequence[Bundle],
+) -> PeerSite | PeerGrid:
+    """Return the site or grid with the bandwidths that peers expect."""
+    workload: BundlesWorkload = scenario.workload
+    if workload.estimates == "alone":
+        return site
+    counts = [bundle.count for bundle in bundles]
+    flop, byte = (
+        float(np.average([getattr(bundle, size) for bundle in bundles], weights=counts))
+        for size in ("flop", "byte")
+    )
+    mean = Bundle("mean", sum(counts), flop, byte)
+    known = [shared_site(platform, each, mean, workload.setup) for each in sites_of(site)]
+    return known[0] if isinstance(site, PeerSite) else replace(site, sites=tuple(known))
 
 
 def _site(

@@ -187,6 +187,9 @@ class BundlesWorkload(Section):
         Price of a task that takes one second [G$ s]; as a time, that of a task worth 1 G$.
     setup : float
         Time of each task before its data are sent [s].
+    estimates : {"alone", "shared"}
+        Bandwidths that prices follow from: what peers have each for itself, or what links that they
+        share leave them while all are at work on tasks of mean size.
     """
 
     bundles: Annotated[list[BundleTable], Field(min_length=1)]
@@ -202,6 +205,7 @@ class BundlesWorkload(Section):
     ] = None
     price_unit: Annotated[Time, POSITIVE] = HOUR
     setup: Annotated[Time, NOT_NEGATIVE] = 0.005
+    estimates: Literal["alone", "shared"] = "alone"
 
     @model_validator(mode="after")
     def _sensible(self) -> BundlesWorkload:
