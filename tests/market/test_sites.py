@@ -66,11 +66,10 @@ def test_links_are_shared_by_transfers_that_are_under_way(chain):
     site = site_of(chain, "desk")
     sends = Bundle("b", 10, 0.0, 1e6)
     assert shared_site(chain, site, sends, 0.0).bandwidth == pytest.approx([90e6, 10e6])
-    assert shared_site(chain, site, Bundle("b", 10, 1e9, 0.0)).bandwidth == pytest.approx(
-        [1e8, 1e7]
-    )
-    # Alike: each transfers 1 MB in a second of its 1 + 1 s, so that no link is full; then in 2/3
-    # of its time, when four share what two need: 4 / (1 + 1 / r) = 1.
+    computes = Bundle("b", 10, 1e9, 0.0)
+    assert shared_site(chain, site, computes).bandwidth == pytest.approx([1e8, 1e7])
+    # Four alike that transfer 1 MB in one of two seconds just fill 2 MB/s; of 1 MB/s each gets
+    # the r for which it transfers in three of four: 4 / (1 + 1 / r) = 1.
     alike = PeerSite.numbered([1e9] * 4, [1e6] * 4, uplink=2e6)
     task = Bundle("b", 10, 1e9, 1e6)
     assert shared_site(alike.platform(), alike, task, 0.0).bandwidth == pytest.approx([1e6] * 4)
