@@ -40,12 +40,9 @@ def _discounts(rate: float) -> float:
 
 def _falling(factors: list[float]) -> list[float]:
     """Raise ValueError if a factor is above the one before."""
-    for number, (before, after) in enumerate(pairwise(factors), start=1):
+    for number, (before, after) in enumerate(pairwise(factors), start=2):
         if after > before:
-            raise ValueError(
-                f"give none above the one before: task {number + 1} has {after:g}, task {number}"
-                f" {before:g}"
-            )
+            raise ValueError(f"give none above the one before: task {number} has {after:g}")
     return factors
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from simplugin.elementary import exp, log
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.solvers import certified
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats, in_order
+from simplugin.workloads.bundle_markets import LOWEST, Amounts, BundleMarket, Floats, in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +80,8 @@ def largest_benefit(
     last = np.where(sold, market.log_worth(amounts), np.inf)
     following = np.where(open_, market.log_worth(amounts + 1), -np.inf)
     # Nothing unsold is worth more than what is sold: exchanges gain nothing.
-    placed = int(amounts.sum()) == market.m
-    with np.errstate(invalid="ignore"):  # among worthless tasks
-        gain = float(np.max(following) - np.min(last)) if placed else np.inf
-    if placed and following.max() == -np.inf:
-        gain = -np.inf
+    gain = max(float(following.max()), LOWEST) - max(float(last.min()), LOWEST)
+    gain = gain if amounts.sum() == market.m else np.inf
     certified(gain, "the best bundle", "give values closer to one another")
     return BestBundle(
         amounts,

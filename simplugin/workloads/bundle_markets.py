@@ -118,7 +118,8 @@ class BundleMarket:
 
         A policy makes a market of them again.
         """
-        return self._given, self.m, self.caps, self._q
+        given = self.values if self.table is None else self.table
+        return given, self.m, self.caps, self._q
 
     @property
     def known(self) -> tuple[list[Any], list[int], list[Any]]:
@@ -126,11 +127,6 @@ class BundleMarket:
         values = self.values.tolist() if self.table is None else list(self.table)
         q = [None] * self.n_peers if self._q is None else self._q.tolist()
         return values, self.caps.tolist(), q
-
-    @property
-    def _given(self) -> Floats:
-        """The values as they were given."""
-        return self.values if self.table is None else self.table
 
     def among(
         self,
@@ -155,7 +151,7 @@ class BundleMarket:
         chosen = np.ones(self.n_peers, dtype=bool) if peers is None else peers
         limits = np.broadcast_to(self.caps if caps is None else np.asarray(caps), self.caps.shape)
         by = np.broadcast_to(np.asarray(factors, dtype=np.float64), self.caps.shape)
-        values = (self._given.T * by).T[chosen]
+        values = (self.arguments[0].T * by).T[chosen]
         q = None if self._q is None else self._q[chosen]
         return BundleMarket(values, self.m if m is None else m, limits[chosen], q)
 

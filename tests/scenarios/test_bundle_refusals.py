@@ -49,7 +49,7 @@ WRONG = [
     (RATE, "alpha = 1e-17", "workload.alpha", "give a rate from 1.2e-16 on"),
     (RATE, "alpha = { peer-1 = 0.5 }", "workload.alpha", "no rate of peer 'peer-2'"),
     (RATE, "alpha = { peer-3 = 0.5 }", "workload.alpha.peer-3", "did you mean 'peer-"),
-    (RATE, "discounts = [1.0, 0.5, 0.6]", "workload.discounts", "task 3 has 0.6, task 2 0.5"),
+    (RATE, "discounts = [1.0, 0.5, 0.6]", "workload.discounts", "the one before: task 3 has 0.6"),
     (RATE, RATE + "\ndiscounts = [1.0]", "workload.alpha", "says nothing beside discounts"),
     (RATE, "n_max = { peer-3 = 0 }", "workload.n_max.peer-3", "did you mean 'peer-"),
     (RATE, "n_max = 1", "workload.n_max", "(m > n N_max); raise N_max to 2"),

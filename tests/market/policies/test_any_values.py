@@ -1,5 +1,7 @@
 """Worthless and absent peers, and values that are a table, against all tasks sorted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +19,7 @@ from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import assignment_program, continuous_optimum, relaxation
-from simplugin.platforms.peers import PeerSite
+from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle
 
@@ -156,5 +158,11 @@ def test_discounts_of_any_shape_on_simgrid(name, counters):
     sold = execute(site, bundles, terms, name, counters=counters).deals[0]
     values = 3600 / sold.times[:3, None] * [1.0, 0.9, 0.9, 0.0, 0.0]
     np.testing.assert_allclose(sold.market.table[:3], values, rtol=1e-14)
+    # Sites of a grid answer by the same discounts.
+    few = PeerSite.numbered([9e9], [1e8], "few", scheduler="other")
+    grid = PeerGrid(("small", "large"), (few, replace(site, scheduler="one")))
+    bounded = replace(terms, n_max=[5])
+    assert execute(grid, bundles[0], (bounded, terms), name).deals[0].site == 1
+    assert execute(grid, replace(bundles[0], count=5), (bounded, terms), name).deals[0].site == 0
     agreed = negotiate(NEGOTIATIONS[name], *sold.market.arguments)
     assert (agreed.amounts.tolist(), agreed.rounds) == (sold.amounts.tolist(), sold.rounds)
