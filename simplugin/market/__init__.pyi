@@ -1,4 +1,7 @@
 from .assessment import Assessment as Assessment
+from .coalitions import core as core
+from .coalitions import objection as objection
+from .coalitions import shapley_value as shapley_value
 from .discount_rates import balancing_rates as balancing_rates
 from .discount_rates import completion_bound as completion_bound
 from .execution import execute as execute
@@ -15,5 +18,6 @@ from .policies.negotiation import negotiate as negotiate
 from .policies.shares import in_proportion as in_proportion
 from .policies.shipped import NEGOTIATIONS as NEGOTIATIONS
 from .policies.shipped import POLICIES as POLICIES
+from .sites import shared_site as shared_site
 from .sites import site_of as site_of
 from .trade_offs import front as front

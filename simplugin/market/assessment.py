@@ -78,8 +78,7 @@ class Assessment:
     @cached_property
     def optima(self) -> tuple[BestBundle, ...]:
         """The largest benefit of each deal's market."""
-        markets = [deal.market for deal in self.deals]
-        return tuple(largest_benefit(each.values, each.m, each.caps, each.q) for each in markets)
+        return tuple(largest_benefit(*deal.market.arguments) for deal in self.deals)
 
     @cached_property
     def measured(self) -> tuple[Outcome, ...]:
@@ -335,10 +334,14 @@ def demand_curve(market: BundleMarket) -> tuple[Floats, Floats]:
     Prices go from that of the most valuable task to where half as many again would be bought, or
     all that the caps allow.
     """
-    high = start = float(market.log_value.max())
-    low = float(market.log_worth(market.caps)[market.caps > 0].min())
+    # At a price of 0, which no logarithm has, all want what is worth nothing, too.
+    if not np.any(market.valuable):
+        return np.zeros(1), np.array([float(market.caps.sum())])
+    some = market.valuable > 0
+    high = start = float(market.log_value[some].max())
+    low = float(market.log_worth(market.valuable)[some].min())
     # Demand only grows as the price falls.
-    wanted = min(_BEYOND * market.m, float(market.caps.sum()))
+    wanted = min(_BEYOND * market.m, float(market.valuable.sum()))
     for _ in range(60):
         middle = 0.5 * (low + high)
         if market.above(middle).sum() >= wanted:

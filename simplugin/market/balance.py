@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, expm1, log
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats, in_order
 
 # Prices that differ by less, relatively, are equal.
 TOLERANCE = 1e-9
@@ -70,6 +70,17 @@ def balanced_state(market: BundleMarket) -> Balance:
     their caps keep a profit: no state in which all others are balanced leaves them none.
     """
     first = market.log_value + log(market.log_q / expm1(market.log_q))
+    paying = market.values > 0
+    if not np.all(paying):
+        room = np.where(paying, market.caps, 0)
+        amounts = room.astype(np.float64)
+        over = market.m - int(room.sum())
+        if over >= 0:
+            amounts += in_order(over, market.caps - room)
+            return Balance(amounts, 0.0, market.benefit(amounts))
+        found = balanced_state(market.among(paying))
+        amounts[paying] = found.amounts
+        return Balance(amounts, found.price, found.benefit)
     # Prices relative to the highest at which anybody buys: with a discount next to none all that
     # happens is close to it.
     highest = float(first.max())

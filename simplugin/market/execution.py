@@ -23,15 +23,14 @@ from simplugin.market.policies.shipped import Policy, negotiation_called
 from simplugin.platforms.peers import PeerGrid
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
-from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundle_markets import BundleMarket, rows_of
 from simplugin.workloads.bundles import Bundle
 from simplugin.workloads.parameter_ranges import one_of
 
 if TYPE_CHECKING:
     import os
 
-    from simplugin.market.actors.local_schedulers import DealRecord
-    from simplugin.market.actors.stations import Ledger
+    from simplugin.market.actors.stations import DealRecord, Ledger
     from simplugin.platforms import Platform
     from simplugin.platforms.peers import PeerSite
     from simplugin.simulation import Result
@@ -79,6 +78,7 @@ def execute(
     options: SimGridOptions | None = None,
     seed: int = 0,
     trace: bool = False,
+    patience: float | None = None,
     **simulation: Any,
 ) -> Execution:
     """Sell bundles of tasks to computing peers on SimGrid, and execute all tasks.
@@ -125,6 +125,13 @@ def execute(
         `negotiate` with it.
     trace : bool
         True to record activities.
+    patience : float, optional
+        Where hosts of peers and links may fail: after how long without a sign of it a peer is
+        taken for absent [s], longer than a task takes there. It then takes no task, and the
+        negotiation starts anew among the others. Tasks that were left undone are sold again, once
+        all others are through with theirs, to all who answer then, peers that have come back or
+        joined included. Peers pay for what they have done, at the price of its sale. None if
+        nothing fails.
     **simulation
         Further arguments of `simulate`.
 
@@ -139,7 +146,8 @@ def execute(
         There is no bundle or no such negotiation, an argument is out of its range, or the
         negotiation does not place all tasks.
     InfeasibleError
-        No site can place a bundle under the caps, or the negotiation ended without an agreement.
+        No site can place a bundle under the caps, or the negotiation ended without an agreement;
+        or peers that answer cannot take the tasks that are left.
     """
     given = (bundles,) if isinstance(bundles, Bundle) else tuple(bundles)
     if not given:
@@ -156,6 +164,9 @@ def execute(
         _stations(each, agreed[number], lasts, overlap, number, seed, isinstance(site, PeerGrid))
         for number, each in enumerate(thought)
     ]
+    if patience is not None:
+        _check_patience(patience, site, overlap)
+        peers = [tuple(replace(each, patience=patience) for each in own) for own in peers]
     actor = _actor(site, peers, how, given, dispatch, seed)
     result = _simulated(
         site.platform() if platform is None else platform,
@@ -215,8 +226,8 @@ def _actor(
     one_of("dispatch", dispatch, DISPATCHERS)
     under = isinstance(site, PeerGrid)
     schedulers = [
-        SchedulerStation(each.scheduler, each.names, number, seed, reports=under)
-        for number, each in enumerate(_sites(site))
+        SchedulerStation(each.scheduler, each.names, number, seed, under, own[0].patience)
+        for number, (each, own) in enumerate(zip(_sites(site), peers, strict=True))
     ]
     if not isinstance(site, PeerGrid):
         own = (schedulers[0], peers[0], negotiation, bundles)
@@ -225,6 +236,15 @@ def _actor(
     directory = Directory(site.scheduler, hosts, dispatch)
     everything = (directory, schedulers, peers, negotiation, bundles)
     return Placement(site.scheduler, grid, everything, name=_MARKET)
+
+
+def _check_patience(patience: float, site: PeerSite | PeerGrid, overlap: bool) -> None:
+    """Raise WorkloadError unless a site can do with a patience."""
+    if not 0 < patience < np.inf:
+        raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
+    if overlap or isinstance(site, PeerGrid):
+        what = "overlap" if overlap else "a grid of sites"
+        raise WorkloadError(f"patience is given with {what}, where no host may fail; remove one")
 
 
 def _stations(
@@ -248,7 +268,16 @@ def _stations(
     )
     return tuple(
         PeerStation(
-            *each, terms.price_unit, terms.setup, lasts, overlap, peer, number, seed, reports
+            *each,
+            terms.price_unit,
+            terms.setup,
+            lasts,
+            overlap,
+            peer,
+            number,
+            seed,
+            reports,
+            () if terms.discounts is None else tuple(np.asarray(terms.discounts).tolist()),
         )
         for peer, each in enumerate(own)
     )
@@ -284,14 +313,21 @@ def _deal(
 ) -> Deal:
     """Return the deal from the records of the local scheduler and its peers."""
     bundle = bundles[record.number]
-    values = np.array([ledger.values[record.number] for ledger in ledgers])
-    caps = bundle.count if terms.n_max is None else terms.n_max
-    market = BundleMarket(values, bundle.count, caps, 1 - np.asarray(terms.alpha))
+    number, caps = record.number, bundle.count if terms.n_max is None else terms.n_max
+    # Peers that never heard of the bundle take nothing.
+    heard = np.array([number in ledger.values for ledger in ledgers])
+    caps = np.where(heard, caps, 0)
+    worths = [np.atleast_1d(ledger.values.get(number, 0.0)) for ledger in ledgers]
+    if terms.discounts is None:
+        q = 1 - np.asarray(terms.alpha)
+        market = BundleMarket(np.concatenate(worths), bundle.count, caps, q)
+    else:
+        market = BundleMarket(rows_of(worths), bundle.count, caps)
     return Deal(
         bundle=record.number,
         site=record.site,
         market=market,
-        times=np.array([ledger.times[record.number] for ledger in ledgers]),
+        times=np.array([ledger.times.get(number, 0.0) for ledger in ledgers]),
         amounts=market.check(record.amounts),
         price=record.price,
         submitted=bundle.release,

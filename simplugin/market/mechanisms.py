@@ -7,7 +7,6 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.market.policies.clocks import clinching
 from simplugin.market.policies.negotiation import negotiate
@@ -70,13 +69,13 @@ def uniform(market: BundleMarket) -> Settlement:
 
     That is what the last task sold is worth; nobody pays more than a task is worth to it.
     """
-    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    best = largest_benefit(*market.arguments)
     return Settlement(market, best.amounts, _each(best.amounts, best.price))
 
 
 def lowest_uniform(market: BundleMarket) -> Settlement:
     """Let all pay the lowest clearing price for each task: the best value that is not served."""
-    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    best = largest_benefit(*market.arguments)
     return Settlement(market, best.amounts, _each(best.amounts, best.next_price))
 
 
@@ -85,7 +84,7 @@ def first_mean_price(market: BundleMarket) -> Settlement:
 
     Peers may lose: nothing keeps that price below what tasks are worth.
     """
-    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    best = largest_benefit(*market.arguments)
     return Settlement(market, best.amounts, _each(best.amounts, float(market.values.mean())))
 
 
@@ -122,7 +121,7 @@ def vickrey_clarke_groves(market: BundleMarket, *, unsold: Unsold = "refused") -
        Econometrica 41.
     """
     one_of("unsold", unsold, ("refused", "worthless"))
-    amounts = largest_benefit(market.values, market.m, market.caps, market.q).amounts
+    amounts = largest_benefit(*market.arguments).amounts
     payments = np.zeros(market.n_peers)
     for peer in np.flatnonzero(amounts).tolist():
         payments[peer] = _externality(market, amounts, peer, unsold)
@@ -141,12 +140,10 @@ def _externality(market: BundleMarket, amounts: Amounts, peer: int, unsold: Unso
     tasks = min(market.m, room)
     if not tasks:
         return 0.0
-    values, q = market.values[others], market.q[others]
-    without = largest_benefit(values, tasks, market.caps[others], q).amounts
+    rivals = market.among(others, tasks)
+    without = largest_benefit(*rivals.arguments).amounts
     # Only what they would get more: differences of whole sums would lose digits.
-    kept = amounts[others]
-    following = values * exp(kept * log(q))
-    return float(np.sum(following * expm1((without - kept) * log(q)) / expm1(log(q))))
+    return float(np.sum(rivals.sums(without, after=amounts[others])))
 
 
 def _each(amounts: Amounts, price: float) -> Floats:
@@ -180,7 +177,7 @@ def reported(market: BundleMarket, factors: Floats | float) -> BundleMarket:
     given = np.broadcast_to(np.asarray(factors, dtype=np.float64), market.values.shape)
     if not np.all(np.isfinite(given) & (given > 0)):
         raise WorkloadError(f"factors are {factors!r}; give positive numbers")
-    return BundleMarket(market.values * given, market.m, market.caps, market.q)
+    return market.among(factors=given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +217,7 @@ def ascending_clock(market: BundleMarket, *, tick: float | None = None) -> Clock
     WorkloadError
         The tick is too small.
     """
-    agreed = negotiate(clinching(tick), market.values, market.m, market.caps, market.q)
+    agreed = negotiate(clinching(tick), *market.arguments)
     assert agreed.payments is not None
     settlement = Settlement(market, agreed.amounts, agreed.payments)
     return Clock(settlement, agreed.rounds, agreed.messages)

@@ -12,7 +12,7 @@ from simplugin.elementary import exp, expm1, log
 from simplugin.errors import WorkloadError
 from simplugin.market.mechanisms import MECHANISMS, Settlement, reported
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundle_markets import LOWEST, BundleMarket
 from simplugin.workloads.parameter_ranges import one_of, whole
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ def best_report(
     :math:`x V_i q_i^{k-1} > o_{m-k+1}`. Just then it pays :math:`o_{m-k+1}` for each under both
     uniform prices, and no lie of any kind gets k tasks for less, as that value stays unserved; so
     it is enough to compare one factor x for each k. Under VCG it pays
-    :math:`\sum_{j \le k} o_{m-j+1}` whatever it reports.
+    :math:`\sum_{j \le k} o_{m-j+1}` whatever it reports. Of tasks of equal value, as a table may
+    have them, a factor gets all or none; nothing is a multiple of 0 but 0.
 
     Parameters
     ----------
@@ -139,18 +140,18 @@ def best_report(
     earned = profit(truth, before, peer)
     kept = Report(
         peer,
-        float(now.values[peer] / truth.values[peer]),
+        float(now.values[peer] / truth.values[peer]) if truth.values[peer] else 1.0,
         before,
         earned,
         earned,
         truth.benefit(before.amounts),
     )
-    factor = _best_factor(truth, now, peer, rule, tick)
+    factor = _best_factor(truth, now, peer, rule, tick) if truth.values[peer] else None
     if factor is None:
         return kept
-    values = now.values.copy()
-    values[peer] = truth.values[peer] * factor
-    after = MECHANISMS[rule](BundleMarket(values, now.m, now.caps, now.q))
+    values = now.arguments[0].copy()
+    values[peer] = truth.arguments[0][peer] * factor
+    after = MECHANISMS[rule](BundleMarket(values, now.m, now.caps, now.arguments[3]))
     found = profit(truth, after, peer)
     if found - earned <= _WORTHWHILE * abs(earned):
         return kept
@@ -168,14 +169,23 @@ def _best_factor(
     least = max(1, truth.m - int(np.delete(now.caps, peer).sum()))
     if least > len(counts):
         return None
-    log_q = float(truth.log_q[peer])
-    earned = truth.values[peer] * expm1(counts * log_q) / expm1(log_q)
+    # At the factors `ties` the peer ties for one task more.
+    if truth.table is None:
+        log_q = float(truth.log_q[peer])
+        earned = truth.values[peer] * expm1(counts * log_q) / expm1(log_q)
+        ties = prices - truth.log_value[peer] - np.arange(len(prices)) * log_q
+        step = min(_BEYOND, -log_q / 4)
+    else:
+        worth = truth.log_worth(counts, np.full_like(counts, peer))
+        # No factor gets what is worth nothing.
+        ties = np.where(worth > -np.inf, prices - np.maximum(worth, LOWEST), np.inf)
+        together = np.append(ties[1:] <= ties[:-1], False)
+        earned = np.where(together, -np.inf, np.cumsum(exp(worth)))
+        apart = np.diff(np.unique(ties[np.isfinite(ties)]))
+        step = min(_BEYOND, float(apart.min(initial=np.inf)) / 4)
     at = least - 1 + int(np.argmax((earned - cost)[least - 1 :]))
-    if earned[at] < cost[at]:
+    if earned[at] < cost[at] or ties[at] == np.inf:
         return None
-    # At these factors the peer ties for one task more.
-    ties = prices - truth.log_value[peer] - np.arange(len(prices)) * log_q
-    step = min(_BEYOND, -log_q / 4)
     if ties[at] == -np.inf:
         # The least that it can get; anything low does, as long as it gets no more.
         following = ties[at + 1] - step if at + 1 < len(ties) else np.inf
@@ -206,12 +216,10 @@ def rival_prices(market: BundleMarket, peer: int) -> Floats:
     tasks = min(market.m, int(market.caps[others].sum()))
     worth = np.full(market.m, -np.inf)
     if tasks:
-        served = largest_benefit(
-            market.values[others], tasks, market.caps[others], market.q[others]
-        ).amounts
+        served = largest_benefit(*market.among(others, tasks).arguments).amounts
         who = np.repeat(np.flatnonzero(others), served)
-        number = np.arange(tasks) - np.repeat(np.cumsum(served) - served, served)
-        worth[market.m - tasks :] = np.sort(market.log_value[who] + number * market.log_q[who])
+        number = np.arange(1, tasks + 1) - np.repeat(np.cumsum(served) - served, served)
+        worth[market.m - tasks :] = np.sort(market.log_worth(number, who))
     return worth[:cap]
 
 
@@ -250,9 +258,9 @@ class Game:
     @cached_property
     def anarchy(self) -> float:
         """The optimum over the worst settlement's benefit, at least 1."""
-        best = largest_benefit(self.truth.values, self.truth.m, self.truth.caps, self.truth.q)
+        best = largest_benefit(*self.truth.arguments)
         worst = min(self.truth.benefit(each.amounts) for each in self.settlements)
-        return best.benefit / worst
+        return best.benefit / worst if best.benefit else 1.0
 
     @cached_property
     def revenue(self) -> float:
@@ -268,7 +276,8 @@ class Game:
     @property
     def factors(self) -> Floats:
         """Last reported speeds as part of the true ones; shape (n_peers,)."""
-        return self.settlements[-1].market.values / self.truth.values
+        reported, true = self.settlements[-1].market.values, self.truth.values
+        return np.where(true > 0, reported / np.where(true > 0, true, 1.0), 1.0)
 
 
 def play(

@@ -14,6 +14,8 @@ from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.bundles import Bundle
 
 HOUR = 3600.0
+# Discount rate if nothing is said.
+COMMON_RATE = 0.01
 # More tasks than any bundle has.
 _NO_LIMIT = 2**53
 
@@ -86,6 +88,9 @@ class Terms:
         task an hour.
     setup : float
         Time of each task before its data are sent, t^setup [s].
+    discounts : array_like, shape (n_factors,), optional
+        Instead of alpha: parts of its first task's value that a peer's first, second and further
+        tasks are worth, from 0 to 1, none above the one before; tasks beyond them have the last.
 
     Raises
     ------
@@ -93,10 +98,11 @@ class Terms:
         A number is out of its range.
     """
 
-    alpha: ArrayLike = 0.01
+    alpha: ArrayLike = COMMON_RATE
     n_max: ArrayLike | None = None
     price_unit: float = HOUR
     setup: float = 0.005
+    discounts: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -113,8 +119,27 @@ class Terms:
         if not 0 <= self.setup < np.inf:
             raise WorkloadError(f"setup is {self.setup!r}; give seconds from 0 on")
         object.__setattr__(self, "alpha", _kept(alpha))
+        if self.discounts is not None:
+            object.__setattr__(self, "discounts", self._factors())
         if self.n_max is not None:
             object.__setattr__(self, "n_max", self._limits())
+
+    def _factors(self) -> Floats:
+        """Return the discounts."""
+        if np.any(self.alpha != np.float64(COMMON_RATE)):
+            raise WorkloadError("alpha says nothing beside discounts; give one of the two")
+        factors: Floats = _numbers(self.discounts)
+        within = (factors >= 0) & (factors <= 1)
+        if factors.ndim != 1 or not factors.size or not np.all(within):
+            raise WorkloadError(f"discounts are {self.discounts!r}; give factors from 0 to 1")
+        if np.any(rising := factors[1:] > factors[:-1]):
+            place = int(np.argmax(rising))
+            raise WorkloadError(
+                f"discounts rise from {factors[place]:g} for task {place + 1} to"
+                f" {factors[place + 1]:g} for the next; give none above the one before"
+            )
+        kept: Floats = _kept(factors)
+        return kept
 
     def _limits(self) -> int | Amounts | None:
         """Return what a peer gets at most, None for no limit."""
@@ -142,7 +167,37 @@ class Terms:
             The tasks cannot be placed: m > n N_max.
         """
         caps = m if self.n_max is None else self.n_max
-        return BundleMarket(self.values(times), m, caps, 1 - np.asarray(self.alpha))
+        values = self.values(times)
+        if self.discounts is None:
+            return BundleMarket(values, m, caps, 1 - np.asarray(self.alpha))
+        # No more than are sold at most, so that what is refused is not made before.
+        most = int(min(m, np.max(caps)))
+        return BundleMarket(discounted(values[:, None], self.discounts, 0.0, most), m, caps)
+
+
+def discounted(value: ArrayLike, factors: ArrayLike, sold: float, count: int) -> Floats:
+    """Return what tasks are worth to a peer that has sold some before.
+
+    Parameters
+    ----------
+    value : float or float64, shape (n_peers, 1)
+        Of a first task [price].
+    factors : array_like, shape (n_factors,)
+        As `Terms.discounts`; between two of them they are interpolated.
+    sold : float
+        Tasks sold before, that count still.
+    count : int
+        Number of tasks; one where it is 0.
+
+    Returns
+    -------
+    float64, shape (count,) or (n_peers, count)
+        None above the one before [price].
+    """
+    known = np.asarray(factors, dtype=np.float64)
+    places = sold + np.arange(max(count, 1))
+    parts = np.minimum.accumulate(np.interp(places, np.arange(len(known)), known))
+    return np.asarray(value) * parts
 
 
 def _numbers(given: ArrayLike | None) -> Floats:

@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -28,7 +29,7 @@ from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import Negotiation, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, posted
 from simplugin.market.sections import BundlesWorkload, bundles_of
-from simplugin.market.sites import hosts_beside, site_of
+from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.rows import Row
@@ -51,12 +52,16 @@ class Settings(Section):
         As in `simplugin.market.execution.execute`.
     dispatch : str
         The rule by which the global scheduler of several sites chooses one.
+    patience : float, optional
+        Where hosts of peers and links may fail, by state profiles of the platform: after how long
+        without a sign of it a peer is taken for absent [s], longer than a task takes.
     """
 
     decides: Literal["assignment", "negotiation"] = "assignment"
     overlap: bool = False
     counters: Literal["reset", "kept"] | Annotated[Time, Field(gt=0)] = "reset"
     dispatch: Annotated[str, one_of(DISPATCHERS)] = "first_idle"
+    patience: Annotated[Time, Field(gt=0)] | None = None
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
@@ -78,11 +83,13 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             bundles,
             terms,
             negotiation,
+            believed=_believed(scenario, platform, site, bundles),
             platform=platform,
             overlap=settings.overlap,
             counters=settings.counters,
             progress=progress,
             dispatch=settings.dispatch,
+            patience=settings.patience,
             **scenario.simulation.arguments(),
         )
     except (InfeasibleError, WorkloadError) as error:
@@ -118,6 +125,9 @@ def check(scenario: Scenario) -> tuple[Settings, dict[str, Any]]:
     if "decides" in settings.model_fields_set and not own:
         message = f"scheduler.parameters.decides says nothing to {scenario.scheduler.name!r}"
         raise scenario.error(message, *PATH, "decides", remedy="remove it")
+    if settings.patience is not None and (settings.overlap or scenario.workload.sites):
+        message = "scheduler.parameters.patience does not go with overlap, nor with several sites"
+        raise scenario.error(message, *PATH, "patience", remedy="remove it")
     if "dispatch" in settings.model_fields_set and not scenario.workload.sites:
         message = "scheduler.parameters.dispatch says nothing to one site"
         raise scenario.error(message, *PATH, "dispatch", remedy="remove it")
@@ -205,7 +215,7 @@ def negotiation_of(
     if "seed" in inspect.signature(policy).parameters:
         trial = {"seed": scenario.simulation.seed} | parameters
     try:
-        answer = policy(market.values, market.m, market.caps, market.q, **trial)
+        answer = policy(*market.arguments, **trial)
         amounts, price = answer
         market.check(amounts)
         if not math.isfinite(price):
@@ -247,6 +257,26 @@ def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGri
         raise scenario.error(str(error), "workload", "sites") from error
 
 
+def _believed(
+    scenario: Scenario,
+    platform: Platform | Path,
+    site: PeerSite | PeerGrid,
+    bundles: Sequence[Bundle],
+) -> PeerSite | PeerGrid:
+    """Return the site or grid with the bandwidths that peers expect."""
+    workload: BundlesWorkload = scenario.workload
+    if workload.estimates == "alone":
+        return site
+    counts = [bundle.count for bundle in bundles]
+    flop, byte = (
+        float(np.average([getattr(bundle, size) for bundle in bundles], weights=counts))
+        for size in ("flop", "byte")
+    )
+    mean = Bundle("mean", sum(counts), flop, byte)
+    known = [shared_site(platform, each, mean, workload.setup) for each in sites_of(site)]
+    return known[0] if isinstance(site, PeerSite) else replace(site, sites=tuple(known))
+
+
 def _site(
     scenario: Scenario,
     platform: Platform | Path,
@@ -283,6 +313,7 @@ def terms_of(
             _most(scenario, each, bundles),
             workload.price_unit,
             workload.setup,
+            workload.discounts,
         )
         for each in sites
     ]
@@ -328,16 +359,18 @@ def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
 
 
 def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
-    """Raise ScenarioError unless there is a discount rate for each peer."""
-    alpha: float | dict[str, float] = scenario.workload.alpha
+    """Raise ScenarioError unless names are of peers, and each has a discount rate."""
+    workload: BundlesWorkload = scenario.workload
+    peers = [name for site in sites for name in site.names]
+    for key, given in (("alpha", workload.alpha), ("n_max", workload.n_max)):
+        for name in given if isinstance(given, dict) else ():
+            if name not in peers:
+                remedy = suggestion(name, peers, "the peers are")
+                message = f"workload.{key} names {name!r}, which is no peer"
+                raise scenario.error(message, "workload", key, name, remedy=remedy)
+    alpha = workload.alpha
     if not isinstance(alpha, dict):
         return
-    peers = [name for site in sites for name in site.names]
-    for name in alpha:
-        if name not in peers:
-            remedy = suggestion(name, peers, "the peers are")
-            message = f"workload.alpha names {name!r}, which is no peer"
-            raise scenario.error(message, "workload", "alpha", name, remedy=remedy)
     lacking = [name for name in peers if name not in alpha]
     if lacking:
         message = f"workload.alpha has no rate of peer {lacking[0]!r}"
@@ -351,9 +384,13 @@ def _rates(scenario: Scenario, site: PeerSite) -> float | list[float]:
     return [alpha[name] for name in site.names] if isinstance(alpha, dict) else alpha
 
 
-def _most(scenario: Scenario, site: PeerSite, bundles: Sequence[Bundle]) -> int | None:
+def _most(
+    scenario: Scenario, site: PeerSite, bundles: Sequence[Bundle]
+) -> int | list[float] | None:
     """Return N_max at a site."""
     workload: BundlesWorkload = scenario.workload
+    if isinstance(workload.n_max, dict):
+        return [workload.n_max.get(name, math.inf) for name in site.names]
     if workload.lambda_ is None:
         return workload.n_max
     factor = workload.lambda_

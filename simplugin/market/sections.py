@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Annotated, Literal
 
 import numpy as np
@@ -37,6 +38,15 @@ def _discounts(rate: float) -> float:
     return rate
 
 
+def _falling(factors: list[float]) -> list[float]:
+    """Raise ValueError if a factor is above the one before."""
+    for number, (before, after) in enumerate(pairwise(factors), start=2):
+        if after > before:
+            raise ValueError(f"give none above the one before: task {number} has {after:g}")
+    return factors
+
+
+_Part = Annotated[float, Field(ge=0, le=1)]
 _Rate = Annotated[float, Field(gt=0, lt=1), AfterValidator(_discounts)]
 
 
@@ -162,14 +172,21 @@ class BundlesWorkload(Section):
         Its host.
     alpha : float or dict of str to float
         Discount rate, of all peers or by their names.
-    n_max : int, optional
-        Maximum number of tasks of a bundle for a peer.
+    discounts : list of float, optional
+        Instead: parts of its first task's value that a peer's first, second and further tasks are
+        worth, from 0 to 1, none above the one before; tasks beyond them have the last.
+    n_max : int or dict of str to int, optional
+        Maximum number of tasks of a bundle for a peer, or for peers by their names, 0 for one that
+        is absent.
     lambda_ : float, optional
         The same as a multiple of the mean number of tasks, which is rounded up.
     price_unit : float
         Price of a task that takes one second [G$ s]; as a time, that of a task worth 1 G$.
     setup : float
         Time of each task before its data are sent [s].
+    estimates : {"alone", "shared"}
+        Bandwidths that prices follow from: what peers have each for itself, or what links that they
+        share leave them while all are at work on tasks of mean size.
     """
 
     bundles: Annotated[list[BundleTable], Field(min_length=1)]
@@ -178,12 +195,14 @@ class BundlesWorkload(Section):
     sites: list[SiteTable] = Field(default_factory=list)
     global_scheduler: str | None = None
     alpha: _Rate | dict[str, _Rate] = 0.01
-    n_max: Annotated[int, Field(ge=1)] | None = None
+    discounts: Annotated[list[_Part], Field(min_length=1), AfterValidator(_falling)] | None = None
+    n_max: Annotated[int, Field(ge=1)] | dict[str, Annotated[int, Field(ge=0)]] | None = None
     lambda_: Annotated[
         Annotated[float, Field(ge=1, allow_inf_nan=False)] | None, Field(alias="lambda")
     ] = None
     price_unit: Annotated[Time, POSITIVE] = HOUR
     setup: Annotated[Time, NOT_NEGATIVE] = 0.005
+    estimates: Literal["alone", "shared"] = "alone"
 
     @model_validator(mode="after")
     def _sensible(self) -> BundlesWorkload:
@@ -191,6 +210,9 @@ class BundlesWorkload(Section):
         if self.n_max is not None and self.lambda_ is not None:
             remedy = "remove one of the two"
             raise InvalidValueError("{key} says the same as n_max", remedy, ("lambda",))
+        if self.discounts is not None and "alpha" in self.model_fields_set:
+            remedy = "remove one of the two"
+            raise InvalidValueError("{key} says nothing beside discounts", remedy, ("alpha",))
         if bool(self.sites) != (self.global_scheduler is not None):
             raise ValueError("sites and global_scheduler go together; give both or neither")
         for key in ("scheduler", "peers"):

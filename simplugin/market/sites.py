@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED
 from simplugin.platforms.hosts import Host
-from simplugin.platforms.links import WIFI
+from simplugin.platforms.links import FATPIPE, WIFI
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.platform import Platform
 from simplugin.simulation.resolve import ResolvedLink, ResolvedRoute, resolve
+from simplugin.workloads.bundles import Bundle
 
 SCHEDULER = "scheduler"
 
@@ -86,6 +89,68 @@ def site_of(
         latency=max(route.latency for route in routes),
         scheduler=scheduler,
     )
+
+
+def shared_site(
+    platform: Platform | str | os.PathLike[str],
+    site: PeerSite,
+    bundle: Bundle,
+    setup: float = 0.005,
+) -> PeerSite:
+    """Return a site whose bandwidths are what peers get while all are at work.
+
+    Links are shared max-min fairly, and nominally: of those that are asked for more than they
+    carry, the one that leaves its peers least is filled first, by an equal bandwidth for each. As
+    `believed` of `simplugin.market.execution.execute` such a site makes prices know contention.
+
+    Parameters
+    ----------
+    platform : Platform or path
+        The platform or its file, with the site's hosts.
+    site : PeerSite
+        The peers.
+    bundle : Bundle
+        Tasks that all peers take one after the other, so that each transfers only while it neither
+        sets up nor computes: byte / t_i on average.
+    setup : float
+        Time of each task before its data are sent, t^setup [s].
+
+    Raises
+    ------
+    PlatformError
+        SimGrid refuses the platform.
+    """
+    source = platform if isinstance(platform, Platform) else Path(platform)
+    resolved = resolve(source, [(site.scheduler, name) for name in site.names])
+    passed = {route.destination: set(route.links) for route in resolved.routes}
+    links = [
+        (link.bandwidth, np.array([link.name in passed[name] for name in site.names]))
+        for link in resolved.links
+        if link.sharing_policy != FATPIPE
+    ]
+    byte, busy = bundle.byte, setup + bundle.flop / site.speed
+    bandwidth, open_ = site.bandwidth.copy(), np.ones(site.n_peers, dtype=bool)
+
+    def excess(capacity: float, members: NDArray[np.bool_], most: float) -> float:
+        """Return by how much a link is asked for too much if open peers get so much at most."""
+        each = np.where(open_, np.minimum(bandwidth, most), bandwidth)
+        return float(np.sum((byte / (busy + byte / each))[members])) - capacity
+
+    while byte and np.any(open_):
+        filled = []
+        for capacity, members in links:
+            low, high = 0.0, float(bandwidth.max())
+            if np.any(members & open_) and excess(capacity, members, high) > 1e-9 * capacity:
+                while low < (middle := 0.5 * (low + high)) < high:
+                    over = excess(capacity, members, middle) > 0
+                    low, high = (low, middle) if over else (middle, high)
+                filled.append((low, members & open_))
+        if not filled:
+            break
+        level, members = min(filled, key=lambda each: each[0])
+        bandwidth[members] = np.minimum(bandwidth[members], level)
+        open_ &= ~members
+    return replace(site, bandwidth=bandwidth)
 
 
 def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) -> list[str]:

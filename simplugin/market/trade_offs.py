@@ -120,7 +120,7 @@ def benefit_within(
         raise InfeasibleError(
             f"{market.m} tasks cannot end within {limit!r} s; give {least!r} s or more"
         )
-    return largest_benefit(market.values, market.m, within, market.q)
+    return largest_benefit(*market.among(caps=within).arguments)
 
 
 def front(
@@ -192,7 +192,7 @@ class _Point:
 
 def _best(market: BundleMarket, each: Floats, limit: float) -> _Point:
     """Return the best that ends within a limit."""
-    best = largest_benefit(market.values, market.m, _within(each, market.caps, limit), market.q)
+    best = largest_benefit(*market.among(caps=_within(each, market.caps, limit)).arguments)
     return _Point(best, float(np.max(best.amounts * each)))
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from simplugin.elementary import exp, log
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.solvers import certified
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import LOWEST, Amounts, BundleMarket, Floats, in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +41,15 @@ class BestBundle:
         return self.next_price <= price <= self.price
 
 
-def largest_benefit(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> BestBundle:
+def largest_benefit(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None
+) -> BestBundle:
     r"""Return the assignment with the largest global benefit, and the prices that clear it.
 
     The benefit is separable and concave in integers, so that the m largest of all values
-    :math:`V_i q_i^{k-1}, k \le cap_i` are a maximum [1]_. A price is found by bisection such that
-    few tasks are worth about as much; these are sorted. That takes O(n log) time whatever m is.
+    :math:`V_i q_i^{k-1}, k \le cap_i`, or whatever is given for them, are a maximum [1]_. A price
+    is found by bisection such that few tasks are worth about as much; these are sorted. That takes
+    O(n log) time whatever m is.
 
     Parameters
     ----------
@@ -72,13 +75,13 @@ def largest_benefit(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) ->
     .. [1] B. Fox (1966). Discrete optimization via marginal analysis. Management Science 13.
     """
     market = BundleMarket(values, m, caps, q)
-    sure, most = _bracket(market)
-    amounts = _settled(market, sure, most)
+    amounts = _sold(market)
     sold, open_ = amounts > 0, amounts < market.caps
     last = np.where(sold, market.log_worth(amounts), np.inf)
     following = np.where(open_, market.log_worth(amounts + 1), -np.inf)
     # Nothing unsold is worth more than what is sold: exchanges gain nothing.
-    gain = float(np.max(following) - np.min(last)) if amounts.sum() == market.m else np.inf
+    gain = max(float(following.max()), LOWEST) - max(float(last.min()), LOWEST)
+    gain = gain if amounts.sum() == market.m else np.inf
     certified(gain, "the best bundle", "give values closer to one another")
     return BestBundle(
         amounts,
@@ -88,9 +91,17 @@ def largest_benefit(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) ->
     )
 
 
+def _sold(market: BundleMarket) -> Amounts:
+    """Return the amounts if the most valuable tasks are sold, of equal ones the lowest peers'."""
+    over = market.m - int(market.valuable.sum())
+    if over >= 0:
+        return market.valuable + in_order(over, market.caps - market.valuable)
+    return _settled(market, *_bracket(market))
+
+
 def _bracket(market: BundleMarket) -> tuple[Amounts, Amounts]:
     """Return amounts that are surely sold and that are at most sold, few tasks apart."""
-    caps = market.caps
+    caps = market.valuable
     high = float(market.log_value[caps > 0].max())
     low = float(market.log_worth(caps)[caps > 0].min())
     sure, most = np.zeros_like(caps), caps
@@ -113,7 +124,7 @@ def _settled(market: BundleMarket, sure: Amounts, most: Amounts) -> Amounts:
     peers = np.repeat(np.arange(market.n_peers), doubtful)
     first = np.cumsum(doubtful) - doubtful
     number = sure[peers] + 1 + np.arange(len(peers)) - first[peers]
-    worth: Floats = market.log_value[peers] + (number - 1) * market.log_q[peers]
+    worth = market.log_worth(number, peers)
     # Stable: of equal tasks those of the lowest peer come first, and of one peer in their order.
     chosen = np.argsort(-worth, kind="stable")[:left]
     return sure + np.bincount(peers[chosen], minlength=market.n_peers)
@@ -143,7 +154,7 @@ class MixedAssignment:
 
 
 def scaled_benefit(
-    values: ArrayLike, sizes: ArrayLike, caps: ArrayLike, q: ArrayLike
+    values: ArrayLike, sizes: ArrayLike, caps: ArrayLike, q: ArrayLike | None = None
 ) -> MixedAssignment:
     """Return the largest benefit of tasks that only compute.
 
@@ -153,8 +164,8 @@ def scaled_benefit(
 
     Parameters
     ----------
-    values : float64, shape (n_peers,)
-        Value of a first task of size 1 to each peer [price].
+    values : float64, shape (n_peers,) or (n_peers, n_places)
+        Value of a first task of size 1 to each peer, or on each place there [price].
     sizes : float64, shape (m,)
         Of the tasks, in any unit.
     caps : int64, shape (n_peers,)
@@ -183,10 +194,10 @@ def scaled_benefit(
     if size.ndim != 1 or not size.size or not np.all(np.isfinite(size) & (size > 0)):
         raise WorkloadError("sizes are not positive numbers, one a task; give those of its tasks")
     market = BundleMarket(values, len(size), caps, q)
-    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    best = largest_benefit(*market.arguments)
     peers, places = _listed(market, best.amounts)
     order = np.argsort(size, kind="stable")
-    worth = exp(market.log_value[peers] + (places - 1) * market.log_q[peers])
+    worth = exp(market.log_worth(places, peers))
     found = MixedAssignment(
         np.empty(market.m, np.int64),
         np.empty(market.m, np.int64),
@@ -265,7 +276,8 @@ def _assignment_gap(matrix: Floats, rows: Amounts, tasks: Amounts) -> float:
             break
     left = len(moved) * float(np.max(price - before))
     empty = np.delete(price, rows)
-    return float((left + np.sum(empty[empty > rounding])) / np.sum(own))
+    lacking = float(left + np.sum(empty[empty > rounding]))
+    return lacking / float(np.sum(own)) if lacking else 0.0
 
 
 def identical_benefit(
@@ -290,7 +302,7 @@ def identical_benefit(
     """
     worth, _ = _checked(values, caps, q)
     market = BundleMarket(mean, worth.shape[1], caps, q)
-    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    best = largest_benefit(*market.arguments)
     peers, places = _listed(market, best.amounts)
     return _assignment(worth, market, np.arange(market.m), peers, places)
 
@@ -298,9 +310,9 @@ def identical_benefit(
 def _checked(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> tuple[Floats, BundleMarket]:
     """Return values of tasks and a market with as many tasks and peers."""
     worth = np.asarray(values, dtype=np.float64)
-    if worth.ndim != 2 or not worth.size or not np.all(np.isfinite(worth) & (worth > 0)):
+    if worth.ndim != 2 or not worth.size or not np.all(np.isfinite(worth) & (worth >= 0)):
         raise WorkloadError(
-            f"values have shape {worth.shape} or are not all positive; give one a peer and task"
+            f"values have shape {worth.shape} or are not all from 0 on; give one a peer and task"
         )
     return worth, BundleMarket(worth.max(axis=1), worth.shape[1], caps, q)
 
@@ -313,7 +325,7 @@ def _useful_places(worth: Floats, market: BundleMarket) -> tuple[Amounts, Amount
     those would be free for it.
     """
     worst = BundleMarket(worth.min(axis=1), market.m, market.caps, market.q)
-    bound = largest_benefit(worst.values, worst.m, worst.caps, worst.q).price
+    bound = largest_benefit(*worst.arguments).price
     # A hair lower, as rounding must not exclude a place.
     useful = market.above(log(bound) - 1e-9 if bound > 0 else -np.inf)
     return _listed(market, useful)
@@ -323,9 +335,7 @@ def _listed(market: BundleMarket, amounts: Amounts) -> tuple[Amounts, Amounts]:
     """Return peers and numbers of the first places of each, by falling worth."""
     peers = np.repeat(np.arange(market.n_peers), amounts)
     places = np.arange(1, len(peers) + 1) - np.repeat(np.cumsum(amounts) - amounts, amounts)
-    order = np.argsort(
-        -(market.log_value[peers] + (places - 1) * market.log_q[peers]), kind="stable"
-    )
+    order = np.argsort(-market.log_worth(places, peers), kind="stable")
     return peers[order], places[order]
 
 

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.elementary import exp, expm1, log
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -41,7 +41,7 @@ class Relaxation:
 
 
 def assignment_program(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None
 ) -> tuple[float, float]:
     r"""Return the largest global benefit and a clearing price by a linear program over tasks.
 
@@ -73,8 +73,10 @@ def assignment_program(
     market = BundleMarket(values, m, caps, q)
     peers = np.repeat(np.arange(market.n_peers), market.caps)
     number = np.concatenate([np.arange(1, cap + 1) for cap in market.caps.tolist()])
-    log_worth = market.log_value[peers] + (number - 1) * market.log_q[peers]
+    log_worth = market.log_worth(number, peers)
     unit = float(log_worth.max())
+    if unit == -np.inf:
+        return 0.0, 0.0
     worth = exp(log_worth - unit)
     count = len(worth)
     row = csc_array(np.ones((1, count)))
@@ -90,7 +92,9 @@ def assignment_program(
     return benefit * exp(unit), price * exp(unit)
 
 
-def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Relaxation:
+def relaxation(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None
+) -> Relaxation:
     r"""Return the largest benefit of tasks that can be divided, by cvxpy and Clarabel.
 
     Maximise :math:`\sum V_i (1 - q_i^{a_i}) / \alpha_i`, Eq. (7) of [1]_ for any
@@ -124,6 +128,11 @@ def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Rela
     import cvxpy
 
     market = BundleMarket(values, m, caps, q)
+    paying = (market.values > 0) & (market.q > 0)
+    if int(market.caps[paying].sum()) < market.m:
+        return continuous_optimum(*market.arguments)
+    if not np.all(paying):
+        return _embedded(relaxation(*market.among(paying).arguments), paying)
     # Amounts in parts of m, and benefits in parts of m tasks of the largest value.
     share: Any = cvxpy.Variable(market.n_peers, nonneg=True)
     unit = float(market.values.max())
@@ -145,7 +154,9 @@ def relaxation(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Rela
     return Relaxation(amounts, benefit, price, _margin(market))
 
 
-def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> Relaxation:
+def continuous_optimum(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None
+) -> Relaxation:
     r"""Return the largest benefit of tasks that can be divided, in closed form.
 
     At a price mu each peer demands :math:`a_i = \log_q(\alpha \mu / (-\ln q\, V_i))`, Eq. (9) of
@@ -156,7 +167,8 @@ def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike)
     more than :math:`p\,h,\ h = 1/\alpha - 1/L - \ln(L/\alpha)/L \approx \alpha/8` for the right to
     divide tasks; at a price that clears the market of whole tasks their benefit is the sum of
     what all gain and p m, and that of the relaxation is at most such a sum. Hence `margin`,
-    :math:`p \sum h_i` at the lowest clearing price.
+    :math:`p \sum h_i` at the lowest clearing price. Where values of all tasks are given, a part
+    of a task is worth that part of it, and nothing is gained by dividing tasks.
 
     Parameters
     ----------
@@ -181,6 +193,12 @@ def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike)
        Task-Bundle Allocation. NPC 2011.
     """
     market = BundleMarket(values, m, caps, q)
+    paying = market.values > 0
+    if market.table is not None or int(market.caps[paying].sum()) < market.m:
+        best = largest_benefit(*market.arguments)
+        return Relaxation(best.amounts.astype(np.float64), best.benefit, best.price, 0.0)
+    if not np.all(paying):
+        return _embedded(continuous_optimum(*market.among(paying).arguments), paying)
     # What the first bit of a task is worth, per task: V_i (-ln q) / alpha.
     first = market.log_value + log(market.log_q / expm1(market.log_q))
     last = first + market.caps * market.log_q
@@ -207,9 +225,16 @@ def continuous_optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike)
     return Relaxation(amounts, market.benefit(amounts), exp(log_price), _margin(market))
 
 
+def _embedded(found: Relaxation, paying: NDArray[np.bool_]) -> Relaxation:
+    """Return a relaxation with peers to which tasks are worth nothing, and which get none."""
+    amounts = np.zeros(len(paying))
+    amounts[paying] = found.amounts
+    return replace(found, amounts=amounts)
+
+
 def _margin(market: BundleMarket) -> float:
     """Return by how much whole tasks may be worth less, at most; see `continuous_optimum`."""
-    price = largest_benefit(market.values, market.m, market.caps, market.q).next_price
+    price = largest_benefit(*market.arguments).next_price
     alpha, rate = -expm1(market.log_q), -market.log_q
     gains = (rate - alpha) / (alpha * rate) - log(rate / alpha) / rate
     # For a small alpha the difference of both parts is lost in rounding.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,27 +19,43 @@ Amounts = NDArray[np.int64]
 TOLERANCE = 1e-12
 # A share within this relative distance of a whole number is one, at most the second in tasks.
 WHOLE_SHARE, MOST_OFF = 1e-12, 1e-6
+# The logarithm that all prices above 0 exceed: that of 0 is -inf.
+LOWEST = -float(np.finfo(np.float64).max)
 # From here on floats do not distinguish numbers of tasks, and integers cannot add up caps.
 _MOST, _MOST_TOGETHER = 2**53, 2.0**63
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, init=False)
 class BundleMarket:
-    """Tasks of one bundle, and peers to which they are worth ever less.
+    """Tasks of one bundle, and peers to which they are worth ever less, or no more.
 
-    The k-th task on peer i is worth V_i q_i^(k-1), Eqs. (6) and (10) of [1]_. Arrays are copied,
-    and cannot be written to.
+    The k-th task on peer i is worth V_i q_i^(k-1), Eqs. (6) and (10) of [1]_; or any number that is
+    given for it, none above the one before. Of tasks that are worth 0 all are alike, and take a
+    price of 0. A peer that is absent has a cap of 0. Arrays are copied, and cannot be written to.
+
+    Parameters
+    ----------
+    values : array_like, shape (n_peers,) or (n_peers, n_tasks)
+        Value of its first task to each peer, V_i^b; or of its first, second and further tasks, as
+        many as it takes at most or more; from 0 on [price].
+    m : int
+        Number of tasks there are, fewer than 2^53.
+    caps : array_like, shape (n_peers,)
+        Most tasks that each peer takes, N_max; one number for all will do.
+    q : array_like, shape (n_peers,), optional
+        1 - alpha with the discount rate alpha of each peer, one number for all will do; None with
+        the values of all tasks.
 
     Attributes
     ----------
     values : float64, shape (n_peers,)
-        Value of its first task to each peer, V_i^b [price].
+        Value of its first task to each peer [price].
     m : int
-        Number of tasks there are, fewer than 2^53.
+        As above.
     caps : int64, shape (n_peers,)
-        Most tasks that each peer takes, N_max; one number for all will do.
-    q : float64, shape (n_peers,)
-        1 - alpha with the discount rate alpha of each peer; one number for all will do.
+        As above, none more than m.
+    table : float64, shape (n_peers, n_tasks), optional
+        The values of all tasks, if they were given [price].
 
     Raises
     ------
@@ -55,38 +73,38 @@ class BundleMarket:
     values: Floats
     m: int
     caps: Amounts
-    q: Floats
+    table: Floats | None
+    _q: Floats | None
 
-    def __init__(self, values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> None:
+    def __init__(
+        self, values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None
+    ) -> None:
         """Check and broadcast the arguments."""
         worth = np.array(_numbers("values", values))
-        if worth.ndim != 1 or not worth.size:
+        if worth.ndim not in (1, 2) or not worth.size:
             raise WorkloadError("there is no computing peer; give the value of a task on each")
-        if not np.all(np.isfinite(worth) & (worth > 0)):
-            raise WorkloadError(f"a value is {_first(worth, worth > 0)}; give positive numbers")
-        count = _count(m)
-        limits = _limits(caps, count, len(worth))
-        kept = np.array(_broadcast("q", _numbers("q", q), len(worth)))
-        if not np.all((kept > 0) & (kept < 1)):
+        if not np.all(np.isfinite(worth) & (worth >= 0)):
+            raise WorkloadError(f"a value is {_first(worth, worth >= 0)}; give numbers from 0 on")
+        self.m = _count(m)
+        self.caps = _limits(caps, self.m, len(worth))
+        self.table = None if worth.ndim == 1 else _table(worth, self.caps)
+        self.values = worth if self.table is None else np.array(worth[:, 0])
+        self._q = _kept(q, len(worth), worth.ndim)
+        if float(worth.max()) > np.finfo(np.float64).max / max(self.m, len(worth)):
             raise WorkloadError(
-                f"q is {_first(kept, (kept > 0) & (kept < 1))}; give 1 - alpha, between 0 and 1"
-            )
-        if float(worth.max()) > np.finfo(np.float64).max / max(count, len(worth)):
-            raise WorkloadError(
-                f"a value is {float(worth.max())!r}, too large to be added up over {count} tasks"
+                f"a value is {float(worth.max())!r}, too large to be added up over {self.m} tasks"
                 f" and {len(worth)} peers; give values in a larger unit of price"
             )
-        object.__setattr__(self, "m", count)
-        for name, array in (("values", worth), ("caps", limits), ("q", kept)):
-            array.flags.writeable = False
-            object.__setattr__(self, name, array)
-        total = int(limits.sum())
-        if total < count:
-            same = np.all(limits == limits[0])
-            each = f"at most {limits[0]} each, " if same else ""
+        for array in (self.values, self.caps, self.table, self._q):
+            if array is not None:
+                array.flags.writeable = False
+        total = int(self.caps.sum())
+        if total < self.m:
+            same = np.all(self.caps == self.caps[0])
+            each = f"at most {self.caps[0]} each, " if same else ""
             raise InfeasibleError(
-                f"{count} tasks cannot be placed: {len(worth)} peers take {each}{total} together"
-                f" (m > n N_max); raise N_max to {-(-count // len(worth))} or more"
+                f"{self.m} tasks cannot be placed: {len(worth)} peers take {each}{total} together"
+                f" (m > n N_max); raise N_max to {-(-self.m // len(worth))} or more"
             )
 
     @property
@@ -95,9 +113,63 @@ class BundleMarket:
         return len(self.values)
 
     @property
-    def arguments(self) -> tuple[Floats, int, Amounts, Floats]:
-        """Values, m, caps and q, as a policy takes them."""
-        return self.values, self.m, self.caps, self.q
+    def arguments(self) -> tuple[Floats, int, Amounts, Floats | None]:
+        """Values, m, caps and q, as a policy takes them; those of all tasks and None for a table.
+
+        A policy makes a market of them again.
+        """
+        given = self.values if self.table is None else self.table
+        return given, self.m, self.caps, self._q
+
+    @property
+    def known(self) -> tuple[list[Any], list[int], list[Any]]:
+        """What each peer knows: its value, or those of its tasks, its cap and q, or None."""
+        values = self.values.tolist() if self.table is None else list(self.table)
+        q = [None] * self.n_peers if self._q is None else self._q.tolist()
+        return values, self.caps.tolist(), q
+
+    def among(
+        self,
+        peers: NDArray[np.bool_] | None = None,
+        m: int | None = None,
+        caps: ArrayLike | None = None,
+        factors: ArrayLike = 1.0,
+    ) -> BundleMarket:
+        """Return the market of some of the peers, with other tasks, caps or values.
+
+        Parameters
+        ----------
+        peers : bool, shape (n_peers,), optional
+            True for those; all without.
+        m : int, optional
+            Number of tasks; that of this market without.
+        caps : array_like, shape (n_peers,), optional
+            None above that of this market, which hold without.
+        factors : array_like, shape (n_peers,)
+            What values are multiplied by.
+        """
+        chosen = np.ones(self.n_peers, dtype=bool) if peers is None else peers
+        limits = np.broadcast_to(self.caps if caps is None else np.asarray(caps), self.caps.shape)
+        by = np.broadcast_to(np.asarray(factors, dtype=np.float64), self.caps.shape)
+        values = (self.arguments[0].T * by).T[chosen]
+        q = None if self._q is None else self._q[chosen]
+        return BundleMarket(values, self.m if m is None else m, limits[chosen], q)
+
+    @property
+    def q(self) -> Floats:
+        """1 - alpha of each peer; shape (n_peers,).
+
+        Raises
+        ------
+        WorkloadError
+            The values of all tasks were given.
+        """
+        if self._q is None:
+            raise WorkloadError(
+                "this needs discount rates, and values are given for each task; give those of first"
+                " tasks and q"
+            )
+        return self._q
 
     @cached_property
     def log_value(self) -> Floats:
@@ -109,21 +181,87 @@ class BundleMarket:
         """Logarithms of `q`, below 0; shape (n_peers,)."""
         return log(self.q)
 
-    def log_worth(self, number: ArrayLike) -> Floats:
+    @cached_property
+    def _log_table(self) -> Floats | None:
+        """Logarithms of `table`, so that equal values stay equal."""
+        return None if self.table is None else log(self.table)
+
+    @cached_property
+    def valuable(self) -> Amounts:
+        """Number of tasks worth more than 0 to each peer; shape (n_peers,)."""
+        return self.above(LOWEST)
+
+    def log_worth(self, number: ArrayLike, peers: ArrayLike | None = None) -> Floats:
         """Return the logarithm of what the task of a number, from 1 on, is worth to each peer.
 
         All comparisons of values are of these, since values themselves may underflow.
+
+        Parameters
+        ----------
+        number : array_like
+            One for all, or one a peer.
+        peers : array_like, optional
+            Which; all without. They may come several times.
         """
-        return self.log_value + (np.asarray(number) - 1) * self.log_q
+        numbers = np.asarray(number)
+        chosen = slice(None) if peers is None else np.asarray(peers)
+        if self._log_table is None:
+            return self.log_value[chosen] + (numbers - 1) * self.log_q[chosen]
+        last = self._log_table.shape[1]
+        rows = np.arange(self.n_peers)[chosen]
+        found = self._log_table[rows, np.clip(numbers, 1, last) - 1]
+        return np.where(numbers <= last, found, -np.inf)
 
     def worth(self, number: ArrayLike) -> Floats:
         """Return what the task of a number, from 1 on, is worth to each peer, Eq. (10)."""
         return exp(self.log_worth(number))
 
-    def sums(self, amounts: ArrayLike) -> Floats:
-        """Return what all tasks of each peer are worth together, V_i^k of Eq. (7)."""
+    def sums(self, amounts: ArrayLike, after: ArrayLike = 0) -> Floats:
+        """Return what all tasks of each peer are worth together, V_i^k of Eq. (7).
+
+        Parameters
+        ----------
+        amounts : array_like, shape (n_peers,)
+            Tasks of each; of a part of a table's task, that part of its value.
+        after : array_like, shape (n_peers,)
+            Whole numbers of first tasks that do not count.
+        """
         given = np.asarray(amounts, dtype=np.float64)
-        return self.values * expm1(given * self.log_q) / expm1(self.log_q)
+        first = np.asarray(after)
+        if self.table is None:
+            value = self.values * exp(first * self.log_q)
+            sums: Floats = value * expm1((given - first) * self.log_q) / expm1(self.log_q)
+            return sums
+        shape = (self.n_peers,)
+        spans = np.broadcast_to(first, shape).tolist(), np.broadcast_to(given, shape).tolist()
+        return np.array(
+            [
+                # Slices, as differences of whole sums would lose digits.
+                row[start : int(end)].sum() + (end % 1 and end % 1 * row[int(end)])
+                for row, start, end in zip(self.table, *spans, strict=True)
+            ]
+        )
+
+    def log_means(self, after: Amounts, counts: Amounts | Floats) -> Floats:
+        """Return the logarithm of the mean worth of some tasks in a row; of none, the next's.
+
+        Parameters
+        ----------
+        after : int64, shape (n_peers,)
+            Number of first tasks that do not count.
+        counts : int64, shape (n_peers,)
+            Number of tasks that do.
+        """
+        means = self.log_worth(after + 1)
+        some = counts > 0
+        if self._log_table is None:
+            many, rate = counts[some], self.log_q[some]
+            means[some] += log(expm1(many * rate) / expm1(rate) / many)
+        else:
+            for peer in np.flatnonzero(some).tolist():
+                start = int(after[peer])
+                means[peer] = log_mean(self._log_table[peer, start : start + int(counts[peer])])
+        return means
 
     def mean_prices(self, amounts: ArrayLike) -> Floats:
         """Return the mean deal price of each peer, v_i(k) of Eq. (7); the base price for none."""
@@ -147,7 +285,10 @@ class BundleMarket:
         """Return how many tasks are worth at least a price to each peer, to the last bit."""
         if log_price == -np.inf:
             return self.caps.copy()
-        many = np.floor(1 + (log_price - self.log_value) / self.log_q)
+        if self._log_table is not None:
+            return self._found(self._log_table, log_price)
+        with np.errstate(over="ignore"):
+            many = np.floor(1 + (log_price - self.log_value) / self.log_q)
         amounts = np.clip(many, 0, self.caps).astype(np.int64)
         # The quotient may be rounded to the wrong side of a whole number; of several, where a
         # logarithm does not distinguish such small discounts.
@@ -156,6 +297,16 @@ class BundleMarket:
         while (fewer := (amounts > 0) & (self.log_worth(amounts) < log_price)).any():
             amounts -= fewer
         return amounts
+
+    def _found(self, worth: Floats, log_price: float) -> Amounts:
+        """Return how many tasks of each row are worth at least a price, by bisection."""
+        low, high = np.zeros_like(self.caps), self.caps.copy()
+        while (open_ := np.flatnonzero(low < high)).size:
+            middle = (low[open_] + high[open_]) // 2
+            bought = worth[open_, middle] >= log_price
+            low[open_] = np.where(bought, middle + 1, low[open_])
+            high[open_] = np.where(bought, high[open_], middle)
+        return low
 
     def check(self, amounts: ArrayLike) -> Amounts:
         """Return the amounts if they place all tasks under the caps.
@@ -181,6 +332,30 @@ class BundleMarket:
         if int(given.sum()) != self.m:
             raise WorkloadError(f"{int(given.sum())} tasks are placed; place all {self.m}")
         return given.astype(np.int64)
+
+
+def rows_of(values: Sequence[Floats]) -> Floats:
+    """Return values of the tasks of each peer as a table, in which missing ones are 0."""
+    table = np.zeros((len(values), max(1, *map(len, values))))
+    for row, own in zip(table, values, strict=True):
+        row[: len(own)] = own
+    return table
+
+
+def in_order(count: int, room: Amounts) -> Amounts:
+    """Return how many of `count` tasks peers get if the lowest take as many as they may."""
+    dealt: Amounts = np.clip(count - (np.cumsum(room) - room), 0, room)
+    return dealt
+
+
+def log_mean(logarithms: Floats) -> float:
+    """Return the logarithm of a mean, which is never above all of them; NaN of none."""
+    if not len(logarithms):
+        return float(np.nan)
+    top = float(logarithms.max())
+    if top == -np.inf:
+        return top
+    return top + log(np.sum(exp(logarithms - top)) / len(logarithms))
 
 
 def largest_share(m: int, n_peers: int, factor: float) -> int:
@@ -231,6 +406,41 @@ def _limits(caps: ArrayLike, m: int, n_peers: int) -> Amounts:
             f" twice as many as {m} tasks need"
         )
     return limits
+
+
+def _table(worth: Floats, caps: Amounts) -> Floats:
+    """Return values of all tasks that peers may take; raise WorkloadError where some rise."""
+    most = int(caps.max())
+    if most > worth.shape[1]:
+        raise WorkloadError(
+            f"values are given of {worth.shape[1]} tasks a peer, and peer {int(caps.argmax())}"
+            f" takes up to {most}; give as many, or caps of {worth.shape[1]} at most"
+        )
+    if np.any(rising := worth[:, 1:] > worth[:, :-1]):
+        peer, place = np.argwhere(rising)[0].tolist()
+        raise WorkloadError(
+            f"values of peer {peer} rise from {worth[peer, place]:g} for task {place + 1} to"
+            f" {worth[peer, place + 1]:g} for the next; give none above the one before"
+        )
+    return np.array(worth[:, : max(most, 1)])
+
+
+def _kept(q: ArrayLike | None, n_peers: int, dimensions: int) -> Floats | None:
+    """Return q of each peer; None if values of all tasks are given."""
+    if (q is None) != (dimensions == 2):
+        raise WorkloadError(
+            "q is missing; give 1 - alpha, or values of all tasks, a row for each peer"
+            if q is None
+            else "values of all tasks are given, and q says nothing beside them; leave it out"
+        )
+    if q is None:
+        return None
+    kept: Floats = np.array(_broadcast("q", _numbers("q", q), n_peers))
+    if not np.all((kept > 0) & (kept < 1)):
+        raise WorkloadError(
+            f"q is {_first(kept, (kept > 0) & (kept < 1))}; give 1 - alpha, between 0 and 1"
+        )
+    return kept
 
 
 def _broadcast(name: str, values: NDArray[np.generic], count: int) -> NDArray[np.generic]:

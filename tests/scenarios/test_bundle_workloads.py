@@ -38,6 +38,8 @@ def test_any_platform_file(three, pytestconfig):
     assert sum(outcome.listings[0].column("tasks")) == 100
     # All share the master's link, which the estimates know nothing of.
     assert outcome.row["ect_error"] > 1
+    change(three, 'scheduler = "master"', 'scheduler = "master"\nestimates = "shared"')
+    assert abs(run(three).row["ect_error"]) < 0.5
 
 
 def test_a_log(three):

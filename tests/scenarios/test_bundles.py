@@ -69,6 +69,35 @@ def test_rates_by_peer(three):
     assert run(change(three, "alpha = 0.5", rates)).listings[0].column("tasks") == (1, 2)
 
 
+def test_discounts_of_tasks_and_absent_peers(three):
+    # The first is worth 5, 5, 0, the other 4, 4, 0.
+    outcome = run(change(three, "alpha = 0.5", "discounts = [1.0, 1.0, 0.0]"))
+    assert outcome.listings[0].column("tasks") == (2, 1)
+    assert outcome.row["price"] == pytest.approx(4.0)
+    change(three, "setup = 0.0", "setup = 0.0\nn_max = { peer-1 = 0 }")
+    outcome = run(three)
+    assert outcome.listings[0].column("tasks") == (0, 3)
+    assert (outcome.row["price"], outcome.row["benefit"]) == pytest.approx((0.0, 8.0))
+
+
+def test_a_peer_that_fails(three):
+    site = "peer_site"
+    failing = (
+        "def failing(speed: list[str], bandwidth: list[str]):\n"
+        "    from simplugin.platforms import Platform\n"
+        "    from simplugin.platforms.peers import PeerSite\n"
+        "    from simplugin.platforms.profiles import Profile, ProfileUse\n"
+        "    zone = PeerSite.numbered([1e9, 2e9], [1e8, 5e7]).platform().elements\n"
+        "    off = Profile('off', '3 0')\n"
+        "    return Platform((*zone, off, ProfileUse('off', 'peer-1')))\n"
+    )
+    (three.parent / "own_site.py").write_text(failing)
+    change(three, f'"{site}"', '"own_site:failing"')
+    outcome = run(with_scheduler(three, 'patience = "10s"'))
+    # One of two tasks of 2 s is done before.
+    assert outcome.listings[0].column("tasks") == (1, 2)
+
+
 def test_policy_of_ones_own(three):
     outcome = run(change(three, '"market.optimum"', '"mine:all_to_one"'))
     # 5 + 2.5 + 1.25 instead of 11.5.

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simplugin.errors import InfeasibleError
+from simplugin.market.actors.absences import enrol
 from simplugin.market.actors.local_schedulers import (
-    DealRecord,
     estimator,
     local_scheduler,
     receive_bundles,
@@ -26,13 +26,19 @@ from simplugin.market.actors.messages import (
     reports_of,
 )
 from simplugin.market.actors.peers import computing_peer
-from simplugin.market.actors.stations import DiscountCounter, Ledger, PeerStation, SchedulerStation
+from simplugin.market.actors.stations import (
+    DealRecord,
+    DiscountCounter,
+    Ledger,
+    PeerStation,
+    SchedulerStation,
+)
 from simplugin.market.policies.dispatch import DISPATCHERS, Situation
 from simplugin.market.policies.negotiation import Negotiation
 from simplugin.simulation.api import Actor
 from simplugin.workloads.bundles import Bundle
 
-Notes = tuple[list["DealRecord"], list[list[Ledger]]]
+Notes = tuple[list[DealRecord], list[list[Ledger]]]
 
 
 async def one_site(
@@ -86,6 +92,10 @@ def open_site(
         me.spawn(estimator, scheduler, host=host, name=f"estimates of {host}", daemon=True)
     for station, ledger in zip(peers, ledgers, strict=True):
         own = (station, negotiation, ledger)
+        if station.patience is not None:
+            enrolled = (station.patience, computing_peer, station.host, *own)
+            me.spawn(enrol, *enrolled, name=f"start of {station.host}", daemon=True)
+            continue
         me.spawn(
             computing_peer, *own, host=station.host, name=f"peer on {station.host}", daemon=True
         )

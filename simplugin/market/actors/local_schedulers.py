@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.market.actors.absences import converse, sell_to_present, send
 from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
     AWARD,
@@ -19,73 +19,28 @@ from simplugin.market.actors.messages import (
     Award,
     Capacity,
     Estimate,
-    Question,
     Submission,
     bundles_for,
     capacity_of,
     ends_at,
     estimates_of,
     inbox_of,
-    plain,
     questions_for,
-    replies_of,
     reports_of,
     tasks_for,
 )
-from simplugin.market.actors.stations import SchedulerStation
-from simplugin.market.model import checked_payments, task_time
+from simplugin.market.actors.stations import DealRecord, SchedulerStation
+from simplugin.market.model import checked_payments, discounted, task_time
 from simplugin.market.policies.dispatch import completion_of_best
 from simplugin.market.policies.negotiation import (
     Agreement,
-    Call,
-    Message,
     Negotiation,
-    Scheduler,
-    message_size,
     negotiation_seed,
     own_generator,
 )
 from simplugin.simulation.api import Actor
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle
-
-
-@dataclass
-class DealRecord:
-    """A bundle as its local scheduler saw it.
-
-    Attributes
-    ----------
-    number, site : int
-        Of the bundle and of the site.
-    called, agreed, finished : float
-        When the negotiation began, when it had ended, and when the last task's end was known [s].
-    amounts : int64, shape (n_peers,)
-        Tasks of each peer.
-    price : float
-        Price of each task [price].
-    payments : float64, shape (n_peers,), optional
-        Payment of each peer for all its tasks; None for the price of each [price].
-    peer_finish : list of float, shape (n_peers,)
-        When the end of each peer's last task was known; `agreed` where it has none [s].
-    rounds, messages : int
-        Of the negotiation: calls, and messages of both sides.
-    bytes : float
-        Their size [byte].
-    """
-
-    number: int
-    site: int
-    called: float
-    agreed: float
-    finished: float
-    amounts: NDArray[np.int64]
-    price: float
-    peer_finish: list[float]
-    rounds: int = 0
-    messages: int = 0
-    bytes: float = 0.0
-    payments: NDArray[np.float64] | None = None
 
 
 async def local_scheduler(
@@ -128,11 +83,15 @@ async def _serve(
     """Announce a bundle, negotiate, hand out its tasks and wait for their ends."""
     n_peers = len(station.peers)
     record = DealRecord(number, station.site, me.now, 0.0, 0.0, np.zeros(0, np.int64), 0.0, [])
+    if station.patience is not None:
+        await sell_to_present(me, station, negotiation, record, bundle)
+        record.finished = me.now
+        return record
     announced = Announcement(number, bundle.flop, bundle.byte, bundle.count)
-    await _send(me, station.peers, announced, ANNOUNCEMENT, "announcement")
+    await send(me, station.peers, announced, ANNOUNCEMENT, "announcement", None)
     generator = own_generator(negotiation_seed(station.seed, number, station.site))
     talk = negotiation.scheduler(n_peers, bundle.count, generator)
-    agreement = await _negotiate(me, station, talk, record)
+    agreement = await converse(me, station.peers, talk, record, None)
     record.agreed = me.now
     record.amounts = _checked(agreement, n_peers, bundle, negotiation.name)
     record.price = float(agreement.price)
@@ -141,41 +100,6 @@ async def _serve(
     record.peer_finish = await _hand_out(me, station, bundle, record)
     record.finished = me.now
     return record
-
-
-async def _negotiate(
-    me: Actor, station: SchedulerStation, talk: Scheduler, record: DealRecord
-) -> Agreement:
-    """Carry calls to peers and their replies back until there is an agreement."""
-    try:
-        call = next(talk)
-        while True:
-            replies = await _ask(me, station, call)
-            record.rounds += 1
-            record.messages += len(call.peers) + len(replies)
-            record.bytes += len(call.peers) * message_size(call.message)
-            record.bytes += sum(map(message_size, replies))
-            call = talk.send(replies)
-    except StopIteration as end:
-        agreement: Agreement = end.value
-        return agreement
-
-
-async def _ask(me: Actor, station: SchedulerStation, call: Call) -> list[Message]:
-    """Send a call to its peers, side by side, and return the replies in their order."""
-    hosts = tuple(station.peers[peer] for peer in call.peers)
-    wanted = hosts if call.answers else ()
-    replies = [me.mailbox(replies_of(host)).get_async() for host in wanted]
-    question = Question(plain(call.message), call.answers)
-    await _send(me, hosts, question, message_size(call.message), "call")
-    return [await reply for reply in replies]
-
-
-async def _send(me: Actor, hosts: tuple[str, ...], what: object, size: float, label: str) -> None:
-    """Send peers the same message in parallel, and wait until all have received it."""
-    puts = [me.mailbox(inbox_of(host)).put_async(what, size, label=label) for host in hosts]
-    for put in puts:
-        await put
 
 
 def _checked(agreement: Agreement, n_peers: int, bundle: Bundle, name: str) -> NDArray[np.int64]:
@@ -276,8 +200,13 @@ def seconds(capacities: Sequence[Capacity], asked: Announcement) -> float:
     speed, bandwidth, setup, price_unit, q, n_max = np.array(columns, dtype=np.float64).T
     times = task_time(asked.flop, asked.byte, speed, bandwidth, setup)
     caps = np.minimum(n_max, asked.m).astype(np.int64)
+    values, parts = price_unit / times, capacities[0].discounts
     try:
-        market = BundleMarket(price_unit / times, asked.m, caps, q)
+        market = (
+            BundleMarket(discounted(values[:, None], parts, 0.0, int(caps.max())), asked.m, caps)
+            if parts
+            else BundleMarket(values, asked.m, caps, q)
+        )
     except InfeasibleError:
         return math.inf
     return completion_of_best(market, times)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.market.policies.negotiation import message_size
+from simplugin.market.policies.negotiation import NUMBER, message_size
 from simplugin.workloads.bundles import Bundle
 
 _NUMBERS = (int, float, np.number)
@@ -100,6 +100,8 @@ class Capacity:
         1 - alpha with its discount rate.
     n_max : float
         Maximum number of tasks of a bundle; inf for no limit.
+    discounts : tuple of float
+        As `simplugin.market.model.Terms.discounts`; empty for q.
     """
 
     speed: float
@@ -108,6 +110,12 @@ class Capacity:
     price_unit: float
     q: float
     n_max: float
+    discounts: tuple[float, ...] = ()
+
+    @property
+    def size(self) -> float:
+        """Its size in a message [byte]."""
+        return CAPACITY + NUMBER * len(self.discounts)
 
 
 @dataclass(frozen=True, slots=True)

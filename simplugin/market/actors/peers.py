@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from simplugin.errors import ActivityError
 from simplugin.market.actors.messages import (
-    CAPACITY,
     Announcement,
     Award,
     Question,
@@ -38,22 +38,37 @@ async def computing_peer(
     inbox = me.mailbox(inbox_of(station.host))
     if station.reports:
         box = me.mailbox(capacity_of(station.host))
-        await box.put(station.capacity, CAPACITY, label="capacity")
+        await box.put(station.capacity, station.capacity.size, label="capacity")
+    replies, patience = me.mailbox(replies_of(station.host)), station.patience
     side: Peer | None = None
+    number = -1
     while True:
-        heard: Announcement | Question | Award = await inbox.get()
-        if isinstance(heard, Announcement):
-            value = ledger.value(station, heard, me.now)
-            side = negotiation.peer(value, station.cap(heard), station.q, station.generator(heard))
-        elif isinstance(heard, Award):
-            ledger.counter.sell(me.now, heard.amount)
-            await (_overlapped if station.overlap else _one_by_one)(me, station, heard.amount)
-        else:
-            assert side is not None
-            reply = plain(side.reply(heard.message))
-            if heard.answers:
-                size = message_size(reply)
-                await me.mailbox(replies_of(station.host)).put(reply, size, label="reply")
+        try:
+            heard: Announcement | Question | Award = await inbox.get()
+            if isinstance(heard, Announcement):
+                number = heard.number
+                value, cap = ledger.value(station, heard, me.now), ledger.cap(station, heard)
+                q = None if station.discounts else station.q
+                side = negotiation.peer(value, cap, q, station.generator(heard))
+            elif side is None:
+                continue  # what it has missed the beginning of
+            elif isinstance(heard, Question):
+                reply = plain(side.reply(heard.message))
+                if heard.answers:
+                    size = message_size(reply)
+                    await replies.put(reply, size, label="reply", timeout=patience)
+            elif patience is None:
+                ledger.counter.sell(me.now, heard.amount)
+                await (_overlapped if station.overlap else _one_by_one)(me, station, heard.amount)
+            else:
+                for _ in range(heard.amount):
+                    await _one_by_one(me, station, 1)
+                    ledger.note(number, me.now)
+        except ActivityError:
+            if patience is None:
+                raise
+            # The scheduler takes it for absent.
+            side = None
 
 
 async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:
@@ -61,8 +76,8 @@ async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:
     tasks, ends = me.mailbox(tasks_for(station.host)), me.mailbox(ends_at(station.host))
     for _ in range(amount):
         await me.sleep_for(station.setup)
-        await me.execute(await tasks.get(), label="task")
-        await ends.put(None, 0, label="end")
+        await me.execute(await tasks.get(timeout=station.patience), label="task")
+        await ends.put(None, 0, label="end", timeout=station.patience)
 
 
 async def _overlapped(me: Actor, station: PeerStation, amount: int) -> None:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
 from simplugin.market.actors.messages import Announcement, Capacity
-from simplugin.market.model import task_time
+from simplugin.market.model import discounted, task_time
 from simplugin.market.policies.negotiation import negotiation_seed, own_generator
+from simplugin.workloads.bundle_markets import Floats
 
 Counters = Literal["reset", "kept"] | float
 
@@ -84,6 +86,8 @@ class SchedulerStation:
     reports : bool
         True if a global scheduler on another host asks it how long bundles would take, and gets
         their ends.
+    patience : float, optional
+        How long it waits for a peer before it takes it for absent [s]; None if peers do not fail.
     """
 
     host: str
@@ -91,6 +95,7 @@ class SchedulerStation:
     site: int
     seed: int
     reports: bool
+    patience: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,10 @@ class PeerStation:
         Its number at its site, the site's, and the execution's seed, for what it draws.
     reports : bool
         True if it reports its capacities to the local scheduler of a grid's site.
+    discounts : tuple of float
+        As `simplugin.market.model.Terms.discounts`, instead of q; empty for q.
+    patience : float, optional
+        How long it waits for the local scheduler [s]; None if nothing fails.
     """
 
     host: str
@@ -134,20 +143,19 @@ class PeerStation:
     site: int
     seed: int
     reports: bool = False
+    discounts: tuple[float, ...] = ()
+    patience: float | None = None
 
     @property
     def capacity(self) -> Capacity:
         """The report to its local scheduler."""
         most = math.inf if self.n_max is None else float(self.n_max)
-        return Capacity(self.speed, self.bandwidth, self.setup, self.price_unit, self.q, most)
+        prices = (self.setup, self.price_unit, self.q)
+        return Capacity(self.speed, self.bandwidth, *prices, most, self.discounts)
 
     def completion_time(self, announced: Announcement) -> float:
         """Return how long it expects a task to take, Eq. (4) [s]."""
         return task_time(announced.flop, announced.byte, self.speed, self.bandwidth, self.setup)
-
-    def cap(self, announced: Announcement) -> int:
-        """Return how many tasks it takes at most."""
-        return announced.m if self.n_max is None else min(self.n_max, announced.m)
 
     def generator(self, announced: Announcement) -> np.random.Generator:
         """Return its random numbers for a bundle."""
@@ -166,18 +174,39 @@ class Ledger:
         Tasks that it has sold.
     times : dict of int to float
         By the number of the bundle, what it expected a task to take [s].
-    values : dict of int to float
-        Value of a first task to it, discounts of earlier bundles included [price].
+    values : dict of int to float or float64, shape (n_tasks,)
+        Value of a first task to it, or of all under `PeerStation.discounts`; discounts of earlier
+        bundles included, when it was first announced [price].
+    done : dict of int to int
+        By the number of the bundle, the tasks that it has done where hosts may fail.
     """
 
     counter: DiscountCounter
     times: dict[int, float] = field(default_factory=dict)
-    values: dict[int, float] = field(default_factory=dict)
+    values: dict[int, float | Floats] = field(default_factory=dict)
+    done: dict[int, int] = field(default_factory=dict)
 
-    def value(self, station: PeerStation, announced: Announcement, now: float) -> float:
-        """Return, and write down, what a first task is worth at a date."""
+    def cap(self, station: PeerStation, announced: Announcement) -> int:
+        """Return how many tasks it takes at most, after what it has done of the bundle."""
+        most = math.inf if station.n_max is None else station.n_max
+        return int(min(most - self.done.get(announced.number, 0), announced.m))
+
+    def note(self, number: int, now: float) -> None:
+        """Note that a task of a bundle is done, and sold, at a date [s]."""
+        self.counter.sell(now, 1)
+        self.done[number] = self.done.get(number, 0) + 1
+
+    def value(self, station: PeerStation, announced: Announcement, now: float) -> float | Floats:
+        """Return, and write down, what a first task is worth at a date, or each."""
         time = station.completion_time(announced)
-        value, sold = station.price_unit / time, self.counter.sold(now)
+        done = self.done.get(announced.number, 0)
+        # Tasks of this bundle count whatever the lifetime of discounts.
+        value, sold = station.price_unit / time, max(self.counter.sold(now), float(done))
+        if station.discounts:
+            worth = discounted(value, station.discounts, sold, self.cap(station, announced))
+            self.times.setdefault(announced.number, time)
+            self.values.setdefault(announced.number, worth)
+            return worth
         if sold:
             # A power of q alone would be 0 long before this.
             value = exp(log(value) + sold * log(station.q))
@@ -188,5 +217,44 @@ class Ledger:
                 " is; let discount counters be reset, or decay, or give a smaller alpha or a larger"
                 " price_unit"
             )
-        self.times[announced.number], self.values[announced.number] = time, value
+        self.times.setdefault(announced.number, time)
+        self.values.setdefault(announced.number, value)
         return value
+
+
+@dataclass
+class DealRecord:
+    """A bundle as its local scheduler saw it.
+
+    Attributes
+    ----------
+    number, site : int
+        Of the bundle and of the site.
+    called, agreed, finished : float
+        When the negotiation began, when it had ended, and when the last task's end was known [s].
+    amounts : int64, shape (n_peers,)
+        Tasks of each peer.
+    price : float
+        Price of each task [price].
+    payments : float64, shape (n_peers,), optional
+        Payment of each peer for all its tasks; None for the price of each [price].
+    peer_finish : list of float, shape (n_peers,)
+        When the end of each peer's last task was known; `agreed` where it has none [s].
+    rounds, messages : int
+        Of the negotiation: calls, and messages of both sides.
+    bytes : float
+        Their size [byte].
+    """
+
+    number: int
+    site: int
+    called: float
+    agreed: float
+    finished: float
+    amounts: NDArray[np.int64]
+    price: float
+    peer_finish: list[float]
+    rounds: int = 0
+    messages: int = 0
+    bytes: float = 0.0
+    payments: NDArray[np.float64] | None = None

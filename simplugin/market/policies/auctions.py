@@ -30,7 +30,7 @@ _DRAWN_AT_ONCE = 256
 
 
 def double_auction(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /, *, seed: int = 0
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /, *, seed: int = 0
 ) -> tuple[Amounts, float]:
     """Return a continuous double auction among traders of zero intelligence [1]_.
 
@@ -79,7 +79,7 @@ def double_auction(
 
 
 def double_auction_rounds(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /, *, seed: int = 0
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /, *, seed: int = 0
 ) -> tuple[Amounts, float]:
     """Return a double auction of the same traders in rounds, in which the best bid is served.
 
@@ -97,24 +97,20 @@ def double_auction_rounds(
     """
     market = BundleMarket(values, m, caps, q)
     scheduler, *peers = _draws(seed, market.n_peers)
-    worth = np.where(market.caps > 0, market.log_value, -np.inf)
+    worth = market.log_worth(1).copy()
     amounts = np.zeros_like(market.caps)
     paid, sold = 0.0, 0
     while sold < market.m:
-        ask = worth.max() + log(next(scheduler))
-        open_ = worth > -np.inf
-        drawn = [next(peers[peer]) for peer in np.flatnonzero(open_).tolist()]
-        bids = np.full_like(worth, -np.inf)
-        bids[open_] = worth[open_] + log(drawn)
-        winner = int(np.argmax(bids))
-        if bids[winner] < ask:
+        open_ = np.flatnonzero(amounts < market.caps)
+        ask = worth[open_].max() + log(next(scheduler))
+        bids = worth[open_] + log([next(peers[peer]) for peer in open_.tolist()])
+        bid, winner = float(bids.max()), int(open_[np.argmax(bids)])
+        if bid < ask:
             continue
-        paid += (exp(bids[winner]) + exp(ask)) / 2
+        paid += (exp(bid) + exp(ask)) / 2
         sold += 1
         amounts[winner] += 1
-        full = amounts[winner] == market.caps[winner]
-        fallen = market.log_value[winner] + amounts[winner] * market.log_q[winner]
-        worth[winner] = -np.inf if full else fallen
+        worth[winner] = float(market.log_worth(amounts[winner] + 1, winner))
     return amounts, paid / market.m
 
 
@@ -137,7 +133,7 @@ def arriving(draw: float, open_: list[int]) -> int | None:
 
 
 def double_auction_marginal(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return a double auction in which peers bid what their next task is worth to them.
 
@@ -156,7 +152,7 @@ def double_auction_marginal(
 
 
 def double_auction_mean(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return a double auction in which peers bid the mean deal price that they would then hold.
 
@@ -172,11 +168,15 @@ def double_auction_mean(
         The lowest bid that gets a task [price].
     """
     market = BundleMarket(values, m, caps, q)
-    first, kept = market.values.tolist(), market.q.tolist()
+    # Of a table these are values as they are.
+    table = None if market.table is None else market.table.tolist()
+    first = market.values.tolist() if table is None else [1.0] * market.n_peers
+    kept = market.q.tolist() if table is None else first
     limits, amounts = market.caps.tolist(), [0] * market.n_peers
     # Sums of q^k by additions and multiplications, which round the same on every CPU.
-    powers, sums = [1.0] * market.n_peers, [1.0] * market.n_peers
-    book = [(-first[peer], peer) for peer in range(market.n_peers) if limits[peer] > 0]
+    powers = [1.0] * market.n_peers if table is None else [row[0] for row in table]
+    sums = powers.copy()
+    book = [(-first[peer] * sums[peer], peer) for peer in range(market.n_peers) if limits[peer] > 0]
     heapq.heapify(book)
     last = 0.0
     for _ in range(market.m):
@@ -185,14 +185,15 @@ def double_auction_mean(
         if amounts[peer] == limits[peer]:
             heapq.heappop(book)
         else:
-            powers[peer] *= kept[peer]
+            again = powers[peer] * kept[peer]
+            powers[peer] = again if table is None else table[peer][amounts[peer]]
             sums[peer] += powers[peer]
             heapq.heapreplace(book, (-first[peer] * sums[peer] / (amounts[peer] + 1), peer))
     return np.array(amounts, dtype=np.int64), -last
 
 
 def double_auction_dearest(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return a double auction in which peers bid their base prices, whatever they hold.
 
@@ -214,7 +215,9 @@ def double_auction_dearest(
 class BiddingPeer(OwnTasks):
     """A peer that bids any price up to the value of its next task, by numbers of its self."""
 
-    def __init__(self, value: float, cap: int, q: float, generator: np.random.Generator) -> None:
+    def __init__(
+        self, value: ArrayLike, cap: int, q: float | None, generator: np.random.Generator
+    ) -> None:
         super().__init__(value, cap, q)
         self._draws = uniform_draws(generator)
         self._bought = 0
@@ -270,14 +273,14 @@ def _trade(
         peer = arriving(next(draws), open_)
         if peer is None:
             asked = top + log(next(draws))
-            if asked <= bid:
+            if asked <= bid and bidder >= 0:
                 return bidder, bid
             ask = min(ask, asked)
         else:
             ((_, offered),) = yield Call((peer,), ("bid",))
             if offered >= ask:
                 return peer, ask
-            if offered > bid:
+            if offered > bid or bidder < 0:  # a bid of 0 is one
                 bid, bidder = offered, peer
 
 

@@ -19,7 +19,7 @@ from simplugin.market.policies.negotiation import (
     Scheduler,
     following,
 )
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import LOWEST, Amounts, BundleMarket, Floats, in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,16 +94,17 @@ class Bracket:
         are asked what each of their doubtful tasks is worth; if all of these are sold, only what
         the last one is worth. Of equal tasks those of the lowest peer are sold first.
         """
+        if self._alike:
+            amounts = self.least + in_order(self.m - int(self.least.sum()), self.doubtful)
+            return Agreement(amounts, exp(self.low))
         question: Message = ("worths", self.low, self.high)
         doubtful = self.doubtful
         if self._clears:
             question, doubtful = ("lowest", self.low), np.minimum(doubtful, 1)
         sure = self.most - doubtful
         peers = np.repeat(np.arange(len(sure)), doubtful)
-        worth = np.full(len(peers), self.low)
-        if not self._alike:
-            replies = yield Call(tuple(np.flatnonzero(doubtful).tolist()), question)
-            worth = np.concatenate([reply[1:] for reply in replies])
+        replies = yield Call(tuple(np.flatnonzero(doubtful).tolist()), question)
+        worth = np.concatenate([reply[1:] for reply in replies])
         best = np.argsort(-worth, kind="stable")[: self.m - int(sure.sum())]
         amounts = sure + np.bincount(peers[best], minlength=len(sure))
         return Agreement(amounts, exp(float(worth[best[-1]])))
@@ -155,13 +156,18 @@ class DemandModel:
     """
 
     def __init__(self, numbers: Amounts, worth: Floats, caps: Amounts) -> None:
-        self._numbers, self._caps = numbers, caps
-        self._worth = np.where(numbers > 0, worth, 0.0)
+        # Of peers to which such a task is worth nothing no model is made.
+        modelled = np.isfinite(worth)
+        self._numbers, self._caps = np.where(modelled, (numbers, caps), 0)
+        self._worth = np.where((numbers > 0) & modelled, worth, 0.0)
         # Between these each worth falls from one task to the next, as a logarithm.
         self._least, self._most = np.zeros(len(caps)), np.full(len(caps), np.inf)
 
     def heard(self, log_price: float, counts: Amounts) -> None:
         """Learn from how many tasks are worth at least a price."""
+        if log_price <= LOWEST:
+            return
+        counts = np.minimum(counts, self._caps)
         further = counts - self._numbers
         gap = self._worth - log_price
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -225,13 +231,16 @@ class DemandModel:
 
 # Doubtful tasks of each peer, on average, that are left to the last round.
 SETTLED = 2
+# Where steps down do not end above this logarithm of a price, tasks may be worth nothing.
+DEEP = -(2.0**20)
 
 
 def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
     """Announce prices until few tasks are in doubt, then ask what these are worth.
 
     The first price is 1. Steps of 1, 2, 4 and so on of its logarithm find two prices between which
-    the bundle clears; these are bisected until no more than two tasks a peer are in doubt. No peer
+    the bundle clears; these are bisected until no more than two tasks a peer are in doubt. Where
+    the steps have come to exp(-2^20), peers are asked once what is worth anything at all. No peer
     reports what a task is worth to it unless it is in doubt then. The result is optimal, ties
     included. `bisection_rounds` says how many rounds that takes at most.
 
@@ -256,8 +265,9 @@ def _next(bracket: Bracket, step: float) -> tuple[float, float]:
     """Return the next price and the step after it while one end is open."""
     if bracket.high == math.inf:
         return bracket.low + step, 2 * step
-    if bracket.low == -math.inf:
-        return bracket.high - step, 2 * step
+    if bracket.low <= LOWEST:
+        price = bracket.high - step
+        return (LOWEST, step) if bracket.low < LOWEST and price < DEEP else (price, 2 * step)
     return 0.5 * (bracket.low + bracket.high), step
 
 
@@ -277,6 +287,9 @@ def bisection_rounds(market: BundleMarket, price: float) -> int:
     price : float
         Value of the last task that is sold [price].
     """
+    if price == 0:
+        # Steps to DEEP and one below it; the settlement needs no round.
+        return 3 + math.ceil(log2(-DEEP + 1))
     distance = abs(log(price))
     outward = max(1, math.ceil(log2(distance + 1)))
     if 2**outward - 1 <= distance:
@@ -423,7 +436,9 @@ def _opened(
     if np.minimum(caps, share).sum() < m:
         share = _level(m, caps)
         _, worth = yield from ask_all(n_peers, ("quote", share, m))
-    some = worth[caps >= share]
+    some = worth[(caps >= share) & (worth > -np.inf)]
+    if not some.size:
+        return bracket, DemandModel(np.minimum(caps, share), worth, caps), (-np.inf, LOWEST)
     low = float(np.clip(some.mean(), some.min(), some.max()))
     high = max(float(some[some >= low].mean()), following(low))
     return bracket, DemandModel(np.minimum(caps, share), worth, caps), (low, high)

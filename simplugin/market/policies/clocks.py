@@ -10,7 +10,7 @@ import numpy as np
 
 from simplugin.elementary import exp
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.clearing import DEEP, Bracket, ask_all, counts_of
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
@@ -19,7 +19,7 @@ from simplugin.market.policies.negotiation import (
     Negotiation,
     Scheduler,
 )
-from simplugin.workloads.bundle_markets import Amounts
+from simplugin.workloads.bundle_markets import LOWEST, Amounts, in_order
 
 # How finely the start is looked for: widest bracket of the logarithm of its price.
 START = 0.01
@@ -137,19 +137,29 @@ def _start(n_peers: int, m: int) -> Generator[Call, list[Message], tuple[float, 
     """Find a price below which nothing is clinched; return its logarithm and the demand there."""
     (caps,) = yield from ask_all(n_peers, ("open", m))
     Bracket.everything(m, counts_of(caps))  # raises if the caps leave tasks over
-    free = clinched(counts_of(caps), m)
+    limits, free = counts_of(caps), clinched(counts_of(caps), m)
     # From one unit of price by ever longer steps, as values are not known.
     low, high, step, at = -math.inf, math.inf, 1.0, 0.0
-    demand = counts_of(caps)
+    demand, asked = limits, False
     while high - low > START:
         (counts,) = yield from ask_all(n_peers, ("price", at))
         wanted = counts_of(counts)
+        if at == LOWEST:
+            # What is worth nothing to others is clinched for nothing; look for the start again.
+            over, asked = m - int(wanted.sum()), True
+            if over >= 0:
+                return at, wanted + in_order(over, limits - wanted)
+            free, demand = clinched(wanted, m), wanted
+            high, step, at = math.inf, 1.0, 0.0
+            continue
         if wanted.sum() >= m and np.array_equal(clinched(wanted, m), free):
             low, demand = at, wanted
         else:
             high = at
         if math.isfinite(high - low):
             at = 0.5 * (low + high)
+        elif high < math.inf and high - step < DEEP and not asked:
+            at = LOWEST
         else:
             at, step = (low + step if high == math.inf else high - step), 2 * step
     return low, demand

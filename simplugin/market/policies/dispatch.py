@@ -79,5 +79,5 @@ def completion_of_best(market: BundleMarket, times: Floats) -> float:
     times : float64, shape (n_peers,)
         Estimated completion time of one task on each peer, t_i [s].
     """
-    best = largest_benefit(market.values, market.m, market.caps, market.q)
+    best = largest_benefit(*market.arguments)
     return float((best.amounts * times).max())

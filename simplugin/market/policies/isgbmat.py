@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp, expm1, log, power
+from simplugin.elementary import exp, log, power
 from simplugin.errors import InfeasibleError
 from simplugin.market.policies.clearing import (
     SETTLED,
@@ -28,7 +28,14 @@ from simplugin.market.policies.negotiation import (
     Scheduler,
     following,
 )
-from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import (
+    TOLERANCE,
+    Amounts,
+    BundleMarket,
+    Floats,
+    in_order,
+    log_mean,
+)
 
 # Of each peer F, its retail price, and the value of its next task; both as the loop takes prices.
 Answers = tuple[Floats, Floats, Floats]
@@ -164,7 +171,11 @@ class Run:
 
 
 def run_isgbmat(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, repairs: Repairs = REPAIRED
+    values: ArrayLike,
+    m: int,
+    caps: ArrayLike,
+    q: ArrayLike | None = None,
+    repairs: Repairs = REPAIRED,
 ) -> Run:
     r"""Run ISGBMAT, Fig. 2 of [1]_, until it ends or is known never to.
 
@@ -232,7 +243,7 @@ def run_isgbmat(
 
 
 def _market(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, repairs: Repairs
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None, repairs: Repairs
 ) -> BundleMarket:
     """Return the market; if it lacks room, and that is not refused, of what can be placed."""
     try:
@@ -326,14 +337,10 @@ def _logarithmic(market: BundleMarket, price: float, loop: _Loop, idle: bool) ->
         return none, none, none
     wanted = (market.response_to_log(price) - loop.assigned).astype(np.float64)
     takes = _limited(wanted, loop)
-    rate = market.log_q
-    retail = market.log_worth(loop.assigned + 1)
-    bought = takes > 0
-    many = takes[bought]
-    retail[bought] += log(expm1(many * rate[bought]) / expm1(rate[bought]) / many)
+    retail = market.log_means(loop.assigned, takes)
     if idle:
         return takes, retail, market.log_worth(loop.taken + 1)
-    retail[~bought] = np.nan
+    retail[takes == 0] = np.nan
     return takes, retail, np.full_like(retail, np.nan)
 
 
@@ -347,14 +354,6 @@ def _mean(prices: Floats) -> float:
     """Return the mean, Eq. (8); NaN of none."""
     with np.errstate(invalid="ignore"):
         return float(np.sum(prices) / np.float64(len(prices)))
-
-
-def log_mean(logarithms: Floats) -> float:
-    """Return the logarithm of a mean, which is never above all of them; NaN of none."""
-    if not len(logarithms):
-        return float(np.nan)
-    top = float(logarithms.max())
-    return top + log(np.sum(exp(logarithms - top)) / len(logarithms))
 
 
 def _most_valuable(
@@ -377,8 +376,7 @@ def _most_valuable(
         elif int(from_.sum()) < m:
             least = from_
         else:
-            equal = from_ - above
-            return above + np.clip(left - (np.cumsum(equal) - equal), 0, equal), worth
+            return above + in_order(left, from_ - above), worth
 
 
 def _returned(
@@ -393,7 +391,9 @@ def _returned(
     return np.bincount(peers[ranked[:beyond]], minlength=len(taken)), float(worth[ranked[beyond]])
 
 
-def isgbmat(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tuple[Amounts, float]:
+def isgbmat(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+) -> tuple[Amounts, float]:
     """Return what ISGBMAT with all repairs assigns, without going through its passes.
 
     After each pass peers have all tasks that are worth its price, or the least price before it,
@@ -413,7 +413,7 @@ def isgbmat(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tupl
 
 
 def isgbmat_printed(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return what ISGBMAT as printed assigns, if it does: A + F, as A alone lacks tasks.
 

@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 from simplugin.elementary import expm1, log
 from simplugin.errors import WorkloadError
 from simplugin.market.model import checked_payments
-from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import (
+    TOLERANCE,
+    Amounts,
+    BundleMarket,
+    Floats,
+    log_mean,
+)
 
 # A kind, then numbers.
 Message = tuple[Any, ...]
@@ -82,12 +88,13 @@ class Negotiation:
     scheduler : callable
         ``(n_peers, m, generator)``: the local scheduler of `m` tasks.
     peer : callable
-        ``(value, cap, q, generator)``: a peer.
+        ``(value, cap, q, generator)``: a peer; where the values of all tasks are given, `value` is
+        an array of them and q None, see `OwnTasks`.
     """
 
     name: str
     scheduler: Callable[[int, int, np.random.Generator], Scheduler]
-    peer: Callable[[float, int, float, np.random.Generator], Peer]
+    peer: Callable[[Any, int, Any, np.random.Generator], Peer]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +135,7 @@ def negotiate(
     values: ArrayLike,
     m: int,
     caps: ArrayLike,
-    q: ArrayLike,
+    q: ArrayLike | None = None,
     seed: int = 0,
 ) -> Negotiated:
     """Negotiate in this process, without a network.
@@ -156,7 +163,7 @@ def negotiate(
         The caps leave tasks over.
     """
     market = BundleMarket(values, m, caps, q)
-    own = zip(market.values.tolist(), market.caps.tolist(), market.q.tolist(), strict=True)
+    own = zip(*market.known, strict=True)
     peers = [negotiation.peer(*known, own_generator(seed, i)) for i, known in enumerate(own)]
     scheduler = negotiation.scheduler(market.n_peers, market.m, own_generator(seed))
     rounds = messages = 0
@@ -223,31 +230,33 @@ class OwnTasks:
 
     Parameters
     ----------
-    value : float
-        Value of the first task, V_i [price].
+    value : float or array_like, shape (n_tasks,)
+        Value of the first task, V_i, or of all tasks [price].
     cap : int
         Maximum number of tasks.
-    q : float
-        Ratio of the value of each further task to that of the one before.
+    q : float, optional
+        Ratio of the value of each further task to that of the one before; None with all values.
     generator : Generator, optional
         For peers that draw.
 
     Attributes
     ----------
-    log_q : float
-        Logarithm of q.
     cap : int
         As above, and no more than there are once it has heard that.
     """
 
     def __init__(
         self,
-        value: float,
+        value: ArrayLike,
         cap: int,
-        q: float,
+        q: float | None,
         generator: np.random.Generator | None = None,
     ) -> None:
-        self._value, self._log_value, self.log_q = value, log(value), log(q)
+        given = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        self._value = float(given[0])
+        self._log_value, self._log_q = log(self._value), log(1.0 if q is None else q)
+        # Of all tasks, if they are given.
+        self._log_values = log(given) if q is None else None
         self.cap = int(cap)
         self._generator = generator
 
@@ -258,7 +267,10 @@ class OwnTasks:
 
     def log_worth(self, number: int) -> float:
         """Return what the task of a number, from 1 on, is worth, Eq. (10)."""
-        return self._log_value + (number - 1) * self.log_q
+        if self._log_values is None:
+            return self._log_value + (number - 1) * self._log_q
+        within = number <= len(self._log_values)
+        return float(self._log_values[number - 1]) if within else -math.inf
 
     def bought(self, log_price: float) -> int:
         """Return how many tasks it buys at a price, Eqs. (12-1) and (12-2)."""
@@ -268,7 +280,9 @@ class OwnTasks:
         """Return how many tasks are worth at least a price, to the last bit."""
         if math.isinf(log_price):
             return self.cap if log_price < 0 else 0
-        many = 1 + (log_price - self._log_value) / self.log_q
+        if self._log_values is not None:
+            return int(np.searchsorted(-self._log_values[: self.cap], -log_price, side="right"))
+        many = 1 + (log_price - self._log_value) / self._log_q
         count = int(min(max(many, 0.0), float(self.cap)))
         # The quotient may be rounded to the wrong side of a whole number.
         while count < self.cap and self.log_worth(count + 1) >= log_price:
@@ -282,7 +296,9 @@ class OwnTasks:
         top = self.log_worth(first)
         if not count:
             return top
-        return top + log(expm1(count * self.log_q) / expm1(self.log_q) / count)
+        if self._log_values is not None:
+            return log_mean(self._log_values[first - 1 : first - 1 + count])
+        return top + log(expm1(count * self._log_q) / expm1(self._log_q) / count)
 
 
 class AnsweringPeer(OwnTasks):

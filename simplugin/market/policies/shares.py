@@ -89,7 +89,7 @@ def one_by_one(count: int, caps: Amounts, order: Amounts) -> Amounts:
 
 
 def proportional_share(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return tasks in proportion to the peers' base prices, by the largest remainder.
 
@@ -186,7 +186,9 @@ def _shares(weights: Floats, count: int, caps: Amounts) -> Floats:
         limited |= beyond
 
 
-def commodity(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tuple[Amounts, float]:
+def commodity(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+) -> tuple[Amounts, float]:
     """Return a flat commodity market: tasks are sold at a price that stays as it was first set.
 
     The price is the mean of the base prices, Eq. (8) of [1]_, of the peers that may take tasks,
@@ -226,7 +228,7 @@ def commodity(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tu
 
 
 def commodity_equal(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return a flat commodity market in which all peers cost the same, so that turns decide.
 
@@ -244,7 +246,7 @@ def commodity_equal(
 
 
 def commodity_cheapest(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return a flat commodity market in which users go to the cheapest peer that takes tasks.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -42,7 +42,7 @@ from simplugin.market.policies.shares import (
     proportional_share,
 )
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats, rows_of
 
 # How many seeds a policy may be given.
 _SEEDS = 2**63
@@ -50,15 +50,17 @@ _SEEDS = 2**63
 
 @dataclass(frozen=True)
 class PostingPeer:
-    """A peer that reports its value, cap and q."""
+    """A peer that reports its value, cap and q, or its cap and the values of all its tasks."""
 
-    value: float
+    value: Any
     cap: int
-    q: float
+    q: float | None
     generator: np.random.Generator | None = None
 
     def reply(self, message: Message, /) -> Message:  # noqa: ARG002 # there is one question
         """Return all that it knows."""
+        if self.q is None:
+            return ("listed", self.cap, *self.value[: self.cap])
         return ("posted", self.value, self.cap, self.q)
 
 
@@ -91,9 +93,9 @@ def posted(
 
     def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
         replies = yield Call(tuple(range(n_peers)), ("post",))
-        values, caps, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
+        values, caps, q = _market_of(replies)
         drawn = {"seed": int(generator.integers(_SEEDS))} if draws else {}
-        amounts, price = decide(values, m, caps.astype(np.int64), q, **drawn)
+        amounts, price = decide(values, m, caps, q, **drawn)
         try:
             checked = BundleMarket(values, m, caps, q).check(amounts)
         except WorkloadError as error:
@@ -101,6 +103,15 @@ def posted(
         return Agreement(checked, _price(price, called))
 
     return Negotiation(called, scheduler, PostingPeer)
+
+
+def _market_of(replies: Sequence[Message]) -> tuple[Floats, Amounts, Floats | None]:
+    """Return values, caps and q as peers posted them."""
+    if replies[0][0] == "posted":
+        values, limits, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
+        return values, limits.astype(np.int64), q
+    caps = np.array([reply[1] for reply in replies], dtype=np.int64)
+    return rows_of([np.array(reply[2:]) for reply in replies]), caps, None
 
 
 def _takes_seed(policy: Callable[..., object]) -> bool:
@@ -126,7 +137,7 @@ class Policy(Protocol):
         values: ArrayLike,
         m: int,
         caps: ArrayLike,
-        q: ArrayLike,
+        q: ArrayLike | None = None,
         /,
         *args: Any,
         **parameters: Any,
@@ -142,7 +153,9 @@ class Policy(Protocol):
         """
 
 
-def optimum(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, /) -> tuple[Amounts, float]:
+def optimum(
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+) -> tuple[Amounts, float]:
     """Return the assignment with the largest global benefit.
 
     Parameters and errors as those of `simplugin.optimum.bundle_benefit.largest_benefit`.

@@ -1,0 +1,302 @@
+r"""Coalitions of peers that share a deal: what they are worth, the core, and Shapley's value.
+
+The worth v(S) of a coalition S is the largest benefit of the bundle if it is sold to S alone; tasks
+for which S has no room stay unsold, and are worth nothing. It is the sum of the m largest values
+among the tasks of S: a weighted rank of a uniform matroid, and therefore monotone and submodular.
+What a peer adds to a coalition is the less the larger that is.
+
+* Among peers alone the core is empty unless v is additive, that is unless they take no task from
+  each other: shares x in the core have x_i >= v({i}), so that v(N) >= sum v({i}), and
+  submodularity has it the other way round. Shares under which no coalition gets more
+  than it is worth, x(S) <= v(S), always exist, and Shapley's value is one.
+* With the local scheduler as a player, without whom nothing is sold, the core is never empty. Let
+  M_i = v(N) - v(N - i) be what peer i adds to all others. Submodularity has
+  v(N) - v(S) >= sum of M_i over those not in S, so that the core is all x with 0 <= x_i <= M_i for
+  peers and the rest for the scheduler [1]_. At its one end the scheduler has all; at the other
+  peers have M_i, which is what they earn under VCG payments [2]_. Profits at any price that clears
+  the market are in between.
+
+References
+----------
+.. [1] S. Muto, M. Nakayama, J. Potters, S. Tijs (1988). On big boss games. Economic Studies
+   Quarterly 39(4).
+.. [2] S. Bikhchandani, J. M. Ostroy (2002). The package assignment model. Journal of Economic
+   Theory 107(2).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from simplugin.elementary import exp, log
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.optimum.least_core import LeastCore, excesses, least_core, membership
+from simplugin.workloads.bundle_markets import BundleMarket, Floats
+from simplugin.workloads.parameter_ranges import whole
+
+# Of more peers there are too many coalitions to look at each.
+MOST_PEERS = 16
+# Shares may be off by this part of the worth of all.
+_EQUAL = 1e-9
+# Up to so many tasks sorting is faster than a search for the price of each coalition.
+_SORTED = 10_000
+
+
+def worth_of(market: BundleMarket, members: ArrayLike) -> float:
+    """Return the largest benefit of the bundle if it is sold to some peers alone [price].
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The market of all peers.
+    members : bool, shape (n_peers,)
+        True for those.
+    """
+    chosen = np.asarray(members, dtype=bool)
+    if not (room := int(market.caps[chosen].sum())):
+        return 0.0
+    return largest_benefit(*market.among(chosen, min(room, market.m)).arguments).benefit
+
+
+def coalition_worths(market: BundleMarket, *, scheduler: bool = False) -> Floats:
+    """Return the worth of each coalition [price].
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The market of all peers, 16 at most.
+    scheduler : bool
+        True if the local scheduler is the last player, without whom all are worth nothing.
+
+    Returns
+    -------
+    float64, shape (2^n_players,)
+        Bit i of a coalition's number is set if player i is a member.
+
+    Raises
+    ------
+    InfeasibleError
+        There are too many peers.
+    """
+    if market.n_peers > MOST_PEERS:
+        raise InfeasibleError(
+            f"{market.n_peers} peers have too many coalitions to look at each; give {MOST_PEERS} at"
+            " most, or samples to shapley_value"
+        )
+    if market.m <= _SORTED:
+        worths = _by_sorting(market)
+    else:
+        members = membership(market.n_peers).astype(bool)
+        worths = np.array([worth_of(market, each) for each in members])
+    return np.concatenate([np.zeros_like(worths), worths]) if scheduler else worths
+
+
+def _by_sorting(market: BundleMarket) -> Floats:
+    """Return the worth of each coalition of peers, with the best tasks of one at a time sorted."""
+    own = [
+        exp(market.log_worth(np.arange(1, cap + 1), np.full(cap, peer)))
+        if market.table is None
+        else market.table[peer, :cap]
+        for peer, cap in enumerate(market.caps.tolist())
+    ]
+    worths = np.zeros(1 << market.n_peers)
+
+    def enlarge(first: int, number: int, best: Floats) -> None:
+        """Note the worth of all coalitions of a number's players and some from a first one on."""
+        for player in range(first, market.n_peers):
+            both = np.sort(np.concatenate([best, own[player]]))[-market.m :]
+            worths[number | 1 << player] = both.sum()
+            enlarge(player + 1, number | 1 << player, both)
+
+    enlarge(0, 0, np.zeros(0))
+    return worths
+
+
+def core(market: BundleMarket, *, scheduler: bool = False) -> LeastCore:
+    """Return the least core of the game, whose epsilon is at most 0 if the core is not empty.
+
+    Parameters and errors as those of `coalition_worths`; see `least_core`.
+    """
+    return least_core(coalition_worths(market, scheduler=scheduler))
+
+
+@dataclass(frozen=True)
+class Objection:
+    """A coalition that is worth more than it gets.
+
+    Attributes
+    ----------
+    members : tuple of int
+        Its players; the number of peers stands for the local scheduler.
+    worth, share : float
+        What it is worth, and gets [price].
+    """
+
+    members: tuple[int, ...]
+    worth: float
+    share: float
+
+
+def objection(
+    market: BundleMarket, shares: ArrayLike, *, scheduler: bool = False
+) -> Objection | None:
+    """Return a coalition that objects to shares; None if they are in the core.
+
+    Of peers alone it is the coalition that gains most by leaving. With the scheduler there is one
+    objection at least of a peer alone, or of all but one peer, if there is any, whatever the number
+    of peers: the largest of these.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The market of all peers; 16 at most without the scheduler.
+    shares : array_like, shape (n_players,)
+        What each player gets; the local scheduler is the last one [price].
+    scheduler : bool
+        True if it is a player.
+
+    Raises
+    ------
+    WorkloadError
+        Shares do not add up to the worth of all, or are not one a player.
+    InfeasibleError
+        There are too many peers.
+    """
+    given = np.asarray(shares, dtype=np.float64)
+    n_peers = market.n_peers
+    everyone = np.ones(n_peers, dtype=bool)
+    total = worth_of(market, everyone)
+    if given.shape != (n_peers + scheduler,) or not abs(given.sum() - total) <= _EQUAL * total:
+        raise WorkloadError(
+            f"shares are {shares!r}; give {n_peers + scheduler} that add up to {total!r}"
+        )
+    candidates: list[tuple[tuple[int, ...], float]]
+    if scheduler:
+        # Each peer alone, whose worth is 0, and all others together.
+        left = [~(np.arange(n_peers) == peer) for peer in range(n_peers)]
+        candidates = [((peer,), 0.0) for peer in range(n_peers)]
+        candidates += [
+            ((*np.flatnonzero(each).tolist(), n_peers), worth_of(market, each)) for each in left
+        ]
+    else:
+        worths = coalition_worths(market)
+        worst = int(np.argmax(excesses(worths, given)))
+        members = np.flatnonzero(membership(n_peers)[worst]).tolist()
+        candidates = [(tuple(members), float(worths[worst]))]
+    objections = [
+        Objection(members, worth, float(np.sum(given[list(members)])))
+        for members, worth in candidates
+    ]
+    found = max(objections, key=lambda each: each.worth - each.share)
+    return found if found.worth - found.share > _EQUAL * total else None
+
+
+@dataclass(frozen=True, eq=False)
+class Shapley:
+    """Shapley's value.
+
+    Attributes
+    ----------
+    shares : float64, shape (n_players,)
+        What each player gets; together what all are worth [price].
+    margins : float64, shape (n_players,)
+        By how much each may be off: all are within these at the confidence that was asked for; 0
+        where every coalition was looked at [price].
+    """
+
+    shares: Floats
+    margins: Floats
+
+
+def shapley_value(
+    market: BundleMarket,
+    *,
+    scheduler: bool = False,
+    samples: int | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Shapley:
+    """Return what players add on average to those before them, over all orders [1]_.
+
+    Parameters
+    ----------
+    market : BundleMarket
+        The market of all peers.
+    scheduler : bool
+        True if the local scheduler is the last player, without whom all are worth nothing.
+    samples : int, optional
+        Number of orders that are drawn; None for all, exactly, of 16 peers at most.
+    confidence : float
+        Probability that all margins of samples hold, by Hoeffding's inequality: what a peer adds
+        lies between what it adds to all others and what it is worth alone [2]_.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    Shapley
+        The shares and how far they may be off.
+
+    Raises
+    ------
+    WorkloadError
+        A parameter is out of its range.
+    InfeasibleError
+        There are too many peers for all coalitions.
+
+    References
+    ----------
+    .. [1] L. S. Shapley (1953). A value for n-person games. Contributions to the Theory of Games
+       II, Annals of Mathematics Studies 28.
+    .. [2] S. Maleki, L. Tran-Thanh, G. Hines, T. Rahwan, A. Rogers (2013). Bounding the estimation
+       error of sampling-based Shapley value approximation. arXiv:1306.4265.
+    """
+    n_players = market.n_peers + scheduler
+    if samples is None:
+        shares = _exact_shares(coalition_worths(market, scheduler=scheduler))
+        return Shapley(shares, np.zeros(n_players))
+    if not 0 < confidence < 1:
+        raise WorkloadError(f"confidence is {confidence!r}; give a probability between 0 and 1")
+    draws, total = np.random.default_rng(seed), np.zeros(n_players)
+    for _ in range(whole("samples", samples)):
+        members, before = np.zeros(n_players, dtype=bool), 0.0
+        for player in draws.permutation(n_players).tolist():
+            members[player] = True
+            sells = not scheduler or members[-1]
+            now = worth_of(market, members[: market.n_peers]) if sells else 0.0
+            total[player] += now - before
+            before = now
+    wide = math.sqrt(log(2 * n_players / (1 - confidence)) / (2 * samples))
+    return Shapley(total / samples, _ranges(market, scheduler) * wide)
+
+
+def _exact_shares(worths: Floats) -> Floats:
+    """Return Shapley's value of a game."""
+    n_players = len(worths).bit_length() - 1
+    members = membership(n_players).astype(bool)
+    sizes = members.sum(axis=1)
+    weights = np.array(
+        [1 / (n_players * math.comb(n_players - 1, size)) for size in range(n_players)]
+    )
+    shares = np.empty(n_players)
+    for player in range(n_players):
+        without = np.flatnonzero(~members[:, player])
+        added = worths[without | (1 << player)] - worths[without]
+        shares[player] = np.sum(weights[sizes[without]] * added)
+    return shares
+
+
+def _ranges(market: BundleMarket, scheduler: bool) -> Floats:
+    """Return between how different numbers all that a player may add lies."""
+    each = np.eye(market.n_peers, dtype=bool)
+    alone = np.array([worth_of(market, own) for own in each])
+    everyone = worth_of(market, np.ones(market.n_peers, dtype=bool))
+    if scheduler:
+        return np.append(alone, everyone)
+    least: Floats = np.array([everyone - worth_of(market, ~own) for own in each])
+    return alone - least
