@@ -135,7 +135,7 @@ def peft(
     """
     placing = _Placing(graphs, site, transfers, redistribution)
     cost = _optimistic_costs(graphs, site, placing.time, transfers)
-    for task in _by_priority(graphs, cost @ (site.processors / site.n_processors)):
+    for task in _by_priority(graphs, np.sum(cost * (site.processors / site.n_processors), axis=1)):
         placing.put(task, cost[task])
     return placing.schedule()
 
