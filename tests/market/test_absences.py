@@ -89,6 +89,12 @@ def test_tasks_that_nobody_takes_are_refused_with_the_reason():
         run(off)
     with pytest.raises(InfeasibleError, match=r"2 of 3 peers answer within 2 s: .*m > n N_max"):
         run({"peer-1": "0.9 0"}, terms=Terms(alpha=0.1, n_max=5))
+    # A task takes 0.35 s and more, and its transfer 0.011 s.
+    for patience in (0.3, 0.012, 0.005):
+        with pytest.raises(
+            InfeasibleError, match=r"12 tasks of .*give a (longer patience|patience l)"
+        ):
+            run({}, patience=patience)
     with pytest.raises(WorkloadError, match="patience is 0; give a time above 0 s"):
         run({}, patience=0)
     with pytest.raises(WorkloadError, match="patience is given with overlap"):

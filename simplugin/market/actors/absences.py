@@ -89,11 +89,12 @@ async def sell_to_present(
     Raises
     ------
     InfeasibleError
-        Peers that answer cannot take the tasks that are left.
+        Peers that answer cannot take the tasks that are left, or do none of them.
     """
     n_peers = len(station.peers)
     work = [bundle.flop] * bundle.count if bundle.work is None else list(bundle.work)
     record.amounts, payments = np.zeros(n_peers, np.int64), np.zeros(n_peers)
+    barren = 0
     while work:
         announced = Announcement(record.number, bundle.flop, bundle.byte, len(work))
         hosts, agreement = await _agree(me, station, negotiation, record, announced, bundle)
@@ -106,7 +107,7 @@ async def sell_to_present(
             me.spawn(_deliver, station, host, part.tolist(), bundle.byte, payment)
             for host, part, payment in zip(hosts, parts, paid.tolist(), strict=True)
         ]
-        work = []
+        work, before = [], int(record.amounts.sum())
         for host, part, payment, each in zip(hosts, parts, paid, handing, strict=True):
             done, last = await each.join()
             peer = station.peers.index(host)
@@ -115,6 +116,12 @@ async def sell_to_present(
                 record.amounts[peer] += done
                 payments[peer] += payment * done / len(part)
             work += part[done:].tolist()
+        barren = 0 if record.amounts.sum() > before else barren + 1
+        if barren > n_peers:
+            raise InfeasibleError(
+                f"{len(work)} tasks of bundle {bundle.name!r} are left at {me.now:g} s, and none"
+                f" was done in {barren} sales; give a patience longer than a task takes"
+            )
     record.price, record.payments = float(payments.sum()) / bundle.count, payments
 
 
