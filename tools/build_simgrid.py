@@ -134,35 +134,23 @@ def refuse_fault(prefix: Path, system: str | None) -> None:
         raise StepError(f"SimGrid is not ready: {fault}; build it (some minutes) with\n  {command}")
 
 
-def make(release: Release, system: System | None, prefix: Path) -> None:
-    """Build the prefix unless it is there and whole."""
-    if find_fault(prefix) is None:
-        return
-    with locked(prefix.with_name(f"{prefix.name}.lock")):
-        fault = find_fault(prefix)
-        if fault is None:  # the process that held the lock built it
-            return
-        root = prefix.parent
-        if prefix.exists():
-            print(f"SimGrid in the cache is damaged: {fault}; building it again", file=sys.stderr)
-        for leftover in (*root.glob(f".staged-{prefix.name}-*"), *root.glob(".removed-*")):
-            print(f"Removing {leftover}, left by an interruption", file=sys.stderr)
-            shutil.rmtree(leftover, ignore_errors=True)
+def make(release: Release, system: System | None, prefix: Path, library: Path) -> None:
+    """Build library and prefix unless they are there and whole."""
+    about = {"version": release.version, "compiler": answer_of_compiler("--version")}
+
+    def make_library(workspace: Path, progress: Progress) -> Path:
         require_tools()
-        workspace = Path(tempfile.mkdtemp(prefix=f".staged-{prefix.name}-", dir=root))
-        progress = Progress(f"SimGrid {release.version}", prefix.with_name(f"{prefix.name}.log"))
-        try:
-            recipe = Recipe(release, root, workspace, progress)
-            if system is None:
-                recipe.from_source()
-            else:
-                recipe.around_system(system.library, system.include)
-            seal(recipe.prefix, {"version": release.version, "compiler": compiler_version()})
-            publish(recipe.prefix, prefix)
-            progress.say(f"ready in {prefix}")
-        finally:
-            progress.close()
-            shutil.rmtree(workspace, ignore_errors=True)
+        recipe = Recipe(release, library.parent, workspace, progress)
+        if system is None:
+            return recipe.from_source()
+        return recipe.around_system(system.library, system.include)
+
+    def make_prefix(workspace: Path, progress: Progress) -> Path:
+        require_tools()
+        return Recipe(release, library.parent, workspace, progress).bindings(library)
+
+    ensure(library, f"SimGrid {release.version}", about, make_library)
+    ensure(prefix, f"SimGrid {release.version} for Python", about, make_prefix)
 
 
 def require_tools() -> None:
