@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Print the compiler's commands for programs that run where glibc is 2.28 or newer, as in 2018.
+"""Print CC and CXX of a compiler for programs that run on any Linux with glibc 2.28, of 2018.
 
-It is GCC 10 with the headers and libraries of Debian 11 (glibc 2.31), downloaded by apt-get into the
-cache and unpacked there, which takes no privileges. What is newer than manylinux_2_28 has is kept from
-what it links: for five functions by choosing their older version, for the others by an archive of
-them, as in the compilers that Red Hat makes for older systems.
+It is GCC 10 with the headers and libraries of Debian 11 (glibc 2.31), downloaded by apt-get into
+the cache and unpacked there, which takes no privileges. What is newer than manylinux_2_28 allows is
+kept from what it links: five functions by choosing their older version, others by an archive that
+contains them, as in the compilers that Red Hat makes for older systems.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 from build_progress import Progress, StepError
 from simgrid_cache import cache_root, ensure, file_digest, key_of
 
+# Part of the key: raise it when what `build` makes of the rest changes.
+_LAYOUT = 1
 _SOURCE = (
     "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
     "http://deb.debian.org/debian bullseye main\n"
@@ -25,7 +27,7 @@ _LIBRARIES = "usr/lib/x86_64-linux-gnu"
 _NEWER = Path(__file__).with_suffix(".cpp")
 # Functions of libm with a version of glibc 2.29, which report errors in another way.
 _OLDER = ("exp", "exp2", "log", "log2", "pow")
-# The libraries of the compiler itself stand apart: as and ld are this machine's, with its libraries.
+# The compiler's own libraries stand apart: as and ld are this machine's, and use this machine's.
 _OWN = ("libgmp.so.10", "libisl.so.23", "libmpc.so.3", "libmpfr.so.6")
 _WRAPPER = """\
 #!/bin/sh
@@ -37,7 +39,8 @@ LD_LIBRARY_PATH=$here/own exec "$here/root/usr/bin/x86_64-linux-gnu-{name}-10" \
 
 def main() -> int:
     """Run the command."""
-    key = key_of({"files": [file_digest(Path(__file__)), file_digest(_NEWER)]})
+    made_of = (_LAYOUT, _SOURCE, _PACKAGES, _OLDER, _OWN, _WRAPPER, file_digest(_NEWER))
+    key = key_of({"made of": made_of})
     place = cache_root() / f"toolchain-bullseye-{key}"
     try:
         ensure(place, "Toolchain", {"packages": _PACKAGES}, build)

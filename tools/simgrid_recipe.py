@@ -87,6 +87,7 @@ class Recipe:
         pinned = f"pybind11=={self._release.pybind11}"
         self._run("fetch pybind11", [*_PIP, "install", "--no-deps", "-t", pybind11, pinned])
         (self._prefix / "python").mkdir(parents=True)
+        (self._workspace / library.name).symlink_to(library)
         for directory in ("lib", "include", "kernel", "licenses", "share"):
             (self._prefix / directory).symlink_to(f"../{library.name}/{directory}")
         module = self._prefix / f"python/simgrid{sysconfig.get_config_var('EXT_SUFFIX')}"

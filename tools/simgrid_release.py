@@ -13,9 +13,9 @@ PATCHES = tuple(sorted(Path(__file__).parent.glob("simgrid_patches/*.patch")))
 
 # Without symbols for a debugger: with them the library has 89 MB, without 5. No LTO, model checker
 # or SMPI: they double the time it takes to compile. "minimal" bindings do without the libraries of
-# Boost, which a wheel could not rely on. The bindings are compiled for each Python later. With a name
-# of its own, and without symbols that are unique in a process, the library stands beside another
-# SimGrid in the same process, that of the package simgrid for example.
+# Boost, which a wheel could not rely on. The bindings are compiled for each Python, see below.
+# By a name of its own, and without symbols that are unique in a process, the library can stand
+# beside another SimGrid in the same process, such as that of the package simgrid.
 OPTIONS = (
     "-DCMAKE_BUILD_TYPE=Release",
     "-DCMAKE_C_FLAGS_RELEASE=-O3 -DNDEBUG -g0",
@@ -58,11 +58,6 @@ class Release:
     def library(self) -> str:
         """Name of the shared library that is built here."""
         return f"libsimgrid-simplugin.so.{self.version}"
-
-    @property
-    def official_library(self) -> str:
-        """Name of the shared library where SimGrid is installed."""
-        return f"libsimgrid.so.{self.version}"
 
 
 def pinned(project: Path = CHECKOUT / "pyproject.toml") -> Release:
