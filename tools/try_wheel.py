@@ -21,9 +21,9 @@ from simplugin import Cluster, Platform, simulate
 async def work(me):
     await me.execute(2e9)
 
-platform = Platform(Cluster("lab", "0-1", 1e9, bandwidth=125e6, latency=50e-6))
+cluster = Cluster("lab", "0-1", 1e9, bandwidth=125e6, latency=50e-6, prefix="lab-")
 for back_end in ("coroutines", "threads"):
-    result = simulate(platform, [(platform.host_names()[0], work)], back_end=back_end)
+    result = simulate(Platform(cluster), [("lab-0", work)], back_end=back_end)
     assert result.clock == 2.0, result.clock
     print(back_end, result.clock, result.provenance["simgrid"])
 assert simplugin.__file__.startswith(sys.prefix), simplugin.__file__

@@ -162,7 +162,7 @@ from simplugin import simulate
 for back_end in ("coroutines", "threads"):
     result = simulate("two_hosts.xml", [("ada", actors.work)], back_end=back_end)
     assert result.clock == 2.0, result.clock
-    assert result.values() == ["simgrid"], result.values()
+    assert result.values("work") == ["simgrid"], result.values("work")
 
 import simgrid
 from simplugin.simulation.threads import simgrid as own
