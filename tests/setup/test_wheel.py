@@ -182,7 +182,7 @@ def sleep():
 
 engine = simgrid.Engine(["beside", "--log=root.thresh:critical"])
 engine.load_platform("two_hosts.xml")
-simgrid.Actor.create("sleeper", simgrid.Host.by_name("ada"), sleep)
+simgrid.Host.by_name("ada").add_actor("sleeper", sleep)
 engine.run()
 assert dates == [3.0], dates
 assert own.Engine.clock == 0, own.Engine.clock
