@@ -26,6 +26,7 @@ help:
 	@echo "make test     set up everything and run all checks (lint, types, wheel, tests)"
 	@echo "make coverage all tests, and what they execute of each module"
 	@echo "make wheel    one self-contained wheel in dist/"
+	@echo "make wheels   wheels for an index in wheelhouse/, one for each Python here, each one tried"
 	@echo "make install  the development environment in $(VENV)/"
 	@echo "make lint     style, types and import contracts"
 	@echo "make tidy     clang-tidy on the plug-in and the kernels, some minutes"
@@ -113,11 +114,17 @@ wheel: $(STAMPS)/dependencies $(STAMPS)/simgrid
 	$(PIP) wheel -qq --no-deps $(BUILD) -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -w dist .
 	ls -sh dist/*.whl
 
+# Of each Python that is there, or of PYTHONS="python3.12 ...", for every Linux with glibc 2.28 or newer.
+.PHONY: wheels
+wheels: $(STAMPS)/dependencies
+	@$(PIP) install -qq --no-compile -c tools/constraints.txt --group wheels
+	$(BIN)/python tools/build_wheels.py $(PYTHONS)
+
 # New versions of what the checks run with.
 .PHONY: constraints
 constraints: $(BIN)/python
 	@$(PIP) install -qq --no-compile --upgrade pip
-	$(PIP) install -qq --no-compile --upgrade --upgrade-strategy eager --group dev
+	$(PIP) install -qq --no-compile --upgrade --upgrade-strategy eager --group dev --group wheels
 	{ head -n 2 tools/constraints.txt; $(PIP) freeze --all --exclude-editable; } >tools/constraints.new
 	mv tools/constraints.new tools/constraints.txt
 
@@ -167,5 +174,5 @@ test-packages:
 
 .PHONY: clean
 clean:
-	@rm -rf build dist .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -rf build dist wheelhouse .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f $(STAMPS)/plugin

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Make sure that SimGrid is in the cache: build it once per machine, or wrap one that is installed.
 
+Its bindings are compiled for the Python that runs this.
+
 It needs nothing but Python's standard library, a C++ compiler, cmake, ninja and Boost's headers.
 """
 
@@ -15,17 +17,15 @@ import signal
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from pathlib import Path
 
 from build_progress import Progress, StepError
-from simgrid_cache import cache_root, file_digest, find_fault, key_of, locked, publish
-from simgrid_cache import write_manifest as seal
-from simgrid_recipe import Recipe, compiler, compiler_version
-from simgrid_release import CHECKOUT, OPTIONS, PATCHES, RPATH, Release, pinned
+from simgrid_cache import cache_root, ensure, file_digest, find_fault, key_of
+from simgrid_recipe import Recipe, answer_of_compiler, compiler
+from simgrid_release import BINDINGS_OPTIONS, CHECKOUT, OPTIONS, PATCHES, Release, pinned
 
 # Part of every key: raise it when the layout of a prefix changes.
-_LAYOUT = 1
+_LAYOUT = 2
 _TOOLS = {"cmake": "cmake", "git": "git", "ninja": "ninja-build", "strip": "binutils"}
 
 
@@ -49,11 +49,12 @@ def main() -> int:
     try:
         release = pinned()
         system = System(Path(arguments.system), release) if arguments.system else None
-        prefix = place_of(release, system)
+        library = place_of(release, system)
+        prefix = prefix_of(release, library)
         if arguments.print_prefix:
-            refuse_fault(prefix, arguments.system)
+            refuse_fault(prefix, library, arguments.system)
         else:
-            make(release, system, prefix)
+            make(release, system, library, prefix)
     except StepError as error:
         print(error, file=sys.stderr)
         return 1
@@ -101,68 +102,62 @@ class System:
             )
         multiarch = sysconfig.get_config_var("MULTIARCH") or ""
         places = [prefix / "lib" / multiarch, prefix / "lib", prefix / "lib64"]
-        found = [place / release.library for place in places if (place / release.library).is_file()]
+        name = f"libsimgrid.so.{release.version}"
+        found = [place / name for place in places if (place / name).is_file()]
         if not found:
-            raise StepError(f"SIMGRID_PREFIX={prefix} has headers but no lib/{release.library}")
+            raise StepError(f"SIMGRID_PREFIX={prefix} has headers but no lib/{name}")
         self.library = found[0]
 
 
 def place_of(release: Release, system: System | None) -> Path:
-    """Return the directory of the build that these versions, options and compiler determine."""
+    """Return the directory of the library that version, options and compiler determine."""
     ingredients = {
         "layout": _LAYOUT,
-        "release": vars(release),
-        "rpath": RPATH,
-        "python": sysconfig.get_config_var("SOABI"),
-        "compiler": compiler_version(),
+        "release": [release.version, release.sha256],
+        "compiler": [compiler(), answer_of_compiler("--version")],
     }
     if system is None:
         patches = [file_digest(path) for path in PATCHES]
         key = key_of({**ingredients, "options": OPTIONS, "patches": patches})
-        return cache_root() / f"simgrid-{release.version}-{key}"
+        return cache_root() / f"libsimgrid-{release.version}-{key}"
     headers = sorted(system.include.glob("simgrid/**/*.h*"))
     installed = [file_digest(path) for path in (system.library, *headers)]
     key = key_of({**ingredients, "installed": installed})
-    return cache_root() / f"simgrid-{release.version}-system-{key}"
+    return cache_root() / f"libsimgrid-{release.version}-system-{key}"
 
 
-def refuse_fault(prefix: Path, system: str | None) -> None:
-    """Raise unless the prefix is whole."""
-    if fault := find_fault(prefix):
+def prefix_of(release: Release, library: Path) -> Path:
+    """Return the directory of a library with its bindings for this Python."""
+    python = [sysconfig.get_config_var("SOABI"), release.pybind11]
+    key = key_of({"library": library.name, "python": python, "options": BINDINGS_OPTIONS})
+    return cache_root() / f"simgrid-{release.version}-{key}"
+
+
+def refuse_fault(prefix: Path, library: Path, system: str | None) -> None:
+    """Raise unless prefix and library are whole."""
+    if fault := find_fault(library) or find_fault(prefix):
         setting = f" SIMGRID_PREFIX={system}" if system else ""
         command = f"make -C {CHECKOUT} simgrid{setting}"
         raise StepError(f"SimGrid is not ready: {fault}; build it (some minutes) with\n  {command}")
 
 
-def make(release: Release, system: System | None, prefix: Path) -> None:
-    """Build the prefix unless it is there and whole."""
-    if find_fault(prefix) is None:
-        return
-    with locked(prefix.with_name(f"{prefix.name}.lock")):
-        fault = find_fault(prefix)
-        if fault is None:  # the process that held the lock built it
-            return
-        root = prefix.parent
-        if prefix.exists():
-            print(f"SimGrid in the cache is damaged: {fault}; building it again", file=sys.stderr)
-        for leftover in (*root.glob(f".staged-{prefix.name}-*"), *root.glob(".removed-*")):
-            print(f"Removing {leftover}, left by an interruption", file=sys.stderr)
-            shutil.rmtree(leftover, ignore_errors=True)
+def make(release: Release, system: System | None, library: Path, prefix: Path) -> None:
+    """Build library and prefix unless they are there and whole."""
+    about = {"version": release.version, "compiler": answer_of_compiler("--version")}
+
+    def make_library(workspace: Path, progress: Progress) -> Path:
         require_tools()
-        workspace = Path(tempfile.mkdtemp(prefix=f".staged-{prefix.name}-", dir=root))
-        progress = Progress(f"SimGrid {release.version}", prefix.with_name(f"{prefix.name}.log"))
-        try:
-            recipe = Recipe(release, root, workspace, progress)
-            if system is None:
-                recipe.from_source()
-            else:
-                recipe.around_system(system.library, system.include)
-            seal(recipe.prefix, {"version": release.version, "compiler": compiler_version()})
-            publish(recipe.prefix, prefix)
-            progress.say(f"ready in {prefix}")
-        finally:
-            progress.close()
-            shutil.rmtree(workspace, ignore_errors=True)
+        recipe = Recipe(release, library.parent, workspace, progress)
+        if system is None:
+            return recipe.from_source()
+        return recipe.around_system(system.library, system.include)
+
+    def make_prefix(workspace: Path, progress: Progress) -> Path:
+        require_tools()
+        return Recipe(release, library.parent, workspace, progress).bindings(library)
+
+    ensure(library, f"SimGrid {release.version}", about, make_library)
+    ensure(prefix, f"SimGrid {release.version} for Python", about, make_prefix)
 
 
 def require_tools() -> None:

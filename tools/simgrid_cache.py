@@ -1,4 +1,4 @@
-"""Where a built SimGrid is kept, and whether what is there is whole.
+"""Where what was built is kept, and whether what is there is whole.
 
 Each build has a directory of its own, named by a hash of everything that determines it. It is made
 aside and renamed when complete, with a manifest of all its files, so that what an interruption or a
@@ -14,9 +14,11 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+from build_progress import Progress
 
 MANIFEST = "manifest.json"
 
@@ -67,6 +69,46 @@ def find_fault(prefix: Path) -> str | None:
     return None
 
 
+def ensure(
+    place: Path, title: str, about: Mapping[str, object], build: Callable[[Path, Progress], Path]
+) -> None:
+    """Build a place in the cache unless it is there and whole.
+
+    Parameters
+    ----------
+    place : pathlib.Path
+        Where it belongs; lock and log stand beside it.
+    title : str
+        What it is, for messages.
+    about : mapping
+        What its manifest says beside its files.
+    build : callable
+        Builds in an empty directory, and returns the directory that becomes the place.
+    """
+    if find_fault(place) is None:
+        return
+    with locked(place.with_name(f"{place.name}.lock")):
+        fault = find_fault(place)
+        if fault is None:  # the process that held the lock built it
+            return
+        root = place.parent
+        if place.exists():
+            print(f"{title} in the cache is damaged: {fault}; building it again", file=sys.stderr)
+        for leftover in (*root.glob(f".staged-{place.name}-*"), *root.glob(".removed-*")):
+            print(f"Removing {leftover}, left by an interruption", file=sys.stderr)
+            shutil.rmtree(leftover, ignore_errors=True)
+        workspace = Path(tempfile.mkdtemp(prefix=f".staged-{place.name}-", dir=root))
+        progress = Progress(title, place.with_name(f"{place.name}.log"))
+        try:
+            staged = build(workspace, progress)
+            write_manifest(staged, about)
+            publish(staged, place)
+            progress.say(f"ready in {place}")
+        finally:
+            progress.close()
+            shutil.rmtree(workspace, ignore_errors=True)
+
+
 def publish(staged: Path, prefix: Path) -> None:
     """Put a finished build in its place, all at once."""
     if prefix.exists():
@@ -91,7 +133,7 @@ def locked(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"SimGrid is being built by another process; waiting ({path})", file=sys.stderr)
+            print(f"It is being built by another process; waiting ({path})", file=sys.stderr)
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -1,9 +1,11 @@
 """The steps that turn SimGrid's source distribution into what plug-in and wheel are made from.
 
-Layout of a prefix::
+Layout of a library, which no Python has a part in, and of a prefix, one for each Python::
 
-    lib/libsimgrid.so.4.1    include/simgrid/...    kernel/src/...  (headers it does not install)
-    python/simgrid.*.so      licenses/    share/simgrid.dtd, share/examples, share/teshsuite
+    lib/libsimgrid...so.4.1    include/simgrid/...    kernel/src/...  (what it does not install)
+    licenses/                  share/simgrid.dtd, share/examples, share/teshsuite
+
+    python/simgrid.*.so        and links to all of the library
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from pathlib import Path
 
 from build_progress import Progress, StepError
 from simgrid_cache import file_digest
-from simgrid_release import OPTIONS, PATCHES, RPATH, Release
+from simgrid_release import BINDINGS_OPTIONS, OPTIONS, PATCHES, Release
 
 _NOTICE = """\
 {library} and the Python module `simgrid` are SimGrid {version} (https://simgrid.org),
@@ -28,6 +30,7 @@ SimGrid is free software under the GNU Lesser General Public License, version 2.
 LICENSE-LGPL-2.1 beside this file. You may replace both by your own build of SimGrid; they are
 found by their file names.
 """
+_PIP: list[str | Path] = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 
 
 class Recipe:
@@ -54,30 +57,56 @@ class Recipe:
         self._progress = progress
         self._source = workspace / f"simgrid-{release.version}"
         self._build = workspace / "build"
-        self._pybind11 = workspace / "pybind11"
-        self.prefix = workspace / "prefix"
+        self._prefix = workspace / "prefix"
 
-    def from_source(self) -> None:
-        """Compile everything."""
+    def from_source(self) -> Path:
+        """Compile the library; return where it is laid out."""
         self._fetch()
         for patch in PATCHES:
             self._run(f"apply {patch.name}", ["git", "-C", self._source, "apply", patch])
         self._run("configure", self._configure_command())
-        jobs = str(_jobs())
-        self._run("compile", ["ninja", "-C", self._build, "-j", jobs, "simgrid", "python-bindings"])
-        (module,) = self._build.glob("lib/simgrid.*.so")
+        self._run("compile", ["ninja", "-C", self._build, "-j", str(_jobs()), "simgrid"])
         library = self._build / "lib" / self._release.library
-        self._run("strip", ["strip", "--strip-unneeded", library, module])
-        self._lay_out(library, [self._source / "include", self._build / "include"], module)
-        self._check()
+        self._run("strip", ["strip", "--strip-unneeded", library])
+        return self._lay_out(library, [self._source / "include", self._build / "include"])
 
-    def around_system(self, library: Path, include: Path) -> None:
-        """Compile the bindings only, for a SimGrid that is installed."""
+    def around_system(self, library: Path, include: Path) -> Path:
+        """Lay out a SimGrid that is installed; return where."""
         self._fetch()
-        module = self._workspace / f"simgrid{sysconfig.get_config_var('EXT_SUFFIX')}"
-        self._run("compile the bindings", self._bindings_command(library, include, module))
-        self._lay_out(library, [include], module)
+        return self._lay_out(library, [include])
+
+    def bindings(self, library: Path) -> Path:
+        """Compile the bindings for this Python; return the prefix with them and the library.
+
+        Parameters
+        ----------
+        library : pathlib.Path
+            Where that is laid out, beside the place of the prefix.
+        """
+        pybind11 = self._workspace / "pybind11"
+        pinned = f"pybind11=={self._release.pybind11}"
+        self._run("fetch pybind11", [*_PIP, "install", "--no-deps", "-t", pybind11, pinned])
+        (self._prefix / "python").mkdir(parents=True)
+        (self._workspace / library.name).symlink_to(library)
+        for directory in ("lib", "include", "kernel", "licenses", "share"):
+            (self._prefix / directory).symlink_to(f"../{library.name}/{directory}")
+        module = self._prefix / f"python/simgrid{sysconfig.get_config_var('EXT_SUFFIX')}"
+        includes = (
+            library / "include",
+            library / "kernel",
+            pybind11 / "pybind11/include",
+            sysconfig.get_path("include"),
+        )
+        command: list[str | Path] = [
+            *(compiler(), *BINDINGS_OPTIONS),
+            *(f"-I{directory}" for directory in includes),
+            library / "kernel/src/bindings/python/simgrid_python.cpp",
+            library / "lib/libsimgrid.so",
+            *("-o", module),
+        ]
+        self._run("compile the bindings", command)
         self._check()
+        return self._prefix
 
     def _run(self, step: str, command: list[str | Path]) -> None:
         """Run one step in the workspace."""
@@ -87,14 +116,13 @@ class Recipe:
         self._progress.run(step, command, cwd=self._workspace, env=environment)
 
     def _fetch(self) -> None:
-        """Download and unpack SimGrid and pybind11."""
+        """Download and unpack SimGrid."""
         archive = self._archives / self._release.archive
-        pip: list[str | Path] = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
         if not archive.is_file() or file_digest(archive) != self._release.sha256:
             requirement = f"simgrid=={self._release.version}"
             # Not straight to where it is kept: an interruption could leave half of it there.
             fetch: list[str | Path] = ["download", "--no-deps", "--no-binary", "simgrid"]
-            self._run("download", [*pip, *fetch, "-d", self._workspace, requirement])
+            self._run("download", [*_PIP, *fetch, "-d", self._workspace, requirement])
             arrived = self._workspace / self._release.archive
             if (digest := file_digest(arrived)) != self._release.sha256:
                 raise StepError(
@@ -102,64 +130,41 @@ class Recipe:
                     f"{self._release.sha256}; if that is meant, change pyproject.toml"
                 )
             arrived.replace(archive)
-        pinned = f"pybind11=={self._release.pybind11}"
-        self._run("fetch pybind11", [*pip, "install", "--no-deps", "-t", self._pybind11, pinned])
         self._run("unpack", ["tar", "--extract", "--file", archive])
 
     def _configure_command(self) -> list[str | Path]:
         """Return the call of CMake."""
-        python = sys.executable
         return [
             *("cmake", "-G", "Ninja", "-S", self._source, "-B", self._build),
             *OPTIONS,
             f"-DCMAKE_C_COMPILER={os.environ.get('CC', 'gcc')}",
             f"-DCMAKE_CXX_COMPILER={compiler()}",
-            "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON",
-            f"-DCMAKE_INSTALL_RPATH={';'.join(RPATH)}",
-            f"-DCMAKE_INSTALL_PREFIX={self.prefix}",
-            f"-Dpybind11_DIR={self._pybind11 / 'pybind11/share/cmake/pybind11'}",
-            f"-DPython3_EXECUTABLE={python}",
-            f"-DPYTHON_EXECUTABLE={python}",
-            f"-DSIMGRID_PYTHON_LIBDIR={self.prefix / 'python'}",
+            # Boost of the system that the compiler compiles for.
+            f"-DCMAKE_PREFIX_PATH={answer_of_compiler('-print-sysroot')}/usr",
         ]
 
-    def _bindings_command(self, library: Path, include: Path, module: Path) -> list[str | Path]:
-        """Return the call of the compiler that makes the bindings."""
-        includes = [
-            include,
-            self._source,
-            self._pybind11 / "pybind11/include",
-            Path(sysconfig.get_path("include")),
-        ]
-        return [
-            *(compiler(), "-std=c++17", "-O3", "-DNDEBUG", "-fPIC", "-shared", "-s"),
-            *(f"-I{directory}" for directory in includes),
-            self._source / "src/bindings/python/simgrid_python.cpp",
-            library,
-            f"-Wl,-rpath,{':'.join(RPATH)}",
-            *("-o", module),
-        ]
-
-    def _lay_out(self, library: Path, includes: Iterable[Path], module: Path) -> None:
-        """Copy what is needed from the build to the prefix."""
-        for name in ("lib", "python", "licenses", "share"):
-            (self.prefix / name).mkdir(parents=True)
-        shutil.copy2(library, self.prefix / "lib" / self._release.library)
-        (self.prefix / "lib/libsimgrid.so").symlink_to(self._release.library)
-        shutil.copy2(module, self.prefix / "python")
+    def _lay_out(self, library: Path, includes: Iterable[Path]) -> Path:
+        """Copy what is needed from the build."""
+        prefix = self._prefix
+        for name in ("lib", "licenses", "share"):
+            (prefix / name).mkdir(parents=True)
+        shutil.copy2(library, prefix / "lib")
+        (prefix / "lib/libsimgrid.so").symlink_to(library.name)
         for directory in includes:
             for part in ("simgrid", "xbt", "smpi"):
-                _copy(directory, self.prefix / "include", f"{part}/**/*.h*")
-            _copy(directory, self.prefix / "include", "*.h")
+                _copy(directory, prefix / "include", f"{part}/**/*.h*")
+            _copy(directory, prefix / "include", "*.h")
         for root in (self._source, self._build):
-            _copy(root, self.prefix / "kernel", "src/**/*.h", "src/**/*.hpp")
-        shutil.copy2(self._source / "src/kernel/xml/simgrid.dtd", self.prefix / "share")
-        _copy(self._source, self.prefix / "share", "examples/platforms/**/*", "examples/**/*.xml")
-        _copy(self._source, self.prefix / "share", "teshsuite/**/*.xml")
+            _copy(root, prefix / "kernel", "src/**/*.h", "src/**/*.hpp", "src/bindings/python/*")
+        shutil.copy2(self._source / "src/kernel/xml/simgrid.dtd", prefix / "share")
+        _copy(self._source, prefix / "share", "examples/platforms/**/*", "examples/**/*.xml")
+        _copy(self._source, prefix / "share", "teshsuite/**/*.xml")
         for path in (self._source / "LICENSE-LGPL-2.1", self._source / "COPYING", *PATCHES):
-            shutil.copy2(path, self.prefix / "licenses")
-        notice = _NOTICE.format(**vars(self._release), **_names(self._release))
-        (self.prefix / "licenses/NOTICE").write_text(notice, encoding="utf-8")
+            shutil.copy2(path, prefix / "licenses")
+        names = {"library": library.name, "archive": self._release.archive}
+        notice = _NOTICE.format(**vars(self._release), **names)
+        (prefix / "licenses/NOTICE").write_text(notice, encoding="utf-8")
+        return prefix
 
     def _check(self) -> None:
         """Import the bindings from where they will be used."""
@@ -168,7 +173,7 @@ class Recipe:
             "assert simgrid.simgrid_version.split('.')[:2] == sys.argv[2].split('.'), "
             "simgrid.simgrid_version"
         )
-        directory = self.prefix / "python"
+        directory = self._prefix / "python"
         self._run("try", [sys.executable, "-I", "-c", code, str(directory), self._release.version])
 
 
@@ -177,12 +182,10 @@ def compiler() -> str:
     return os.environ.get("CXX", "g++")
 
 
-def compiler_version() -> str:
-    """Return the first line in which the compiler introduces itself."""
+def answer_of_compiler(question: str) -> str:
+    """Return the first line that the compiler prints for an option."""
     try:
-        answer = subprocess.run(
-            [compiler(), "--version"], capture_output=True, text=True, check=True
-        )
+        answer = subprocess.run([compiler(), question], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise StepError(
             f"no C++ compiler ({compiler()}); install it with\n  sudo apt-get install g++"
@@ -204,8 +207,3 @@ def _copy(source: Path, target: Path, *patterns: str) -> None:
                 copy = target / path.relative_to(source)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(path, copy)
-
-
-def _names(release: Release) -> dict[str, str]:
-    """Return the file names that the notice mentions."""
-    return {"library": release.library, "archive": release.archive}

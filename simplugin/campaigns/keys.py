@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import re
@@ -44,7 +43,7 @@ _PACKAGES = ("simplugin", "numpy", "scipy", "cvxpy", "highspy", "clarabel")
 _NO_CODE = {".pyc", ".pyi", ".typed"}
 # Packages whose version decides about the last digits.
 _NUMERIC = {"numpy", "scipy", "cvxpy", "highspy", "clarabel"}
-_LIBRARY = re.compile(r"^libsimgrid\.so\.(\d+(?:\.\d+)+)$")
+_LIBRARY = re.compile(r"\.so\.(\d+(?:\.\d+)+)$")
 
 
 class Keys:
@@ -159,14 +158,11 @@ def simgrid_version() -> str:
 
     Read from its library's name; otherwise SimGrid is asked, in a process of its own.
     """
-    spec = importlib.util.find_spec("simgrid")
-    if spec is not None and spec.origin is not None:
-        beside = Path(spec.origin).parent
-        for directory in (beside / "simplugin.libs", beside.parent / "lib"):
-            for path in sorted(directory.glob("libsimgrid.so.*")):
-                if match := _LIBRARY.match(path.name):
-                    # It says 4.1, and means 4.1.0.
-                    return match[1] + ".0" * (2 - match[1].count("."))
+    for root in simplugin.__path__:
+        for path in sorted(Path(root).parent.glob("simplugin.libs/libsimgrid*.so.*")):
+            if match := _LIBRARY.search(path.name):
+                # It says 4.1, and means 4.1.0.
+                return match[1] + ".0" * (2 - match[1].count("."))
     return _asked_version()
 
 

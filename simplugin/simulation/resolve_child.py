@@ -29,7 +29,7 @@ def main() -> None:
 def _answer(question: dict[str, Any]) -> dict[str, Any]:
     """Load the platform and look at it."""
     try:
-        import simgrid
+        from simplugin.simulation.threads import simgrid
     except ImportError as error:
         message = f"SimGrid's Python bindings cannot be imported ({error}); run: make install"
         return {"setup": message}

@@ -15,8 +15,11 @@ from typing import Any
 
 import pytest
 
+import build_simgrid
 import simgrid_cache as cache
+from simgrid_release import pinned
 
+PINNED = pinned()
 TOOLS = Path(__file__).parents[2] / "tools"
 
 
@@ -78,6 +81,39 @@ def test_the_cache_is_outside_the_checkout(monkeypatch: pytest.MonkeyPatch) -> N
     assert cache.cache_root({}) == Path("/home/ada/.cache/simplugin")
     # Relative paths are invalid, says the XDG base directory specification.
     assert cache.cache_root({"XDG_CACHE_HOME": "c"}) == Path("/home/ada/.cache/simplugin")
+
+
+def test_what_is_whole_is_built_once_and_what_is_damaged_again(tmp_path: Path) -> None:
+    place, builds = tmp_path / "cache/thing", []
+
+    def build(workspace: Path, _: Any) -> Path:
+        builds.append(workspace)
+        (workspace / "made").mkdir()
+        (workspace / "made/file").write_text("whole")
+        return workspace / "made"
+
+    for _ in range(2):
+        cache.ensure(place, "Thing", {"version": "1"}, build)
+    assert len(builds) == 1
+    (place / "file").write_text("half")
+    (place.parent / ".staged-thing-left").mkdir()
+    cache.ensure(place, "Thing", {"version": "1"}, build)
+    assert len(builds) == 2
+    assert (place / "file").read_text() == "whole"
+    assert not list(place.parent.glob(".*"))
+
+
+def test_the_library_belongs_to_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = build_simgrid.place_of(PINNED, None)
+    prefix = build_simgrid.prefix_of(PINNED, library)
+    monkeypatch.setattr("sysconfig.get_config_var", lambda _: "cpython-399")
+    assert build_simgrid.place_of(PINNED, None) == library
+    assert build_simgrid.prefix_of(PINNED, library) != prefix
+    # Another compiler, another library, other bindings.
+    monkeypatch.setattr(build_simgrid, "answer_of_compiler", lambda _: "g++ 99")
+    other = build_simgrid.place_of(PINNED, None)
+    assert other != library
+    assert build_simgrid.prefix_of(PINNED, other) != build_simgrid.prefix_of(PINNED, library)
 
 
 HOLD = """

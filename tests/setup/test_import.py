@@ -17,7 +17,8 @@ import simplugin
 ROOT = Path(__file__).resolve().parents[2]
 
 OF_DOCUMENTS = {"lxml", "matplotlib", "networkx", "pydantic", "rich", "typer"}
-HEAVY = {"cloudpickle", "cvxpy", "numpy", "pandas", "scipy", "simgrid"} | OF_DOCUMENTS
+HEAVY = {"cloudpickle", "cvxpy", "numpy", "pandas", "scipy"} | OF_DOCUMENTS
+HEAVY |= {"simgrid", "simplugin.simulation.threads.simgrid"}
 
 
 def modules_after(code: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The wheel stands alone: nothing but the C and C++ runtime is needed, libsimgrid is in it once."""
+"""The wheel stands alone: it needs the C and C++ runtime only, and no other SimGrid disturbs it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from xml_zones import zone_xml
 CHECKOUT = Path(__file__).parents[2]
 EXTENSION = sysconfig.get_config_var("EXT_SUFFIX")
 RUNTIME = {"libc.so.6", "libgcc_s.so.1", "libm.so.6", "libstdc++.so.6", "ld-linux-x86-64.so.2"}
+RUNTIME |= {"libdl.so.2", "libpthread.so.0"}  # of older systems
+LIBRARY = "libsimgrid-simplugin.so.4.1"
+OFFICIAL = "libsimgrid.so.4.1"
 # Where those that are linked with SimGrid's library look for it.
 RPATHS = {
     f"simplugin/simulation/_driver{EXTENSION}": "$ORIGIN/../../simplugin.libs",
-    f"simgrid{EXTENSION}": "$ORIGIN/simplugin.libs",
+    f"simplugin/simulation/threads/simgrid{EXTENSION}": "$ORIGIN/../../../simplugin.libs",
     f"simplugin/elementary/_elementary{EXTENSION}": "",
     f"simplugin/taskgraphs/_kernels{EXTENSION}": "",
-    "simplugin.libs/libsimgrid.so.4.1": "",
+    f"simplugin.libs/{LIBRARY}": "",
 }
 
 
@@ -81,24 +84,42 @@ def test_every_library_is_there_once(content: Path) -> None:
     assert {name for name in names_below(content) if ".so" in name} == set(RPATHS)
 
 
+def test_it_adds_one_name_to_those_that_python_imports(content: Path) -> None:
+    tops = {path.name for path in content.iterdir() if not path.name.endswith(".dist-info")}
+    assert tops == {"simplugin", "simplugin.libs"}
+
+
 @pytest.mark.parametrize(("name", "rpath"), RPATHS.items())
 def test_what_it_is_linked_with(content: Path, name: str, rpath: str) -> None:
     dynamic = subprocess.check_output(["readelf", "--dynamic", content / name], text=True)
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
-    assert needed - RUNTIME == ({"libsimgrid.so.4.1"} if rpath else set())
+    assert needed - RUNTIME == ({LIBRARY} if rpath else set())
     paths = re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", dynamic)
     entries = [entry for path in paths for entry in path.split(":")]
     assert all(entry.startswith("$ORIGIN") for entry in entries)
     assert not rpath or rpath in entries
 
 
-SMOKE = """
-import pathlib, sys
-import simplugin, simgrid
+@pytest.mark.parametrize(
+    "name", [name for name, rpath in RPATHS.items() if rpath or LIBRARY in name]
+)
+def test_nothing_of_simgrid_is_shared_in_a_process(content: Path, name: str) -> None:
+    symbols = subprocess.check_output(["readelf", "--dyn-syms", content / name], text=True)
+    assert " UNIQUE " not in symbols
+    if LIBRARY in name:
+        dynamic = subprocess.check_output(["readelf", "--dynamic", content / name], text=True)
+        assert f"soname: [{LIBRARY}]" in dynamic
 
+
+SMOKE = """
+import importlib.util, pathlib, sys
+import simplugin
+from simplugin.simulation.threads import simgrid as own
+
+assert importlib.util.find_spec("simgrid") is None
 mapped = pathlib.Path("/proc/self/maps").read_text().split()
 (library,) = {path for path in mapped if "libsimgrid" in path}
-for path in (library, simgrid.__file__, simplugin.__file__):
+for path in (library, own.__file__, simplugin.__file__):
     assert pathlib.Path(path).is_relative_to(sys.prefix), path
 
 
@@ -145,6 +166,77 @@ def give(distribution: str, place: Path) -> None:
             (place / top).symlink_to(Path(file.locate()).parents[len(file.parts) - 1] / top)
 
 
+# With the package simgrid in the same environment, and both in the same process.
+BESIDE = """
+import pathlib, sys
+if sys.argv[1] == "first":
+    import simgrid
+import actors
+from simplugin import simulate
+
+for back_end in ("coroutines", "threads"):
+    result = simulate("two_hosts.xml", [("ada", actors.work)], back_end=back_end)
+    assert result.clock == 2.0, result.clock
+    assert result.values("work") == ["simgrid"], result.values("work")
+
+import simgrid
+from simplugin.simulation.threads import simgrid as own
+
+mapped = pathlib.Path("/proc/self/maps").read_text().split()
+libraries = {pathlib.Path(path).name for path in mapped if "libsimgrid" in path}
+assert libraries == {"libsimgrid.so.4.1", "libsimgrid-simplugin.so.4.1"}, libraries
+assert own.Engine is not simgrid.Engine
+
+dates = []
+
+
+def sleep():
+    simgrid.this_actor.sleep_for(3)
+    dates.append(simgrid.Engine.clock)
+
+
+engine = simgrid.Engine(["beside", "--log=root.thresh:critical"])
+engine.load_platform("two_hosts.xml")
+simgrid.Host.by_name("ada").add_actor("sleeper", sleep)
+engine.run()
+assert dates == [3.0], dates
+assert own.Engine.clock == 0, own.Engine.clock
+"""
+
+ACTORS = """
+import simgrid
+
+
+async def work(me):
+    assert simgrid.Engine is not None
+    await me.execute(2e9)
+    return simgrid.__name__
+"""
+
+
+def pretend(content: Path, packages: Path) -> None:
+    """Install our SimGrid under the names that the package simgrid gives to its files.
+
+    Library and registry of types have the official names, which are shorter than ours.
+    """
+
+    def renamed(file: Path) -> bytes:
+        found = file.read_bytes()
+        old, new = LIBRARY.encode(), OFFICIAL.encode()
+        found = found.replace(old, new.ljust(len(old), b"\0"))
+        ours = rb"_simplugin(_libstdcpp\w*)"
+        return re.sub(ours, rb"_gcc\1" + bytes(len("_simplugin") - len("_gcc")), found)
+
+    place = packages.parent / "lib"  # where its bindings look, too
+    place.mkdir()
+    (place / OFFICIAL).write_bytes(renamed(content / "simplugin.libs" / LIBRARY))
+    bindings = f"simgrid{EXTENSION}"
+    official = renamed(content / "simplugin/simulation/threads" / bindings)
+    assert b"_simplugin" not in official
+    assert b"_gcc_libstdcpp" in official
+    (packages / bindings).write_bytes(official)
+
+
 def test_smoke(wheel: Path, content: Path, tmp_path: Path) -> None:
     home = tmp_path / "empty"
     venv.create(home, with_pip=False)
@@ -166,3 +258,9 @@ def test_smoke(wheel: Path, content: Path, tmp_path: Path) -> None:
         words = f"{home}/bin/{command}".split()
         told = subprocess.check_output(words, cwd=work, env=environment, text=True)
     assert "4.1" in told
+    pretend(content, packages)
+    (work / "beside.py").write_text(BESIDE)
+    (work / "actors.py").write_text(ACTORS)
+    for order in ("first", "last"):
+        words = [home / "bin/python", "-W", "error", "beside.py", order]
+        subprocess.run(words, cwd=work, env=environment, check=True)

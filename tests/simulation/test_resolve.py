@@ -108,7 +108,8 @@ def test_the_wall_limit_holds() -> None:
 
 
 def test_missing_bindings_name_a_target_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "simgrid", None)
+    monkeypatch.delattr("simplugin.simulation.threads.simgrid", raising=False)
+    monkeypatch.setitem(sys.modules, "simplugin.simulation.threads.simgrid", None)
     message = resolve_child._answer({})["setup"]
     target = message.rpartition("run: make ")[2]
     makefile = (Path(__file__).parents[2] / "Makefile").read_text().splitlines()

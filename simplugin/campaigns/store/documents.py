@@ -133,8 +133,9 @@ class TextWriter:
         find = "SELECT number FROM texts WHERE text = ?"
         row = self._connection.execute(find, (text,)).fetchone()
         if row is None:
-            add = "INSERT INTO texts (text) VALUES (?) RETURNING number"
-            row = self._connection.execute(add, (text,)).fetchone()
+            # Without RETURNING: SQLite has that since 2021 only.
+            added = self._connection.execute("INSERT INTO texts (text) VALUES (?)", (text,))
+            row = (added.lastrowid,)
         return int(row[0])
 
 

@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-import simgrid
 from simplugin.errors import (
     ActivityError,
     CancelException,
@@ -15,6 +14,7 @@ from simplugin.errors import (
     SimpluginError,
     TimeoutException,
 )
+from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.world import ActorRecord, Blocking, World, time_limit
 
 _FAILURES: dict[type[BaseException], type[SimpluginError]] = {

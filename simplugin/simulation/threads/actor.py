@@ -8,11 +8,10 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import simgrid
 from simplugin.errors import ForcefulKillException, SimpluginError, TimeoutException
 from simplugin.simulation.logs import Level, rank
 from simplugin.simulation.protocol import ActorJob
-from simplugin.simulation.threads import activity, work
+from simplugin.simulation.threads import activity, simgrid, work
 from simplugin.simulation.threads.activity import Activity
 from simplugin.simulation.threads.meeting import Mailbox, Meeting, Message, MessageQueue
 from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Sequence
 
-import simgrid
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import (
     Collected,
@@ -15,6 +14,7 @@ from simplugin.simulation.back_end import (
 )
 from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
+from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.actor import Life
 from simplugin.simulation.threads.work import Host, Link, require_on
 from simplugin.simulation.threads.world import ActorRecord, Record, World

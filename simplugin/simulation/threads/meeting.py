@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-import simgrid
 from simplugin.errors import NetworkFailureException, NoRouteError, SimpluginError
 from simplugin.simulation import _driver
+from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.activity import NAN, Activity, watch
 from simplugin.simulation.threads.world import Blocking, World, a_number, positive, time_limit
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
-import simgrid
 from simplugin.errors import ForcefulKillException, TimeoutException
+from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.activity import signal
 from simplugin.simulation.threads.world import ActorRecord, Blocking, World, done, time_limit
 

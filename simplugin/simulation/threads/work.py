@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
-import simgrid
 from simplugin.errors import (
     HostFailureException,
     NetworkFailureException,
@@ -14,6 +13,7 @@ from simplugin.errors import (
     SimpluginError,
 )
 from simplugin.simulation import _driver
+from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.activity import NAN, Activity, watch
 from simplugin.simulation.threads.world import (
     ActorRecord,

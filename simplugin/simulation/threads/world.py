@@ -14,7 +14,6 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import numpy as np
 
-import simgrid
 from simplugin.errors import (
     BlockedActor,
     DeadlockError,
@@ -32,6 +31,7 @@ from simplugin.simulation.back_end import (
 )
 from simplugin.simulation.failures import full_trace_error
 from simplugin.simulation.result import HostTotals, LinkTotals
+from simplugin.simulation.threads import simgrid
 from simplugin.simulation.trace import KINDS, Trace
 
 _STATES = ("FINISHED", "FAILED", "CANCELED")
