@@ -10,7 +10,9 @@ contains them, as in the compilers that Red Hat makes for older systems.
 from __future__ import annotations
 
 import os
+import re
 import sys
+from itertools import chain
 from pathlib import Path
 
 from build_progress import Progress, StepError
@@ -18,10 +20,9 @@ from simgrid_cache import cache_root, ensure, file_digest, key_of
 
 # Part of the key: raise it when what `build` makes of the rest changes.
 _LAYOUT = 1
-_SOURCE = (
-    "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
-    "http://deb.debian.org/debian bullseye main\n"
-)
+_SOURCE = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {mirror} bullseye main\n"
+# Of the machine's own packages, in either form of apt's sources.
+_MIRROR = re.compile(r"^(?:deb(?: \[.*\])?|URIs:) (\S+/debian)/?(?: |$)", re.MULTILINE)
 _PACKAGES = ("g++-10", "libboost1.74-dev")
 _LIBRARIES = "usr/lib/x86_64-linux-gnu"
 _NEWER = Path(__file__).with_suffix(".cpp")
@@ -60,7 +61,8 @@ def build(workspace: Path, progress: Progress) -> Path:
     apt = workspace / "apt"
     for directory in ("etc/apt", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial"):
         (apt / directory).mkdir(parents=True)
-    (apt / "etc/apt/sources.list").write_text(_SOURCE, encoding="utf-8")
+    source = _SOURCE.format(mirror=_mirror())
+    (apt / "etc/apt/sources.list").write_text(source, encoding="utf-8")
     (apt / "status").touch()  # of dpkg: nothing is installed
     settings = (f"Dir={apt}", f"Dir::State::status={apt}/status", "APT::Sandbox::User=root")
     get = ["apt-get", "--yes", *(f"--option={setting}" for setting in settings)]
@@ -91,6 +93,15 @@ def build(workspace: Path, progress: Progress) -> Path:
         (root / script).unlink()
         (root / script).write_text(f"INPUT({inputs})\n", encoding="utf-8")
     return place
+
+
+def _mirror() -> str:
+    """Return where this machine gets Debian's packages from."""
+    places = Path("/etc/apt").glob("sources.list*"), Path("/etc/apt/sources.list.d").glob("*")
+    for path in chain(*places):
+        if path.is_file() and (found := _MIRROR.search(path.read_text(encoding="utf-8"))):
+            return found[1]
+    raise StepError("/etc/apt names no mirror of Debian; make wheels for an index on a Debian")
 
 
 def _write_commands(place: Path) -> None:
