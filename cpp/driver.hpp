@@ -390,6 +390,7 @@ void keep_daemons(); // of plug-ins, until end_daemons_of_plugins()
 /// Ends them when no actor of ours is left, or when nothing can happen to any; `nothing_is_set`: there is no timer.
 bool end_daemons_of_plugins(bool nothing_is_set);
 PyObject* prepare_plugins(PyObject* module, PyObject* args);
+void note_switches(); // engine.cpp: from now on, when hosts go off and on
 PyObject* host_properties(PyObject* module, PyObject* name);
 PyObject* plugin_figures(PyObject* module, PyObject* unused);
 

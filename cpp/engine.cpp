@@ -148,6 +148,25 @@ PyObject* trace_is_full(PyObject* /*module*/, PyObject* /*unused*/)
   return PyBool_FromLong(sim.trace_full);
 }
 
+/// Of each time at which a host went off or on: its name, the date, and which.
+struct Switch {
+  std::string host;
+  double date;
+  bool on;
+};
+std::vector<Switch> switches;
+
+PyObject* switches_so_far(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  auto list = Ref<>::steal(PyList_New(0));
+  for (Switch const& each : switches) {
+    auto const row = Ref<>::steal(Py_BuildValue("(sdO)", each.host.c_str(), each.date, each.on ? Py_True : Py_False));
+    if (not list || not row || PyList_Append(list.get(), row.get()) != 0)
+      return nullptr;
+  }
+  return list.give();
+}
+
 PyObject* clock_now(PyObject* /*module*/, PyObject* /*unused*/)
 {
   return PyFloat_FromDouble(now());
@@ -328,6 +347,7 @@ PyMethodDef functions[] = {
     {"collect", gather, METH_NOARGS, "Totals, trace and returned values, columns as bytes."},
     {"prepare_plugins", prepare_plugins, METH_VARARGS,
      "prepare_plugins(arguments, energy): names of the plug-ins that are loaded; once the platform is."},
+    {"switches", switches_so_far, METH_NOARGS, "[(host, date, on)] of each time at which a host went off or on."},
     {"plugin_figures", plugin_figures, METH_NOARGS,
      "{plug-in: {column: bytes}} of those that have figures of their own."},
     {"host_properties", host_properties, METH_O, "host_properties(name): {host: value} of the hosts that have it."},
@@ -356,6 +376,15 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr};
 
 } // namespace
+
+/// For both back ends, once the platform is loaded.
+void note_switches()
+{
+  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts())
+    if (not host->is_on()) // by a profile that begins so
+      switches.push_back({host->get_name(), 0.0, false});
+  s4u::Host::on_onoff_cb([](s4u::Host const& host) { switches.push_back({host.get_name(), now(), host.is_on()}); });
+}
 
 } // namespace driver
 

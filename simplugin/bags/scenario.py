@@ -105,7 +105,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     found = Assessment(done, best, policy.theory, changing.changes)
     energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
     row = Row((*found.metrics(), *energy), done.result.provenance, found.best)
-    return Outcome(row, done.result, found.listings(), found.figures(), platform=changing.platform)
+    return Outcome(row, done.result, found.listings(), found.figures())
 
 
 def check(scenario: Scenario) -> tuple[Settings, PolicyMaker, dict[str, Any]]:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from simplugin.cli.displays import SimulationDisplay, spinner, standard_output
 from simplugin.cli.terminal import short
-from simplugin.errors import PlatformError, SimpluginError
+from simplugin.errors import SimpluginError
 from simplugin.figures import groups_of
 from simplugin.inputs.files import uncollected
 from simplugin.scenarios.importing import importable
@@ -141,17 +141,4 @@ def _draw_gantt(scenario: Scenario, outcome: Outcome, path: Path) -> None:
         return
     from simplugin.reports.gantt import gantt
 
-    down, groups = _down_times(scenario, outcome), groups_of(outcome.figures)
-    gantt(outcome.result, path, title=scenario.title, down=down, groups=groups)
-
-
-def _down_times(scenario: Scenario, outcome: Outcome) -> dict[str, list[tuple[float, float]]]:
-    """Return when hosts were off, as far as profiles say it."""
-    from simplugin.simulation.platform_changes import down_times
-
-    try:
-        with importable(scenario.directory):
-            platform = outcome.platform or scenario.make_platform()
-        return down_times(platform, outcome.result.clock)
-    except PlatformError:
-        return {}  # random profiles: nobody knows
+    gantt(outcome.result, path, title=scenario.title, groups=groups_of(outcome.figures))

@@ -85,8 +85,6 @@ class Outcome:
         The schedule that the Gantt chart shows, instead of the trace.
     graphs : tuple of GraphChart
         Graphs.
-    platform : Platform or path, optional
-        What was simulated on, where changes of the scenario are added to its platform.
     """
 
     row: Row
@@ -95,7 +93,6 @@ class Outcome:
     figures: tuple[Figure, ...] = ()
     schedule: ScheduleChart | None = None
     graphs: tuple[GraphChart, ...] = ()
-    platform: Any = None
 
     def _repr_html_(self) -> str:
         """Show metrics and tables in a notebook."""

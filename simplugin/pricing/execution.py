@@ -378,7 +378,7 @@ def keep_up(
     failing |= {son for _, son in ways(platform, sharing, off.difference(sharing.hosts))}
     asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)
     result = simulate(
-        changed(platform, changes, sharing),
+        _changed(platform, changes, sharing),
         [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until)],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
@@ -396,7 +396,7 @@ def keep_up(
     )
 
 
-def changed(
+def _changed(
     platform: Graph | Platform | str | os.PathLike[str],
     changes: Sequence[Change],
     sharing: Sharing,

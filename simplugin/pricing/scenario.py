@@ -25,7 +25,7 @@ from simplugin.pricing.actors.roles import cast, ticking_cast
 from simplugin.pricing.assessment import Assessment, Recovery, Stretch, events_of
 from simplugin.pricing.changes import intervals
 from simplugin.pricing.deployment import sharing_of
-from simplugin.pricing.execution import changed, keep_up, negotiate
+from simplugin.pricing.execution import keep_up, negotiate
 from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.rows import Row
 from simplugin.simulation.metrics import metrics
@@ -195,15 +195,14 @@ def _through_changes(
         raise scenario.error(str(error), "workload", "changes") from error
     stretches = [Stretch(kept, part, best) for part, best in zip(parts, optima, strict=True)]
     events = events_of(sharing, applications, [*changes, *of_platform])
-    found = Recovery(sharing, utility, kept, stretches, events)
-    return _outcome(found, kept.result, changed(platform, changes, sharing))
+    return _outcome(Recovery(sharing, utility, kept, stretches, events), kept.result)
 
 
-def _outcome(found: Assessment | Recovery, result: Result, platform: Any = None) -> Outcome:
+def _outcome(found: Assessment | Recovery, result: Result) -> Outcome:
     """Return metrics, tables and curves of a run."""
     simulated = (metric for metric in metrics(result) if metric.name in _SIMULATED)
     row = Row((*found.metrics(), *simulated), result.provenance, found.best)
-    return Outcome(row, result, found.listings(), found.figures(), platform=platform)
+    return Outcome(row, result, found.listings(), found.figures())
 
 
 def _simulation(scenario: Scenario) -> dict[str, Any]:

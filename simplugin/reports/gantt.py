@@ -252,7 +252,6 @@ def gantt(
     window: tuple[float, float] | None = None,
     title: str = "",
     groups: Sequence[str] = (),
-    down: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Chart:
     """Draw the Gantt chart of a simulation.
 
@@ -281,9 +280,6 @@ def gantt(
     groups : sequence of str
         Names in the order of their colours, such as all applications of a run, so that they are the
         same as in other charts; names that are not among them follow in natural order.
-    down : mapping of str to sequence of (float, float)
-        Host to the times at which it was off [s], for rows of hosts: those of
-        `simplugin.simulation.down_times`, or such as actors returned that turned hosts off.
 
     Returns
     -------
@@ -296,8 +292,7 @@ def gantt(
         The suffix is unknown, a name is, the window is empty, or the result has no trace.
     """
     how: Any = {"by": by, "colour": colour, "only": only, "window": window, "title": title}
-    how |= {"groups": groups, "down": down}
-    return drawn(lambda: draw_gantt(result, **how), path)
+    return drawn(lambda: draw_gantt(result, groups=groups, **how), path)
 
 
 def draw_gantt(
@@ -309,7 +304,6 @@ def draw_gantt(
     window: tuple[float, float] | None = None,
     title: str = "",
     groups: Sequence[str] = (),
-    down: Mapping[str, Sequence[tuple[float, float]]] | None = None,
 ) -> Figure:
     """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
     if by not in ("host", "actor"):
@@ -318,7 +312,7 @@ def draw_gantt(
         raise SimpluginError("the result has no trace to draw; simulate with trace=True")
     span = _span(result, window)
     layout = by_host(result, only) if by == "host" else by_actor(result, only)
-    off = {} if down is None or by == "actor" else down
+    off = result.off_times if by == "host" else {}
     return _Chart(result, layout, colouring(result, colour, groups), span, title, off).draw()
 
 
@@ -341,7 +335,7 @@ class _Chart:
     colours: Colouring
     span: tuple[float, float]
     title: str
-    down: Mapping[str, Sequence[tuple[float, float]]]
+    off: Mapping[str, Sequence[tuple[float, float]]]
 
     def draw(self) -> Figure:
         """Draw everything."""
@@ -398,7 +392,7 @@ class _Chart:
         """Hatch the times at which hosts were off."""
         layout = self.layout
         for name, centre, height in zip(layout.rows, layout.centre, layout.height, strict=True):
-            spans = [(off, back - off) for off, back in self.down.get(name, ())]
+            spans = [(off, back - off) for off, back in self.off.get(name, ())]
             if spans:
                 low = float(centre - height / 2)
                 axes.broken_barh(spans, (low, float(height)), zorder=1, **_OFF)
@@ -539,7 +533,7 @@ class _Chart:
             color="#555555",
         )
         legend = [Patch(facecolor=c, label=name) for name, c in self.colours.legend.items()]
-        if any(self.down.get(name) for name in self.layout.rows):
+        if any(self.off.get(name) for name in self.layout.rows):
             legend.append(Patch(label="off", **_OFF))
         if legend:
             axes.legend(

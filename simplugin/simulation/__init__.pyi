@@ -5,7 +5,6 @@ from .api import MessageQueue as MessageQueue
 from .options import SimGridOptions as SimGridOptions
 from .placement import Placement as Placement
 from .platform_changes import Change as Change
-from .platform_changes import down_times as down_times
 from .resolve import resolve as resolve
 from .result import HostTotals as HostTotals
 from .result import LinkTotals as LinkTotals

@@ -70,6 +70,8 @@ class Collected:
         SimGrid's options in force.
     plugins : dict of str to dict of str to float64 array
         Measurements of SimGrid's plug-ins, by plug-in and quantity; an entry a host or a link.
+    off_times : dict of str to tuple of (float, float)
+        Host to the times at which it was off [s].
     """
 
     clock: float
@@ -79,6 +81,7 @@ class Collected:
     trace: Trace
     options: dict[str, str]
     plugins: dict[str, dict[str, NDArray[np.float64]]]
+    off_times: dict[str, tuple[tuple[float, float], ...]]
 
 
 class BackEnd(Protocol):
@@ -258,6 +261,22 @@ def prepare_plugins(arguments: Sequence[str], platform: str, *, energy: bool) ->
                     "ptask_L07; choose another host_model or leave the plug-in out"
                 )
     return loaded
+
+
+def off_times(end: float) -> dict[str, tuple[tuple[float, float], ...]]:
+    """Return the times at which hosts were off until the end, by host in order of names [s]."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    since: dict[str, float] = {}
+    for host, date, on in _driver.switches():
+        if not on:
+            since.setdefault(host, date)
+        elif host in since:
+            found.setdefault(host, []).append((since.pop(host), date))
+    for host, date in since.items():
+        found.setdefault(host, []).append((date, end))
+    # A host that goes off and on at one date was not off.
+    spans = {host: tuple(each for each in found[host] if each[0] < each[1]) for host in found}
+    return {host: spans[host] for host in sorted(spans) if spans[host]}
 
 
 def plugin_figures() -> dict[str, dict[str, NDArray[np.float64]]]:

@@ -15,6 +15,7 @@ from simplugin.simulation.back_end import (
     actor_error,
     await_place,
     date_limit_error,
+    off_times,
     options_in_force,
     plugin_figures,
     prepare_plugins,
@@ -139,4 +140,5 @@ class CoroutinesBackEnd:
             trace=Trace.from_columns(raw["trace"] | {"actor_names": names}),
             options=options_in_force(),
             plugins=plugin_figures(),
+            off_times=off_times(raw["clock"]),
         )

@@ -104,43 +104,6 @@ def own_changes(
     return found
 
 
-def down_times(
-    platform: Platform | str | os.PathLike[str], until: float
-) -> dict[str, list[tuple[float, float]]]:
-    """Return when hosts are off by the profiles of a platform, for a Gantt chart.
-
-    Parameters
-    ----------
-    platform : Platform or path
-        With profiles of hosts' states. What actors turn off is not among them.
-    until : float
-        The last date [s], such as ``result.clock``.
-
-    Returns
-    -------
-    dict of str to list of (float, float)
-        Host to the dates at which it goes off and comes back, at most `until` [s].
-
-    Raises
-    ------
-    PlatformError
-        A profile is random, changes too often, or is not found.
-    """
-    described = platform if isinstance(platform, Platform) else read_platform(platform)
-    found: dict[str, list[tuple[float, float]]] = {}
-    for (host, kind), (text, period) in profiles(described).items():
-        if kind != _STATES[0]:
-            continue
-        off = None
-        for date, value in [*timeline(text, until, period), (until, 1.0)]:
-            if value <= 0:
-                off = date if off is None else off
-            elif off is not None:
-                found.setdefault(host, []).append((off, date))
-                off = None
-    return found
-
-
 def profiles(platform: Platform) -> dict[Use, Lines]:
     """Return which resources follow which lines, by resource and SimGrid's kind.
 

@@ -194,6 +194,8 @@ class Result:
     plugins : dict of str to dict of str to float64 array
         Measurements of SimGrid's plug-ins, by plug-in and quantity; an entry a host or a link, in
         the order of `hosts` or `links`.
+    off_times : dict of str to tuple of (float, float)
+        Hosts that failed or were turned off, and from when to when [s].
     provenance : dict
         Versions, back end, seed, limits, hash of the platform and of the actors, and the SimGrid
         options in force: what is needed to have the same numbers again.
@@ -206,6 +208,7 @@ class Result:
     trace: Trace
     provenance: dict[str, Any]
     plugins: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
+    off_times: dict[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Complete what depends on the end date, and let the returned values become a table."""
@@ -286,5 +289,7 @@ def _contents(result: Result) -> list[Any]:
         for each in fields(part)
         if each.name != "utilisation"  # it follows from the others
     ]
-    contents = [result.clock, returned, columns, result.provenance]
-    return [*contents, result.plugins] if result.plugins else contents
+    # Most results have neither of the last two.
+    rare = {"plugins": result.plugins, "off_times": result.off_times}
+    further = {name: each for name, each in rare.items() if each}
+    return [result.clock, returned, columns, result.provenance, *([further] if further else [])]

@@ -308,6 +308,7 @@ def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
         trace=parts["trace"],
         provenance=provenance,
         plugins=parts["plugins"],
+        off_times=parts["off_times"],
     )
 
 

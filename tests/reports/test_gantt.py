@@ -128,7 +128,9 @@ def test_hundreds_of_hosts():
 
 
 def test_times_off_are_hatched_behind_their_row(result):
-    figure = draw_gantt(result, down={"node-2": [(0.5, 1.0), (4.0, 5.0)], "idle": [(0.0, 9.0)]})
+    off = {"node-2": ((0.5, 1.0), (4.0, 5.0)), "idle": ((0.0, 9.0),)}
+    result = replace(result, off_times=off)
+    figure = draw_gantt(result)
     [off] = [each for each in collections(figure) if each.get_zorder() == 1]
     assert off.get_hatch()
     spans = [path.vertices[:, 0] for path in off.get_paths()]
@@ -138,7 +140,7 @@ def test_times_off_are_hatched_behind_their_row(result):
     assert (heights.min() + heights.max()) / 2 == pytest.approx(layout.centre[row])
     legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert legend[-1] == "off"
-    assert len(collections(draw_gantt(result, by="actor", down={"node-2": [(0.5, 1.0)]}))) == 4
+    assert len(collections(draw_gantt(result, by="actor"))) == 4
 
 
 UNTRACED = {"trace": (), "provenance": {"trace": False}}

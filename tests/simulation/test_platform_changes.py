@@ -17,7 +17,7 @@ from simplugin.pricing.changes import Change, changing, intervals
 from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.pricing.execution import keep_up
 from simplugin.pricing.policies.market import Market
-from simplugin.simulation.platform_changes import down_times, own_changes
+from simplugin.simulation.platform_changes import own_changes
 from simplugin.workloads import AlphaFair, Application
 
 LOG = AlphaFair(1.0)
@@ -93,17 +93,6 @@ def test_simgrid_sees_the_same_capacities(file):
     np.testing.assert_allclose(seen, told)
     # All of them change.
     assert np.all(np.ptp(seen, axis=0) > 0)
-
-
-def test_hosts_are_off_when_simgrid_says_so(file):
-    dates = np.arange(0.25, 40.0, 0.5).tolist()
-    result = simulate(file, [("m", watch, ("m", "a", "b"), (), dates)], trace=False)
-    off = np.reshape(result.value_of("watch"), (len(dates), -1))[:, 2] == 0
-    found = down_times(file, 40.0)
-    assert [*found] == ["b"]
-    assert [any(start <= date < end for start, end in found["b"]) for date in dates] == off.tolist()
-    assert found["b"][-1][1] <= 40.0
-    assert down_times(read_platform(file), 2.5) == {"b": [(0.0, 1.0)]}
 
 
 def test_each_change_changes_something(file):
@@ -269,3 +258,13 @@ def test_simgrids_example_of_failures(shared_data):
         found.setdefault(change.resource, []).append((change.date, change.capacity))
     assert found == FAILURES
     assert len(intervals(sharing, applications, [], 60.0, file)) == 12
+
+
+def test_hosts_are_off_when_an_actor_sees_it(file):
+    dates = np.arange(0.25, 40.0, 0.5).tolist()
+    result = simulate(file, [("m", watch, ("m", "a", "b"), (), dates)], trace=False)
+    seen = np.reshape(result.value_of("watch"), (len(dates), -1))[:, 2] == 0
+    [(host, spans)] = result.off_times.items()
+    told = [any(start <= date < end for start, end in spans) for date in dates]
+    # The simulation ends at the last date.
+    assert (host, told[:-1]) == ("b", seen.tolist()[:-1])

@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from xml_zones import zone_xml
 
+from simplugin import Host, Platform, Zone
 from simplugin.errors import SimpluginError
 from simplugin.simulation import Placement, Result, simulate
 from simplugin.simulation.digests import canonical_bytes
@@ -233,3 +234,19 @@ def test_canonical_bytes_of_what_holds_itself() -> None:
 def test_no_canonical_bytes() -> None:
     with pytest.raises(SimpluginError, match="lock"):
         canonical_bytes([threading.Lock()])
+
+
+async def switches(me):
+    host = me.host_by_name("b")
+    for date, on in ((1.0, False), (2.5, True), (3.0, False), (3.0, True), (4.0, False)):
+        await me.sleep_until(date)
+        (host.turn_on if on else host.turn_off)()
+    await me.sleep_until(6.0)
+
+
+@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
+def test_hosts_that_actors_turn_off_are_known(back_end):
+    platform = Platform(Zone("z", "Full", [Host("a", 1e9), Host("b", 1e9)]))
+    result = simulate(platform, [("a", switches)], back_end=back_end)
+    assert result.off_times == {"b": ((1.0, 2.5), (4.0, 6.0))}
+    assert dataclasses.replace(result, off_times={}) != result

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import (
     Collected,
+    off_times,
     options_in_force,
     plugin_figures,
     prepare_plugins,
@@ -104,8 +105,9 @@ class ThreadsBackEnd:
         """Hand over totals, trace and returned values."""
         world, record = self._world, self._record
         error, hosts, links = world.error, list(world.hosts), list(world.links)
+        clock = world.now if error is None or error.clock is None else error.clock
         return Collected(
-            clock=world.now if error is None or error.clock is None else error.clock,
+            clock=clock,
             returned=[
                 (actor.name, actor.host.name, actor.value, _state_of(actor))
                 for actor in world.actors
@@ -115,6 +117,7 @@ class ThreadsBackEnd:
             trace=record.trace([actor.name for actor in world.actors]),
             options=options_in_force(),
             plugins=plugin_figures(),
+            off_times=off_times(clock),
         )
 
 
