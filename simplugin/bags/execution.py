@@ -12,7 +12,7 @@ from simplugin.bags.actors.messages import Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.actors.periodic import Duty, periodic_host
 from simplugin.bags.policy import BUFFER, Place, Policy
-from simplugin.errors import DeadlockError, InfeasibleError, WorkloadError
+from simplugin.errors import DeadlockError, WorkloadError
 from simplugin.inputs.places import shown
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
@@ -124,7 +124,8 @@ def execute(
         of the bandwidth to it; 1 by default.
     buffer : int
         Tasks that the buffer of a node holds. Where tasks are bundled, or each application has
-        schedulers of its own, each type has its part of it, and one task at least.
+        schedulers of its own, or hosts are restricted and there is no plan, each type has its
+        part of it, and one task at least.
     delays : float64, shape (n_hosts,), optional
         When each node first asks for tasks [s]; 0 without.
     others : sequence of Placement
@@ -149,9 +150,10 @@ def execute(
     ------
     WorkloadError
         The buffer, the patience, a delay or a bias is out of its range, there is not one plan,
-        delay or bias for each host, or `known` is another tree.
+        delay or bias for each host, `known` is another tree, or an application is restricted to
+        a host that is not in the tree.
     InfeasibleError
-        No host computes.
+        No host computes an application or, if tasks are bundled, all of them.
     """
     known = known or tree
     _check(tree, bags, known, policy, buffer, bias, delays)
@@ -245,8 +247,7 @@ def _check(
             raise WorkloadError(f"{name} is {shown(value)}; give a {kind.__name__}")
     if whole("buffer", buffer) > MOST_TASKS:
         raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks, 1 to {MOST_TASKS}")
-    if not np.any(tree.speed > 0):
-        raise InfeasibleError("no host computes; give a host of the tree a speed above 0")
+    bags.allowed(tree.hosts, tree.speed, bundled=policy.bundled)
     shortest = float(np.sum(bags.flop * bags.count)) / float(tree.speed.sum())
     if not policy.period * _MOST_LOOKS > shortest:
         raise WorkloadError(
@@ -285,6 +286,9 @@ def _stations(
     capacity = buffer
     if policy.bundled or policy.parallel:
         capacity = max(buffer // bags.n_applications, 1)
+    elif bags.hosts is not None and not policy.plans and policy.planner is None:
+        # A child that asks for some types only must not wait for a slot that holds another one.
+        capacity = max(buffer, bags.n_applications)
     factors = np.ones((known.n_hosts, 2)) if bias is None else bias
     dates = np.zeros(known.n_hosts) if delays is None else delays
     supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
@@ -293,7 +297,11 @@ def _stations(
             Station(
                 Place.of(known, host),
                 line,
-                supply.known(float(known.speed[host]), known.bandwidth[list(children)].tolist()),
+                supply.known(
+                    float(known.speed[host]),
+                    known.bandwidth[list(children)].tolist(),
+                    known.hosts[host],
+                ),
                 capacity,
                 supply if host == 0 else None,
                 (float(factors[host, 0]), *factors[list(children), 1].tolist()),

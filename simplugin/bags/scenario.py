@@ -19,6 +19,7 @@ from simplugin.bags.trees import tree_of
 from simplugin.errors import (
     InfeasibleError,
     PlatformError,
+    ScenarioError,
     SimpluginError,
     WorkloadError,
 )
@@ -84,6 +85,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         measured = measure(tree, bags, platform=platform, progress=progress, **how)
     try:
         best = steady_state(measured, bags)
+    except WorkloadError as error:
+        raise _at_application(scenario, error) from error
     except InfeasibleError as error:
         raise scenario.error(str(error), "workload", "applications") from error
     draws = np.random.default_rng(scenario.simulation.seed)
@@ -127,9 +130,16 @@ def _bags(scenario: Scenario) -> Bags:
     try:
         return Bags.of(applications, COUNT)
     except WorkloadError as error:
-        names = [each.name for each in applications]
-        place = [names.index(error.application)] if error.application in names else []
-        raise scenario.error(str(error), "workload", "applications", *place) from error
+        raise _at_application(scenario, error) from error
+
+
+def _at_application(scenario: Scenario, error: WorkloadError) -> ScenarioError:
+    """Return an error at the application that it names."""
+    names = [each.name for each in scenario.workload.applications]
+    place: list[str | int] = []
+    if error.application in names:
+        place = [names.index(error.application), *([error.argument] if error.argument else [])]
+    return scenario.error(str(error), "workload", "applications", *place)
 
 
 def _tree(scenario: Scenario, platform: Platform | Path) -> Tree:

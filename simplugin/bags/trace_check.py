@@ -25,8 +25,8 @@ def trace_violations(
     Nothing but the trace, the tree and the bags is looked at: no host sends two tasks at a time,
     or computes two; no buffer holds more tasks than it may; no transfer is faster than its link,
     no computation faster than its host, and neither all transfers of a port nor all computations
-    of a host; nothing is computed or sent before it has arrived; each host computes what is said
-    of it; and all tasks are computed, once.
+    of a host; nothing is computed or sent before it has arrived; no host computes an application
+    that it may not; each host computes what is said of it; and all tasks are computed, once.
 
     Parameters
     ----------
@@ -51,6 +51,7 @@ def trace_violations(
     slack = SAME * execution.result.clock
     found = list(_fast(execution, moves, slack))
     found += _early(execution, moves, slack)
+    found += _forbidden(execution, moves)
     found += _amounts(execution, moves)
     found += _numbers(execution, moves)
     if not parallel:
@@ -153,6 +154,16 @@ def _early(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
         if held.size and held.min() < -SAME * max(float(moves.byte[come].sum()), 1.0):
             date = float(dates[order][int(np.argmin(held))])
             yield f"host {name!r} has used data at {date:g} s that has not arrived"
+
+
+def _forbidden(execution: Execution, moves: _Moves) -> Iterator[str]:
+    """Find hosts that compute applications that they may not."""
+    bags = execution.bags
+    for name in np.unique(moves.worker).tolist():
+        computed = set(moves.application[moves.worker == name].tolist())
+        for application, may in zip(bags.names, bags.may_compute(name), strict=True):
+            if application in computed and not may:
+                yield f"host {name!r} computes tasks of {application!r}, which it may not"
 
 
 def _amounts(execution: Execution, moves: _Moves) -> Iterator[str]:

@@ -83,21 +83,11 @@ class TreeFlows:
     """
 
     def __init__(self, tree: Tree, bags: Bags, port: Port = "single") -> None:
-        if not np.any(tree.speed > 0):
-            raise InfeasibleError(
-                f"no host of the tree of {tree.hosts[0]!r} computes; give one a speed above 0"
-            )
         self.tree, self.bags, self.port = tree, bags, port
         self.levels = _levels(tree)
-        self.allowed = bags.allowed(tree.hosts) & (tree.speed > 0)[:, None]
+        self.allowed = bags.allowed(tree.hosts, tree.speed)
         self.computing = np.flatnonzero(self.allowed.any(axis=1))
         power = self.gather(np.where(self.allowed, tree.speed[:, None], 0.0))
-        if not np.all(power[0] > 0):
-            name = bags.names[int(np.argmin(power[0] > 0))]
-            raise InfeasibleError(
-                f"no host of the tree of {tree.hosts[0]!r} that computes may compute application"
-                f" {name!r}; add one to its hosts"
-            )
         self.useful = power > 0
         of_any = self.useful.any(axis=1)
         self.levels = [level[of_any[level]] for level in self.levels]
@@ -228,9 +218,7 @@ class TreeFlows:
     def row_unit(self) -> Floats:
         """Unit of each row: none for shares, tasks/s for balances."""
         unit = np.ones(self.n_rows)
-        unit[self.first_balance : self.first_throughput] = self.unit[
-            self.flow[self.passing]
-        ]
+        unit[self.first_balance : self.first_throughput] = self.unit[self.flow[self.passing]]
         unit[self.first_throughput :] = self.lower
         return unit
 

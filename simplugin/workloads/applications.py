@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.units import parse_size, parse_time, parse_work
 from simplugin.workloads.parameter_ranges import number, numbers, texts, whole
 
@@ -225,13 +225,20 @@ class Bags:
         hosts = self.hosts or [None] * self.n_applications
         return [each is None or host in each for each in hosts]
 
-    def allowed(self, hosts: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which of some hosts may compute which applications.
+    def allowed(
+        self, hosts: Sequence[str], speed: NDArray[np.float64], *, bundled: bool = False
+    ) -> NDArray[np.bool_]:
+        """Return which hosts of a tree compute which applications.
 
         Parameters
         ----------
         hosts : sequence of str
-            All hosts of a tree.
+            Names of all hosts.
+        speed : float64, shape (n_hosts,)
+            Of each host [flop/s]; 0 for one that computes nothing.
+        bundled : bool
+            True if tasks of all applications travel together, so that a host computes all of
+            them or none.
 
         Returns
         -------
@@ -241,6 +248,8 @@ class Bags:
         ------
         WorkloadError
             An application is restricted to a host that is none of them.
+        InfeasibleError
+            An application, or a bundle, has no host that computes it.
         """
         found = np.ones((len(hosts), self.n_applications), dtype=bool)
         number = {name: at for at, name in enumerate(hosts)}
@@ -257,6 +266,25 @@ class Bags:
                     )
             found[:, kind] = False
             found[[number[name] for name in chosen], kind] = True
+        found &= (speed > 0)[:, None]
+        if not found.any():
+            raise InfeasibleError(
+                f"no host of the tree of {hosts[0]!r} computes; give one a speed above 0"
+            )
+        if not np.all(found.any(axis=0)):
+            name = self.names[int(np.argmin(found.any(axis=0)))]
+            raise InfeasibleError(
+                f"no host of the tree of {hosts[0]!r} that computes may compute application"
+                f" {name!r}; add one to its hosts"
+            )
+        if bundled:
+            found &= found.all(axis=1, keepdims=True)
+            if not found.any():
+                raise InfeasibleError(
+                    f"no host of the tree of {hosts[0]!r} may compute all of"
+                    f" {', '.join(map(repr, self.names))}, so that none computes a bundle of one"
+                    " task of each; give them a host in common, or choose another policy"
+                )
         return found
 
 

@@ -92,9 +92,11 @@ def test_in_fractions(seed):
     exact = exact_steady_state(tree, bags)
     want = fairest_over_paths(tree, bags)
     assert np.array(exact.throughput, dtype=float) / bags.weight == pytest.approx(want, rel=1e-7)
-    assert sum(exact.port_price) + sum(
-        price * int(speed) for price, speed in zip(exact.cpu_price, tree.speed, strict=True)
-    ) == exact.fair
+    assert (
+        sum(exact.port_price)
+        + sum(price * int(speed) for price, speed in zip(exact.cpu_price, tree.speed, strict=True))
+        == exact.fair
+    )
 
 
 def test_one_application_on_some_hosts():

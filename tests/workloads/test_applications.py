@@ -73,7 +73,11 @@ def test_hosts_that_may_compute():
     assert Bags.of([plain], 5).hosts is None
     bags = Bags.of([plain, some], 5)
     assert bags.hosts == (None, ("m", "n"))
-    assert bags.allowed(["n", "o", "m"]).tolist() == [[True, True], [True, False], [True, True]]
+    assert bags.allowed(["n", "o", "m"], np.ones(3)).tolist() == [
+        [True, True],
+        [True, False],
+        [True, True],
+    ]
     assert bags.may_compute("o") == [True, False]
     assert Bags(("a", "b"), 1, 1, 1, 1, {"b": ["m"]}).hosts == (None, ("m",))
     for hosts, message in (({"c": ["m"]}, "'c', which is no application"), ([["m"]], "each of 2")):

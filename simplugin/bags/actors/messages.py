@@ -78,16 +78,19 @@ class Supply:
             return [max(map(math.ceil, (count / self._share).tolist()))]
         return [int(count[each]) for each in self.applications]
 
-    def known(self, speed: float, bandwidth: list[float]) -> Known:
-        """Return what a node knows that has measured these."""
+    def known(self, speed: float, bandwidth: list[float], host: str = "") -> Known:
+        """Return what the node of a host knows that has measured these."""
         bags = self.bags
+        may, restricted = bags.may_compute(host), bags.hosts is not None
         if self.bundled:
             share = self._share
             flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
-            return Known([flop], [byte], [1.0], speed, bandwidth)
+            return Known([flop], [byte], [1.0], speed, bandwidth, [all(may)], restricted)
         chosen = list(self.applications)
         flops, bytes_ = bags.flop[chosen].tolist(), bags.byte[chosen].tolist()
-        return Known(flops, bytes_, bags.weight[chosen].tolist(), speed, bandwidth)
+        weights = bags.weight[chosen].tolist()
+        may = [may[each] for each in chosen]
+        return Known(flops, bytes_, weights, speed, bandwidth, may, restricted)
 
     def parcel(self, kind: int, number: int, tag: tuple[float, ...]) -> Parcel:
         """Return the parcel of a type with a number from 0 on."""

@@ -44,13 +44,14 @@ class Node:
         self.is_asking, self.was_asked = True, False
         if station.plan is not None:
             self.state.plan = fitted(station.plan, station.capacity)
+            self._learn_from_plan()
 
     # ---- what happens ----
 
     def open(self) -> None:
         """Begin: the worker asks for its first task."""
         self.is_open = True
-        if self.state.known.speed > 0:
+        if self.state.known.computes:
             self._request(WORKER)
         self._drop_what_nobody_gets()
         self.look()
@@ -60,6 +61,7 @@ class Node:
         state = self.state
         state.given = [[-each for each in row] for row in owed(state)]
         state.plan = fitted(plan, state.capacity)
+        self._learn_from_plan()
         for target in range(1, len(state.asked)):
             self._loosen(target)
         if self.is_open:
@@ -75,6 +77,8 @@ class Node:
                 continue
             for _ in range(number):
                 self._request(target)
+            if number and len(asked) == len(self.announced):
+                self.state.can[target][kind] = True
             if typed:
                 self.state.wanted[target][kind] += number
             else:
@@ -152,9 +156,11 @@ class Node:
         """Return how many tasks to request: a single number, or one for each type."""
         state = self.state
         # A node that cannot compute asks only for others, so that no task goes where none computes.
-        if all(state.ended) or not (state.known.speed > 0 or self.was_asked):
+        if all(state.ended) or not (state.known.computes or self.was_asked):
             return [0]
         room = state.capacity - self._held() - sum(self.pending)
+        if state.known.restricted and state.plan is None and len(state.ended) > 1:
+            return self._for_whom_it_may(room)
         slots = self._slots()
         if not slots:
             return [max(room, 0)]
@@ -165,6 +171,29 @@ class Node:
         for kind, slot in enumerate(slots):
             free = 0 if state.ended[kind] else slot - held[kind] - self.pending[kind]
             asked.append(max(min(free, room), 0))
+            room -= asked[kind]
+        return asked
+
+    def _for_whom_it_may(self, room: int) -> list[int]:
+        """Return how many tasks of each type to request without a plan, of those computed below.
+
+        Each has the same part of the buffer, or a type that few hosts compute would fill it. Of
+        what there is room for, the type goes first of which least came.
+        """
+        state = self.state
+        rows = state.can if state.known.computes else state.can[1:]
+        below = map(any, zip(*rows, strict=True))
+        wanted = [can and not end for can, end in zip(below, state.ended, strict=True)]
+        kinds = [kind for kind, is_wanted in enumerate(wanted) if is_wanted]
+        came = [sum(column) for column in zip(state.stock, *state.given, strict=True)]
+        kinds.sort(key=lambda kind: (came[kind] + self.pending[kind]) / state.known.weight[kind])
+        asked = [0] * len(wanted)
+        for place, kind in enumerate(kinds):
+            slot = (state.capacity + len(kinds) - 1 - place) // len(kinds)
+            held = state.stock[kind] + self.pending[kind]
+            if self.outgoing is not None and self.outgoing.parcel.kind == kind:
+                held += 1
+            asked[kind] = max(min(slot - held, room), 0)
             room -= asked[kind]
         return asked
 
@@ -189,6 +218,7 @@ class Node:
             target, kind = choice
             free = target == WORKER or state.port_free
             right = min(choice) >= 0 and state.stock[kind] and state.asked[target] and free
+            right = right and state.can[target][kind]
         except (IndexError, TypeError, ValueError):
             right = False
         if not right:
@@ -245,6 +275,14 @@ class Node:
         other = wanted.index(max(wanted))
         wanted[other] -= 1
         return other
+
+    def _learn_from_plan(self) -> None:
+        """Note that children compute what a plan gives them, when types are restricted."""
+        state = self.state
+        if state.plan is None or not state.known.restricted:
+            return
+        for can, rates in zip(state.can[1:], state.plan.rates[1:], strict=True):
+            can[:] = [known or rate > 0 for known, rate in zip(can, rates, strict=True)]
 
     def _loosen(self, target: int) -> None:
         """Let any type serve a child's requests for types that the plan does not give it.

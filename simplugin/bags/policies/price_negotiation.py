@@ -321,6 +321,14 @@ class _Negotiator:
         """Return the neighbour whose message it needs next."""
         return self.waiting[0] if self.waiting else PARENT
 
+    def _worker(self, posted: Posted) -> list[Point]:
+        """Return the curve of the node's own CPU."""
+        known = self.known
+        if not all(known.allowed):
+            prices = zip(posted.prices, known.allowed, strict=True)
+            posted = replace(posted, prices=tuple(price if may else 0.0 for price, may in prices))
+        return worker_points(known.speed, known.flop, known.byte, posted)
+
     def _down(self, messages: Sequence[Down]) -> Posts:
         """Return messages to the children, whose answers are awaited unless it is settled."""
         posts = list(enumerate(messages, 1))
@@ -415,7 +423,7 @@ class Follower(_Negotiator):
             return self._judge(answers)
         known, posted = self.known, self.heard
         offers = [each for each in answers if isinstance(each, Offer)]
-        worker = worker_points(known.speed, known.flop, known.byte, posted)
+        worker = self._worker(posted)
         curve = node_curve(worker, [each.points for each in offers], known.bandwidth, posted)
         kept, loss = condensed(curve.points, posted)
         self.rounds.append(Round(curve, tuple(kept)))
@@ -514,7 +522,7 @@ class Leader(_Negotiator):
     def _next_round(self, offers: Sequence[Offer]) -> Posts:
         """Answer prices by the curves; then post new prices, or award."""
         known, posted, terms = self.known, self.posted, self.terms
-        worker = worker_points(known.speed, known.flop, known.byte, posted)
+        worker = self._worker(posted)
         parts = [worker, *(each.points for each in offers)]
         shares, does = best_response(worker, parts[1:], known.bandwidth, posted)
         value = worth(does, posted)

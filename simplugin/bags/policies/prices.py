@@ -189,6 +189,7 @@ def negotiate_prices(
     .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
+    bags.allowed(tree.hosts, tree.speed)
     nodes = [
         negotiator(Known.of(tree, bags, host), is_root=host == 0, terms=terms, sieve=sieve)
         for host in range(tree.n_hosts)

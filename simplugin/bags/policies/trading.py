@@ -126,7 +126,7 @@ def port_room(rates: Rates) -> float:
 
 def fillable(rates: Rates, low: int) -> float:
     """Return how many more tasks of a type the node itself can compute [tasks/s]: gap filling."""
-    return cpu_room(rates) / rates.known.flop[low]
+    return cpu_room(rates) / rates.known.flop[low] if rates.known.allowed[low] else 0.0
 
 
 def has_trade(known: Known, high: int, low: int) -> bool:
@@ -150,6 +150,8 @@ def tradable(rates: Rates, high: int, low: int) -> float:
     """
     flop, byte = rates.known.flop, rates.known.byte
     if rates.is_root or not rates.compute[high] or not has_trade(rates.known, high, low):
+        return 0.0
+    if not rates.known.allowed[low]:
         return 0.0
     denser = flop[low] / byte[low] - flop[high] / byte[high]
     return min(rates.compute[high] * byte[high], cpu_room(rates) / denser)
@@ -373,6 +375,8 @@ def root_limit(rates: Rates, question: Question, excess: float) -> float:
     \varepsilon_H c^{(H)}` and throughputs at most equal afterwards.
     """
     (high, low), flop, weight = question, rates.known.flop, rates.known.weight
+    if not rates.known.allowed[low]:
+        return 0.0
     equal = excess / (1 / weight[high] + flop[high] / (flop[low] * weight[low]))
     return min(rates.compute[high], equal)
 
