@@ -304,10 +304,15 @@ class Node:
         for kind, over in enumerate(state.ended):
             if over and not self.announced[kind] and not state.stock[kind] and kind != sending:
                 self.announced[kind] = True
-                for target, child in enumerate(self.station.place.children, 1):
+                for target in range(1, len(state.asked)):
                     self._withdraw(target, kind)
-                    box = self.me.mailbox(tasks_for(child, self.station.line))
-                    box.put_detached(kind, message_size(1))
+                    self._announce(target, kind)
+
+    def _announce(self, target: int, kind: int) -> None:
+        """Notify a child that a type has ended."""
+        child = self.station.place.children[target - 1]
+        box = self.me.mailbox(tasks_for(child, self.station.line))
+        box.put_detached(kind, message_size(1))
 
     def _withdraw(self, target: int, kind: int) -> None:
         """Forget a child's requests for a type that has ended, as the child itself does."""
