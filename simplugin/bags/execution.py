@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
-from simplugin.workloads.parameter_ranges import whole
+from simplugin.workloads.parameter_ranges import one_of, whole
 
 if TYPE_CHECKING:
     import os
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
+
+# What travels: data down the tree, or results up.
+Direction = Literal["data", "results"]
 
 # From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
 COARSE, PRECISION = 2.0**23, 1e-6
@@ -63,7 +66,7 @@ class Execution:
     computed : int64, shape (n_hosts, n_applications)
         Tasks of each application that each host computed.
     port_busy : float64, shape (n_hosts,)
-        Time for which each host's port was sending [s].
+        Time for which each host's port was sending, or receiving results [s].
     first : float
         When the first task was handed out [s].
     most : int64, shape (n_hosts,)
@@ -72,6 +75,8 @@ class Execution:
         The simulation's.
     lost : int
         Tasks, or macro-tasks, that were lost with hosts that failed and were handed out again.
+    direction : {"data", "results"}
+        Whether data travelled down, or results up.
     """
 
     tree: Tree
@@ -84,6 +89,7 @@ class Execution:
     most: NDArray[np.int64]
     result: Result
     lost: int = 0
+    direction: Direction = "data"
 
 
 def execute(
@@ -101,6 +107,7 @@ def execute(
     trace: bool = False,
     failures: bool = False,
     patience: float | None = None,
+    direction: Direction = "data",
     **simulation: Any,
 ) -> Execution:
     """Execute all tasks of some bags on a simulated tree.
@@ -143,6 +150,12 @@ def execute(
     patience : float, optional
         With failures: after how long without an answer a host is held to be off [s]. As long as
         an average task takes on an average host, without.
+    direction : {"data", "results"}
+        ``data``: the data of tasks travel down, and results are negligible. ``results``: the bytes
+        of tasks are those of their results, which travel up to the root and are counted when they
+        are there; tasks are messages of some bytes. A port then receives one result at a time;
+        handing out a task books it for the time of the result. A node holds up to `buffer` results,
+        one more that was on its way, and one of its own. The tree has the bandwidths upwards.
     **simulation
         Further arguments of `simulate`.
 
@@ -150,8 +163,8 @@ def execute(
     ------
     WorkloadError
         The buffer, the patience, a delay or a bias is out of its range, there is not one plan,
-        delay or bias for each host, `known` is another tree, or an application is restricted to
-        a host that is not in the tree.
+        delay or bias for each host, `known` is another tree, hosts fail where results travel, or
+        an application is restricted to a host that is not in the tree.
     InfeasibleError
         No host computes an application or, if tasks are bundled, all of them.
     """
@@ -161,7 +174,12 @@ def execute(
         patience = float(np.mean(bags.flop) / np.mean(tree.speed[tree.speed > 0]))
     elif not patience > 0:
         raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
+    one_of("direction", direction, get_args(Direction))
+    if failures and direction == "results":
+        raise WorkloadError("results cannot travel where hosts fail; give direction='data'")
     stations = _stations(known, bags, policy, buffer, bias, delays)
+    if direction == "results":
+        stations = [tuple(replace(line, results=True) for line in lines) for lines in stations]
     placements = _placements(tree, stations, policy, patience if failures else None)
     result = _simulated(
         tree.platform() if platform is None else platform,
@@ -171,7 +189,8 @@ def execute(
         trace=trace,
         **simulation,
     )
-    return _execution(tree, bags, policy.name, _named(result, bags), failures=failures)
+    done = _execution(tree, bags, policy.name, _named(result, bags), failures=failures)
+    return replace(done, direction=direction)
 
 
 def _simulated(
@@ -332,6 +351,8 @@ def _execution(tree: Tree, bags: Bags, policy: str, result: Result, *, failures:
         done = [
             (part, number[name]) for name, lines in book for each in lines for part in each.done
         ]
+        if returned := [each for line in book[0][1] for each in line.returned]:
+            done = [(part, number[name]) for name, part in returned]
     which = np.array([part[0] for part, _ in done], dtype=np.int64)
     date = np.array([part[2] for part, _ in done], dtype=np.float64)
     computed = np.zeros((tree.n_hosts, bags.n_applications), dtype=np.int64)

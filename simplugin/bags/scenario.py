@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from simplugin.bags.assessment import Assessment
-from simplugin.bags.execution import execute
+from simplugin.bags.execution import Direction, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES
@@ -60,12 +60,16 @@ class Settings(Section):
         Largest relative error of measurements.
     shuffle : bool
         True if first requests come in a random order.
+    direction : {"data", "results"}
+        Whether the data of tasks travel down, or their results up; their bytes are those of what
+        travels.
     """
 
     buffer: Annotated[int, Field(ge=1)] = BUFFER
     measure: bool = True
     errors: Annotated[float, Field(ge=0, lt=1)] = 0.0
     shuffle: bool = False
+    direction: Direction = "data"
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
@@ -78,6 +82,9 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     platform = scenario.make_platform()
     tree = _tree(scenario, platform)
     changing = _changing(scenario, platform, tree)
+    if changing.fails and settings.direction == "results":
+        message = "results cannot travel where hosts or links fail"
+        raise scenario.error(message, *PATH, "direction", remedy="let nothing fail")
     measured = tree
     if settings.measure:
         # Before anything changes, as is the optimum.
@@ -102,6 +109,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         buffer=settings.buffer,
         delays=first_request_delays(tree, draws) if settings.shuffle else None,
         failures=changing.fails,
+        direction=settings.direction,
         progress=progress,
         **given,
     )

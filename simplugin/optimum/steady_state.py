@@ -89,7 +89,7 @@ class TreeFlows:
         self.computing = np.flatnonzero(self.allowed.any(axis=1))
         power = self.gather(np.where(self.allowed, tree.speed[:, None], 0.0))
         self.useful = np.asarray(power > 0)
-        of_any = self.useful.any(axis=1)
+        of_any = np.asarray(self.useful.any(axis=1))
         self.levels = [level[of_any[level]] for level in self.levels]
         self.edges = np.flatnonzero(of_any[1:]) + 1
         branching = np.zeros(tree.n_hosts, dtype=bool)

@@ -140,6 +140,8 @@ class Station:
         When it sends its first request [s].
     plan : NodePlan, optional
         Its plan if it does not negotiate one.
+    results : bool
+        True if results travel, up to the root, in place of data.
     disk : list of NodePlan
         The negotiated plan, which outlives a failure of its host.
     """
@@ -152,6 +154,7 @@ class Station:
     bias: tuple[float, ...]
     delay: float
     plan: NodePlan | None
+    results: bool = False
     disk: list[NodePlan] = field(default_factory=list)
 
 
@@ -177,6 +180,29 @@ class Shipment:
     passed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A result on its way to the root.
+
+    Attributes
+    ----------
+    host : str
+        Where it was computed.
+    parcel : Parcel
+        The task, with the size of its result.
+    child, line : str, int
+        The node that sends it.
+    date : float
+        When that began to wait for its parent's port [s].
+    """
+
+    host: str
+    parcel: Parcel
+    child: str
+    line: int
+    date: float
+
+
 @dataclass
 class Deeds:
     """Record of a node.
@@ -185,8 +211,11 @@ class Deeds:
     ----------
     done : list of (int, int, float)
         Of each task computed here: its application, its number there, and when it ended [s].
+    returned : list of (str, (int, int, float))
+        Of the root, where results travel: of each task the host that computed it, and as in
+        `done`, with the date at which its result was there [s].
     port_busy : float
-        Time for which its port was sending [s].
+        Time for which its port was sending, or receiving results [s].
     first : float
         When it handed out its first task [s]; inf for never.
     most : int
@@ -198,6 +227,7 @@ class Deeds:
     """
 
     done: list[tuple[int, int, float]] = field(default_factory=list)
+    returned: list[tuple[str, tuple[int, int, float]]] = field(default_factory=list)
     port_busy: float = 0.0
     first: float = float("inf")
     most: int = 0
@@ -213,6 +243,11 @@ def tasks_for(name: str, line: int) -> str:
 def requests_of(name: str, line: int) -> str:
     """Return the mailbox in which a parent gets a node's requests."""
     return f"requests of {name}" if not line else f"requests of {name}, {line}"
+
+
+def results_for(name: str) -> str:
+    """Return the mailbox in which a node gets results, of all lines."""
+    return f"results for {name}"
 
 
 def look_of(name: str) -> str:

@@ -11,7 +11,7 @@ from simplugin.bags.policy import WORKER, NodePlan, NodeState, message_size, owe
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from simplugin.bags.actors.messages import Parcel, Station
+    from simplugin.bags.actors.messages import Parcel, Returned, Station
     from simplugin.bags.policy import Choice, Policy
     from simplugin.simulation.api import Activity, Actor
 
@@ -42,6 +42,11 @@ class Node:
         self.is_open = False
         self.work, self.port, self.ask, self.over, self.ready = (me.semaphore(0) for _ in range(5))
         self.is_asking, self.was_asked = True, False
+        # Results that wait for the parent's port, and the number of those that are to come.
+        self.outbox: deque[Returned] = deque()
+        self.missing = 0
+        # Each time that one has gone, both who may wait for room look again.
+        self.out, self.worker_space, self.port_space = (me.semaphore(0) for _ in range(3))
         if station.plan is not None:
             self.state.plan = fitted(station.plan, station.capacity)
             self._learn_from_plan()
@@ -104,7 +109,8 @@ class Node:
         state.arrivals.append(parcel.kind)
         state.passed.append(shipment.passed)
         state.tag = parcel.tag
-        self.deeds.most = max(self.deeds.most, self._held())
+        if not self.station.results:
+            self.deeds.most = max(self.deeds.most, self._held())
         self.look()
 
     def end(self, kind: int) -> None:
@@ -135,6 +141,38 @@ class Node:
             measured = parcel.byte / duration * self.station.bias[target]
             self.state.known.bandwidth[target - 1] = measured
         self.look()
+
+    def collect(self, result: Returned, target: int, duration: float) -> None:
+        """Take in a result from a child."""
+        self.missing -= 1
+        self.deeds.port_busy += duration
+        if duration > 0 and result.parcel.byte > 0:
+            measured = result.parcel.byte / duration * self.station.bias[target]
+            self.state.known.bandwidth[target - 1] = measured
+        self.keep(result)
+
+    def keep(self, result: Returned) -> None:
+        """Note that a result is here: at its end, or to go on."""
+        if self.state.is_root:
+            parts = [(each, number, self.me.now) for each, number, _ in result.parcel.parts]
+            self.deeds.returned += [(result.host, part) for part in parts]
+        else:
+            self.outbox.append(result)
+            self.deeds.most = max(self.deeds.most, len(self.outbox))
+            self.out.release()
+        self.look()
+
+    def returned(self) -> None:
+        """Note that the oldest result has gone."""
+        self.outbox.popleft()
+        self.worker_space.release()
+        self.port_space.release()
+        self.look()
+
+    @property
+    def is_full(self) -> bool:
+        """True if no further result has room; the root has room for all."""
+        return not self.state.is_root and len(self.outbox) >= self.state.capacity
 
     # ---- what it does ----
 
@@ -239,6 +277,7 @@ class Node:
             self.work.release()
             return
         state.port_free = False
+        self.missing += self.station.results
         self.outgoing = Shipment(target, self._asked_for(target, kind), parcel, passed)
         self.port.release()
 
@@ -325,7 +364,8 @@ class Node:
 
     def _is_over(self) -> bool:
         """Return True if there is nothing left to do."""
-        return self.in_hand is None and self.outgoing is None and all(self.announced)
+        is_idle = self.in_hand is None and self.outgoing is None
+        return is_idle and all(self.announced) and not self.outbox and not self.missing
 
     def _request(self, target: int) -> None:
         """Count a request."""
@@ -334,8 +374,8 @@ class Node:
         self.was_asked = self.was_asked or target != WORKER
 
     def _held(self) -> int:
-        """Return how many slots of the buffer are taken; a task being sent takes one."""
-        return sum(self.state.stock) + (self.outgoing is not None)
+        """Return how many slots of the buffer are taken; what is being sent takes one."""
+        return sum(self.state.stock) + (self.outgoing is not None) + len(self.outbox)
 
     def _slots(self) -> list[int]:
         """Return the slots of each type; those of types that have ended go to the others.
