@@ -215,24 +215,30 @@ class Node:
     def _for_whom_it_may(self, room: int) -> list[int]:
         """Return how many tasks of each type to request without a plan, of those computed below.
 
-        Each has the same part of the buffer, or a type that few hosts compute would fill it. Of
-        what there is room for, the type goes first of which least came.
+        Each has the same part of the buffer, or a type that few hosts compute would fill it. One
+        slot is for each type, also for those that a child may still ask for: no slot ever waits
+        for another that holds a type for which there is none.
         """
         state = self.state
         rows = state.can if state.known.computes else state.can[1:]
         below = map(any, zip(*rows, strict=True))
-        wanted = [can and not end for can, end in zip(below, state.ended, strict=True)]
-        kinds = [kind for kind, is_wanted in enumerate(wanted) if is_wanted]
+        kinds = [kind for kind, can in enumerate(below) if can and not state.ended[kind]]
+        if self.station.place.children:
+            room -= state.ended.count(False) - len(kinds)
         came = [sum(column) for column in zip(state.stock, *state.given, strict=True)]
         kinds.sort(key=lambda kind: (came[kind] + self.pending[kind]) / state.known.weight[kind])
-        asked = [0] * len(wanted)
+        held = [x + y for x, y in zip(state.stock, self.pending, strict=False)]
+        if self.outgoing is not None:
+            held[self.outgoing.parcel.kind] += 1
+        asked = [0] * len(held)
+        for kind in kinds:
+            if not held[kind] and room > 0:
+                asked[kind], room = 1, room - 1
+        total = room + sum(held[kind] + asked[kind] for kind in kinds)
         for place, kind in enumerate(kinds):
-            slot = (state.capacity + len(kinds) - 1 - place) // len(kinds)
-            held = state.stock[kind] + self.pending[kind]
-            if self.outgoing is not None and self.outgoing.parcel.kind == kind:
-                held += 1
-            asked[kind] = max(min(slot - held, room), 0)
-            room -= asked[kind]
+            slot = (total + len(kinds) - 1 - place) // len(kinds)
+            more = max(min(slot - held[kind] - asked[kind], room), 0)
+            asked[kind], room = asked[kind] + more, room - more
         return asked
 
     def requested(self) -> list[int]:

@@ -300,8 +300,12 @@ class _Child:
         self.target, self.bandwidth = target, known.bandwidth[target - 1]
         self.free = state.asked[target]
         given = sum(row)
+        # A slot is kept for each type that it may still ask for.
+        kept = sum(
+            not (can or ended) for can, ended in zip(state.can[target], state.ended, strict=True)
+        )
         # One that never asks, since nobody below it computes, has nothing.
-        self.stock = max(min(state.capacity - self.free, given), 0)
+        self.stock = max(min(state.capacity - kept - self.free, given), 0)
         # Each slot is requested again once its task is gone.
         gone = given - self.stock
         self.rate = (gone - 1) / state.now if gone > 1 and state.now > 0 else 0.0
