@@ -108,6 +108,8 @@ def execute(
     failures: bool = False,
     patience: float | None = None,
     direction: Direction = "data",
+    free_requests: bool = False,
+    single_requests: bool = False,
     **simulation: Any,
 ) -> Execution:
     """Execute all tasks of some bags on a simulated tree.
@@ -131,8 +133,8 @@ def execute(
         of the bandwidth to it; 1 by default.
     buffer : int
         Tasks that the buffer of a node holds. Where tasks are bundled, or each application has
-        schedulers of its own, or hosts are restricted and there is no plan, each type has its
-        part of it, and one task at least.
+        schedulers of its own (but see `Policy.own_buffers`), or hosts are restricted and there is
+        no plan, each type has its part of it, and one task at least.
     delays : float64, shape (n_hosts,), optional
         When each node first asks for tasks [s]; 0 without.
     others : sequence of Placement
@@ -156,6 +158,12 @@ def execute(
         are there; tasks are messages of some bytes. A port then receives one result at a time;
         handing out a task books it for the time of the result. A node holds up to `buffer` results,
         one more that was on its way, and one of its own. The tree has the bandwidths upwards.
+    free_requests : bool
+        True if requests arrive at once and take nothing of links, as in the paper's model; else
+        they are messages of some bytes. With failures, they are messages.
+    single_requests : bool
+        True if each request is for one task, so that the first requests of children, which then
+        have all slots free, come in turn; else each is for all free slots, and they come in blocks.
     **simulation
         Further arguments of `simulate`.
 
@@ -163,8 +171,8 @@ def execute(
     ------
     WorkloadError
         The buffer, the patience, a delay or a bias is out of its range, there is not one plan,
-        delay or bias for each host, `known` is another tree, hosts fail where results travel, or
-        an application is restricted to a host that is not in the tree.
+        delay or bias for each host, `known` is another tree, an application is restricted to a
+        host that is not in the tree, or hosts fail where results travel or requests are free.
     InfeasibleError
         No host computes an application or, if tasks are bundled, all of them.
     """
@@ -177,9 +185,17 @@ def execute(
     one_of("direction", direction, get_args(Direction))
     if failures and direction == "results":
         raise WorkloadError("results cannot travel where hosts fail; give direction='data'")
-    stations = _stations(known, bags, policy, buffer, bias, delays)
-    if direction == "results":
-        stations = [tuple(replace(line, results=True) for line in lines) for lines in stations]
+    if failures and free_requests:
+        raise WorkloadError("requests are messages where hosts fail; leave free_requests out")
+    ways: dict[str, Any] = {
+        "free_requests": free_requests,
+        "single_requests": single_requests,
+        "results": direction == "results",
+    }
+    stations = [
+        tuple(replace(line, **ways) for line in lines)
+        for lines in _stations(known, bags, policy, buffer, bias, delays)
+    ]
     placements = _placements(tree, stations, policy, patience if failures else None)
     result = _simulated(
         tree.platform() if platform is None else platform,
@@ -303,7 +319,7 @@ def _stations(
 ) -> list[tuple[Station, ...]]:
     """Return the data with which the nodes of each host start, one for each line."""
     capacity = buffer
-    if policy.bundled or policy.parallel:
+    if policy.bundled or (policy.parallel and not policy.own_buffers):
         capacity = max(buffer // bags.n_applications, 1)
     elif bags.hosts is not None and not policy.plans and policy.planner is None:
         # A child that asks for some types only must not wait for a slot that holds another one.

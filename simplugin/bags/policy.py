@@ -261,6 +261,12 @@ def owed(state: NodeState) -> list[list[float]]:
     ]
 
 
+def expected_time(bags: Bags, fair: float) -> float:
+    """Return how long the slowest bag takes at a fair throughput [s]; inf if none is served."""
+    most = float((bags.count / bags.weight).max())
+    return most / fair if most > 0 and 0 < fair < math.inf else math.inf
+
+
 def time_between_looks(period: float | None, bags: Bags, fair: float) -> float:
     """Return after how long nodes look whether to negotiate anew [s].
 
@@ -279,8 +285,7 @@ def time_between_looks(period: float | None, bags: Bags, fair: float) -> float:
         The period is not positive.
     """
     if period is None:
-        most = float((bags.count / bags.weight).max())
-        return most / fair / LOOKS if most > 0 and 0 < fair < math.inf else math.inf
+        return expected_time(bags, fair) / LOOKS
     if not period > 0:
         raise WorkloadError(f"period is {period!r}; give a positive time [s], inf for never again")
     return period
@@ -407,8 +412,14 @@ class Policy:
     parallel : bool
         True if each application has schedulers and workers of its own, side by side, which share
         ports and CPUs in equal time.
+    own_buffers : bool
+        With `parallel`: True if each application has all slots of a buffer to itself; else its
+        part of them.
     theory : float
         Fair throughput that the policy expects [tasks/s, per unit of weight]; nan if unknown.
+    horizon : float
+        How long the run is expected to last [s]. A child whose link cannot carry a task and a
+        negotiation in this time takes no part in negotiations, and gets nothing.
     """
 
     name: str
@@ -420,4 +431,6 @@ class Policy:
     tag: Callable[[NodeState], tuple[float, ...]] | None = None
     bundled: bool = False
     parallel: bool = False
+    own_buffers: bool = False
     theory: float = math.nan
+    horizon: float = math.inf

@@ -63,6 +63,11 @@ class Settings(Section):
     direction : {"data", "results"}
         Whether the data of tasks travel down, or their results up; their bytes are those of what
         travels.
+    free_requests : bool
+        True if requests arrive at once and take nothing of links; else they are messages.
+    single_requests : bool
+        True if each request is for one task, so that first requests come in turn; else each is
+        for all free slots.
     """
 
     buffer: Annotated[int, Field(ge=1)] = BUFFER
@@ -70,6 +75,8 @@ class Settings(Section):
     errors: Annotated[float, Field(ge=0, lt=1)] = 0.0
     shuffle: bool = False
     direction: Direction = "data"
+    free_requests: bool = False
+    single_requests: bool = False
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
@@ -82,9 +89,13 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     platform = scenario.make_platform()
     tree = _tree(scenario, platform)
     changing = _changing(scenario, platform, tree)
-    if changing.fails and settings.direction == "results":
-        message = "results cannot travel where hosts or links fail"
-        raise scenario.error(message, *PATH, "direction", remedy="let nothing fail")
+    for name, wrong in (
+        ("direction", settings.direction == "results"),
+        ("free_requests", settings.free_requests),
+    ):
+        if changing.fails and wrong:
+            message = f"{name} is given, but hosts or links fail"
+            raise scenario.error(message, *PATH, name, remedy="remove it, or let nothing fail")
     measured = tree
     if settings.measure:
         # Before anything changes, as is the optimum.
@@ -110,6 +121,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         delays=first_request_delays(tree, draws) if settings.shuffle else None,
         failures=changing.fails,
         direction=settings.direction,
+        free_requests=settings.free_requests,
+        single_requests=settings.single_requests,
         progress=progress,
         **given,
     )

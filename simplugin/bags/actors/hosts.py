@@ -15,6 +15,7 @@ from simplugin.bags.actors.messages import (
     tasks_for,
 )
 from simplugin.bags.actors.node import Node
+from simplugin.bags.actors.planning import Neighbourhood
 from simplugin.bags.policy import message_size
 from simplugin.errors import ActivityError, TimeoutException
 
@@ -147,46 +148,44 @@ def _start(me: Actor, node: Node, port: Port) -> None:
 
 async def _plan(me: Actor, node: Node) -> None:
     """Negotiate the node's plan, now and whenever something has changed somewhere in the tree."""
-    policy = node.policy
-    assert policy.planner is not None
+    near = Neighbourhood(node.policy, node.station.place, node.state.known)
     while True:
-        known = node.state.known
-        planned = replace(known, bandwidth=list(known.bandwidth))
-        node.adopt(await policy.planner(me, node.station.place, planned))
-        if math.isinf(policy.period):
+        planned = near.known(node.state.known)
+        node.adopt(await near.plan(me, planned))
+        if math.isinf(node.policy.period):
             return
-        await _wait_for_changes(me, node, planned)
+        await _wait_for_changes(me, node, near, planned)
 
 
-async def _wait_for_changes(me: Actor, node: Node, planned: Known) -> None:
+async def _wait_for_changes(me: Actor, node: Node, near: Neighbourhood, planned: Known) -> None:
     """Return when the root has heard that plans, made with `planned`, are out of date."""
-    place = node.station.place
+    place = near.place
     is_outdated = False
     while not is_outdated:
         if place.parent is None:
             await me.sleep_for(node.policy.period)
-            is_outdated = await _look(me, node, planned)
+            is_outdated = await _look(me, node, near, planned)
             continue
         is_outdated = await me.mailbox(look_of(place.name)).get()
         if not is_outdated:
-            changed = await _look(me, node, planned)
+            changed = await _look(me, node, near, planned)
             await me.mailbox(changes_at(place.name)).put(changed, message_size(1), label="plan")
-    await _notify_children(me, node, is_outdated)
+    await _notify_children(me, near, is_outdated)
 
 
-async def _look(me: Actor, node: Node, planned: Known) -> bool:
+async def _look(me: Actor, node: Node, near: Neighbourhood, planned: Known) -> bool:
     """Return whether something has changed in the subtree."""
     # Before messages of its own get in the way of what it measures. One change is enough.
-    if node.state.known.differs(planned, node.policy.tolerance):
+    if near.known(node.state.known).differs(planned, node.policy.tolerance):
         return True
-    await _notify_children(me, node, False)
-    boxes = [me.mailbox(changes_at(child)) for child in node.station.place.children]
+    await _notify_children(me, near, False)
+    boxes = [me.mailbox(changes_at(child)) for child in near.place.children]
     return any([await box.get() for box in boxes])
 
 
-async def _notify_children(me: Actor, node: Node, is_outdated: bool) -> None:
+async def _notify_children(me: Actor, near: Neighbourhood, is_outdated: bool) -> None:
     """Ask children to negotiate anew, or to look for changes."""
-    for child in node.station.place.children:
+    for child in near.place.children:
         await me.mailbox(look_of(child)).put(is_outdated, message_size(1), label="plan")
 
 
@@ -200,18 +199,22 @@ async def _schedule(me: Actor, node: Node) -> None:
     node.open()
     if station.place.parent is None:
         return
-    box = me.mailbox(requests_of(station.place.name, station.line))
+    name = requests_of(station.place.name, station.line)
     while True:
         await node.ask.acquire()
         asked = node.requested()
-        await box.put(asked, message_size(len(asked)), label="request")
+        if station.free_requests:
+            await me.message_queue(name).put(asked)
+        else:
+            await me.mailbox(name).put(asked, message_size(len(asked)), label="request")
         node.is_asking = False
         node.look()
 
 
 async def _hear(me: Actor, node: Node, target: int, child: str) -> None:
     """Note what a child requests."""
-    box = me.mailbox(requests_of(child, node.station.line))
+    name = requests_of(child, node.station.line)
+    box = me.message_queue(name) if node.station.free_requests else me.mailbox(name)
     while True:
         node.hear(target, await box.get())
 

@@ -140,6 +140,10 @@ class Station:
         When it sends its first request [s].
     plan : NodePlan, optional
         Its plan if it does not negotiate one.
+    free_requests : bool
+        True if requests arrive at once; else they are messages.
+    single_requests : bool
+        True if each request is for one task; else for all free slots.
     results : bool
         True if results travel, up to the root, in place of data.
     disk : list of NodePlan
@@ -154,6 +158,8 @@ class Station:
     bias: tuple[float, ...]
     delay: float
     plan: NodePlan | None
+    free_requests: bool = False
+    single_requests: bool = False
     results: bool = False
     disk: list[NodePlan] = field(default_factory=list)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simplugin.bags.actors.hosts import Port, ship, work
 from simplugin.bags.actors.messages import ANY, requests_of, tasks_for
 from simplugin.bags.actors.node import Node
+from simplugin.bags.actors.planning import Neighbourhood
 from simplugin.bags.policy import NodePlan, message_size, servable
 from simplugin.errors import ActivityError, TimeoutException, WorkloadError
 
@@ -488,13 +489,12 @@ async def _plan(me: Actor, node: MortalNode, is_new: bool) -> None:
     """Negotiate the node's plan, once; who comes back finds it on its disk."""
     disk, known = node.station.disk, node.state.known
     if not disk:
-        assert node.policy.planner is not None
         place = node.station.place
-        own = replace(known, bandwidth=list(known.bandwidth))
+        near = Neighbourhood(node.policy, place, known)
         try:
             if not is_new:
                 raise ActivityError(f"host {place.name!r} came back without a plan")
-            disk.append(await node.policy.planner(me, place, own))
+            disk.append(await near.plan(me, near.known(known)))
         except ActivityError as error:
             raise WorkloadError(
                 f"a failure interrupts the negotiation of {node.policy.name!r}: {error}; let"

@@ -244,6 +244,9 @@ class Node:
     def requested(self) -> list[int]:
         """Return what to request now, and count it as requested."""
         needs = self.needs()
+        if self.station.single_requests:
+            first = next((kind for kind, number in enumerate(needs) if number), -1)
+            needs = [int(kind == first) for kind in range(len(needs))]
         if len(needs) == 1:
             self.pending[ANY] += needs[0]
             return needs

@@ -130,7 +130,7 @@ def cgbc(tree: Tree, bags: Bags) -> Policy:
     return Policy("cgbc", bandwidth_centric, bundled=True, theory=theory)
 
 
-def bcs(tree: Tree, bags: Bags) -> Policy:
+def bcs(tree: Tree, bags: Bags, *, own_buffers: bool = False) -> Policy:
     """Return bandwidth-centric scheduling of each application by itself, section 5.4 of [1]_.
 
     Each has its own schedulers and workers; they share ports and CPUs in equal time.
@@ -141,6 +141,9 @@ def bcs(tree: Tree, bags: Bags) -> Policy:
         Not used: no throughput is expected.
     bags : Bags
         Not used.
+    own_buffers : bool
+        True if each application has a buffer of all slots at each node; False if the
+        applications share the slots of one.
 
     References
     ----------
@@ -148,7 +151,7 @@ def bcs(tree: Tree, bags: Bags) -> Policy:
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
     del tree, bags
-    return Policy("bcs", bandwidth_centric, parallel=True)
+    return Policy("bcs", bandwidth_centric, parallel=True, own_buffers=own_buffers)
 
 
 def first_request_delays(tree: Tree, generator: np.random.Generator) -> NDArray[np.float64]:

@@ -11,7 +11,14 @@ import numpy as np
 from simplugin.bags.actors.planning import planned
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.trading import ORDERS, Operation, Order, Trader
-from simplugin.bags.policy import Known, NodePlan, Policy, converse, time_between_looks
+from simplugin.bags.policy import (
+    Known,
+    NodePlan,
+    Policy,
+    converse,
+    expected_time,
+    time_between_looks,
+)
 from simplugin.errors import WorkloadError
 from simplugin.inputs.quantities import Time
 
@@ -195,7 +202,14 @@ def data_centric(
     make = partial(Trader, balance=balance, order=order, limit=limit)
     planner = partial(planned, make=make)
     often = time_between_looks(period, bags, traded.fair)
-    return Policy("data_centric", balanced, planner=planner, period=often, theory=traded.fair)
+    return Policy(
+        "data_centric",
+        balanced,
+        planner=planner,
+        period=often,
+        theory=traded.fair,
+        horizon=expected_time(bags, traded.fair),
+    )
 
 
 def _check(balance: float, order: Order, limit: int) -> None:
