@@ -26,15 +26,14 @@ from simplugin.errors import WorkloadError
 from simplugin.inputs.quantities import Time
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from simplugin.bags.policies.price_negotiation import Rates
     from simplugin.bags.policy import Choice, NodeState
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
-
-# Whole tasks that a pair below the root may be ahead of one that does not ask, as it is busy.
-PATIENCE = 4.0
 
 # Tasks that a target of the root may be ahead of the pair most behind; each of its types has its
 # part of them, and one at least.
@@ -52,15 +51,13 @@ def priced(state: NodeState) -> Choice | None:
       the target gets, and one at least. Otherwise types that are cheap there run away; and a
       long task that is due much later fills an idle moment, and keeps a worker or the port from
       those that are due.
-    * Elsewhere, where the others are those of its type, if it is a whole task ahead of one whose
-      target asks, or `PATIENCE` tasks ahead of one whose target does not. Otherwise whoever asks
-      first, mostly the worker, takes what the others need soon; but those who ask do not wait
-      from task to task for a host that is slower than planned.
+    * Elsewhere, where the others are those of its type, if it is a whole task ahead. Otherwise
+      whoever asks first, mostly the worker, takes what the others need soon.
 
     This does not block. Below the root, the pair most behind of a type at hand is never refused,
     and sooner or later asks: its node uses up what it has of any type at hand, by induction from
     the leaves on. So the pair most behind at the root asks sooner or later, too. But all wait for
-    a host that stays much slower than planned: then a new plan is needed.
+    a host that is much slower than planned: then a new plan is needed.
 
     Parameters
     ----------
@@ -86,22 +83,18 @@ def _is_ahead(state: NodeState, target: int, kind: int) -> bool:
     """Return True if a pair is too far ahead of the one most behind."""
     assert state.plan is not None
     rates, given = state.plan.rates, state.given
-    due, rate = given[target][kind] + 1, rates[target][kind]
-    if not state.is_root:
-        return any(
-            due - rate * (given[other][kind] + 1) / row[kind]
-            >= (1.0 if state.asked[other] else PATIENCE)
-            for other, row in enumerate(rates)
-            if row[kind] > 0
-        )
-    kinds = [each for each, tasks in enumerate(state.stock) if tasks]
+    kinds: Sequence[int] = (kind,)
+    lead = 1.0
+    if state.is_root:
+        kinds = [each for each, tasks in enumerate(state.stock) if tasks]
+        lead = max(lead, LEAD * rates[target][kind] / sum(rates[target]))
     behind = min(
         (given[other][each] + 1) / row[each]
         for other, row in enumerate(rates)
         for each in kinds
         if row[each] > 0
     )
-    return due - rate * behind >= max(LEAD * rate / sum(rates[target]), 1.0)
+    return given[target][kind] + 1 - rates[target][kind] * behind >= lead
 
 
 @dataclass(frozen=True, eq=False)
