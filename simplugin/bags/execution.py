@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from simplugin.bags.actors.messages import Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.actors.periodic import Duty, periodic_host
 from simplugin.bags.policy import BUFFER, Place, Policy
-from simplugin.errors import DeadlockError, InfeasibleError, WorkloadError
+from simplugin.errors import DeadlockError, WorkloadError
 from simplugin.inputs.places import shown
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
-from simplugin.workloads.parameter_ranges import whole
+from simplugin.workloads.parameter_ranges import one_of, whole
 
 if TYPE_CHECKING:
     import os
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
+
+# What travels: data down the tree, or results up.
+Direction = Literal["data", "results"]
 
 # From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
 COARSE, PRECISION = 2.0**23, 1e-6
@@ -63,7 +66,7 @@ class Execution:
     computed : int64, shape (n_hosts, n_applications)
         Tasks of each application that each host computed.
     port_busy : float64, shape (n_hosts,)
-        Time for which each host's port was sending [s].
+        Time for which each host's port was sending, or receiving results [s].
     first : float
         When the first task was handed out [s].
     most : int64, shape (n_hosts,)
@@ -72,6 +75,8 @@ class Execution:
         The simulation's.
     lost : int
         Tasks, or macro-tasks, that were lost with hosts that failed and were handed out again.
+    direction : {"data", "results"}
+        Whether data travelled down, or results up.
     """
 
     tree: Tree
@@ -84,6 +89,7 @@ class Execution:
     most: NDArray[np.int64]
     result: Result
     lost: int = 0
+    direction: Direction = "data"
 
 
 def execute(
@@ -101,6 +107,9 @@ def execute(
     trace: bool = False,
     failures: bool = False,
     patience: float | None = None,
+    direction: Direction = "data",
+    free_requests: bool = False,
+    single_requests: bool = False,
     **simulation: Any,
 ) -> Execution:
     """Execute all tasks of some bags on a simulated tree.
@@ -124,7 +133,8 @@ def execute(
         of the bandwidth to it; 1 by default.
     buffer : int
         Tasks that the buffer of a node holds. Where tasks are bundled, or each application has
-        schedulers of its own, each type has its part of it, and one task at least.
+        schedulers of its own (but see `Policy.own_buffers`), or hosts are restricted and there is
+        no plan, each type has its part of it, and one task at least.
     delays : float64, shape (n_hosts,), optional
         When each node first asks for tasks [s]; 0 without.
     others : sequence of Placement
@@ -142,6 +152,18 @@ def execute(
     patience : float, optional
         With failures: after how long without an answer a host is held to be off [s]. As long as
         an average task takes on an average host, without.
+    direction : {"data", "results"}
+        ``data``: the data of tasks travel down, and results are negligible. ``results``: the bytes
+        of tasks are those of their results, which travel up to the root and are counted when they
+        are there; tasks are messages of some bytes. A port then receives one result at a time;
+        handing out a task books it for the time of the result. A node holds up to `buffer` results,
+        one more that was on its way, and one of its own. The tree has the bandwidths upwards.
+    free_requests : bool
+        True if requests arrive at once and take nothing of links, as in the paper's model; else
+        they are messages of some bytes. With failures, they are messages.
+    single_requests : bool
+        True if each request is for one task, so that the first requests of children, which then
+        have all slots free, come in turn; else each is for all free slots, and they come in blocks.
     **simulation
         Further arguments of `simulate`.
 
@@ -149,9 +171,10 @@ def execute(
     ------
     WorkloadError
         The buffer, the patience, a delay or a bias is out of its range, there is not one plan,
-        delay or bias for each host, or `known` is another tree.
+        delay or bias for each host, `known` is another tree, an application is restricted to a
+        host that is not in the tree, or hosts fail where results travel or requests are free.
     InfeasibleError
-        No host computes.
+        No host computes an application or, if tasks are bundled, all of them.
     """
     known = known or tree
     _check(tree, bags, known, policy, buffer, bias, delays)
@@ -159,7 +182,20 @@ def execute(
         patience = float(np.mean(bags.flop) / np.mean(tree.speed[tree.speed > 0]))
     elif not patience > 0:
         raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
-    stations = _stations(known, bags, policy, buffer, bias, delays)
+    one_of("direction", direction, get_args(Direction))
+    if failures and direction == "results":
+        raise WorkloadError("results cannot travel where hosts fail; give direction='data'")
+    if failures and free_requests:
+        raise WorkloadError("requests are messages where hosts fail; leave free_requests out")
+    ways: dict[str, Any] = {
+        "free_requests": free_requests,
+        "single_requests": single_requests,
+        "results": direction == "results",
+    }
+    stations = [
+        tuple(replace(line, **ways) for line in lines)
+        for lines in _stations(known, bags, policy, buffer, bias, delays)
+    ]
     placements = _placements(tree, stations, policy, patience if failures else None)
     result = _simulated(
         tree.platform() if platform is None else platform,
@@ -169,7 +205,8 @@ def execute(
         trace=trace,
         **simulation,
     )
-    return _execution(tree, bags, policy.name, _named(result, bags), failures=failures)
+    done = _execution(tree, bags, policy.name, _named(result, bags), failures=failures)
+    return replace(done, direction=direction)
 
 
 def _simulated(
@@ -245,8 +282,7 @@ def _check(
             raise WorkloadError(f"{name} is {shown(value)}; give a {kind.__name__}")
     if whole("buffer", buffer) > MOST_TASKS:
         raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks, 1 to {MOST_TASKS}")
-    if not np.any(tree.speed > 0):
-        raise InfeasibleError("no host computes; give a host of the tree a speed above 0")
+    bags.allowed(tree.hosts, tree.speed, bundled=policy.bundled)
     shortest = float(np.sum(bags.flop * bags.count)) / float(tree.speed.sum())
     if not policy.period * _MOST_LOOKS > shortest:
         raise WorkloadError(
@@ -283,8 +319,11 @@ def _stations(
 ) -> list[tuple[Station, ...]]:
     """Return the data with which the nodes of each host start, one for each line."""
     capacity = buffer
-    if policy.bundled or policy.parallel:
+    if policy.bundled or (policy.parallel and not policy.own_buffers):
         capacity = max(buffer // bags.n_applications, 1)
+    elif bags.hosts is not None and not policy.plans and policy.planner is None:
+        # A child that asks for some types only must not wait for a slot that holds another one.
+        capacity = max(buffer, bags.n_applications)
     factors = np.ones((known.n_hosts, 2)) if bias is None else bias
     dates = np.zeros(known.n_hosts) if delays is None else delays
     supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
@@ -293,7 +332,11 @@ def _stations(
             Station(
                 Place.of(known, host),
                 line,
-                supply.known(float(known.speed[host]), known.bandwidth[list(children)].tolist()),
+                supply.known(
+                    float(known.speed[host]),
+                    known.bandwidth[list(children)].tolist(),
+                    known.hosts[host],
+                ),
                 capacity,
                 supply if host == 0 else None,
                 (float(factors[host, 0]), *factors[list(children), 1].tolist()),
@@ -324,6 +367,8 @@ def _execution(tree: Tree, bags: Bags, policy: str, result: Result, *, failures:
         done = [
             (part, number[name]) for name, lines in book for each in lines for part in each.done
         ]
+        if returned := [each for line in book[0][1] for each in line.returned]:
+            done = [(part, number[name]) for name, part in returned]
     which = np.array([part[0] for part, _ in done], dtype=np.int64)
     date = np.array([part[2] for part, _ in done], dtype=np.float64)
     computed = np.zeros((tree.n_hosts, bags.n_applications), dtype=np.int64)

@@ -72,6 +72,10 @@ class Known:
         Of its own host [flop/s]; 0 if it only distributes.
     bandwidth : list of float, shape (n_children,)
         To each child [byte/s].
+    allowed : list of bool, shape (n_types,)
+        Which types its own host may compute; all by default.
+    restricted : bool
+        True if some hosts may not compute some types.
     """
 
     flop: list[float]
@@ -79,6 +83,17 @@ class Known:
     weight: list[float]
     speed: float
     bandwidth: list[float]
+    allowed: list[bool] = field(default_factory=list)
+    restricted: bool = False
+
+    def __post_init__(self) -> None:
+        """Fill what is not given."""
+        self.allowed = self.allowed or [True] * len(self.flop)
+
+    @property
+    def computes(self) -> bool:
+        """True if its host computes tasks of some type."""
+        return self.speed > 0 and any(self.allowed)
 
     @classmethod
     def of(cls, tree: Tree, bags: Bags, host: int) -> Known:
@@ -89,6 +104,8 @@ class Known:
             bags.weight.tolist(),
             float(tree.speed[host]),
             tree.bandwidth[list(tree.children[host])].tolist(),
+            bags.may_compute(tree.hosts[host]),
+            bags.hosts is not None,
         )
 
     def differs(self, other: Known, tolerance: float) -> bool:
@@ -140,7 +157,11 @@ class NodeState:
     asked : list of int, shape (1 + n_children,)
         Requests of each target that are not served yet; 1 for a worker that is idle.
     wanted : list of list of int, shape (1 + n_children, n_types)
-        Of these, the requests that name a type; any type serves the others, and the worker's.
+        Of these, the requests that name a type; any type that the target `can` have serves the
+        others, and the worker's.
+    can : list of list of bool, shape (1 + n_children, n_types)
+        Which types each target is known to compute, in its subtree; all unless the types are
+        restricted. A node learns it from plans, and from requests, which name types then.
     queue : deque of int
         The targets of the requests that are not served yet, the oldest first.
     given : list of list of float, shape (1 + n_children, n_types)
@@ -167,6 +188,7 @@ class NodeState:
     passed: deque[int] = field(default_factory=deque)
     asked: list[int] = field(default_factory=list)
     wanted: list[list[int]] = field(default_factory=list)
+    can: list[list[bool]] = field(default_factory=list)
     queue: deque[int] = field(default_factory=deque)
     given: list[list[float]] = field(default_factory=list)
     ended: list[bool] = field(default_factory=list)
@@ -179,6 +201,8 @@ class NodeState:
         targets, types = 1 + len(self.known.bandwidth), len(self.known.flop)
         self.asked = self.asked or [0] * targets
         self.wanted = self.wanted or [[0] * types for _ in range(targets)]
+        below = not self.known.restricted
+        self.can = self.can or [self.known.allowed] + [[below] * types for _ in range(targets - 1)]
         self.given = self.given or [[0] * types for _ in range(targets)]
         self.ended = self.ended or [False] * types
         self.away = self.away or [False] * targets
@@ -196,14 +220,17 @@ def servable(state: NodeState) -> Iterator[Choice]:
     for target, requests in enumerate(state.asked):
         if not requests or (target != WORKER and not state.port_free):
             continue
-        wanted = state.wanted[target]
-        if requests > sum(wanted):
-            for kind in stock:
+        for kind in stock:
+            if suits(state, target, kind):
                 yield target, kind
-        else:
-            for kind in stock:
-                if wanted[kind] or is_unplanned(state, kind):
-                    yield target, kind
+
+
+def suits(state: NodeState, target: int, kind: int) -> bool:
+    """Return True if a task of a type serves a request of a target, which has one at least."""
+    if not state.can[target][kind]:
+        return False
+    wanted = state.wanted[target]
+    return bool(wanted[kind]) or state.asked[target] > sum(wanted) or (is_unplanned(state, kind))
 
 
 def is_unplanned(state: NodeState, kind: int) -> bool:
@@ -234,6 +261,12 @@ def owed(state: NodeState) -> list[list[float]]:
     ]
 
 
+def expected_time(bags: Bags, fair: float) -> float:
+    """Return how long the slowest bag takes at a fair throughput [s]; inf if none is served."""
+    most = float((bags.count / bags.weight).max())
+    return most / fair if most > 0 and 0 < fair < math.inf else math.inf
+
+
 def time_between_looks(period: float | None, bags: Bags, fair: float) -> float:
     """Return after how long nodes look whether to negotiate anew [s].
 
@@ -252,8 +285,7 @@ def time_between_looks(period: float | None, bags: Bags, fair: float) -> float:
         The period is not positive.
     """
     if period is None:
-        most = float((bags.count / bags.weight).max())
-        return most / fair / LOOKS if most > 0 and 0 < fair < math.inf else math.inf
+        return expected_time(bags, fair) / LOOKS
     if not period > 0:
         raise WorkloadError(f"period is {period!r}; give a positive time [s], inf for never again")
     return period
@@ -380,8 +412,14 @@ class Policy:
     parallel : bool
         True if each application has schedulers and workers of its own, side by side, which share
         ports and CPUs in equal time.
+    own_buffers : bool
+        With `parallel`: True if each application has all slots of a buffer to itself; else its
+        part of them.
     theory : float
         Fair throughput that the policy expects [tasks/s, per unit of weight]; nan if unknown.
+    horizon : float
+        How long the run is expected to last [s]. A child whose link cannot carry a task and a
+        negotiation in this time takes no part in negotiations, and gets nothing.
     """
 
     name: str
@@ -393,4 +431,6 @@ class Policy:
     tag: Callable[[NodeState], tuple[float, ...]] | None = None
     bundled: bool = False
     parallel: bool = False
+    own_buffers: bool = False
     theory: float = math.nan
+    horizon: float = math.inf

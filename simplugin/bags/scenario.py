@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from simplugin.bags.assessment import Assessment
-from simplugin.bags.execution import execute
+from simplugin.bags.execution import Direction, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES
@@ -19,6 +19,7 @@ from simplugin.bags.trees import tree_of
 from simplugin.errors import (
     InfeasibleError,
     PlatformError,
+    ScenarioError,
     SimpluginError,
     WorkloadError,
 )
@@ -59,12 +60,23 @@ class Settings(Section):
         Largest relative error of measurements.
     shuffle : bool
         True if first requests come in a random order.
+    direction : {"data", "results"}
+        Whether the data of tasks travel down, or their results up; their bytes are those of what
+        travels.
+    free_requests : bool
+        True if requests arrive at once and take nothing of links; else they are messages.
+    single_requests : bool
+        True if each request is for one task, so that first requests come in turn; else each is
+        for all free slots.
     """
 
     buffer: Annotated[int, Field(ge=1)] = BUFFER
     measure: bool = True
     errors: Annotated[float, Field(ge=0, lt=1)] = 0.0
     shuffle: bool = False
+    direction: Direction = "data"
+    free_requests: bool = False
+    single_requests: bool = False
 
 
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
@@ -77,6 +89,13 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     platform = scenario.make_platform()
     tree = _tree(scenario, platform)
     changing = _changing(scenario, platform, tree)
+    for name, wrong in (
+        ("direction", settings.direction == "results"),
+        ("free_requests", settings.free_requests),
+    ):
+        if changing.fails and wrong:
+            message = f"{name} is given, but hosts or links fail"
+            raise scenario.error(message, *PATH, name, remedy="remove it, or let nothing fail")
     measured = tree
     if settings.measure:
         # Before anything changes, as is the optimum.
@@ -84,6 +103,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         measured = measure(tree, bags, platform=platform, progress=progress, **how)
     try:
         best = steady_state(measured, bags)
+    except WorkloadError as error:
+        raise _at_application(scenario, error) from error
     except InfeasibleError as error:
         raise scenario.error(str(error), "workload", "applications") from error
     draws = np.random.default_rng(scenario.simulation.seed)
@@ -99,6 +120,9 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         buffer=settings.buffer,
         delays=first_request_delays(tree, draws) if settings.shuffle else None,
         failures=changing.fails,
+        direction=settings.direction,
+        free_requests=settings.free_requests,
+        single_requests=settings.single_requests,
         progress=progress,
         **given,
     )
@@ -127,9 +151,16 @@ def _bags(scenario: Scenario) -> Bags:
     try:
         return Bags.of(applications, COUNT)
     except WorkloadError as error:
-        names = [each.name for each in applications]
-        place = [names.index(error.application)] if error.application in names else []
-        raise scenario.error(str(error), "workload", "applications", *place) from error
+        raise _at_application(scenario, error) from error
+
+
+def _at_application(scenario: Scenario, error: WorkloadError) -> ScenarioError:
+    """Return an error at the application that it names."""
+    names = [each.name for each in scenario.workload.applications]
+    place: list[str | int] = []
+    if error.application in names:
+        place = [names.index(error.application), *([error.argument] if error.argument else [])]
+    return scenario.error(str(error), "workload", "applications", *place)
 
 
 def _tree(scenario: Scenario, platform: Platform | Path) -> Tree:

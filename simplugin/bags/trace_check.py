@@ -22,11 +22,12 @@ def trace_violations(
 ) -> list[str]:
     """Return where an execution's trace leaves the model; an empty list if nowhere.
 
-    Nothing but the trace, the tree and the bags is looked at: no host sends two tasks at a time,
-    or computes two; no buffer holds more tasks than it may; no transfer is faster than its link,
+    Nothing but the trace, the tree and the bags is looked at: no host sends two tasks at a time
+    (receives two results, where these travel), or computes two;
+    no buffer holds more tasks than it may; no transfer is faster than its link,
     no computation faster than its host, and neither all transfers of a port nor all computations
-    of a host; nothing is computed or sent before it has arrived; each host computes what is said
-    of it; and all tasks are computed, once.
+    of a host; nothing is computed or sent before it has arrived; no host computes an application
+    that it may not; each host computes what is said of it; and all tasks are computed, once.
 
     Parameters
     ----------
@@ -51,20 +52,25 @@ def trace_violations(
     slack = SAME * execution.result.clock
     found = list(_fast(execution, moves, slack))
     found += _early(execution, moves, slack)
+    found += _forbidden(execution, moves)
     found += _amounts(execution, moves)
     found += _numbers(execution, moves)
+    if not parallel or moves.up:
+        found += _overlaps(moves.verb, moves.port, moves.left, moves.arrived, slack)
     if not parallel:
-        found += _overlaps("sends", moves.source, moves.left, moves.arrived, slack)
         found += _overlaps("computes", moves.worker, moves.began, moves.ended, slack)
     if not bundled:
-        found += _full(execution, moves, buffer, slack)
+        # Of each line, a result can be on its way, and one of one's own wait for room.
+        lines = execution.bags.n_applications if parallel else 1
+        found += _full(execution, moves, buffer + 2 * lines * moves.up, slack)
     return found
 
 
 @dataclass(frozen=True)
 class _Moves:
-    """Transfers and computations of tasks in a trace."""
+    """Transfers of tasks, or of results up, and computations in a trace."""
 
+    up: bool
     source: Names
     target: Names
     left: Floats
@@ -81,13 +87,25 @@ class _Moves:
         """Read a trace."""
         trace = execution.result.trace
         done = trace.state == "done"
-        sends = np.flatnonzero(done & (trace.kind == "comm") & (trace.label == "task"))
+        up = execution.direction == "results"
+        label = "result" if up else "task"
+        sends = np.flatnonzero(done & (trace.kind == "comm") & (trace.label == label))
         works = np.flatnonzero(done & (trace.kind == "exec"))
         ends = np.array([each.split("->") for each in trace.resource[sends]]).reshape(-1, 2)
         transfers = (trace.start[sends], trace.end[sends], trace.amount[sends])
         computations = (trace.start[works], trace.end[works], trace.amount[works])
         hosts, labels = trace.resource[works], trace.label[works]
-        return cls(ends[:, 0], ends[:, 1], *transfers, hosts, *computations, labels)
+        return cls(up, ends[:, 0], ends[:, 1], *transfers, hosts, *computations, labels)
+
+    @property
+    def port(self) -> Names:
+        """The host whose port each transfer uses: the parent's."""
+        return self.target if self.up else self.source
+
+    @property
+    def verb(self) -> str:
+        """What a port does."""
+        return "receives" if self.up else "sends"
 
 
 def _overlaps(what: str, host: Names, start: Floats, end: Floats, slack: float) -> Iterator[str]:
@@ -105,7 +123,8 @@ def _fast(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
     """Find transfers and computations that are faster than their links and hosts can be."""
     tree = execution.tree
     number = {name: each for each, name in enumerate(tree.hosts)}
-    child = np.array([number[name] for name in moves.target.tolist()], dtype=np.int64)
+    below = moves.source if moves.up else moves.target
+    child = np.array([number[name] for name in below.tolist()], dtype=np.int64)
     worker = np.array([number[name] for name in moves.worker.tolist()], dtype=np.int64)
     wire = moves.byte / tree.bandwidth[child]
     least = wire + tree.latency[child]
@@ -115,7 +134,7 @@ def _fast(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
         least = moves.flop / tree.speed[worker]
     for each in np.flatnonzero(moves.ended - moves.began < least * (1 - SAME) - slack).tolist():
         yield f"host {moves.worker[each]!r} computes a task too fast"
-    yield from _crowded("sends", moves.source, (moves.left, moves.arrived), wire, slack)
+    yield from _crowded(moves.verb, moves.port, (moves.left, moves.arrived), wire, slack)
     yield from _crowded("computes", moves.worker, (moves.began, moves.ended), least, slack)
 
 
@@ -138,21 +157,33 @@ def _crowded(
 def _early(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
     """Find hosts, the root apart, that compute or send data before it has arrived."""
     bags = execution.bags
-    # SimGrid transfers whole bytes.
-    byte = dict(zip(bags.names, np.floor(bags.byte).tolist(), strict=True))
+    # SimGrid transfers whole bytes, of bundles in total.
+    whole = np.ceil(bags.byte) if moves.up else np.floor(bags.byte)
+    byte = dict(zip(bags.names, whole.tolist(), strict=True))
     computed = np.array([byte[name] for name in moves.application.tolist()], dtype=np.float64)
     for name in execution.tree.hosts[1:]:
         come, worked, sent = moves.target == name, moves.worker == name, moves.source == name
-        # A moment later, to let what arrives at that date come first.
-        dates = np.concatenate(
-            [moves.arrived[come], moves.began[worked] + slack, moves.left[sent] + slack]
-        )
-        amounts = np.concatenate([moves.byte[come], -computed[worked], -moves.byte[sent]])
+        # A moment later, to let what arrives at that date come first. A result is there once it
+        # is computed.
+        used = moves.ended[worked] if moves.up else moves.began[worked] + slack
+        dates = np.concatenate([moves.arrived[come], used, moves.left[sent] + slack])
+        own = computed[worked] if moves.up else -computed[worked]
+        amounts = np.concatenate([moves.byte[come], own, -moves.byte[sent]])
         order = np.argsort(dates, kind="stable")
         held = np.cumsum(amounts[order])
-        if held.size and held.min() < -SAME * max(float(moves.byte[come].sum()), 1.0):
+        if held.size and held.min() < -SAME * max(float(np.abs(amounts).sum()), 1.0):
             date = float(dates[order][int(np.argmin(held))])
             yield f"host {name!r} has used data at {date:g} s that has not arrived"
+
+
+def _forbidden(execution: Execution, moves: _Moves) -> Iterator[str]:
+    """Find hosts that compute applications that they may not."""
+    bags = execution.bags
+    for name in np.unique(moves.worker).tolist():
+        computed = set(moves.application[moves.worker == name].tolist())
+        for application, may in zip(bags.names, bags.may_compute(name), strict=True):
+            if application in computed and not may:
+                yield f"host {name!r} computes tasks of {application!r}, which it may not"
 
 
 def _amounts(execution: Execution, moves: _Moves) -> Iterator[str]:
@@ -179,6 +210,8 @@ def _full(execution: Execution, moves: _Moves, buffer: int, slack: float) -> Ite
         come = moves.arrived[moves.target == name]
         # A slot is free when its task is computed or sent; a moment early, to let that go first.
         gone = [moves.began[moves.worker == name], moves.arrived[moves.source == name]]
+        if moves.up:
+            come, gone = np.append(come, moves.ended[moves.worker == name]), gone[1:]
         dates = np.concatenate([come, *gone]) - np.repeat(
             [0.0, slack], [len(come), sum(map(len, gone))]
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,7 +35,12 @@ class BandwidthCentric:
 
 
 def bandwidth_centric(
-    tree: Tree, flop: float, byte: float, *, port: Literal["single", "multi"] = "single"
+    tree: Tree,
+    flop: float,
+    byte: float,
+    *,
+    port: Literal["single", "multi"] = "single",
+    hosts: Collection[str] | None = None,
 ) -> BandwidthCentric:
     """Return the best rates of one application: fast links first.
 
@@ -54,6 +60,8 @@ def bandwidth_centric(
         Data of a task [byte]; may be 0.
     port : {"single", "multi"}
         ``single``: the sends of a host share one port; ``multi``: each link is used apart.
+    hosts : collection of str, optional
+        The hosts that may compute the tasks, the others only distribute them; None for all.
 
     Returns
     -------
@@ -65,7 +73,7 @@ def bandwidth_centric(
     InfeasibleError
         No host computes.
     WorkloadError
-        A size is out of its range.
+        A size is out of its range, or `hosts` names no host of the tree.
 
     References
     ----------
@@ -77,11 +85,19 @@ def bandwidth_centric(
             f"tasks have {flop!r} flop and {byte!r} byte; give a positive number of flop and"
             " a number of byte from 0 on"
         )
-    if not np.any(tree.speed > 0):
+    speed = tree.speed
+    if hosts is not None:
+        if unknown := set(hosts) - set(tree.hosts):
+            raise WorkloadError(
+                f"hosts names {min(unknown)!r}, which is no host of the tree of {tree.hosts[0]!r}"
+            )
+        speed = np.where([name in hosts for name in tree.hosts], speed, 0.0)
+    if not np.any(speed > 0):
         raise InfeasibleError(
             f"no host of the tree of {tree.hosts[0]!r} computes; give one a speed above 0"
+            + (", or more hosts" if hosts is not None else "")
         )
-    own: list[float] = (tree.speed / flop).tolist()
+    own: list[float] = (speed / flop).tolist()
     cost: list[float] = (byte / tree.bandwidth).tolist()
     parent: list[int] = tree.parent.tolist()
     shared = port == "single"

@@ -9,6 +9,8 @@ from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from typing import Any, TypeVar
 
+import numpy as np
+
 from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.optimum.steady_state import Port, SteadyProgram, TreeFlows
 from simplugin.platforms.graphs import Tree
@@ -79,7 +81,7 @@ def exact_steady_state(
     Raises
     ------
     InfeasibleError
-        No host computes, or the basis is not optimal without a tolerance.
+        No host computes an application, or the basis is not optimal without a tolerance.
     PlatformError, WorkloadError
         The port is unknown, or `max_denominator` rounds a quantity to 0; the message names it.
     """
@@ -219,7 +221,7 @@ class _System:
                 busy[payer] += _dot(sent[host], byte) / bandwidth
                 way[host] = way[parent] + prices[1][payer] / bandwidth
             if speed:
-                for kind in range(len(flop)):
+                for kind in np.flatnonzero(self.flows.allowed[host]).tolist():
                     price = flop[kind] * prices[0][host] + byte[kind] * way[host]
                     so_far = cheapest[kind]
                     cheapest[kind] = price if so_far is None else min(so_far, price)

@@ -59,16 +59,21 @@ class TreeFlows:
     Raises
     ------
     InfeasibleError
-        No host computes.
+        No host computes, or none of those that may compute an application.
+    WorkloadError
+        An application is restricted to a host that is not in the tree.
 
     Attributes
     ----------
     levels : list of int64
         Hosts of each depth that compute or have descendants that do.
+    allowed : bool, shape (n_hosts, n_types)
+        True where a host has a speed and may compute the type.
     computing : int64, shape (n_computing,)
-        Hosts with a speed.
+        Hosts that compute some type.
     column, flow : int64, shape (n_hosts, n_types)
-        Columns of computing and of receiving; -1 for none.
+        Columns of computing and of receiving; -1 for none, as where nobody in a subtree may
+        compute a type.
     entries : Entries
         Of the matrix.
     unit : float64, shape (n_columns,)
@@ -78,17 +83,15 @@ class TreeFlows:
     """
 
     def __init__(self, tree: Tree, bags: Bags, port: Port = "single") -> None:
-        if not np.any(tree.speed > 0):
-            raise InfeasibleError(
-                f"no host of the tree of {tree.hosts[0]!r} computes; give one a speed above 0"
-            )
         self.tree, self.bags, self.port = tree, bags, port
         self.levels = _levels(tree)
-        self.computing = np.flatnonzero(tree.speed > 0)
-        power = self.gather(tree.speed)
-        self.useful = power > 0
-        self.levels = [level[self.useful[level]] for level in self.levels]
-        self.edges = np.flatnonzero(self.useful[1:]) + 1
+        self.allowed = bags.allowed(tree.hosts, tree.speed)
+        self.computing = np.flatnonzero(self.allowed.any(axis=1))
+        power = self.gather(np.where(self.allowed, tree.speed[:, None], 0.0))
+        self.useful = np.asarray(power > 0)
+        of_any = np.asarray(self.useful.any(axis=1))
+        self.levels = [level[of_any[level]] for level in self.levels]
+        self.edges = np.flatnonzero(of_any[1:]) + 1
         branching = np.zeros(tree.n_hosts, dtype=bool)
         branching[tree.parent[self.edges]] = True
         self.branching = branching
@@ -118,13 +121,16 @@ class TreeFlows:
         tree, types = self.tree, self.bags.n_applications
         shape = (tree.n_hosts, types)
         self.column = np.full(shape, -1, dtype=np.int64)
-        n_rates = len(self.computing) * types
-        self.column[self.computing] = np.arange(n_rates).reshape(-1, types)
+        n_rates = int(self.allowed.sum())
+        self.column[self.allowed] = np.arange(n_rates)
         self.receiving = self.edges[self.branching[self.edges]]
-        n_flows = len(self.receiving) * types
-        self.flow = np.where(self.useful[:, None], self.column, -1)
+        self.flow = self.column.copy()
         self.flow[0] = -1
-        self.flow[self.receiving] = n_rates + np.arange(n_flows).reshape(-1, types)
+        passing = self.useful & self.branching[:, None]
+        passing[0] = False
+        n_flows = int(passing.sum())
+        self.flow[passing] = n_rates + np.arange(n_flows)
+        self.passing = passing
         self.fair = n_rates + n_flows
         of_edge = tree.parent[self.edges] if self.port == "single" else self.edges
         self.port_of_row, at = np.unique(of_edge, return_inverse=True)
@@ -141,7 +147,7 @@ class TreeFlows:
         computing, edges, receiving = self.computing, self.edges, self.receiving
         # The row in which what a host receives is spent; the root's are the throughputs.
         spent = np.full((tree.n_hosts, types), -1, dtype=np.int64)
-        spent[receiving] = self.first_balance + np.arange(len(receiving) * types).reshape(-1, types)
+        spent[self.passing] = np.arange(self.first_balance, self.first_throughput)
         spent[0] = self.first_throughput + kinds
         weight = np.ones((tree.n_hosts, types))
         weight[0] = bags.weight
@@ -167,25 +173,40 @@ class TreeFlows:
             for rows, *rest in block
         ]
         row, column, demand, capacity = (np.concatenate(each) for each in zip(*parts, strict=True))
-        kept = demand != 0
+        kept = (demand != 0) & (row >= 0) & (column >= 0)
         return Entries(row[kept], column[kept], demand[kept], capacity[kept])
 
     def _units(self, power: Floats) -> None:
         """Choose units so that the columns of an optimum are about 1."""
         tree, bags = self.tree, self.bags
-        flop, byte = float(np.sum(bags.weight * bags.flop)), float(np.sum(bags.weight * bags.byte))
-        # One task of each application at a time is fair, if not the fairest.
-        self.lower = bandwidth_centric(tree, flop, byte, port=self.port).throughput
+        self.lower = self._fair()
         with np.errstate(divide="ignore"):
             through = tree.bandwidth[:, None] / bags.byte
-        through = np.minimum(through, power[:, None] / bags.flop)
+        through = np.minimum(through, power / bags.flop)
         through[0] = np.minimum(through[0], self.lower * bags.weight)
         for level in self.levels[1:]:
             through[level] = np.minimum(through[level], through[tree.parent[level]])
         alone = np.minimum(through, tree.speed[:, None] / bags.flop)
         self.unit = np.full(self.n_columns, self.lower)
-        self.unit[self.column[self.computing]] = alone[self.computing]
-        self.unit[self.flow[self.receiving]] = through[self.receiving]
+        self.unit[self.column[self.allowed]] = alone[self.allowed]
+        self.unit[self.flow[self.passing]] = through[self.passing]
+
+    def _fair(self) -> float:
+        """Return a throughput per weight that is fair, if not the fairest."""
+        tree, bags, port = self.tree, self.bags, self.port
+        if bags.hosts is None:
+            # One task of each application at a time.
+            weight = bags.weight
+            flop, byte = float(np.sum(weight * bags.flop)), float(np.sum(weight * bags.byte))
+            return bandwidth_centric(tree, flop, byte, port=port).throughput
+        # One application at a time.
+        alone = [
+            bandwidth_centric(tree, flop, byte, port=port, hosts=hosts).throughput
+            for flop, byte, hosts in zip(
+                bags.flop.tolist(), bags.byte.tolist(), bags.hosts, strict=True
+            )
+        ]
+        return 1 / float(np.sum(bags.weight / np.array(alone)))
 
     def scaled(self) -> tuple[Integers, Integers, Floats]:
         """Return rows, columns and values of the matrix in its units, each row near 1."""
@@ -197,17 +218,15 @@ class TreeFlows:
     def row_unit(self) -> Floats:
         """Unit of each row: none for shares, tasks/s for balances."""
         unit = np.ones(self.n_rows)
-        unit[self.first_balance : self.first_throughput] = self.unit[
-            self.flow[self.receiving].ravel()
-        ]
+        unit[self.first_balance : self.first_throughput] = self.unit[self.flow[self.passing]]
         unit[self.first_throughput :] = self.lower
         return unit
 
     def rates(self, values: Floats) -> Floats:
         """Return the tasks that each host computes [tasks/s] from the scaled columns."""
         rate = np.zeros((self.tree.n_hosts, self.bags.n_applications))
-        column = self.column[self.computing]
-        rate[self.computing] = np.maximum(values[column] * self.unit[column], 0.0)
+        column = self.column[self.allowed]
+        rate[self.allowed] = np.maximum(values[column] * self.unit[column], 0.0)
         return rate
 
     def load(self, sent: Floats, compute: Floats) -> float:
@@ -305,7 +324,7 @@ def steady_state(
     Linear program (1) of [1]_ with priority weights. The smallest throughput per weight is
     maximised, then, as in section 4.1, the smallest of the applications that are not held back
     yet, until all are. On a tree all throughputs per weight end up equal unless some
-    tasks have no data and others do.
+    tasks have no data and others do, or some hosts may not compute some applications.
 
     Many optima share the same throughputs. Of these, one is chosen that keeps ports busy for the
     least time in total, over all links. It is the one for which Proposition 1 holds on stars (a
@@ -336,7 +355,7 @@ def steady_state(
     Raises
     ------
     InfeasibleError
-        No host computes, or `cut` or the quantities are out of range.
+        No host computes an application, or `cut` or the quantities are out of range.
     UncertifiedError
         `fair` is more than 1e-6, and ten times `cut`, under `bound`.
     WorkloadError
@@ -416,6 +435,8 @@ class SteadyProgram:
         # On a tree, a host where one type with data is free of charge is so for all types: only
         # those without data can be free while others are not. Rounding must not say otherwise.
         priced = (flows.bags.byte > 0) | bool(np.all(flows.bags.byte == 0))
+        # Nor are hosts alike for all types where some may not compute some of them.
+        priced &= flows.bags.hosts is None
         for kind in range(len(held)):
             solver.changeCoeff(first + kind, flows.fair, -1.0)
             solver.changeRowBounds(first + kind, 0.0, np.inf)
@@ -488,6 +509,7 @@ class SteadyProgram:
             way[level] = way[tree.parent[level]] + of_edge[level] / tree.bandwidth[level]
         at = flows.computing
         price = np.outer(cpu_price[at], bags.flop) + np.outer(way[at], bags.byte)
+        price[~flows.allowed[at]] = np.inf
         size = float(np.sum(bags.weight * price.min(axis=0)))
         cpu_price, port_price = cpu_price / size, port_price / size
         return cpu_price, port_price, float(np.sum(cpu_price * tree.speed) + port_price.sum())
@@ -527,8 +549,8 @@ def _set_costs(flows: TreeFlows, solver: Any, *, rising: bool) -> None:
     else:
         edges = flows.edges
         time = flows.bags.byte / flows.tree.bandwidth[edges, None]
-        column = flows.flow[edges]
-        cost[column] = time * flows.unit[column]
+        column, exists = flows.flow[edges], flows.useful[edges]
+        cost[column[exists]] = time[exists] * flows.unit[column[exists]]
     # The first rates of all are far from any optimum; the fairest ones are feasible already.
     solver.setOptionValue("simplex_strategy", 1 if rising else 4)
     solver.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)

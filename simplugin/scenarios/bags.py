@@ -29,7 +29,7 @@ _KEYS = {
 }
 _APPLICATION_KEYS = {
     "bags": ("count",),
-    "pricing": ("hosts", "start", "end"),
+    "pricing": ("start", "end"),
 }
 _WHAT = {
     "bags": "tasks that are handed out over a tree, with a bags.* scheduler",

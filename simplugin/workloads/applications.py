@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.units import parse_size, parse_time, parse_work
 from simplugin.workloads.parameter_ranges import number, numbers, texts, whole
 
@@ -123,11 +123,14 @@ class Bags:
         Priority weight: throughputs are to be in these proportions.
     count : int64, shape (n_applications,)
         Number of tasks there are.
+    hosts : tuple of (tuple of str or None), shape (n_applications,), optional
+        The hosts that may compute each application's tasks, None for all; the others only
+        distribute them. Also given by application, as a mapping. None if nothing is restricted.
 
     Raises
     ------
     WorkloadError
-        Lengths or ranges are wrong, or two names are alike.
+        Lengths or ranges are wrong, two names are alike, or `hosts` names no application.
     """
 
     names: tuple[str, ...]
@@ -135,6 +138,7 @@ class Bags:
     byte: NDArray[np.float64]
     weight: NDArray[np.float64]
     count: NDArray[np.int64]
+    hosts: tuple[tuple[str, ...] | None, ...] | None = None
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -165,6 +169,8 @@ class Bags:
                     self.names[at],
                 )
             object.__setattr__(self, field, values)
+        if self.hosts is not None:
+            object.__setattr__(self, "hosts", _restrictions(self.names, self.hosts))
 
     @classmethod
     def of(cls, applications: Sequence[Application], count: int) -> Bags:
@@ -173,14 +179,14 @@ class Bags:
         Parameters
         ----------
         applications : sequence of Application
-            Their `hosts`, `start` and `end` must be the defaults.
+            Their `start` and `end` must be the defaults.
         count : int
             Tasks of those that do not say.
 
         Raises
         ------
         WorkloadError
-            The applications differ in their masters, or restrict hosts or dates.
+            The applications differ in their masters, or restrict dates.
         """
         for each in applications:
             if each.master != applications[0].master:
@@ -189,10 +195,10 @@ class Bags:
                     f" {applications[0].master!r}; on a tree all tasks start at the root",
                     each.name,
                 )
-            if each.hosts is not None or each.start > 0 or each.end < np.inf:
+            if each.start > 0 or each.end < np.inf:
                 raise WorkloadError(
-                    f"application {each.name!r} restricts its hosts or dates; on a tree any host"
-                    " computes any task, from the start; remove hosts, start and end",
+                    f"application {each.name!r} restricts its dates; on a tree all tasks are there"
+                    " from the start; remove start and end",
                     each.name,
                 )
         return cls(
@@ -201,6 +207,7 @@ class Bags:
             np.array([each.byte for each in applications]),
             np.array([each.weight for each in applications]),
             np.array([each.count or count for each in applications]),
+            tuple(each.hosts for each in applications),
         )
 
     @property
@@ -212,3 +219,89 @@ class Bags:
     def ratio(self) -> NDArray[np.float64]:
         """Communication-to-computation ratio of each application, CCR [byte/flop]."""
         return self.byte / self.flop
+
+    def may_compute(self, host: str) -> list[bool]:
+        """Return of each application whether a host may compute its tasks."""
+        hosts = self.hosts or [None] * self.n_applications
+        return [each is None or host in each for each in hosts]
+
+    def allowed(
+        self, hosts: Sequence[str], speed: NDArray[np.float64], *, bundled: bool = False
+    ) -> NDArray[np.bool_]:
+        """Return which hosts of a tree compute which applications.
+
+        Parameters
+        ----------
+        hosts : sequence of str
+            Names of all hosts.
+        speed : float64, shape (n_hosts,)
+            Of each host [flop/s]; 0 for one that computes nothing.
+        bundled : bool
+            True if tasks of all applications travel together, so that a host computes all of
+            them or none.
+
+        Returns
+        -------
+        bool, shape (n_hosts, n_applications)
+
+        Raises
+        ------
+        WorkloadError
+            An application is restricted to a host that is none of them.
+        InfeasibleError
+            An application, or a bundle, has no host that computes it.
+        """
+        found = np.ones((len(hosts), self.n_applications), dtype=bool)
+        number = {name: at for at, name in enumerate(hosts)}
+        for kind, chosen in enumerate(self.hosts or ()):
+            if chosen is None:
+                continue
+            for name in chosen:
+                if name not in number:
+                    raise WorkloadError(
+                        f"hosts of application {self.names[kind]!r} names {name!r}, which is no"
+                        f" host of the tree of {hosts[0]!r}; give hosts of the tree",
+                        self.names[kind],
+                        "hosts",
+                    )
+            found[:, kind] = False
+            found[[number[name] for name in chosen], kind] = True
+        found &= (speed > 0)[:, None]
+        if not found.any():
+            raise InfeasibleError(
+                f"no host of the tree of {hosts[0]!r} computes; give one a speed above 0"
+            )
+        if not np.all(found.any(axis=0)):
+            name = self.names[int(np.argmin(found.any(axis=0)))]
+            raise InfeasibleError(
+                f"no host of the tree of {hosts[0]!r} that computes may compute application"
+                f" {name!r}; add one to its hosts"
+            )
+        if bundled:
+            found &= found.all(axis=1, keepdims=True)
+            if not found.any():
+                raise InfeasibleError(
+                    f"no host of the tree of {hosts[0]!r} may compute all of"
+                    f" {', '.join(map(repr, self.names))}, so that none computes a bundle of one"
+                    " task of each; give them a host in common, or choose another policy"
+                )
+        return found
+
+
+def _restrictions(names: tuple[str, ...], given: Any) -> tuple[tuple[str, ...] | None, ...] | None:
+    """Return the hosts of each application, None if all of them may compute all."""
+    if isinstance(given, Mapping):
+        for name in given:
+            if name not in names:
+                raise WorkloadError(f"hosts names {name!r}, which is no application", str(name))
+        given = [given.get(name) for name in names]
+    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != len(names):
+        raise WorkloadError(
+            f"hosts of applications is {given!r}; give names of hosts, or None, for each of"
+            f" {len(names)} applications"
+        )
+    found = tuple(
+        None if each is None else texts(f"hosts of application {name!r}", each)
+        for name, each in zip(names, given, strict=True)
+    )
+    return None if all(each is None for each in found) else found

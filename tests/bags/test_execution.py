@@ -15,6 +15,7 @@ from simplugin.bags.execution import execute
 from simplugin.bags.measurement import measure
 from simplugin.bags.policies.classics import (
     bandwidth_centric,
+    bcs,
     fcfs,
     first_come_first_served,
     first_request_delays,
@@ -88,6 +89,30 @@ class TestClosedForms:
         start = REQUEST / 2e5 + REQUEST / 1e5
         assert_allclose(done.completion[0], start + 1.0 + 0.5 + 0.2 + np.arange(30), rtol=1e-9)
         assert_allclose(done.port_busy, [30.0, 15.0, 0.0], rtol=1e-9)
+
+    def test_free_requests_take_no_time(self):
+        # With one slot nothing hides a request, and both links are slow for messages.
+        where = tree_of([-1, 0, 1], [0.0, 0.0, 1e6], [1e3, 1e3], 0.5)
+        work = bags_of([0.2e6], [1e3], [30])
+        done = execute(where, work, FCFS, buffer=1, free_requests=True, trace=True)
+        # A slot is free once its task has left: each link waits for the other.
+        assert_allclose(done.completion[0], 3.0 + 0.2 + 3.0 * np.arange(30), rtol=1e-9)
+        assert "request" not in done.result.trace.label
+
+    @pytest.mark.parametrize("free", [False, True])
+    def test_first_requests_in_blocks_or_in_turn(self, free):
+        # Two types in turn for two children alike: by blocks each gets both, in turn each its own.
+        where, work = tree_of([-1, 0, 0], [0.0, 1e6, 1e6], 1e6), bags_of([1e6, 1e6], [1e5, 1e5], 20)
+        how = {"buffer": 4, "free_requests": free}
+        blocks = execute(where, work, FCFS, **how)
+        assert np.all(blocks.computed[1:] > 0)
+        single = execute(where, work, FCFS, single_requests=True, **how)
+        assert sorted(single.computed[1:].tolist()) == [[0, 20], [20, 0]]
+
+    def test_buffers_side_by_side(self):
+        where, work = tree_of([-1, 0], [0.0, 1e4], 1e6), bags_of([1e6, 1e6], [1.0, 1.0], 20)
+        for own, most in ((False, 4), (True, 8)):
+            assert execute(where, work, bcs(where, work, own_buffers=own), buffer=8).most[1] == most
 
     def test_hosts_where_nobody_computes_get_nothing(self):
         where = tree_of([-1, 0, 0, 2], [0.0, 1e6, 0.0, 0.0], [1e5, 1e6, 1e6])
@@ -216,7 +241,7 @@ class TestRefusals:
             execute(where, work, **({"policy": FCFS} | arguments))
 
     def test_nobody_computes(self):
-        with pytest.raises(InfeasibleError, match="no host computes"):
+        with pytest.raises(InfeasibleError, match=r"no host of the tree of .* computes"):
             execute(tree_of([-1, 0], 0.0), bags_of([1.0], [1.0]), FCFS)
 
     @pytest.mark.parametrize("choice", [(0, 1), (1, 0)], ids=["asked once", "never asked"])

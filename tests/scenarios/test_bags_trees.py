@@ -193,13 +193,19 @@ def test_time_can_be_limited(line):
         run(path)
 
 
+def test_hosts_that_may_compute(line):
+    found = listing(run(change(line, "weight = 3.0", 'hosts = ["c"]')), "Nodes")
+    assert found.column("y") == (0, 0, 180)
+
+
 BUFFER, PARAMETERS = "buffer = 6", "scheduler.parameters"
 APPLICATIONS = "workload.applications"
 WRONG = [
     ("count = 60", "count = 0", f"{APPLICATIONS}.0.count", "count is 0; give"),
     ('name = "y"\nmaster = "a"', 'name = "y"\nmaster = "b"', f"{APPLICATIONS}.1", "at the root"),
     ('name = "y"', 'name = "x"', f"{APPLICATIONS}.0", "two applications are called 'x'"),
-    ("weight = 3.0", 'hosts = ["a"]', f"{APPLICATIONS}.1.hosts", "remove it: it is for endless"),
+    ("weight = 3.0", 'hosts = ["z"]', f"{APPLICATIONS}.1.hosts", "'y' names 'z', which is no host"),
+    ("weight = 3.0", "hosts = []", APPLICATIONS, "may compute application 'y'"),
     ("weight = 3.0", "end = 5.0", f"{APPLICATIONS}.1.end", "has the key 'end'"),
     ('"bags"', '"bags"\nalpha = 1.0', "workload.alpha", "workload.alpha is given"),
     ('"bags"', '"bags"\ntrees = {}', "workload.trees", "workload.trees is given"),

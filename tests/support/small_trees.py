@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,6 +24,25 @@ def tree_of(parent, speed, bandwidth=1.0, latency=0.0) -> Tree:
 def bags_of(flop, byte, count=200, weight=1.0) -> Bags:
     """Return bags a, b, ..."""
     return Bags(tuple("abcd"[: len(flop)]), np.array(flop), np.array(byte), weight, count)
+
+
+def restricted_instance(seed, whole=False, most=10):
+    """Return a random tree, and bags of which some hosts may compute some, each at least one."""
+    rng = np.random.default_rng(seed)
+    n, types = int(rng.integers(2, most)), int(rng.integers(1, 4))
+    parent = [-1] + [int(rng.integers(host)) for host in range(1, n)]
+    if whole:
+        speed, width = np.append(rng.integers(0, 9, n - 1), 5), rng.integers(1, 20, n - 1)
+        flop, byte = rng.integers(1, 9, types), rng.integers(0, 9, types)
+    else:
+        speed, width = rng.uniform(0.2, 2.0, n) * 1e8 * (rng.random(n) > 0.2), None
+        speed[-1], width = 1e8, 10 ** rng.uniform(5.5, 7.5, n - 1)
+        flop, byte = 10 ** rng.uniform(7.5, 8.5, types), 10 ** rng.uniform(4.5, 6.5, types)
+    able = [f"h{host}" for host in np.flatnonzero(speed > 0)]
+    chosen = [rng.choice(able, int(rng.integers(1, len(able) + 1)), False) for _ in range(types)]
+    hosts = [None if rng.random() < 0.2 else tuple(map(str, each)) for each in chosen]
+    bags = bags_of(flop, byte, 60, rng.integers(1, 4, types).astype(float))
+    return tree_of(parent, speed.astype(float), width), replace(bags, hosts=hosts)
 
 
 def assert_feasible(tree, bags, found, rel=1e-9):

@@ -59,11 +59,27 @@ def test_names():
     ("other", "message"),
     [
         (Application("b", "n", 1.0, 1.0), "'b' starts at 'n', but the first one at 'm'"),
-        (Application("b", "m", 1.0, 1.0, hosts=("m",)), "'b' restricts its hosts or dates"),
-        (Application("b", "m", 1.0, 1.0, start=1.0), "'b' restricts its hosts or dates"),
+        (Application("b", "m", 1.0, 1.0, start=1.0), "'b' restricts its dates"),
     ],
 )
 def test_applications_that_no_tree_can_have(other, message):
     with pytest.raises(WorkloadError, match=message) as raised:
         Bags.of([Application("a", "m", 1.0, 1.0), other], 5)
     assert raised.value.application == "b"
+
+
+def test_hosts_that_may_compute():
+    plain, some = Application("a", "m", 1.0, 1.0), Application("b", "m", 1.0, 1.0, hosts=("m", "n"))
+    assert Bags.of([plain], 5).hosts is None
+    bags = Bags.of([plain, some], 5)
+    assert bags.hosts == (None, ("m", "n"))
+    assert bags.allowed(["n", "o", "m"], np.ones(3)).tolist() == [
+        [True, True],
+        [True, False],
+        [True, True],
+    ]
+    assert bags.may_compute("o") == [True, False]
+    assert Bags(("a", "b"), 1, 1, 1, 1, {"b": ["m"]}).hosts == (None, ("m",))
+    for hosts, message in (({"c": ["m"]}, "'c', which is no application"), ([["m"]], "each of 2")):
+        with pytest.raises(WorkloadError, match=message):
+            Bags(("a", "b"), 1, 1, 1, 1, hosts)

@@ -6,8 +6,16 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.actors.messages import changes_at, look_of, requests_of, tasks_for
+from simplugin.bags.actors.messages import (
+    Returned,
+    changes_at,
+    look_of,
+    requests_of,
+    results_for,
+    tasks_for,
+)
 from simplugin.bags.actors.node import Node
+from simplugin.bags.actors.planning import Neighbourhood
 from simplugin.bags.policy import message_size
 from simplugin.errors import ActivityError, TimeoutException
 
@@ -37,6 +45,7 @@ class Port:
     def __init__(self, me: Actor, deeds: Deeds) -> None:
         self.under_way: list[tuple[Activity, float]] = []
         self.entered = me.semaphore(0)
+        self.booking = 0
         self._me, self._deeds, self._since = me, deeds, 0.0
 
     async def share(self, transfer: Activity, needed: float) -> None:
@@ -67,6 +76,16 @@ class Port:
                 self.under_way[0][0].resume()
             elif not self.under_way:
                 self._deeds.port_busy += self._me.now - self._since
+
+    async def book(self, me: Actor, needed: float) -> None:
+        """Wait for a time that others who wait for theirs share equally [s]."""
+        self.booking += 1
+        step = needed / TURNS
+        while needed > 0:
+            sharing = self.booking
+            await me.sleep_for(min(step, needed) * sharing)
+            needed -= step
+        self.booking -= 1
 
     async def take_turns(self, me: Actor) -> None:
         """Let the transfers that are under way go on in turn."""
@@ -103,6 +122,8 @@ async def run_host(me: Actor, stations: tuple[Station, ...], policy: Policy) -> 
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
     for node in nodes:
         _start(me, node, port)
+    if stations[0].results and stations[0].place.children:
+        me.spawn(_collect, nodes, name=f"{me.host.name} collects", daemon=True)
     for node in nodes:
         await node.over.acquire()
     return [node.deeds for node in nodes]
@@ -121,50 +142,50 @@ def _start(me: Actor, node: Node, port: Port) -> None:
         me.spawn(_hear, node, target, child, name=f"{name} hears {child}", daemon=True)
     if node.station.place.parent is not None:
         me.spawn(_receive, node, name=f"{name} receives", daemon=True)
+        if node.station.results:
+            me.spawn(_return, node, name=f"{name} returns", daemon=True)
 
 
 async def _plan(me: Actor, node: Node) -> None:
     """Negotiate the node's plan, now and whenever something has changed somewhere in the tree."""
-    policy = node.policy
-    assert policy.planner is not None
+    near = Neighbourhood(node.policy, node.station.place, node.state.known)
     while True:
-        known = node.state.known
-        planned = replace(known, bandwidth=list(known.bandwidth))
-        node.adopt(await policy.planner(me, node.station.place, planned))
-        if math.isinf(policy.period):
+        planned = near.known(node.state.known)
+        node.adopt(await near.plan(me, planned))
+        if math.isinf(node.policy.period):
             return
-        await _wait_for_changes(me, node, planned)
+        await _wait_for_changes(me, node, near, planned)
 
 
-async def _wait_for_changes(me: Actor, node: Node, planned: Known) -> None:
+async def _wait_for_changes(me: Actor, node: Node, near: Neighbourhood, planned: Known) -> None:
     """Return when the root has heard that plans, made with `planned`, are out of date."""
-    place = node.station.place
+    place = near.place
     is_outdated = False
     while not is_outdated:
         if place.parent is None:
             await me.sleep_for(node.policy.period)
-            is_outdated = await _look(me, node, planned)
+            is_outdated = await _look(me, node, near, planned)
             continue
         is_outdated = await me.mailbox(look_of(place.name)).get()
         if not is_outdated:
-            changed = await _look(me, node, planned)
+            changed = await _look(me, node, near, planned)
             await me.mailbox(changes_at(place.name)).put(changed, message_size(1), label="plan")
-    await _notify_children(me, node, is_outdated)
+    await _notify_children(me, near, is_outdated)
 
 
-async def _look(me: Actor, node: Node, planned: Known) -> bool:
+async def _look(me: Actor, node: Node, near: Neighbourhood, planned: Known) -> bool:
     """Return whether something has changed in the subtree."""
     # Before messages of its own get in the way of what it measures. One change is enough.
-    if node.state.known.differs(planned, node.policy.tolerance):
+    if near.known(node.state.known).differs(planned, node.policy.tolerance):
         return True
-    await _notify_children(me, node, False)
-    boxes = [me.mailbox(changes_at(child)) for child in node.station.place.children]
+    await _notify_children(me, near, False)
+    boxes = [me.mailbox(changes_at(child)) for child in near.place.children]
     return any([await box.get() for box in boxes])
 
 
-async def _notify_children(me: Actor, node: Node, is_outdated: bool) -> None:
+async def _notify_children(me: Actor, near: Neighbourhood, is_outdated: bool) -> None:
     """Ask children to negotiate anew, or to look for changes."""
-    for child in node.station.place.children:
+    for child in near.place.children:
         await me.mailbox(look_of(child)).put(is_outdated, message_size(1), label="plan")
 
 
@@ -178,18 +199,22 @@ async def _schedule(me: Actor, node: Node) -> None:
     node.open()
     if station.place.parent is None:
         return
-    box = me.mailbox(requests_of(station.place.name, station.line))
+    name = requests_of(station.place.name, station.line)
     while True:
         await node.ask.acquire()
         asked = node.requested()
-        await box.put(asked, message_size(len(asked)), label="request")
+        if station.free_requests:
+            await me.message_queue(name).put(asked)
+        else:
+            await me.mailbox(name).put(asked, message_size(len(asked)), label="request")
         node.is_asking = False
         node.look()
 
 
 async def _hear(me: Actor, node: Node, target: int, child: str) -> None:
     """Note what a child requests."""
-    box = me.mailbox(requests_of(child, node.station.line))
+    name = requests_of(child, node.station.line)
+    box = me.message_queue(name) if node.station.free_requests else me.mailbox(name)
     while True:
         node.hear(target, await box.get())
 
@@ -215,6 +240,12 @@ async def ship(me: Actor, node: Node, port: Port) -> float:
     target, byte = node.outgoing.target, node.outgoing.parcel.byte
     box = me.mailbox(tasks_for(station.place.children[target - 1], station.line))
     start = me.now
+    if station.results:
+        await box.put(node.outgoing, message_size(1), label="order")
+        # As the result will take this time of the port, no further task is handed out before.
+        booked = byte / node.state.known.bandwidth[target - 1]
+        await port.book(me, max(booked - (me.now - start), 0.0))
+        return 0.0
     node.transfer = box.put_async(node.outgoing, byte, label="task")
     try:
         if policy.parallel:
@@ -236,4 +267,35 @@ async def work(me: Actor, node: Node) -> None:
         for application, number, flop in node.in_hand.parts:
             await me.execute(flop, label=str(application))
             node.deeds.done.append((application, number, me.now))
-        node.worked(me.now - start)
+        duration = me.now - start
+        if node.station.results:
+            while node.is_full:
+                await node.worker_space.acquire()
+            name = node.station.place.name
+            node.keep(Returned(name, node.in_hand, name, node.station.line, me.now))
+        node.worked(duration)
+
+
+async def _return(me: Actor, node: Node) -> None:
+    """Send results to the parent, one at a time."""
+    assert node.station.place.parent is not None
+    name, box = node.station.place.name, me.mailbox(results_for(node.station.place.parent))
+    while True:
+        await node.out.acquire()
+        result = replace(node.outbox[0], child=name, date=me.now)
+        await box.put(result, result.parcel.byte, label="result")
+        node.returned()
+
+
+async def _collect(me: Actor, nodes: list[Node]) -> None:
+    """Receive results for all lines, one at a time, in the order in which they are ready."""
+    place = nodes[0].station.place
+    box = me.mailbox(results_for(place.name))
+    targets = {child: target for target, child in enumerate(place.children, 1)}
+    while True:
+        while full := next((node for node in nodes if node.is_full), None):
+            await full.port_space.acquire()
+        start = me.now
+        result: Returned = await box.get()
+        duration = me.now - max(start, result.date)
+        nodes[result.line].collect(result, targets[result.child], duration)

@@ -78,16 +78,19 @@ class Supply:
             return [max(map(math.ceil, (count / self._share).tolist()))]
         return [int(count[each]) for each in self.applications]
 
-    def known(self, speed: float, bandwidth: list[float]) -> Known:
-        """Return what a node knows that has measured these."""
+    def known(self, speed: float, bandwidth: list[float], host: str = "") -> Known:
+        """Return what the node of a host knows that has measured these."""
         bags = self.bags
+        may, restricted = bags.may_compute(host), bags.hosts is not None
         if self.bundled:
             share = self._share
             flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
-            return Known([flop], [byte], [1.0], speed, bandwidth)
+            return Known([flop], [byte], [1.0], speed, bandwidth, [all(may)], restricted)
         chosen = list(self.applications)
         flops, bytes_ = bags.flop[chosen].tolist(), bags.byte[chosen].tolist()
-        return Known(flops, bytes_, bags.weight[chosen].tolist(), speed, bandwidth)
+        weights = bags.weight[chosen].tolist()
+        may = [may[each] for each in chosen]
+        return Known(flops, bytes_, weights, speed, bandwidth, may, restricted)
 
     def parcel(self, kind: int, number: int, tag: tuple[float, ...]) -> Parcel:
         """Return the parcel of a type with a number from 0 on."""
@@ -137,6 +140,12 @@ class Station:
         When it sends its first request [s].
     plan : NodePlan, optional
         Its plan if it does not negotiate one.
+    free_requests : bool
+        True if requests arrive at once; else they are messages.
+    single_requests : bool
+        True if each request is for one task; else for all free slots.
+    results : bool
+        True if results travel, up to the root, in place of data.
     disk : list of NodePlan
         The negotiated plan, which outlives a failure of its host.
     """
@@ -149,6 +158,9 @@ class Station:
     bias: tuple[float, ...]
     delay: float
     plan: NodePlan | None
+    free_requests: bool = False
+    single_requests: bool = False
+    results: bool = False
     disk: list[NodePlan] = field(default_factory=list)
 
 
@@ -174,6 +186,29 @@ class Shipment:
     passed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A result on its way to the root.
+
+    Attributes
+    ----------
+    host : str
+        Where it was computed.
+    parcel : Parcel
+        The task, with the size of its result.
+    child, line : str, int
+        The node that sends it.
+    date : float
+        When that began to wait for its parent's port [s].
+    """
+
+    host: str
+    parcel: Parcel
+    child: str
+    line: int
+    date: float
+
+
 @dataclass
 class Deeds:
     """Record of a node.
@@ -182,8 +217,11 @@ class Deeds:
     ----------
     done : list of (int, int, float)
         Of each task computed here: its application, its number there, and when it ended [s].
+    returned : list of (str, (int, int, float))
+        Of the root, where results travel: of each task the host that computed it, and as in
+        `done`, with the date at which its result was there [s].
     port_busy : float
-        Time for which its port was sending [s].
+        Time for which its port was sending, or receiving results [s].
     first : float
         When it handed out its first task [s]; inf for never.
     most : int
@@ -195,6 +233,7 @@ class Deeds:
     """
 
     done: list[tuple[int, int, float]] = field(default_factory=list)
+    returned: list[tuple[str, tuple[int, int, float]]] = field(default_factory=list)
     port_busy: float = 0.0
     first: float = float("inf")
     most: int = 0
@@ -210,6 +249,11 @@ def tasks_for(name: str, line: int) -> str:
 def requests_of(name: str, line: int) -> str:
     """Return the mailbox in which a parent gets a node's requests."""
     return f"requests of {name}" if not line else f"requests of {name}, {line}"
+
+
+def results_for(name: str) -> str:
+    """Return the mailbox in which a node gets results, of all lines."""
+    return f"results for {name}"
 
 
 def look_of(name: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simplugin.bags.actors.hosts import Port, ship, work
 from simplugin.bags.actors.messages import ANY, requests_of, tasks_for
 from simplugin.bags.actors.node import Node
+from simplugin.bags.actors.planning import Neighbourhood
 from simplugin.bags.policy import NodePlan, message_size, servable
 from simplugin.errors import ActivityError, TimeoutException, WorkloadError
 
@@ -63,8 +64,9 @@ class Report:
     holds : frozenset of Identity, optional
         All that is in its subtree, as far as it knows. Its requests are then all that it has:
         earlier ones do not count any more.
-    closed : bool
-        True if nobody computes there: it does not, and none of its children is on and asks.
+    closed : tuple of bool, shape (n_types,)
+        Which types nobody computes there: it does not, and none of its children is on, asks, and
+        has the type open.
     date : float
         When it was written [s].
     """
@@ -73,7 +75,7 @@ class Report:
     done: tuple[Notice, ...]
     lost: tuple[Identity, ...]
     holds: frozenset[Identity] | None
-    closed: bool
+    closed: tuple[bool, ...]
     date: float
 
     @property
@@ -96,10 +98,12 @@ class MortalNode(Node):
         empty.
     off : list of bool
         True for each child that is assumed to be off; its requests do not count then.
-    takes : list of bool
-        True for each child that is on and has asked for tasks.
-    shut : list of bool
-        True for each child that has reported that it is closed.
+    takes : list of list of bool, shape (1 + n_children, n_types)
+        True for each child that is on and has asked for tasks, and each type that it has open.
+    shut : list of tuple of bool, shape (1 + n_children, n_types)
+        Which types each child has reported to be closed.
+    closed : tuple of bool, shape (n_types,)
+        Which types it reports itself.
     notices : dict of Identity to Notice
         Of the root: all that has been computed.
     """
@@ -111,8 +115,9 @@ class MortalNode(Node):
         self.below: list[dict[Identity, float]] = [{} for _ in range(targets)]
         # One who comes back knows nothing of its children, nor its parent of what it has.
         self.off = [False] + [not is_new] * (targets - 1)
-        self.takes, self.shut = [False] * targets, [False] * targets
-        self.is_closed = not self.state.is_root and station.known.speed <= 0
+        self.takes = [[False] * types for _ in range(targets)]
+        self.shut = [(False,) * types for _ in range(targets)]
+        self.closed = self._closed()
         self.tells_all = not is_new and not self.state.is_root
         self.done: list[Notice] = []
         self.lost: list[Identity] = []
@@ -171,7 +176,8 @@ class MortalNode(Node):
 
     def distrust(self, target: int) -> None:
         """Hold a child to be off: all that is below it may be lost."""
-        self.off[target], self.takes[target] = True, False
+        self.off[target] = True
+        self._note_open(target, [False] * len(self.announced))
         self._forget_requests(target)
         missing, self.below[target] = self.below[target], {}
         self._miss(sorted(missing))
@@ -196,11 +202,19 @@ class MortalNode(Node):
             self.shut[target] = report.closed
             self._plan_for_the_living()
         if not self.off[target]:
-            self.takes[target] = not report.closed and (self.takes[target] or any(report.asked))
+            asks = any(self.takes[target]) or any(report.asked)
+            self._note_open(target, [asks and not closed for closed in report.closed])
             self._close_or_open()
             self.hear(target, asked)
         else:
             self.look()
+
+    def hear(self, target: int, asked: list[int]) -> None:
+        """Note what a child requests; one that was off has missed which types have ended."""
+        for kind, number in enumerate(asked):
+            if len(asked) > 1 and number and self.announced[kind]:
+                self._announce(target, kind)
+        super().hear(target, asked)
 
     def _recount(self, target: int, report: Report, holds: frozenset[Identity]) -> list[int]:
         """Take note of all that a child has, and return what it requests besides."""
@@ -241,7 +255,7 @@ class MortalNode(Node):
             self.tells_all, self.pending = False, [0] * len(self.pending)
             holds = frozenset(self._holds())
         news = tuple(self.done), tuple(self.lost)
-        report = Report(self.requested(), *news, holds, self.is_closed, self.me.now)
+        report = Report(self.requested(), *news, holds, self.closed, self.me.now)
         self.done, self.lost = [], []
         return report
 
@@ -339,23 +353,48 @@ class MortalNode(Node):
             here.append(self.outgoing.parcel)
         return held | {(parcel.kind, parcel.number) for parcel in here}
 
-    def _close_or_open(self) -> None:
-        """Give up all tasks, and say so, where nobody is left who computes."""
+    def _note_open(self, target: int, types: list[bool]) -> None:
+        """Note which types are computed at or below a child."""
+        self.takes[target] = types
+        if self.state.known.restricted:
+            self.state.can[target] = list(types)
+
+    def _closed(self) -> tuple[bool, ...]:
+        """Return which types nobody computes here and below; the root hopes for all."""
         state = self.state
-        if state.is_root or state.known.speed > 0:
+        mine = state.is_root or state.known.speed > 0
+        return tuple(
+            not ((mine and (may or state.is_root)) or any(below))
+            for may, below in zip(state.known.allowed, zip(*self.takes, strict=True), strict=True)
+        )
+
+    def _close_or_open(self) -> None:
+        """Give up the tasks of each type, and say so, where nobody is left who computes it."""
+        state = self.state
+        before, self.closed = self.closed, self._closed()
+        if not (state.is_root or state.known.computes):
+            self.was_asked = not all(self.closed)
+        if state.known.restricted and any(
+            was and not now for was, now in zip(before, self.closed, strict=True)
+        ):
+            self.tells_all = not state.is_root
+        gone = [
+            kind
+            for kind, (was, now) in enumerate(zip(before, self.closed, strict=True))
+            if now and (not was or state.stock[kind])
+        ]
+        if not gone:
             return
-        was_closed, self.is_closed = self.is_closed, not any(self.takes)
-        self.was_asked = not self.is_closed
-        if self.is_closed and (not was_closed or any(state.stock)):
-            here = [parcel for parcels in self.parcels for parcel in parcels]
-            self.lost += [(parcel.kind, parcel.number) for parcel in here]
-            for parcels in self.parcels:
-                parcels.clear()
-            state.stock = [0] * len(state.stock)
-            state.arrivals.clear()
-            state.passed.clear()
-            self.tells_all = True
-            self.look()
+        for kind in gone:
+            self.lost += [(kind, parcel.number) for parcel in self.parcels[kind]]
+            self.parcels[kind].clear()
+            state.stock[kind] = 0
+        waiting = zip(state.arrivals, state.passed, strict=True)
+        left = [each for each in waiting if each[0] not in gone]
+        state.arrivals = deque(kind for kind, _ in left)
+        state.passed = deque(passed for _, passed in left)
+        self.tells_all = True
+        self.look()
 
     def _forget_requests(self, target: int) -> None:
         """Forget what a child has requested."""
@@ -368,20 +407,23 @@ class MortalNode(Node):
     def _plan_for_the_living(self) -> None:
         """Leave children that are off, or closed, out of the plan: their turn might never come."""
         state = self.state
-        state.away = [off or shut for off, shut in zip(self.off, self.shut, strict=True)]
+        state.away = [off or all(shut) for off, shut in zip(self.off, self.shut, strict=True)]
         plan = self.whole_plan
         if plan is None:
             return
-        nothing = (0.0,) * len(self.announced)
         rates = tuple(
-            nothing if away else row for row, away in zip(plan.rates, state.away, strict=True)
+            tuple(0.0 if off or closed else rate for rate, closed in zip(row, shut, strict=True))
+            for row, off, shut in zip(plan.rates, self.off, self.shut, strict=True)
         )
         self.state.plan = NodePlan(rates, plan.slots)
         self.state.given = [[0] * len(row) for row in rates]
 
     def _drop_what_nobody_gets(self) -> None:
         """Do without the tasks of the root that its plan has no rate for."""
+        # Whether anybody is on, or has asked yet, does not matter.
+        plan, self.state.plan = self.state.plan, self.whole_plan
         super()._drop_what_nobody_gets()
+        self.state.plan = plan
         self.left = [
             left - dropped for left, dropped in zip(self.left, self.deeds.dropped, strict=True)
         ]
@@ -447,13 +489,12 @@ async def _plan(me: Actor, node: MortalNode, is_new: bool) -> None:
     """Negotiate the node's plan, once; who comes back finds it on its disk."""
     disk, known = node.station.disk, node.state.known
     if not disk:
-        assert node.policy.planner is not None
         place = node.station.place
-        own = replace(known, bandwidth=list(known.bandwidth))
+        near = Neighbourhood(node.policy, place, known)
         try:
             if not is_new:
                 raise ActivityError(f"host {place.name!r} came back without a plan")
-            disk.append(await node.policy.planner(me, place, own))
+            disk.append(await near.plan(me, near.known(known)))
         except ActivityError as error:
             raise WorkloadError(
                 f"a failure interrupts the negotiation of {node.policy.name!r}: {error}; let"

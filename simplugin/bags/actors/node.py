@@ -11,7 +11,7 @@ from simplugin.bags.policy import WORKER, NodePlan, NodeState, message_size, owe
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from simplugin.bags.actors.messages import Parcel, Station
+    from simplugin.bags.actors.messages import Parcel, Returned, Station
     from simplugin.bags.policy import Choice, Policy
     from simplugin.simulation.api import Activity, Actor
 
@@ -42,15 +42,21 @@ class Node:
         self.is_open = False
         self.work, self.port, self.ask, self.over, self.ready = (me.semaphore(0) for _ in range(5))
         self.is_asking, self.was_asked = True, False
+        # Results that wait for the parent's port, and the number of those that are to come.
+        self.outbox: deque[Returned] = deque()
+        self.missing = 0
+        # Each time that one has gone, both who may wait for room look again.
+        self.out, self.worker_space, self.port_space = (me.semaphore(0) for _ in range(3))
         if station.plan is not None:
             self.state.plan = fitted(station.plan, station.capacity)
+            self._learn_from_plan()
 
     # ---- what happens ----
 
     def open(self) -> None:
         """Begin: the worker asks for its first task."""
         self.is_open = True
-        if self.state.known.speed > 0:
+        if self.state.known.computes:
             self._request(WORKER)
         self._drop_what_nobody_gets()
         self.look()
@@ -60,6 +66,7 @@ class Node:
         state = self.state
         state.given = [[-each for each in row] for row in owed(state)]
         state.plan = fitted(plan, state.capacity)
+        self._learn_from_plan()
         for target in range(1, len(state.asked)):
             self._loosen(target)
         if self.is_open:
@@ -75,6 +82,8 @@ class Node:
                 continue
             for _ in range(number):
                 self._request(target)
+            if number and len(asked) == len(self.announced):
+                self.state.can[target][kind] = True
             if typed:
                 self.state.wanted[target][kind] += number
             else:
@@ -100,7 +109,8 @@ class Node:
         state.arrivals.append(parcel.kind)
         state.passed.append(shipment.passed)
         state.tag = parcel.tag
-        self.deeds.most = max(self.deeds.most, self._held())
+        if not self.station.results:
+            self.deeds.most = max(self.deeds.most, self._held())
         self.look()
 
     def end(self, kind: int) -> None:
@@ -132,6 +142,38 @@ class Node:
             self.state.known.bandwidth[target - 1] = measured
         self.look()
 
+    def collect(self, result: Returned, target: int, duration: float) -> None:
+        """Take in a result from a child."""
+        self.missing -= 1
+        self.deeds.port_busy += duration
+        if duration > 0 and result.parcel.byte > 0:
+            measured = result.parcel.byte / duration * self.station.bias[target]
+            self.state.known.bandwidth[target - 1] = measured
+        self.keep(result)
+
+    def keep(self, result: Returned) -> None:
+        """Note that a result is here: at its end, or to go on."""
+        if self.state.is_root:
+            parts = [(each, number, self.me.now) for each, number, _ in result.parcel.parts]
+            self.deeds.returned += [(result.host, part) for part in parts]
+        else:
+            self.outbox.append(result)
+            self.deeds.most = max(self.deeds.most, len(self.outbox))
+            self.out.release()
+        self.look()
+
+    def returned(self) -> None:
+        """Note that the oldest result has gone."""
+        self.outbox.popleft()
+        self.worker_space.release()
+        self.port_space.release()
+        self.look()
+
+    @property
+    def is_full(self) -> bool:
+        """True if no further result has room; the root has room for all."""
+        return not self.state.is_root and len(self.outbox) >= self.state.capacity
+
     # ---- what it does ----
 
     def look(self) -> None:
@@ -152,9 +194,11 @@ class Node:
         """Return how many tasks to request: a single number, or one for each type."""
         state = self.state
         # A node that cannot compute asks only for others, so that no task goes where none computes.
-        if all(state.ended) or not (state.known.speed > 0 or self.was_asked):
+        if all(state.ended) or not (state.known.computes or self.was_asked):
             return [0]
         room = state.capacity - self._held() - sum(self.pending)
+        if state.known.restricted and state.plan is None and len(state.ended) > 1:
+            return self._for_whom_it_may(room)
         slots = self._slots()
         if not slots:
             return [max(room, 0)]
@@ -168,9 +212,41 @@ class Node:
             room -= asked[kind]
         return asked
 
+    def _for_whom_it_may(self, room: int) -> list[int]:
+        """Return how many tasks of each type to request without a plan, of those computed below.
+
+        Each has the same part of the buffer, or a type that few hosts compute would fill it. One
+        slot is for each type, also for those that a child may still ask for: no slot ever waits
+        for another that holds a type for which there is none.
+        """
+        state = self.state
+        rows = state.can if state.known.computes else state.can[1:]
+        below = map(any, zip(*rows, strict=True))
+        kinds = [kind for kind, can in enumerate(below) if can and not state.ended[kind]]
+        if self.station.place.children:
+            room -= state.ended.count(False) - len(kinds)
+        came = [sum(column) for column in zip(state.stock, *state.given, strict=True)]
+        kinds.sort(key=lambda kind: (came[kind] + self.pending[kind]) / state.known.weight[kind])
+        held = [x + y for x, y in zip(state.stock, self.pending, strict=False)]
+        if self.outgoing is not None:
+            held[self.outgoing.parcel.kind] += 1
+        asked = [0] * len(held)
+        for kind in kinds:
+            if not held[kind] and room > 0:
+                asked[kind], room = 1, room - 1
+        total = room + sum(held[kind] + asked[kind] for kind in kinds)
+        for place, kind in enumerate(kinds):
+            slot = (total + len(kinds) - 1 - place) // len(kinds)
+            more = max(min(slot - held[kind] - asked[kind], room), 0)
+            asked[kind], room = asked[kind] + more, room - more
+        return asked
+
     def requested(self) -> list[int]:
         """Return what to request now, and count it as requested."""
         needs = self.needs()
+        if self.station.single_requests:
+            first = next((kind for kind, number in enumerate(needs) if number), -1)
+            needs = [int(kind == first) for kind in range(len(needs))]
         if len(needs) == 1:
             self.pending[ANY] += needs[0]
             return needs
@@ -189,6 +265,7 @@ class Node:
             target, kind = choice
             free = target == WORKER or state.port_free
             right = min(choice) >= 0 and state.stock[kind] and state.asked[target] and free
+            right = right and state.can[target][kind]
         except (IndexError, TypeError, ValueError):
             right = False
         if not right:
@@ -209,6 +286,7 @@ class Node:
             self.work.release()
             return
         state.port_free = False
+        self.missing += self.station.results
         self.outgoing = Shipment(target, self._asked_for(target, kind), parcel, passed)
         self.port.release()
 
@@ -246,6 +324,14 @@ class Node:
         wanted[other] -= 1
         return other
 
+    def _learn_from_plan(self) -> None:
+        """Note that children compute what a plan gives them, when types are restricted."""
+        state = self.state
+        if state.plan is None or not state.known.restricted:
+            return
+        for can, rates in zip(state.can[1:], state.plan.rates[1:], strict=True):
+            can[:] = [known or rate > 0 for known, rate in zip(can, rates, strict=True)]
+
     def _loosen(self, target: int) -> None:
         """Let any type serve a child's requests for types that the plan does not give it.
 
@@ -266,10 +352,15 @@ class Node:
         for kind, over in enumerate(state.ended):
             if over and not self.announced[kind] and not state.stock[kind] and kind != sending:
                 self.announced[kind] = True
-                for target, child in enumerate(self.station.place.children, 1):
+                for target in range(1, len(state.asked)):
                     self._withdraw(target, kind)
-                    box = self.me.mailbox(tasks_for(child, self.station.line))
-                    box.put_detached(kind, message_size(1))
+                    self._announce(target, kind)
+
+    def _announce(self, target: int, kind: int) -> None:
+        """Notify a child that a type has ended."""
+        child = self.station.place.children[target - 1]
+        box = self.me.mailbox(tasks_for(child, self.station.line))
+        box.put_detached(kind, message_size(1))
 
     def _withdraw(self, target: int, kind: int) -> None:
         """Forget a child's requests for a type that has ended, as the child itself does."""
@@ -282,7 +373,8 @@ class Node:
 
     def _is_over(self) -> bool:
         """Return True if there is nothing left to do."""
-        return self.in_hand is None and self.outgoing is None and all(self.announced)
+        is_idle = self.in_hand is None and self.outgoing is None
+        return is_idle and all(self.announced) and not self.outbox and not self.missing
 
     def _request(self, target: int) -> None:
         """Count a request."""
@@ -291,8 +383,8 @@ class Node:
         self.was_asked = self.was_asked or target != WORKER
 
     def _held(self) -> int:
-        """Return how many slots of the buffer are taken; a task being sent takes one."""
-        return sum(self.state.stock) + (self.outgoing is not None)
+        """Return how many slots of the buffer are taken; what is being sent takes one."""
+        return sum(self.state.stock) + (self.outgoing is not None) + len(self.outbox)
 
     def _slots(self) -> list[int]:
         """Return the slots of each type; those of types that have ended go to the others.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from simplugin.bags.policy import PARENT, Negotiator, message_size
+from simplugin.bags.policy import PARENT, Negotiator, NodePlan, message_size
 
 if TYPE_CHECKING:
-    from simplugin.bags.policy import Known, NodePlan, Place, Posts
+    from simplugin.bags.policy import Known, Place, Policy, Posts
     from simplugin.simulation.api import Actor
+
+# About what a link carries in a negotiation [byte].
+_NEGOTIATION = 1e3
 
 
 @dataclass(slots=True)
@@ -40,6 +43,37 @@ class Negotiated:
         plan = self.node.plan
         assert plan is not None
         return plan
+
+
+class Neighbourhood:
+    """The neighbours with which a node negotiates: not children whose links are hopelessly slow.
+
+    Such a link cannot carry a task and a negotiation within the policy's horizon. As a port is
+    busy at most all the time, all these links together bring less than one task in that time.
+    The root keeps all children if all are so.
+    """
+
+    def __init__(self, policy: Policy, place: Place, known: Known) -> None:
+        least = max(min(known.byte), _NEGOTIATION)
+        widths = list(enumerate(known.bandwidth))
+        near = [child for child, width in widths if width * policy.horizon >= least]
+        if place.parent is None and not near:
+            near = [child for child, _ in widths]
+        self._policy, self._whole, self._near = policy, place, near
+        self.place = replace(place, children=tuple(place.children[child] for child in near))
+
+    def known(self, known: Known) -> Known:
+        """Return a copy of what the node knows, of these neighbours."""
+        return replace(known, bandwidth=[known.bandwidth[child] for child in self._near])
+
+    async def plan(self, me: Actor, known: Known) -> NodePlan:
+        """Negotiate; return a plan that gives other children nothing."""
+        assert self._policy.planner is not None
+        plan = await self._policy.planner(me, self.place, known)
+        rates = dict(zip(self._near, plan.rates[1:], strict=True))
+        nothing = (0.0,) * len(known.flop)
+        below = [rates.get(child, nothing) for child in range(len(self._whole.children))]
+        return replace(plan, rates=(plan.rates[0], *below))
 
 
 async def planned(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from simplugin.bags.policy import WORKER, Policy, message_size
+from simplugin.bags.policy import WORKER, Policy, message_size, suits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,9 @@ def first_come_first_served(state: NodeState) -> Choice | None:
         return None
     for target in state.queue:
         if target == WORKER or state.port_free:
-            return target, _next_type(state)
+            kind = _next_type(state, target)
+            if kind is not None:
+                return target, kind
     return None
 
 
@@ -44,24 +46,32 @@ def bandwidth_centric(state: NodeState) -> Choice | None:
     """
     if not any(state.stock):
         return None
-    if state.asked[WORKER]:
-        return WORKER, _next_type(state)
+    if state.asked[WORKER] and (kind := _next_type(state, WORKER)) is not None:
+        return WORKER, kind
     if not state.port_free:
         return None
     best, widest = None, -math.inf
     for child, bandwidth in enumerate(state.known.bandwidth, 1):
-        if state.asked[child] and bandwidth > widest:
-            best, widest = child, bandwidth
-    return None if best is None else (best, _next_type(state))
+        if (
+            state.asked[child]
+            and bandwidth > widest
+            and (kind := _next_type(state, child)) is not None
+        ):
+            best, widest = (child, kind), bandwidth
+    return best
 
 
-def _next_type(state: NodeState) -> int:
-    """Return the type of the oldest task; at the root, types take turns by their weights."""
+def _next_type(state: NodeState, target: int) -> int | None:
+    """Return the type of the oldest task that serves a target, None if there is none.
+
+    At the root, types take turns by their weights.
+    """
     if not state.is_root:
-        return state.arrivals[0]
+        return next((kind for kind in state.arrivals if suits(state, target, kind)), None)
     handed = [sum(column) for column in zip(*state.given, strict=True)]
-    kinds = [kind for kind, tasks in enumerate(state.stock) if tasks]
-    return min(kinds, key=lambda kind: (handed[kind] + 1) / state.known.weight[kind])
+    kinds = [kind for kind, tasks in enumerate(state.stock) if tasks and suits(state, target, kind)]
+    weight = state.known.weight
+    return min(kinds, key=lambda kind: (handed[kind] + 1) / weight[kind], default=None)
 
 
 def fcfs(tree: Tree, bags: Bags) -> Policy:
@@ -89,7 +99,7 @@ def cgbc(tree: Tree, bags: Bags) -> Policy:
     """Return coarse-grained bandwidth-centric scheduling, section 5.3 of [1]_.
 
     Tasks travel bundled, one of each application (in proportion to weights), to whoever asks over
-    the widest link.
+    the widest link. Hosts that may not compute all applications only distribute bundles.
 
     Parameters
     ----------
@@ -101,7 +111,7 @@ def cgbc(tree: Tree, bags: Bags) -> Policy:
     Raises
     ------
     InfeasibleError
-        No host computes.
+        No host computes all applications.
 
     References
     ----------
@@ -113,12 +123,14 @@ def cgbc(tree: Tree, bags: Bags) -> Policy:
     # A bundle per second is this many tasks per second and unit of weight.
     share = bags.weight / bags.weight.min()
     flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
-    bundles = best(tree, flop, byte).throughput
+    able = bags.allowed(tree.hosts, tree.speed, bundled=True)[:, 0]
+    hosts = [name for name, computes in zip(tree.hosts, able.tolist(), strict=True) if computes]
+    bundles = best(tree, flop, byte, hosts=set(hosts)).throughput
     theory = bundles / float(bags.weight.min())
     return Policy("cgbc", bandwidth_centric, bundled=True, theory=theory)
 
 
-def bcs(tree: Tree, bags: Bags) -> Policy:
+def bcs(tree: Tree, bags: Bags, *, own_buffers: bool = False) -> Policy:
     """Return bandwidth-centric scheduling of each application by itself, section 5.4 of [1]_.
 
     Each has its own schedulers and workers; they share ports and CPUs in equal time.
@@ -129,6 +141,9 @@ def bcs(tree: Tree, bags: Bags) -> Policy:
         Not used: no throughput is expected.
     bags : Bags
         Not used.
+    own_buffers : bool
+        True if each application has a buffer of all slots at each node; False if the
+        applications share the slots of one.
 
     References
     ----------
@@ -136,7 +151,7 @@ def bcs(tree: Tree, bags: Bags) -> Policy:
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
     del tree, bags
-    return Policy("bcs", bandwidth_centric, parallel=True)
+    return Policy("bcs", bandwidth_centric, parallel=True, own_buffers=own_buffers)
 
 
 def first_request_delays(tree: Tree, generator: np.random.Generator) -> NDArray[np.float64]:

@@ -11,8 +11,15 @@ import numpy as np
 from simplugin.bags.actors.planning import planned
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.trading import ORDERS, Operation, Order, Trader
-from simplugin.bags.policy import Known, NodePlan, Policy, converse, time_between_looks
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.bags.policy import (
+    Known,
+    NodePlan,
+    Policy,
+    converse,
+    expected_time,
+    time_between_looks,
+)
+from simplugin.errors import WorkloadError
 from simplugin.inputs.quantities import Time
 
 if TYPE_CHECKING:
@@ -127,7 +134,8 @@ def trade(
     .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
-    _check(tree, balance, order, limit)
+    bags.allowed(tree.hosts, tree.speed)
+    _check(balance, order, limit)
     traders = [
         Trader(
             Known.of(tree, bags, host), is_root=host == 0, balance=balance, order=order, limit=limit
@@ -194,13 +202,18 @@ def data_centric(
     make = partial(Trader, balance=balance, order=order, limit=limit)
     planner = partial(planned, make=make)
     often = time_between_looks(period, bags, traded.fair)
-    return Policy("data_centric", balanced, planner=planner, period=often, theory=traded.fair)
+    return Policy(
+        "data_centric",
+        balanced,
+        planner=planner,
+        period=often,
+        theory=traded.fair,
+        horizon=expected_time(bags, traded.fair),
+    )
 
 
-def _check(tree: Tree, balance: float, order: Order, limit: int) -> None:
-    """Raise an error if there is nothing to compute with, or a parameter is wrong."""
-    if not np.any(tree.speed > 0):
-        raise InfeasibleError("no host of the tree computes; give at least one of them a speed")
+def _check(balance: float, order: Order, limit: int) -> None:
+    """Raise an error if a parameter is wrong."""
     if not balance > 0:
         raise WorkloadError(f"balance is {balance}; give a positive relative difference")
     if order not in ORDERS:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from simplugin.bags.policy import WORKER, Policy
+from simplugin.bags.policy import WORKER, Policy, suits
 from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 
@@ -168,16 +168,26 @@ def lagging(steering: Steering, state: NodeState) -> Choice | None:
     price = prices(steering, state) if state.is_root else state.tag
     price = price or (1.0,) * len(state.stock)
     waiting = zip(state.arrivals, state.passed, strict=True)
-    due = next((kind for kind, passed in waiting if passed >= steering.lead), None)
-    if state.asked[WORKER]:
-        return WORKER, _own(state, kinds, price) if due is None else due
-    if not state.port_free or not any(state.asked):
+    due = [kind for kind, passed in waiting if passed >= steering.lead]
+    if state.asked[WORKER] and (mine := [kind for kind in kinds if state.known.allowed[kind]]):
+        first = next((kind for kind in due if state.known.allowed[kind]), None)
+        return WORKER, _own(state, mine, price) if first is None else first
+    if not state.port_free or not any(state.asked[1:]):
         return None
     if state.is_root:
         handed = _handed(state)
-        most = min(handed[kind] for kind in kinds) + steering.lead
+        # Nobody waits for a type that nobody who asks computes.
+        able = [
+            handed[kind]
+            for kind in kinds
+            if any(
+                state.asked[child] and suits(state, child, kind)
+                for child in range(1, len(state.asked))
+            )
+        ]
+        most = min(able, default=0.0) + steering.lead
         kinds = [kind for kind in kinds if handed[kind] <= most]
-    return _sent(steering, state, kinds, price, due)
+    return _sent(steering, state, kinds, price, due[0] if due else None)
 
 
 def _handed(state: NodeState) -> list[float]:
@@ -210,7 +220,7 @@ def _sent(
     children = [
         _Child(state, target, sent)
         for target, away in enumerate(state.away)
-        if target != WORKER and not away
+        if target != WORKER and not away and _has_future(state, target)
     ]
     longest = max((child.longest for child in children), default=0.0)
     offers = []
@@ -222,13 +232,16 @@ def _sent(
             continue
         crowded = steering.crowding * child.stock / (1 + child.free)
         for kind in kinds:
+            if not suits(state, child.target, kind):
+                continue
             sending = known.byte[kind] / child.bandwidth
             cost = sending + crowded * known.flop[kind] * child.pace
             value = child.free * price[kind] / cost if cost > 0 else math.inf
             offers.append((value, child.target, kind, sending))
     # The best first, after what is due; the sort is stable, so that ties stay in order.
     offers.sort(key=lambda offer: (offer[2] != due, -offer[0]))
-    if not steering.refuses or not (known.speed or any(child.stock for child in children)):
+    works = known.computes and not state.asked[WORKER]
+    if not steering.refuses or not (works or any(child.stock for child in children)):
         return offers[0][1:3] if offers else None
     usual = _usual(state, price)
     for _, target, kind, sending in offers:
@@ -236,6 +249,14 @@ def _sent(
         if starved * usual <= price[kind]:
             return target, kind
     return None
+
+
+def _has_future(state: NodeState, target: int) -> bool:
+    """Return True if a child may still get tasks; one that does not ask has nothing otherwise."""
+    return not state.known.restricted or any(
+        can and (tasks or not ended)
+        for can, tasks, ended in zip(state.can[target], state.stock, state.ended, strict=True)
+    )
 
 
 def _usual(state: NodeState, price: tuple[float, ...]) -> float:
@@ -279,8 +300,12 @@ class _Child:
         self.target, self.bandwidth = target, known.bandwidth[target - 1]
         self.free = state.asked[target]
         given = sum(row)
+        # A slot is kept for each type that it may still ask for.
+        kept = sum(
+            not (can or ended) for can, ended in zip(state.can[target], state.ended, strict=True)
+        )
         # One that never asks, since nobody below it computes, has nothing.
-        self.stock = max(min(state.capacity - self.free, given), 0)
+        self.stock = max(min(state.capacity - kept - self.free, given), 0)
         # Each slot is requested again once its task is gone.
         gone = given - self.stock
         self.rate = (gone - 1) / state.now if gone > 1 and state.now > 0 else 0.0

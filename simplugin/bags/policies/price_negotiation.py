@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 # Below this, relative to payoffs of about 1, a reduced cost counts as 0.
 _TOLERANCE = 1e-13
 
+# A type whose part in the value is less has no price; and what part of a level may be lacking.
+_PRICED, _LEVEL = 1e-9, 1e-8
+# By how much aims grow until some type is held back.
+_STRIDE = 16.0
+
 # Tasks per second of each type for each target, the worker first.
 Rates = tuple[tuple[float, ...], ...]
 
@@ -321,6 +326,14 @@ class _Negotiator:
         """Return the neighbour whose message it needs next."""
         return self.waiting[0] if self.waiting else PARENT
 
+    def _worker(self, posted: Posted) -> list[Point]:
+        """Return the curve of the node's own CPU."""
+        known = self.known
+        if not all(known.allowed):
+            prices = zip(posted.prices, known.allowed, strict=True)
+            posted = replace(posted, prices=tuple(price if may else 0.0 for price, may in prices))
+        return worker_points(known.speed, known.flop, known.byte, posted)
+
     def _down(self, messages: Sequence[Down]) -> Posts:
         """Return messages to the children, whose answers are awaited unless it is settled."""
         posts = list(enumerate(messages, 1))
@@ -415,7 +428,7 @@ class Follower(_Negotiator):
             return self._judge(answers)
         known, posted = self.known, self.heard
         offers = [each for each in answers if isinstance(each, Offer)]
-        worker = worker_points(known.speed, known.flop, known.byte, posted)
+        worker = self._worker(posted)
         curve = node_curve(worker, [each.points for each in offers], known.bandwidth, posted)
         kept, loss = condensed(curve.points, posted)
         self.rounds.append(Round(curve, tuple(kept)))
@@ -470,6 +483,8 @@ class Leader(_Negotiator):
         self.posted = Posted(0, prices, 0.0, math.inf, self.terms.segments)
         self.rounds: list[Answered] = []
         self.weights: list[float] = []
+        self.rent = 0.0
+        self._aim_at_equal_throughputs()
         # Fair throughput of the mix less its rent, and the most that it could be [task/s].
         self.fair, self.bound = -math.inf, math.inf
         self.sweeps = 0
@@ -506,6 +521,7 @@ class Leader(_Negotiator):
         if not verdict.banned or len(self.hopes) >= self.terms.limit:
             return self._follow_best()
         # Begin anew, without the links that were banned.
+        self._aim_at_equal_throughputs()
         self.posted = replace(self.posted, round=0, segments=self.terms.segments)
         self.rounds, self.weights = [], []
         self.fair, self.bound = -math.inf, math.inf
@@ -514,28 +530,70 @@ class Leader(_Negotiator):
     def _next_round(self, offers: Sequence[Offer]) -> Posts:
         """Answer prices by the curves; then post new prices, or award."""
         known, posted, terms = self.known, self.posted, self.terms
-        worker = worker_points(known.speed, known.flop, known.byte, posted)
+        worker = self._worker(posted)
         parts = [worker, *(each.points for each in offers)]
         shares, does = best_response(worker, parts[1:], known.bandwidth, posted)
         value = worth(does, posted)
         self.bound = min(self.bound, value + sum(each.loss for each in offers))
         self.rounds.append(Answered(does, shares, parts))
-        rent = posted.rent
-        if terms.rent and not rent and value > 0:
+        if terms.rent and not self.rent and value > 0:
             # Before the first value there is no scale. It bounds the optimum, if not always
             # closely.
-            rent, self.bound = terms.rent * value, math.inf
-        self.weights, prices, self.fair = _mix(self.rounds, known.weight, rent)
+            self.rent, self.bound = terms.rent * value, math.inf
+        prices = self._mixed()
         self.sweeps += 1
         gap = terms.tolerance * abs(self.fair)
         if self.bound - self.fair <= gap or len(self.rounds) >= terms.limit:
-            return self._award(prices)
+            if len(self.rounds) >= terms.limit or not self._aim_higher(prices):
+                return self._award(prices)
+            prices, self.bound = self._mixed(), math.inf
         segments = posted.segments
-        if posted.round and value <= self.fair + gap:
+        if posted.round and value <= self.fair + gap and self.bound < math.inf:
             # The answer is nothing new, so what is missing is in the points that were left out.
             segments *= 2
+        rent = 0.0 if self.free else self.rent
         self.posted = Posted(len(self.rounds), prices, rent, math.inf, segments)
         return self._ask(self.posted)
+
+    def _mixed(self) -> tuple[float, ...]:
+        """Mix the rounds so far, and return the prices that follow."""
+        rent = 0.0 if self.free else self.rent
+        self.weights, prices, self.fair = _mix(self.rounds, self.aim, rent)
+        return prices
+
+    def _aim_at_equal_throughputs(self) -> None:
+        """Let throughputs be equal by weight; those of no type are held back yet."""
+        self.aim = list(self.known.weight)
+        self.free = set(range(len(self.aim))) if self.known.restricted else set()
+        # The throughput over its aim of each type that is held back, while others are raised.
+        self.level = 0.0
+        self.blamed: set[int] = set()
+
+    def _aim_higher(self, prices: tuple[float, ...]) -> bool:
+        """Raise the aims of types that could have more than the others; return True if any can.
+
+        Where hosts are restricted, what holds one type back may leave others alone: those without
+        a price. Their aims grow until the types that are held back would get less, and come down
+        to where these just do not: the prices bound what is possible, as the tangent of a concave
+        function. Only then is there a rent, which would hold all types back.
+        """
+        if not self.free:
+            return False
+        parts = {kind: prices[kind] * self.aim[kind] for kind in self.free}
+        loose = sum(parts.values())
+        priced = {kind for kind in self.free if parts[kind] > _PRICED}
+        if self.fair < self.level * (1 - _LEVEL):
+            # Where the aims come down to, these hold back those above as much as they are held.
+            self.blamed = priced
+            factor = (self.fair / self.level - (1 - loose)) / max(loose, _PRICED)
+        else:
+            self.level = self.level or self.fair
+            self.free -= priced | self.blamed
+            self.blamed = set()
+            factor = _STRIDE
+        for kind in self.free:
+            self.aim[kind] *= factor
+        return True
 
     def _award(self, prices: tuple[float, ...]) -> Posts:
         """Return the shares of all children."""

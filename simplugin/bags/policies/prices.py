@@ -17,6 +17,7 @@ from simplugin.bags.policy import (
     NodePlan,
     Policy,
     converse,
+    expected_time,
     is_unplanned,
     servable,
     time_between_looks,
@@ -189,6 +190,7 @@ def negotiate_prices(
     .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
+    bags.allowed(tree.hosts, tree.speed)
     nodes = [
         negotiator(Known.of(tree, bags, host), is_root=host == 0, terms=terms, sieve=sieve)
         for host in range(tree.n_hosts)
@@ -261,7 +263,14 @@ def prices(
         make = partial(negotiator, terms=terms, sieve=sieve, typed_slots=typed_slots)
         often = time_between_looks(period, bags, found.fair)
         planner = partial(planned, make=make)
-        return Policy("prices", priced, planner=planner, period=often, theory=found.fair)
+        return Policy(
+            "prices",
+            priced,
+            planner=planner,
+            period=often,
+            theory=found.fair,
+            horizon=expected_time(bags, found.fair),
+        )
     plans = tuple(
         NodePlan(rates, slots_for(rates, buffer) if typed else ()) for rates in found.rates
     )

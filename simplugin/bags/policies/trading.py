@@ -126,7 +126,7 @@ def port_room(rates: Rates) -> float:
 
 def fillable(rates: Rates, low: int) -> float:
     """Return how many more tasks of a type the node itself can compute [tasks/s]: gap filling."""
-    return cpu_room(rates) / rates.known.flop[low]
+    return cpu_room(rates) / rates.known.flop[low] if rates.known.allowed[low] else 0.0
 
 
 def has_trade(known: Known, high: int, low: int) -> bool:
@@ -150,6 +150,8 @@ def tradable(rates: Rates, high: int, low: int) -> float:
     """
     flop, byte = rates.known.flop, rates.known.byte
     if rates.is_root or not rates.compute[high] or not has_trade(rates.known, high, low):
+        return 0.0
+    if not rates.known.allowed[low]:
         return 0.0
     denser = flop[low] / byte[low] - flop[high] / byte[high]
     return min(rates.compute[high] * byte[high], cpu_room(rates) / denser)
@@ -302,6 +304,23 @@ def next_question(known: Known, throughput: list[float], balance: float) -> Ques
     return Question(high, low)
 
 
+def other_question(
+    known: Known, throughput: list[float], balance: float, stuck: set[Question]
+) -> Question | None:
+    """Return a question for the lagging type whose H is no more the highest; None if all failed.
+
+    Where hosts are restricted, a third type can leave nothing to L.
+    """
+    level = [rate / weight for rate, weight in zip(throughput, known.weight, strict=True)]
+    low = next(iter(stuck)).low
+    others = [
+        kind
+        for kind, each in enumerate(level)
+        if each > level[low] * (1 + balance) and Question(kind, low) not in stuck
+    ]
+    return Question(max(others, key=level.__getitem__), low) if others else None
+
+
 def _about(wanted: float, level: list[float]) -> list[int]:
     """Return the types at a level; operations make throughputs equal up to rounding only."""
     return [kind for kind, each in enumerate(level) if abs(each - wanted) <= NOISE * wanted]
@@ -373,6 +392,8 @@ def root_limit(rates: Rates, question: Question, excess: float) -> float:
     \varepsilon_H c^{(H)}` and throughputs at most equal afterwards.
     """
     (high, low), flop, weight = question, rates.known.flop, rates.known.weight
+    if not rates.known.allowed[low]:
+        return 0.0
     equal = excess / (1 / weight[high] + flop[high] / (flop[low] * weight[low]))
     return min(rates.compute[high], equal)
 
@@ -441,6 +462,8 @@ class Trader:
         self.waiting: list[int] = []
         self.counts = [0] * len(Operation)
         self.stopped = ""
+        # Questions to which nothing helped since the last operation.
+        self.stuck: set[Question] = set()
         self._targets = {each: sequence(known.bandwidth, each) for each in {order, "fast"}}
 
     @property
@@ -533,12 +556,20 @@ class Trader:
         posts: Posts = []
         while not posts and not self.stopped:
             choice = choose(self.rates, self.question, *self._answer())
+            known, throughput = self.rates.known, self.rates.throughput()
             if choice is None:
-                self.stopped = "stuck"
-                return self._pass_on(Operation.NOTHING, {}, NO_QUESTION)
+                self.stuck.add(self.question)
+                other = None
+                if known.restricted and not throughput[self.question.low]:
+                    other = other_question(known, throughput, self.balance, self.stuck)
+                if other is None:
+                    self.stopped = "stuck"
+                posts = self._pass_on(Operation.NOTHING, {}, other or NO_QUESTION)
+                continue
+            self.stuck = set()
             self.counts[choice.operation] += 1
             given = self._begin(choice)
-            known, throughput = self.rates.known, self.rates.throughput()
+            throughput = self.rates.throughput()
             question = next_question(known, throughput, self.balance)
             if question is None:
                 self.stopped = "balanced"

@@ -151,5 +151,7 @@ class TestSubtrees:
 
 def test_reports_have_an_honest_size():
     notice = Notice((0, 3), "h1", ((0, 3, 1.5), (1, 3, 2.5)))
-    assert Report([2], (), (), None, False, 1.0).numbers == 3
-    assert Report([2, 0], (notice,), ((0, 1),), frozenset({(0, 2)}), True, 1.0).numbers == 10
+    assert Report([2], (), (), None, (False,), 1.0).numbers == 3
+    assert (
+        Report([2, 0], (notice,), ((0, 1),), frozenset({(0, 2)}), (True, True), 1.0).numbers == 10
+    )

@@ -116,7 +116,7 @@ def test_a_single_host_and_a_tree_where_only_the_last_computes():
 
 
 def test_without_a_cpu_there_is_no_optimum():
-    with pytest.raises(InfeasibleError, match="no host of the tree computes"):
+    with pytest.raises(InfeasibleError, match=r"no host of the tree of .* computes"):
         negotiate_prices(tree_of([-1, 0], 0.0), bags_of([1.0], [3.0]))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_trees import changing
+from small_trees import bags_of, changing, tree_of
 
 from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import execute
@@ -74,6 +74,21 @@ def test_by_default_rates_follow_a_host_that_becomes_slow():
     )
     assert kept < 0.7 * best.fair
     assert followed > 0.95 * best.fair
+
+
+@pytest.mark.parametrize("make", [prices, data_centric])
+def test_nobody_waits_for_a_hopeless_link(make):
+    # A message of 48 bytes takes 4.8 s to h2, a task hours.
+    tree = tree_of([-1, 0, 0, 2], [1e8, 1e8, 1e8, 1e8], [1e6, 10.0, 1e6])
+    work = bags_of([1e8, 2e8], [1e5, 1e4], 100)
+    policy = replace(make(tree, work), period=5.0)
+    slower = changing(tree, [("h1", "SPEED", [(50.0, 0.5)])])
+    done = execute(tree, work, policy, platform=slower)
+    assert done.first < 0.1
+    assert done.computed[2:].sum() == 0
+    # The others negotiate anew when h1 has become slow: by old rates, it would be 250 s.
+    assert max(dates[-1] for dates in done.completion) < 215
+    assert execute(tree, work, replace(policy, horizon=math.inf)).first > 100
 
 
 @pytest.mark.parametrize(("make", "reading", "number"), [(data_centric, "A", 7), (prices, "D", 8)])
