@@ -20,7 +20,7 @@ from simplugin.pricing.actors.neighbourhood import (
     ManagerSeat,
     neighbourhoods,
 )
-from simplugin.pricing.actors.roles import cast, taken_over, ticking_cast
+from simplugin.pricing.actors.roles import cast, check_sizes, taken_over, ticking_cast
 from simplugin.pricing.changes import changing
 from simplugin.pricing.iteration import Method, State, Trajectory, require_rounds, settled
 from simplugin.simulation import SimGridOptions, simulate
@@ -109,8 +109,8 @@ def negotiate(
     Raises
     ------
     WorkloadError
-        A son has no route to its father, `start` does not go with method and deployment, or
-        `rounds` is below 1.
+        A son has no route to its father, `start` or the step sizes do not go with method and
+        deployment, or `rounds` is below 1.
     """
     require_rounds(rounds, 1)
     model = platform
@@ -119,6 +119,7 @@ def negotiate(
         model = model.platform()
     first = sharing.hosts[int(sharing.host[0])]
     taken_over(method, sharing, start)
+    check_sizes(method, sharing)
     result = simulate(
         model,
         [(first, convene, sharing, method, rounds, utility, envelope or Envelope(), start)],
@@ -368,6 +369,7 @@ def keep_up(
         )
     if isinstance(platform, Graph):
         check_ways_back(platform, sharing)
+    check_sizes(method, sharing)
     every = [*own_changes(platform, sharing, until), *changes]
     off = {change.resource for change in every if change.fails}
     safe = [host for host in sharing.hosts if host not in off]

@@ -10,11 +10,13 @@ import pytest
 from simplugin.errors import ActorError, SimpluginError, WorkloadError
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import Envelope
+from simplugin.pricing.actors.neighbourhood import neighbourhoods
+from simplugin.pricing.actors.roles import cast
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
 from simplugin.pricing.iteration import iterate
 from simplugin.pricing.policies.acceleration import AcceleratedMarket
-from simplugin.pricing.policies.gradient import Gradient, Reading
+from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
 from simplugin.pricing.policies.market import Market
 from simplugin.pricing.seeded_instances import instance
 from simplugin.simulation import SimGridOptions
@@ -49,6 +51,30 @@ def test_rounds_are_those_of_the_pure_iteration(deployment, name):
     utility = AlphaFair(alpha)
     pure = iterate(method, sharing, utility, rounds, rates=True)
     assert_same(sharing, negotiate(platform, sharing, method, rounds, utility).trajectory, pure)
+
+
+def test_each_agent_and_manager_has_its_own_step_sizes(deployment):
+    platform, _, sharing = deployment
+    draws = np.random.default_rng(1)
+
+    def drawn(least, count):
+        return least * 10 ** draws.uniform(0, 1, count)
+
+    of_each = {name: drawn(0.02, sharing.n_applications) for name in ("memory", "rate", "utility")}
+    host, link = drawn(1e-3, sharing.n_hosts), drawn(1e-4, sharing.n_links)
+    steps = Steps(**of_each, host=host, link=link, start_host_price=host, start_link_price=link)
+    method = Gradient(steps=steps)
+    around = neighbourhoods(sharing)
+    roles = cast(method, AlphaFair(1.0), 20)
+    for seat in around.agents:
+        own = steps.of_agents(seat.application)
+        assert roles.agent(seat).steps == own
+        assert all(isinstance(each, float) for each in own)
+    pure = iterate(method, sharing, AlphaFair(1.0), 20, rates=True)
+    seen = negotiate(platform, sharing, method, 20, AlphaFair(1.0)).trajectory
+    assert_same(sharing, seen, pure)
+    with pytest.raises(WorkloadError, match="rate has 9 numbers for"):
+        negotiate("no.xml", sharing, Gradient(steps=Steps(rate=(0.1,) * 9)), 1, AlphaFair(1.0))
 
 
 def test_rounds_are_the_same_on_the_reference_back_end(deployment):

@@ -102,12 +102,15 @@ class ManagerSeat:
         Its own.
     is_host : bool
         True for a manager of a host.
+    resource : int
+        The number of its host or link.
     members : tuple of Address
         The agents that use the resource, in order.
     """
 
     number: int
     is_host: bool
+    resource: int
     members: tuple[Address, ...]
 
 
@@ -183,6 +186,7 @@ def neighbourhoods(
             ManagerSeat(
                 agents + resource,
                 resource < hosts,
+                resource if resource < hosts else resource - hosts,
                 tuple(address(agent, agents + resource) for agent in users),
             )
             for resource, users in enumerate(members)

@@ -120,6 +120,12 @@ def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Cast:
     raise SimpluginError(f"there are no agents for {type(method).__name__}")
 
 
+def check_sizes(method: object, sharing: Sharing) -> None:
+    """Raise WorkloadError if a method has step sizes for other applications or resources."""
+    if isinstance(method, Gradient):
+        method.steps.check(sharing)
+
+
 _STATES: dict[type, type] = {
     Gradient: GradientState,
     Market: MarketState,
