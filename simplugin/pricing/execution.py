@@ -150,7 +150,7 @@ async def convene(
     utility: AlphaFair,
     envelope: Envelope,
     start: State | None = None,
-) -> tuple[Floats, Floats]:
+) -> tuple[Floats, Floats, Floats]:
     """Start an actor for each role, and collect what they wrote down when all are over.
 
     States are made here, in the simulation's process, as 10 000 hosts have
@@ -162,6 +162,8 @@ async def convene(
         Rates, prices of hosts, prices of links.
     float64, shape (n_rounds + 1,)
         When the last role ended each round [s].
+    float64, shape (n_rounds + 1,)
+        Size of the messages that roles had posted to other hosts when they ended it [byte].
     """
     around = neighbourhoods(sharing)
     roles = cast(method, utility, rounds)
@@ -178,17 +180,19 @@ async def convene(
         host = sharing.hosts[around.host[desk.number]]
         actors[desk.number] = me.spawn(act, *args, envelope, host=host)
     values = np.zeros((rounds + 1, first_link + sharing.n_links))
-    date = np.zeros(rounds + 1)
+    date, sent = np.zeros(rounds + 1), np.zeros(rounds + 1)
     for number, actor in actors.items():
-        log, dates = await actor.join()
+        log, dates, sizes = await actor.join()
         values[:, number] = log
         date = np.maximum(date, dates)
-    return values, date
+        sent += sizes
+    return values, date, sent
 
 
 def _trajectory(sharing: Sharing, result: Result) -> Trajectory:
     """Return the trajectory from the actors' logs."""
-    values, date = result.value_of("convene")
+    values, date, sent = result.value_of("convene")
+    total = float(result.links.bytes.sum())
     rates, host_price, link_price = np.split(
         values, [sharing.n_agents, sharing.n_agents + sharing.n_hosts], axis=1
     )
@@ -199,8 +203,9 @@ def _trajectory(sharing: Sharing, result: Result) -> Trajectory:
         host_price,
         link_price,
         date,
-        float(result.links.bytes.sum()),
+        total,
         rates,
+        total * sent / max(float(sent[-1]), 1.0),
     )
 
 

@@ -104,6 +104,10 @@ def test_a_round_lasts_as_long_as_its_messages_travel():
     expected = np.arange(4) * per_round + np.where(np.arange(4), 2 * (first_up - up), 0.0)
     np.testing.assert_allclose(seen.date, expected, rtol=1e-9)
     assert seen.bytes_sent == 2 * (120 + 110 + 110) + 2 * 3 * 120
+    # A round ends when the last has gone down; leaves have sent up the next by then.
+    ended = [0, *(2 * (120 + 110 * (n - 1)) + 2 * n * 120 for n in (1, 2, 3))]
+    np.testing.assert_array_less(np.array(ended) - 1, seen.sent)
+    assert seen.sent[-1] == seen.bytes_sent
 
 
 def test_sons_answer_at_the_same_time():

@@ -92,7 +92,7 @@ async def act(
     state: Role,
     sensor: str | None,
     envelope: Envelope,
-) -> tuple[list[float], list[float]]:
+) -> tuple[list[float], list[float], list[float]]:
     """Deliver messages to a decision, and post its answers, until it is over.
 
     Parameters
@@ -112,20 +112,24 @@ async def act(
 
     Returns
     -------
-    list of float, list of float
-        Its value after each round, from its start on, and when the round ended [s].
+    list of float, list of float, list of float
+        Its value after each round, from its start on, when the round ended [s], and the size of
+        all that it had posted to other hosts by then [byte].
     """
     log: list[float] = []
     dates: list[float] = []
+    sizes: list[float] = []
+    size = 0.0
     messages: list[Message] = []
     while True:
         state, posts = decide(state, [*messages, *sense(me, sensor)])
-        post(me, posts, envelope)
+        size += post(me, posts, envelope)
         if state.round == len(log):
             log.append(state.value)
             dates.append(me.now)
+            sizes.append(size)
         if state.over:
-            return log, dates
+            return log, dates, sizes
         name = inbox(number, state.side)
         queue, mailbox = me.message_queue(name), me.mailbox(name)
         # Gets are posted before the first is awaited: transfers overlap, as they should.
@@ -134,13 +138,23 @@ async def act(
         messages += await me.wait_all(remote) if remote else ()
 
 
-def post(me: Actor, posts: Posts, envelope: Envelope) -> None:
-    """Send messages: through the network to other hosts, at no cost within the host."""
+def post(me: Actor, posts: Posts, envelope: Envelope) -> float:
+    """Send messages: through the network to other hosts, at no cost within the host.
+
+    Returns
+    -------
+    float
+        Size of those to other hosts [byte].
+    """
+    sent = 0.0
     for address, message in posts:
         if address.local:
             me.message_queue(address.name).put_detached(message)
         else:
-            me.mailbox(address.name).put_detached(message, envelope.size(message))
+            size = envelope.size(message)
+            sent += size
+            me.mailbox(address.name).put_detached(message, size)
+    return sent
 
 
 def sense(me: Actor, sensor: str | None) -> tuple[Message, ...]:
