@@ -241,3 +241,25 @@ def test_step_sizes_that_do_not_fit_are_refused(steps: dict[str, Any], what: str
     """The message has the name and the number needed."""
     with pytest.raises(WorkloadError, match=what):
         Gradient(steps=Steps(**steps)).start(pair(), LOG)
+
+
+@pytest.mark.parametrize(("product", "stable"), [(0.5, False), (0.03, False), (0.015, True)])
+def test_steps_converge_below_the_pull_and_not_below_1(product: float, stable: bool) -> None:
+    """The report's condition of stability, a product below 1, does not suffice.
+
+    Rates shifted between two hosts follow a linear map as long as prices are positive.
+    """
+    pull, utility = 0.02, 100.0
+    shift = np.array([[1 - pull, pull, -1.0], [pull, 1 - pull, 0.0], [product, 0.0, 1.0]])
+    assert (np.abs(np.linalg.eigvals(shift)).max() < 1) == stable
+    graph = Graph.duplex("ab", np.array([1e6, 1e6]), np.array([[0, 1]]), np.array([1e12]))
+    sharing = deploy(graph, [Application("k", "a", flop=1000.0, byte=0.0)])
+    steps = Steps(pull, pull, utility, product / utility, 0.0, 1e3, 5e-7, 0.0)
+    method = Gradient(steps=steps)
+    state = method.start(sharing, LOG)
+    # A thousandth of 1000 tasks/s is moved from one to the other.
+    state = replace(state, rate=np.array([1001.0, 999.0]))
+    found = iterate(method, sharing, LOG, 4000, start=state, rates=True).rates
+    assert found is not None
+    last = np.abs(found[-500:] / 1000 - 1).max()
+    assert last < 1e-6 if stable else last > 0.01
