@@ -13,6 +13,7 @@ from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
 from simplugin.pricing.actors.delivery import Envelope, Post, act, attend
+from simplugin.pricing.actors.dispatchers import Station, agent
 from simplugin.pricing.actors.neighbourhood import (
     ABOVE,
     BELOW,
@@ -23,12 +24,14 @@ from simplugin.pricing.actors.neighbourhood import (
 from simplugin.pricing.actors.roles import cast, check_sizes, taken_over, ticking_cast
 from simplugin.pricing.changes import changing
 from simplugin.pricing.iteration import Method, State, Trajectory, require_rounds, settled
+from simplugin.pricing.policies.task_queues import Proportions
+from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.platform_changes import own_changes, ways
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -228,9 +231,11 @@ class Upkeep:
     period : float
         Between two decisions of a role [s].
     bytes_sent : float
-        Through the simulated network [byte].
+        Through the simulated network, data of tasks included [byte].
     result : Result
         Of the simulation, without a trace.
+    tasks : Dispatch, optional
+        Tasks dispatched meanwhile, with the throughputs of the last three quarters of the run.
     """
 
     date: Floats
@@ -241,6 +246,7 @@ class Upkeep:
     period: float
     bytes_sent: float
     result: Result
+    tasks: Dispatch | None = None
 
     def return_time(self, interval: Interval, best: Floats, level: float = 0.01) -> float | None:
         """Return how long it took until every throughput was near the optimum, and stayed so.
@@ -308,6 +314,7 @@ def keep_up(
     changes: Sequence[Change] = (),
     patience: int = 5,
     sample: float | None = None,
+    grain: float | Floats | None = None,
     options: SimGridOptions | None = None,
     envelope: Envelope | None = None,
     **simulation: Any,
@@ -343,6 +350,9 @@ def keep_up(
         Periods for which a role may be silent.
     sample : float, optional
         Between two looks of the observer [s]; a period without.
+    grain : float or float64, shape (n_applications,), optional
+        With it, tasks are dispatched meanwhile at the rates of each moment, as `dispatch` does,
+        over the links that messages cross: the number of tasks for which a simulated one stands.
     options : SimGridOptions, optional
         Of the simulation; ``SimGridOptions.linear()`` without.
     envelope : Envelope, optional
@@ -362,7 +372,8 @@ def keep_up(
         A profile of the platform cannot be foretold, see `own_changes`.
     WorkloadError
         A son has no link to its father, all hosts fail at some time, a change is about what is
-        not there, or a time or `patience` is out of range.
+        not there, a time or `patience` is out of range, or something fails while tasks are
+        dispatched.
     """
     times = (until, period, period if sample is None else sample)
     few = all(0 < each <= until <= _MOST_PERIODS * each for each in times)
@@ -377,6 +388,10 @@ def keep_up(
     check_sizes(method, sharing)
     every = [*own_changes(platform, sharing, until), *changes]
     off = {change.resource for change in every if change.fails}
+    if off and grain is not None:
+        raise WorkloadError(
+            f"{min(off)!r} fails, and tasks would be lost with it; leave out grain, or the failure"
+        )
     safe = [host for host in sharing.hosts if host not in off]
     if not safe:
         raise WorkloadError("every host fails at some time; the observer needs one that does not")
@@ -384,22 +399,25 @@ def keep_up(
     failing = {host for host, name in enumerate(sharing.hosts) if name in off}
     failing |= {son for _, son in ways(platform, sharing, off.difference(sharing.hosts))}
     asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)
+    stations = {} if grain is None else live_stations(sharing, grain, period, until)
     result = simulate(
         _changed(platform, changes, sharing),
-        [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until)],
+        [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until, stations)],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
     )
     date, rates, prices = result.value_of("observe")
+    throughput = np.array([sharing.throughput(rate) for rate in rates])
     return Upkeep(
         date,
-        np.array([sharing.throughput(rate) for rate in rates]),
+        throughput,
         rates,
         prices[: sharing.n_hosts],
         prices[sharing.n_hosts :],
         period,
         float(result.links.bytes.sum()),
         result,
+        None if grain is None else measured(sharing, result, grain, date, throughput),
     )
 
 
@@ -426,8 +444,9 @@ async def observe(
     envelope: Envelope,
     sample: float,
     until: float,
+    stations: Mapping[int, Station],
 ) -> tuple[Floats, Floats, Floats]:
-    """Start all roles as daemons, and look at their rates until the end.
+    """Start all roles as daemons, and those who dispatch; look at the rates until the end.
 
     Roles on hosts that are off are started when they are seen to be on.
 
@@ -453,8 +472,12 @@ async def observe(
         else:
             decide, new_state = roles.manager_decides, partial(roles.manager, seat)
             sensor = "" if seat.is_host else sharing.links[number - first_link]
-        post = Post(number, decide, new_state, _ears(seat), sensor, period, envelope)
+        live = stations[number].proportions if number in stations else None
+        assert not isinstance(live, Proportions)
+        post = Post(number, decide, new_state, _ears(seat), sensor, period, envelope, live)
         waiting.setdefault(sharing.hosts[around.host[number]], []).append(post)
+    for number, station in stations.items():
+        me.spawn(agent, station, host=sharing.hosts[around.host[number]], name=station.name)
     dates, rates, prices = [], [], np.zeros(0)
     while me.now < until:
         for host in [name for name in waiting if me.host_by_name(name).is_on]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.pricing.actors.neighbourhood import Address
+    from simplugin.pricing.policies.task_queues import LiveProportions
     from simplugin.simulation.api import Activity, Actor, Mailbox
 
 # The sender's number and its round, then numbers.
@@ -51,6 +52,11 @@ class Role:
     @property
     def value(self) -> float:
         """Its rate or price, for the observer only."""
+        raise NotImplementedError
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """An agent's rate, and the flows into its sons' subtrees that it heard of [tasks/s]."""
         raise NotImplementedError
 
     def wait(self, side: str, senders: Sequence[Address]) -> None:
@@ -188,6 +194,8 @@ class Post:
         Between two decisions [s].
     envelope : Envelope
         Sizes of messages.
+    live : LiveProportions, optional
+        Where an agent puts its rate and the flows of its sons for the tasks on its host.
     """
 
     number: int
@@ -197,6 +205,7 @@ class Post:
     sensor: str | None
     period: float
     envelope: Envelope
+    live: LiveProportions | None = None
 
 
 async def attend(me: Actor, post: Post, board: NDArray[np.float64]) -> None:
@@ -227,6 +236,8 @@ async def attend(me: Actor, post: Post, board: NDArray[np.float64]) -> None:
         state, posts = post.decide(state, [*arrived, *readings])
         arrived.clear()
         board[post.number] = state.value
+        if post.live is not None:
+            post.live.hear(state.shares)
         send(me, posts, post.envelope, sent)
         await me.sleep_for(post.period)
 

@@ -85,6 +85,13 @@ class GradientAgent(Role):
         """Its rate."""
         return self.rate
 
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Its rate, and the flows into its sons' subtrees; without rounds only."""
+        last = self.news.last
+        known = [last[son.number][2] if son.number in last else 0.0 for son in self.seat.sons]
+        return (self.rate, *(0.0 if self.away else flow for flow in known))
+
 
 @dataclass(slots=True)
 class GradientManager(Role):
