@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from simplugin.errors import ActorError, SimpluginError, WorkloadError
+from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import Envelope
 from simplugin.pricing.actors.neighbourhood import neighbourhoods
 from simplugin.pricing.actors.roles import cast
+from simplugin.pricing.changes import Change, changing, intervals
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
 from simplugin.pricing.iteration import iterate
@@ -222,3 +224,46 @@ def test_numbers_of_rounds_are_checked_before_anything_runs(uneven, rounds):
     if rounds != 0:
         with pytest.raises(WorkloadError, match="whole number from 0"):
             iterate(Market(), uneven, AlphaFair(1.0), rounds)
+
+
+@pytest.mark.parametrize("name", ["market", "accelerated"])
+def test_a_host_that_fails_is_dropped_and_rejoins(deployment, name):
+    platform, applications, sharing = deployment
+    method, utility = METHODS[name][0], AlphaFair(1.0)
+    free = negotiate(platform, sharing, method, 60, utility).trajectory
+    # The last host fails within a round, and is back while the others have still to do.
+    host = sharing.hosts[int(sharing.host[np.flatnonzero(sharing.computes)[-1]])]
+    changes = [
+        Change(0.3 * free.date[30] + 0.7 * free.date[31], host, 0.0),
+        Change(float(free.date[31]) + 50 * float(free.date[1]), host, dict(speeds(sharing))[host]),
+    ]
+    failing = changing(platform, changes, sharing)
+    seen = negotiate(failing, sharing, method, 300, utility).trajectory
+    assert np.all(np.diff(seen.date) >= 0)
+    assert np.all(np.diff(seen.sent) >= 0)
+    assert seen.sent[-1] == pytest.approx(seen.bytes_sent)
+    parts = intervals(sharing, applications, changes, float(seen.date[-1]) + 1.0, failing)
+    assert len(parts) == 3
+    for part, level in zip(parts, (0.05, 0.05, 1e-3), strict=True):
+        last = np.flatnonzero(seen.date < part.end)[-1]
+        best = fair_sharing(part.sharing).throughput
+        assert seen.throughput[last][part.applications] == pytest.approx(best, rel=level)
+        rates = seen.rates[last]
+        assert not rates[np.setdiff1d(np.arange(sharing.n_agents), part.agents)].any()
+        assert sharing.overload(rates) < level
+    # Until then it was the same negotiation.
+    np.testing.assert_allclose(seen.throughput[:31], free.throughput[:31], rtol=1e-12)
+
+
+def speeds(sharing):
+    return zip(sharing.hosts, sharing.speed.tolist(), strict=True)
+
+
+def test_somebody_has_to_stay():
+    graph, sharing = chain()
+    changes = [Change(1.0, host, 0.0) for host in "abc"]
+    with pytest.raises(WorkloadError, match="every host fails"):
+        negotiate(changing(graph, changes, sharing), sharing, Market(), 3, AlphaFair(1.0))
+    # The master's host is gone, and with it the only application.
+    with pytest.raises(ActorError, match="nobody is left to negotiate"):
+        negotiate(changing(graph, changes[:1], sharing), sharing, Market(), 9, AlphaFair(1.0))

@@ -91,22 +91,43 @@ class Envelope:
         return self.header + self.number * (len(message) - 2)
 
 
+@dataclass(slots=True)
+class Record:
+    """Rounds of a role, from its start on.
+
+    Attributes
+    ----------
+    values, dates, sizes : list of float
+        Its value after each round, when the round ended [s], and the size of all that it had
+        posted to other hosts by then [byte].
+    over : bool
+        True if it has ended by itself.
+    """
+
+    values: list[float] = field(default_factory=list)
+    dates: list[float] = field(default_factory=list)
+    sizes: list[float] = field(default_factory=list)
+    over: bool = False
+
+
 async def act(
     me: Actor,
-    number: int,
+    inbox_of: Callable[[str], str],
     decide: Decision[Any],
     state: Role,
     sensor: str | None,
     envelope: Envelope,
-) -> tuple[list[float], list[float], list[float]]:
+    record: Record,
+    watched: bool,
+) -> None:
     """Deliver messages to a decision, and post its answers, until it is over.
 
     Parameters
     ----------
     me : Actor
         The actor.
-    number : int
-        The role's.
+    inbox_of : callable
+        Returns the name of its mailbox and message queue for a side.
     decide : Decision
         The decision of the role.
     state : Role
@@ -115,33 +136,34 @@ async def act(
         Name of the link whose capacity it reads, empty for its own host; None for neither.
     envelope : Envelope
         Sizes of messages.
-
-    Returns
-    -------
-    list of float, list of float, list of float
-        Its value after each round, from its start on, when the round ended [s], and the size of
-        all that it had posted to other hosts by then [byte].
+    record : Record
+        Where it writes down its rounds.
+    watched : bool
+        True if somebody ends it where a host fails: it then waits for that.
     """
-    log: list[float] = []
-    dates: list[float] = []
-    sizes: list[float] = []
     size = 0.0
     messages: list[Message] = []
     while True:
         state, posts = decide(state, [*messages, *sense(me, sensor)])
         size += post(me, posts, envelope)
-        if state.round == len(log):
-            log.append(state.value)
-            dates.append(me.now)
-            sizes.append(size)
+        if state.round == len(record.values):
+            record.values.append(state.value)
+            record.dates.append(me.now)
+            record.sizes.append(size)
         if state.over:
-            return log, dates, sizes
-        name = inbox(number, state.side)
+            record.over = True
+            return
+        name = inbox_of(state.side)
         queue, mailbox = me.message_queue(name), me.mailbox(name)
         # Gets are posted before the first is awaited: transfers overlap, as they should.
         remote = [mailbox.get_async() for _ in range(state.remote)]
         messages = [await queue.get() for _ in range(state.local)]
-        messages += await me.wait_all(remote) if remote else ()
+        try:
+            messages += await me.wait_all(remote) if remote else ()
+        except NetworkFailureException:
+            if not watched:
+                raise
+            await me.semaphore(0).acquire()
 
 
 def post(me: Actor, posts: Posts, envelope: Envelope) -> float:

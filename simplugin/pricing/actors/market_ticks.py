@@ -2,9 +2,10 @@ r"""Decisions of the market method without rounds, one a period; messages travel
 
 Each period an agent takes the last price for its last bid, sums up what its sons last sent and
 sends it up, plans by the last :math:`\nu` of its father, sends its own down, and bids again.
-Managers clear the market of the bids they know. With :math:`M` go :math:`u v`, the rates below and what could be
-computed there, with :math:`\nu` what the application would reach alone, so that all of them
-follow changes of the platform. When these bounds change, the metric is adapted as from round 1.
+Managers clear the market of the bids they know. With :math:`M` go :math:`u v`, the rates below and
+what could be computed there, with :math:`\nu` what the application would reach alone, so that all
+of them follow changes of the platform. When these bounds change, the metric is adapted as from
+round 1.
 """
 
 from __future__ import annotations
