@@ -128,7 +128,7 @@ def check_sizes(method: object, sharing: Sharing) -> None:
 def inherit(new: Any, old: Any) -> None:
     """Give a new role the rates or prices of one that was ended, of the same agent or resource.
 
-    The metric of a market and the rounds remembered begin anew.
+    Schedules and balances of a market's metric begin anew, as do the rounds remembered.
     """
     if isinstance(new, MarketAgent):
         for mine, its in ((new.computing, old.computing), (new.receiving, old.receiving)):
