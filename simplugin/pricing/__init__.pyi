@@ -12,6 +12,8 @@ from .iteration import iterate as iterate
 from .iteration import settled as settled
 from .iteration import throughput_error as throughput_error
 from .policies.acceleration import AcceleratedMarket as AcceleratedMarket
+from .policies.baselines import AutomaticGradient as AutomaticGradient
+from .policies.baselines import PrimalDual as PrimalDual
 from .policies.gradient import Gradient as Gradient
 from .policies.gradient import Steps as Steps
 from .policies.market import Market as Market

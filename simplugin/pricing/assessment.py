@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 # Suffixes of metrics, and the largest relative errors.
-LEVELS = {"5_percent": 0.05, "1_percent": 0.01, "half_percent": 0.005}
+LEVELS = {"5_percent": 0.05, "1_percent": 0.01, "half_percent": 0.005, "millionth": 1e-6}
+# Those whose date and bytes are metrics, too.
+_HEADLINES = ("1_percent", "millionth")
 _MOST_CURVES = 8
 _LEAST = np.finfo(float).tiny
 
@@ -93,8 +95,26 @@ class Assessment:
             Metric("overload", float(self.trajectory.overload[-1])),
             Metric("rounds", self.trajectory.n_rounds),
             *rounds,
+            *self._headlines(),
             Metric("negotiation_bytes", float(self.trajectory.bytes_sent), "byte"),
         )
+
+    def _headlines(self) -> list[Metric]:
+        """Return simulated time and bytes until every throughput stays near the optimum."""
+        found = []
+        for name in _HEADLINES:
+            first = settled(self.errors["every throughput"], LEVELS[name])
+            date, sent = self._spent(first)
+            found += [Metric(f"seconds_to_{name}", date, "s")]
+            found += [Metric(f"bytes_to_{name}", sent, "byte")]
+        return found
+
+    def _spent(self, first: int | None) -> tuple[float | None, float | None]:
+        """Return the date at which a round ended, and the bytes sent by then, if known."""
+        date, sent = self.trajectory.date, self.trajectory.sent
+        if first is None or not np.isfinite(date[first]):
+            return None, None
+        return float(date[first]), None if sent is None else float(sent[first])
 
     def listings(self, most: int = 8) -> tuple[Listing, ...]:
         """Return tables of applications, busiest resources and numbers of rounds."""
@@ -129,15 +149,14 @@ class Assessment:
         return _applications(self.sharing.applications, reached, best, note)
 
     def _rounds(self) -> Listing:
-        """Return the rounds from which errors stay small, and their dates."""
-        date = self.trajectory.date
+        """Return the rounds from which errors stay small, their dates, and bytes by then."""
         lines = []
         for what, error in self.errors.items():
             for level in LEVELS.values():
                 first = settled(error, level)
-                known = first is not None and np.isfinite(date[first])
-                lines.append((what, level, first, float(date[first]) if known else None))
-        columns = (("error of", ""), ("within", "%"), ("from round", ""), ("date", "s"))
+                lines.append((what, f"{100 * level:g} %", first, *self._spent(first)))
+        dated = ("from round", ""), ("date", "s"), ("sent", "byte")
+        columns = (("error of", ""), ("within", ""), *dated)
         note = f"to the end, after {self.trajectory.n_rounds} rounds"
         return Listing("Convergence", columns, tuple(lines), note)
 

@@ -12,23 +12,27 @@ from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
-from simplugin.pricing.actors.delivery import Envelope, Post, act, attend
+from simplugin.pricing.actors.delivery import Envelope, Post, Record, act, attend
+from simplugin.pricing.actors.dispatchers import Station, agent
 from simplugin.pricing.actors.neighbourhood import (
     ABOVE,
     BELOW,
     AgentSeat,
     ManagerSeat,
+    inbox,
     neighbourhoods,
 )
-from simplugin.pricing.actors.roles import cast, taken_over, ticking_cast
-from simplugin.pricing.changes import changing
+from simplugin.pricing.actors.roles import cast, check_sizes, inherit, taken_over, ticking_cast
+from simplugin.pricing.changes import changing, reachable
 from simplugin.pricing.iteration import Method, State, Trajectory, require_rounds, settled
+from simplugin.pricing.policies.task_queues import Proportions
+from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
 from simplugin.simulation import SimGridOptions, simulate
-from simplugin.simulation.platform_changes import own_changes, ways
+from simplugin.simulation.platform_changes import own_changes, profiles, ways
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from simplugin.pricing.changes import Change, Interval
     from simplugin.pricing.iteration import Method
     from simplugin.simulation import Actor, Result
+    from simplugin.simulation.api import Semaphore
     from simplugin.workloads.applications import Application
     from simplugin.workloads.sharing import AlphaFair, Sharing
 
@@ -79,6 +84,10 @@ def negotiate(
     Each agent, and each price manager of a host or link, is an actor. All know their
     neighbourhood only, and learn the rest from messages; those between hosts cross the network.
 
+    Hosts may fail and come back by profiles of the platform. The round is broken off then, at once;
+    the roles there and all whose way to their master went through the host are gone, and the others
+    go on from their rates and prices, as do those who return.
+
     Parameters
     ----------
     platform : Graph, Platform or path
@@ -109,19 +118,27 @@ def negotiate(
     Raises
     ------
     WorkloadError
-        A son has no route to its father, `start` does not go with method and deployment, or
-        `rounds` is below 1.
+        A son has no route to its father, `start` or the step sizes do not go with method and
+        deployment, `rounds` is below 1, or every host fails at some time.
     """
     require_rounds(rounds, 1)
     model = platform
     if isinstance(model, Graph):
         check_ways_back(model, sharing)
         model = model.platform()
-    first = sharing.hosts[int(sharing.host[0])]
+    check_sizes(method, sharing)
     taken_over(method, sharing, start)
+    described = model if isinstance(model, Platform) else read_platform(model)
+    failing = {name for name, kind in profiles(described) if kind == "HOST_AVAIL"}
+    safe = [host for host in sharing.hosts if host not in failing]
+    if not safe:
+        raise WorkloadError("every host fails at some time; one that does not has to start roles")
+    first = sharing.hosts[int(sharing.host[0])]
+    first = safe[0] if first in failing else first
+    asked = sharing, method, rounds, utility, envelope or Envelope(), start, bool(failing)
     result = simulate(
         model,
-        [(first, convene, sharing, method, rounds, utility, envelope or Envelope(), start)],
+        [(first, convene, *asked)],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
     )
@@ -148,46 +165,125 @@ async def convene(
     rounds: int,
     utility: AlphaFair,
     envelope: Envelope,
-    start: State | None = None,
-) -> tuple[Floats, Floats]:
+    start: State | None,
+    watched: bool,
+) -> tuple[Floats, Floats, Floats]:
     """Start an actor for each role, and collect what they wrote down when all are over.
 
     States are made here, in the simulation's process, as 10 000 hosts have
-    some 100 000 of them. It takes no part in the negotiation and no simulated time.
+    some 100 000 of them. It takes no part in the negotiation and no simulated time. Where a host
+    fails or comes back, the round is broken off: roles that are left or return go on with others
+    around them.
 
     Returns
     -------
     float64, shape (n_rounds + 1, n_agents + n_hosts + n_links)
-        Rates, prices of hosts, prices of links.
+        Rates, prices of hosts, prices of links; 0 for who is off.
     float64, shape (n_rounds + 1,)
         When the last role ended each round [s].
+    float64, shape (n_rounds + 1,)
+        Size of the messages that roles had posted to other hosts when they ended it [byte].
     """
-    around = neighbourhoods(sharing)
-    roles = cast(method, utility, rounds)
-    own = taken_over(method, sharing, start)
-    first_link = sharing.n_agents + sharing.n_hosts
-    actors = {}
-    for seat in around.agents:
-        args: tuple[Any, ...] = (seat.number, roles.agent_decides, own(roles.agent(seat)), None)
-        host = sharing.hosts[around.host[seat.number]]
-        actors[seat.number] = me.spawn(act, *args, envelope, host=host)
-    for desk in around.managers:
-        sensor = "" if desk.is_host else sharing.links[desk.number - first_link]
-        args = (desk.number, roles.manager_decides, own(roles.manager(desk)), sensor)
-        host = sharing.hosts[around.host[desk.number]]
-        actors[desk.number] = me.spawn(act, *args, envelope, host=host)
-    values = np.zeros((rounds + 1, first_link + sharing.n_links))
-    date = np.zeros(rounds + 1)
-    for number, actor in actors.items():
-        log, dates = await actor.join()
-        values[:, number] = log
-        date = np.maximum(date, dates)
-    return values, date
+    values = np.zeros((rounds + 1, sharing.n_agents + sharing.n_hosts + sharing.n_links))
+    date, sent = np.zeros(rounds + 1), np.zeros(rounds + 1)
+    wake, done, known = me.semaphore(0), 0, dict[int, Any]()
+    for host in sharing.hosts if watched else ():
+        me.spawn(watch, wake, host=host, daemon=True, restart=True)
+    while True:
+        off = {name for name in sharing.hosts if not me.host_by_name(name).is_on}
+        there = np.ones(sharing.n_applications, dtype=bool)
+        part, _, agents = reachable(sharing, there, off) if off else (sharing, None, None)
+        if part is None:
+            raise WorkloadError("the hosts of all masters have failed; nobody is left to negotiate")
+        if start is not None and not known and part is not sharing:
+            raise WorkloadError(f"{min(off)!r} is off at the start, but the state has roles there")
+        own = taken_over(method, sharing, None if known else start)
+        prefix = f"{me.now:g} s: " if known else ""
+        around = neighbourhoods(part, prefix=prefix)
+        roles = cast(method, utility, rounds - done)
+        records: dict[int, Record] = {}
+        actors = []
+        seats: tuple[AgentSeat | ManagerSeat, ...] = (*around.agents, *around.managers)
+        for seat in seats:
+            is_agent = isinstance(seat, AgentSeat)
+            number = seat.number + (0 if is_agent else sharing.n_agents - part.n_agents)
+            number = int(agents[number]) if is_agent and agents is not None else number
+            role = roles.agent(seat) if isinstance(seat, AgentSeat) else roles.manager(seat)
+            role = own(role)
+            if number in known:
+                inherit(role, known[number])
+            known[number] = role
+            records[number] = record = Record()
+            decide = roles.agent_decides if is_agent else roles.manager_decides
+            sensor = None
+            if isinstance(seat, ManagerSeat):
+                sensor = "" if seat.is_host else sharing.links[seat.resource]
+            mailbox = partial(_mailbox, prefix, seat.number)
+            args = mailbox, decide, role, sensor, envelope, record, watched
+            place = sharing.hosts[around.host[seat.number]]
+            actors.append(me.spawn(act, *args, host=place))
+        await _ended(me, actors, records, wake, off, sharing.hosts if watched else ())
+        last = min(len(record.values) for record in records.values()) - 1
+        # The state in which a round was broken off is no round's end.
+        skipped = 1 if done else 0
+        rows = slice(done + skipped, done + last + 1)
+        for number, record in records.items():
+            values[rows, number] = record.values[skipped : last + 1]
+            date[rows] = np.maximum(date[rows], record.dates[skipped : last + 1])
+            sent[rows] += record.sizes[skipped : last + 1]
+        sent[rows] += sent[done] if done else 0.0
+        done += last
+        if done == rounds:
+            return values, date, sent
+
+
+def _mailbox(prefix: str, number: int, side: str) -> str:
+    """Return the name of the mailbox of a role."""
+    return prefix + inbox(number, side)
+
+
+async def watch(me: Actor, wake: Semaphore) -> None:
+    """Wake somebody when the host is on, and when it fails."""
+    me.on_exit(lambda _: wake.release())
+    wake.release()
+    await me.semaphore(0).acquire()
+
+
+async def _ended(
+    me: Actor,
+    actors: Sequence[Actor],
+    records: Mapping[int, Record],
+    wake: Semaphore,
+    off: Collection[str],
+    hosts: Sequence[str],
+) -> None:
+    """Wait until all actors have ended, or a host fails or comes back: then end them."""
+    if not hosts:
+        for actor in actors:
+            await actor.join()
+        return
+    joining = me.spawn(_join, actors, wake)
+    while not all(record.over for record in records.values()):
+        await wake.acquire()
+        if {name for name in hosts if not me.host_by_name(name).is_on} != off:
+            break
+    joining.kill()
+    for actor in actors:
+        actor.kill()
+
+
+async def _join(me: Actor, actors: Sequence[Actor], wake: Semaphore) -> None:
+    """Wake somebody when all actors have ended."""
+    del me
+    for actor in actors:
+        await actor.join()
+    wake.release()
 
 
 def _trajectory(sharing: Sharing, result: Result) -> Trajectory:
     """Return the trajectory from the actors' logs."""
-    values, date = result.value_of("convene")
+    values, date, sent = result.value_of("convene")
+    total = float(result.links.bytes.sum())
     rates, host_price, link_price = np.split(
         values, [sharing.n_agents, sharing.n_agents + sharing.n_hosts], axis=1
     )
@@ -198,8 +294,9 @@ def _trajectory(sharing: Sharing, result: Result) -> Trajectory:
         host_price,
         link_price,
         date,
-        float(result.links.bytes.sum()),
+        total,
         rates,
+        total * sent / max(float(sent[-1]), 1.0),
     )
 
 
@@ -222,9 +319,11 @@ class Upkeep:
     period : float
         Between two decisions of a role [s].
     bytes_sent : float
-        Through the simulated network [byte].
+        Through the simulated network, data of tasks included [byte].
     result : Result
         Of the simulation, without a trace.
+    tasks : Dispatch, optional
+        Tasks dispatched meanwhile, with the throughputs of the last three quarters of the run.
     """
 
     date: Floats
@@ -235,6 +334,7 @@ class Upkeep:
     period: float
     bytes_sent: float
     result: Result
+    tasks: Dispatch | None = None
 
     def return_time(self, interval: Interval, best: Floats, level: float = 0.01) -> float | None:
         """Return how long it took until every throughput was near the optimum, and stayed so.
@@ -302,6 +402,7 @@ def keep_up(
     changes: Sequence[Change] = (),
     patience: int = 5,
     sample: float | None = None,
+    grain: float | Floats | None = None,
     options: SimGridOptions | None = None,
     envelope: Envelope | None = None,
     **simulation: Any,
@@ -337,6 +438,9 @@ def keep_up(
         Periods for which a role may be silent.
     sample : float, optional
         Between two looks of the observer [s]; a period without.
+    grain : float or float64, shape (n_applications,), optional
+        With it, tasks are dispatched meanwhile at the rates of each moment, as `dispatch` does,
+        over the links that messages cross: the number of tasks for which a simulated one stands.
     options : SimGridOptions, optional
         Of the simulation; ``SimGridOptions.linear()`` without.
     envelope : Envelope, optional
@@ -356,7 +460,8 @@ def keep_up(
         A profile of the platform cannot be foretold, see `own_changes`.
     WorkloadError
         A son has no link to its father, all hosts fail at some time, a change is about what is
-        not there, or a time or `patience` is out of range.
+        not there, a time or `patience` is out of range, or something fails while tasks are
+        dispatched.
     """
     times = (until, period, period if sample is None else sample)
     few = all(0 < each <= until <= _MOST_PERIODS * each for each in times)
@@ -368,8 +473,13 @@ def keep_up(
         )
     if isinstance(platform, Graph):
         check_ways_back(platform, sharing)
+    check_sizes(method, sharing)
     every = [*own_changes(platform, sharing, until), *changes]
     off = {change.resource for change in every if change.fails}
+    if off and grain is not None:
+        raise WorkloadError(
+            f"{min(off)!r} fails, and tasks would be lost with it; leave out grain, or the failure"
+        )
     safe = [host for host in sharing.hosts if host not in off]
     if not safe:
         raise WorkloadError("every host fails at some time; the observer needs one that does not")
@@ -377,22 +487,25 @@ def keep_up(
     failing = {host for host, name in enumerate(sharing.hosts) if name in off}
     failing |= {son for _, son in ways(platform, sharing, off.difference(sharing.hosts))}
     asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)
+    stations = {} if grain is None else live_stations(sharing, grain, period, until)
     result = simulate(
         _changed(platform, changes, sharing),
-        [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until)],
+        [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until, stations)],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
     )
     date, rates, prices = result.value_of("observe")
+    throughput = np.array([sharing.throughput(rate) for rate in rates])
     return Upkeep(
         date,
-        np.array([sharing.throughput(rate) for rate in rates]),
+        throughput,
         rates,
         prices[: sharing.n_hosts],
         prices[sharing.n_hosts :],
         period,
         float(result.links.bytes.sum()),
         result,
+        None if grain is None else measured(sharing, result, grain, date, throughput),
     )
 
 
@@ -419,8 +532,9 @@ async def observe(
     envelope: Envelope,
     sample: float,
     until: float,
+    stations: Mapping[int, Station],
 ) -> tuple[Floats, Floats, Floats]:
-    """Start all roles as daemons, and look at their rates until the end.
+    """Start all roles as daemons, and those who dispatch; look at the rates until the end.
 
     Roles on hosts that are off are started when they are seen to be on.
 
@@ -446,8 +560,12 @@ async def observe(
         else:
             decide, new_state = roles.manager_decides, partial(roles.manager, seat)
             sensor = "" if seat.is_host else sharing.links[number - first_link]
-        post = Post(number, decide, new_state, _ears(seat), sensor, period, envelope)
+        live = stations[number].proportions if number in stations else None
+        assert not isinstance(live, Proportions)
+        post = Post(number, decide, new_state, _ears(seat), sensor, period, envelope, live)
         waiting.setdefault(sharing.hosts[around.host[number]], []).append(post)
+    for number, station in stations.items():
+        me.spawn(agent, station, host=sharing.hosts[around.host[number]], name=station.name)
     dates, rates, prices = [], [], np.zeros(0)
     while me.now < until:
         for host in [name for name in waiting if me.host_by_name(name).is_on]:

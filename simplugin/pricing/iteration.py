@@ -73,6 +73,8 @@ class Trajectory:
         Through the simulated network [byte]; 0 for a pure iteration.
     rates : float64, shape (n_rounds + 1, n_agents), optional
         Of every round, where they were kept.
+    sent : float64, shape (n_rounds + 1,), optional
+        Bytes through the simulated network until each round ended.
     """
 
     throughput: Floats
@@ -83,6 +85,7 @@ class Trajectory:
     date: Floats = field(default_factory=lambda: np.zeros(0))
     bytes_sent: float = 0.0
     rates: Floats | None = None
+    sent: Floats | None = None
 
     @property
     def n_rounds(self) -> int:

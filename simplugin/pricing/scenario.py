@@ -21,7 +21,7 @@ from simplugin.inputs.parameters import policy_of, read_parameters
 from simplugin.inputs.quantities import POSITIVE, Time
 from simplugin.inputs.sections import Section
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.pricing.actors.roles import cast, ticking_cast
+from simplugin.pricing.actors.roles import cast, check_sizes, ticking_cast
 from simplugin.pricing.assessment import Assessment, Recovery, Stretch, events_of
 from simplugin.pricing.changes import intervals
 from simplugin.pricing.deployment import sharing_of
@@ -138,7 +138,7 @@ def _in_rounds(
     utility = _utility(scenario)
     _check_unchanging(scenario)
     platform = scenario.make_platform()
-    sharing = _sharing(scenario, platform)
+    sharing = _sharing(scenario, platform, method)
     _check_constant(scenario, platform)
     try:
         best = fair_sharing(sharing, workload.alpha)
@@ -162,7 +162,7 @@ def _through_changes(
     period, until, patience = clock
     _check_dates(scenario, until)
     platform = scenario.make_platform()
-    sharing = _sharing(scenario, platform)
+    sharing = _sharing(scenario, platform, method)
     applications = [each.application() for each in workload.applications]
     changes, of_platform = _changes(scenario, platform, sharing, until)
     parts = intervals(sharing, applications, changes, until, platform)
@@ -220,16 +220,21 @@ def _utility(scenario: Scenario) -> AlphaFair:
     return utility
 
 
-def _sharing(scenario: Scenario, platform: Platform | Path) -> Sharing:
-    """Return the deployment of the scenario's applications."""
+def _sharing(scenario: Scenario, platform: Platform | Path, method: Method[Any]) -> Sharing:
+    """Return the deployment of the scenario's applications, for which the method has steps."""
     workload: BagsWorkload = scenario.workload
     applications = [each.application() for each in workload.applications]
     try:
-        return sharing_of(platform, applications, workload.trees)
+        sharing = sharing_of(platform, applications, workload.trees)
     except WorkloadError as error:
         names = [each.name for each in applications]
         place = [names.index(error.application)] if error.application in names else []
         raise scenario.error(str(error), "workload", "applications", *place) from error
+    try:
+        check_sizes(method, sharing)
+    except WorkloadError as error:
+        raise scenario.error(str(error), "scheduler", "parameters") from error
+    return sharing
 
 
 def _check_unchanging(scenario: Scenario) -> None:

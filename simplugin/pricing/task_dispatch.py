@@ -11,14 +11,14 @@ import numpy as np
 from simplugin.errors import WorkloadError
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.dispatchers import Neighbour, Station, agent
-from simplugin.pricing.policies.task_queues import Proportions
+from simplugin.pricing.policies.task_queues import LiveProportions, Proportions
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.simulate import simulate
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
@@ -215,7 +215,12 @@ def _grain(grain: float | Floats | None, masters: Floats, dates: Floats, duratio
     if grain is None:
         promised = _average(masters, dates, 0.0, duration) * duration
         return np.where(promised > 0, promised / _TASKS, 1.0)
-    coarse = np.broadcast_to(np.asarray(grain, dtype=np.float64), masters.shape[1:]).copy()
+    return _checked(grain, masters.shape[1])
+
+
+def _checked(grain: float | Floats, count: int) -> Floats:
+    """Return the grain of each application as given."""
+    coarse = np.broadcast_to(np.asarray(grain, dtype=np.float64), (count,)).copy()
     if not np.all(np.isfinite(coarse) & (coarse > 0)):
         raise WorkloadError(f"grain is {grain!r}; give positive numbers")
     return coarse
@@ -238,6 +243,76 @@ def _stations(
 ) -> dict[int, Station]:
     """Return what each agent with a flow knows; the others have nothing to do, and no actor."""
     active = np.flatnonzero(np.any(flows > 0, axis=0)).tolist()
+
+    def proportions(number: int, sons: list[int]) -> Proportions:
+        weights = np.column_stack([rates[:, number], flows[:, sons]])
+        # Only lines that differ from the one before count.
+        new = np.append(True, np.any(np.diff(weights, axis=0) != 0, axis=1))
+        return Proportions(tuple(dates[new].tolist()), tuple(map(tuple, weights[new].tolist())))
+
+    return _seated(sharing, active, grain, proportions, station)
+
+
+def live_stations(
+    sharing: Sharing, grain: float | Floats, period: float, end: float, threshold: int = 4
+) -> dict[int, Station]:
+    """Return what each agent knows that dispatches tasks at the rates that it negotiates.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The deployment.
+    grain : float or float64, shape (n_applications,)
+        Number of tasks for which a simulated task stands.
+    period : float
+        Between two looks at the rates [s].
+    end : float
+        When all stop [s].
+    threshold : int
+        Simulated tasks that an agent keeps for each queue in use.
+    """
+    coarse = _checked(grain, sharing.n_applications)
+    station = partial(Station, threshold=threshold, paced=True, end=end)
+
+    def proportions(number: int, sons: list[int]) -> LiveProportions:
+        del number
+        return LiveProportions(period, (0.0,) * (1 + len(sons)))
+
+    return _seated(sharing, list(range(sharing.n_agents)), coarse, proportions, station)
+
+
+def measured(
+    sharing: Sharing, result: Result, grain: float | Floats, date: Floats, throughput: Floats
+) -> Dispatch:
+    """Return what became of tasks that were dispatched while rates were negotiated.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The deployment.
+    result : Result
+        Of the simulation.
+    grain : float or float64, shape (n_applications,)
+        Number of tasks for which a simulated task stood.
+    date : float64, shape (n_samples,)
+        Of the negotiation's samples [s].
+    throughput : float64, shape (n_samples, n_applications)
+        Negotiated then [tasks/s].
+    """
+    window = _WARM_UP * float(date[-1]), float(date[-1])
+    theoretical = throughput[date > window[0]].mean(axis=0)
+    coarse = _checked(grain, sharing.n_applications)
+    return _measure(sharing, list(range(sharing.n_agents)), result, coarse, theoretical, window)
+
+
+def _seated(
+    sharing: Sharing,
+    active: list[int],
+    grain: Floats,
+    proportions: Callable[[int, list[int]], Proportions | LiveProportions],
+    station: partial[Station],
+) -> dict[int, Station]:
+    """Return the stations of some agents."""
     sons: dict[int, list[int]] = {number: [] for number in active}
     for number in active:
         if sharing.father[number] >= 0:
@@ -249,18 +324,13 @@ def _stations(
     stations = {}
     for number in active:
         application, father = sharing.application[number], int(sharing.father[number])
-        weights = np.column_stack([rates[:, number], flows[:, sons[number]]])
-        # Only lines that differ from the one before count.
-        new = np.append(True, np.any(np.diff(weights, axis=0) != 0, axis=1))
         stations[number] = station(
             name=f"agent {number}",
             father=None if father < 0 else neighbour(father, number),
             sons=tuple(neighbour(son, number) for son in sons[number]),
             flop=float(sharing.flop[application] * grain[application]),
             byte=float(sharing.byte[application] * grain[application]),
-            proportions=Proportions(
-                tuple(dates[new].tolist()), tuple(map(tuple, weights[new].tolist()))
-            ),
+            proportions=proportions(number, sons[number]),
         )
     return stations
 

@@ -45,6 +45,7 @@ def trajectory():
         doubling * np.array([3e-3, 0.0]),
         np.arange(rounds) * 0.5,
         1e4,
+        sent=np.arange(rounds) * 100.0,
     )
 
 
@@ -57,6 +58,8 @@ def test_rounds_count_to_the_end():
     assert metrics["rounds_to_5_percent"] == 6
     assert metrics["rounds_to_1_percent"] == 6
     assert metrics["rounds_to_half_percent"] == 7
+    assert (metrics["seconds_to_1_percent"], metrics["bytes_to_1_percent"]) == (3.0, 600.0)
+    assert metrics["rounds_to_millionth"] is metrics["seconds_to_millionth"] is None
     assert metrics["worst_error"] == pytest.approx(0.001)
     assert metrics["rounds"] == 7
     assert metrics["objective"] == pytest.approx(np.log(1998) + 2 * np.log(999))
@@ -68,9 +71,10 @@ def test_convergence_has_dates():
     listing = TOLD.listings()[3]
     lines = [line for line in listing.lines if line[0] == "every throughput"]
     assert lines == [
-        ("every throughput", 0.05, 6, 3.0),
-        ("every throughput", 0.01, 6, 3.0),
-        ("every throughput", 0.005, 7, 3.5),
+        ("every throughput", "5 %", 6, 3.0, 600.0),
+        ("every throughput", "1 %", 6, 3.0, 600.0),
+        ("every throughput", "0.5 %", 7, 3.5, 700.0),
+        ("every throughput", "0.0001 %", None, None, None),
     ]
 
 
@@ -78,7 +82,7 @@ def test_pure_iterations_have_no_dates_and_late_ones_no_rounds():
     events_then = replace(TOLD, trajectory=replace(trajectory(), date=np.full(len(ERRORS), np.nan)))
     assert set(events_then.listings()[3].column("date")) == {None}
     far = replace(TOLD, optimum=replace(OPTIMUM, throughput=2 * BEST))
-    assert far.listings()[3].lines[0] == ("every throughput", 0.05, None, None)
+    assert far.listings()[3].lines[0] == ("every throughput", "5 %", None, None, None)
 
 
 def test_resources_that_are_worth_most_come_first():

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
+from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.iteration import iterate
+from simplugin.pricing.iteration import iterate, throughput_error
 from simplugin.pricing.policies.gradient import (
+    AgentSteps,
     Gradient,
     Reading,
     Steps,
@@ -22,6 +25,7 @@ from simplugin.pricing.policies.gradient import (
     path_price,
 )
 from simplugin.workloads import AlphaFair, Application, Sharing
+from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
 LOG = AlphaFair(1.0)
 EASY = Steps(0.5, 0.25, 2.0, 0.1, 0.2, start_rate=4.0, start_host_price=0.5, start_link_price=1.0)
@@ -190,3 +194,72 @@ def test_max_min_fairness_is_refused() -> None:
     """It has no utility to follow the gradient of."""
     with pytest.raises(WorkloadError, match="finite alpha"):
         Gradient().start(pair(), AlphaFair(math.inf))
+
+
+def test_step_sizes_by_application_are_those_of_its_agents_alone() -> None:
+    """Two applications that share nothing go through the same rounds as each of them alone."""
+    graph = Graph.duplex("ab", np.array([10.0, 20.0]), np.zeros((0, 2), int), np.zeros(0))
+    applications = [Application(name, name, 2.0, 0.0) for name in "ab"]
+    each = {name: (0.1 + 0.1 * k, 0.9 - 0.1 * k) for k, name in enumerate(AgentSteps._fields)}
+    priced = {"host": (0.1, 0.2), "start_host_price": (0.5, 0.25)}
+    for reading in (Reading(), Reading(normalised=False)):
+        both = deploy(graph, applications)
+        method = Gradient(steps=Steps(**each, **priced), reading=reading)
+        found = iterate(method, both, LOG, 9).throughput
+        for k in range(2):
+            own = {name: values[k] for name, values in each.items()}
+            alone = deploy(graph, [applications[k]])
+            method = Gradient(steps=Steps(**own, **priced), reading=reading)
+            single = iterate(method, alone, LOG, 9)
+            assert found[:, k].tolist() == single.throughput[:, 0].tolist()
+
+
+def test_step_sizes_by_application_reach_the_optimum_where_one_for_all_does_not() -> None:
+    """On the report's five hosts, with throughputs 190 times apart."""
+    graph = Graph.duplex("ABCDE", np.full(5, 5e8), [(0, 3), (0, 1), (1, 2), (2, 4)], 5e8)
+    first, second, third = FIVE_HOSTS_APPLICATIONS
+    large = replace(third, flop=100 * third.flop, byte=100 * third.byte)
+    sharing = deploy(graph, [first, second, large])
+    best = fair_sharing(sharing).throughput
+    own = Steps(0.02, 0.02, tuple(0.02 * best), host=1e-5, link=1e-6)
+    for steps, near in ((own, True), (replace(own, utility=0.02 * best.max()), False)):
+        error = throughput_error(iterate(Gradient(steps=steps), sharing, LOG, 2500), best)
+        assert (error[-1] < 1e-6) == near
+        assert (error[-1] > 0.1) != near
+
+
+@pytest.mark.parametrize(
+    ("steps", "what"),
+    [
+        ({"utility": (1.0, 2.0)}, "utility has 2 numbers for 1 applications"),
+        ({"host": [0.1]}, "host has 1 numbers for 2 hosts"),
+        ({"start_link_price": np.ones(3)}, "start_link_price has 3 numbers for 2 links"),
+        ({"rate": (0.1, -1.0)}, "rate is"),
+    ],
+)
+def test_step_sizes_that_do_not_fit_are_refused(steps: dict[str, Any], what: str) -> None:
+    """The message has the name and the number needed."""
+    with pytest.raises(WorkloadError, match=what):
+        Gradient(steps=Steps(**steps)).start(pair(), LOG)
+
+
+@pytest.mark.parametrize(("product", "stable"), [(0.5, False), (0.03, False), (0.015, True)])
+def test_steps_converge_below_the_pull_and_not_below_1(product: float, stable: bool) -> None:
+    """The report's condition of stability, a product below 1, does not suffice.
+
+    Rates shifted between two hosts follow a linear map as long as prices are positive.
+    """
+    pull, utility = 0.02, 100.0
+    shift = np.array([[1 - pull, pull, -1.0], [pull, 1 - pull, 0.0], [product, 0.0, 1.0]])
+    assert (np.abs(np.linalg.eigvals(shift)).max() < 1) == stable
+    graph = Graph.duplex("ab", np.array([1e6, 1e6]), np.array([[0, 1]]), np.array([1e12]))
+    sharing = deploy(graph, [Application("k", "a", flop=1000.0, byte=0.0)])
+    steps = Steps(pull, pull, utility, product / utility, 0.0, 1e3, 5e-7, 0.0)
+    method = Gradient(steps=steps)
+    state = method.start(sharing, LOG)
+    # A thousandth of 1000 tasks/s is moved from one to the other.
+    state = replace(state, rate=np.array([1001.0, 999.0]))
+    found = iterate(method, sharing, LOG, 4000, start=state, rates=True).rates
+    assert found is not None
+    last = np.abs(found[-500:] / 1000 - 1).max()
+    assert last < 1e-6 if stable else last > 0.01

@@ -193,3 +193,37 @@ def test_times_that_never_end_are_refused(wrong):
             LOG,
             **({"until": 1.0, "period": PERIOD} | wrong),
         )
+
+
+def test_tasks_and_messages_share_the_network_while_rates_follow_a_change():
+    changes = [Change(3.0, "A->C", 1e8)]
+    further = {"changes": changes, "trace": True}
+    alone, _, _ = followed(ALWAYS, Market(0.5), 6.0, **further)
+    grain = np.array([100.0, 600.0, 300.0])
+    kept, sharing, parts = followed(ALWAYS, Market(0.5), 6.0, grain=grain, **further)
+    # Every task that was computed crossed links and hosts of the same run.
+    tasks = kept.tasks
+    assert tasks is not None
+    assert kept.bytes_sent > 100 * alone.bytes_sent
+    for part in parts:
+        best = fair_sharing(part.sharing).throughput
+        assert kept.errors(part, best)[-1] < 1e-3
+        counted = (tasks.date > part.end - 1.5) & (tasks.date <= part.end)
+        ended = np.bincount(sharing.application[tasks.agent[counted]], minlength=3)
+        assert ended * grain / 1.5 == pytest.approx(best, rel=0.02)
+    assert np.abs(tasks.deviation).max() < 0.03
+    # Beyond the latency of 1 ms, messages share the bandwidth with tasks.
+    assert message_time(kept) - 1e-3 > 2 * (message_time(alone) - 1e-3)
+
+
+def message_time(kept):
+    """Return the mean time that a message takes [s]."""
+    trace = kept.result.trace
+    # Requests for tasks have 48 bytes.
+    small = (np.array(trace.kind) == "comm") & (trace.amount > 64) & (trace.amount < 1000)
+    return (trace.end - trace.start)[small].mean()
+
+
+def test_tasks_are_not_dispatched_where_something_fails():
+    with pytest.raises(WorkloadError, match="'E' fails, and tasks would be lost"):
+        followed(ALWAYS, Market(0.5), 6.0, changes=[Change(3.0, "E", 0.0)], grain=100.0)

@@ -8,13 +8,17 @@ import numpy as np
 import pytest
 
 from simplugin.errors import ActorError, SimpluginError, WorkloadError
+from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import Envelope
+from simplugin.pricing.actors.neighbourhood import neighbourhoods
+from simplugin.pricing.actors.roles import cast
+from simplugin.pricing.changes import Change, changing, intervals
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
 from simplugin.pricing.iteration import iterate
 from simplugin.pricing.policies.acceleration import AcceleratedMarket
-from simplugin.pricing.policies.gradient import Gradient, Reading
+from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
 from simplugin.pricing.policies.market import Market
 from simplugin.pricing.seeded_instances import instance
 from simplugin.simulation import SimGridOptions
@@ -51,6 +55,30 @@ def test_rounds_are_those_of_the_pure_iteration(deployment, name):
     assert_same(sharing, negotiate(platform, sharing, method, rounds, utility).trajectory, pure)
 
 
+def test_each_agent_and_manager_has_its_own_step_sizes(deployment):
+    platform, _, sharing = deployment
+    draws = np.random.default_rng(1)
+
+    def drawn(least, count):
+        return least * 10 ** draws.uniform(0, 1, count)
+
+    of_each = {name: drawn(0.02, sharing.n_applications) for name in ("memory", "rate", "utility")}
+    host, link = drawn(1e-3, sharing.n_hosts), drawn(1e-4, sharing.n_links)
+    steps = Steps(**of_each, host=host, link=link, start_host_price=host, start_link_price=link)
+    method = Gradient(steps=steps)
+    around = neighbourhoods(sharing)
+    roles = cast(method, AlphaFair(1.0), 20)
+    for seat in around.agents:
+        own = steps.of_agents(seat.application)
+        assert roles.agent(seat).steps == own
+        assert all(isinstance(each, float) for each in own)
+    pure = iterate(method, sharing, AlphaFair(1.0), 20, rates=True)
+    seen = negotiate(platform, sharing, method, 20, AlphaFair(1.0)).trajectory
+    assert_same(sharing, seen, pure)
+    with pytest.raises(WorkloadError, match="rate has 9 numbers for"):
+        negotiate("no.xml", sharing, Gradient(steps=Steps(rate=(0.1,) * 9)), 1, AlphaFair(1.0))
+
+
 def test_rounds_are_the_same_on_the_reference_back_end(deployment):
     platform, _, sharing = deployment
     first, second = (
@@ -78,6 +106,10 @@ def test_a_round_lasts_as_long_as_its_messages_travel():
     expected = np.arange(4) * per_round + np.where(np.arange(4), 2 * (first_up - up), 0.0)
     np.testing.assert_allclose(seen.date, expected, rtol=1e-9)
     assert seen.bytes_sent == 2 * (120 + 110 + 110) + 2 * 3 * 120
+    # A round ends when the last has gone down; leaves have sent up the next by then.
+    ended = [0, *(2 * (120 + 110 * (n - 1)) + 2 * n * 120 for n in (1, 2, 3))]
+    np.testing.assert_array_less(np.array(ended) - 1, seen.sent)
+    assert seen.sent[-1] == seen.bytes_sent
 
 
 def test_sons_answer_at_the_same_time():
@@ -192,3 +224,46 @@ def test_numbers_of_rounds_are_checked_before_anything_runs(uneven, rounds):
     if rounds != 0:
         with pytest.raises(WorkloadError, match="whole number from 0"):
             iterate(Market(), uneven, AlphaFair(1.0), rounds)
+
+
+@pytest.mark.parametrize("name", ["market", "accelerated"])
+def test_a_host_that_fails_is_dropped_and_rejoins(deployment, name):
+    platform, applications, sharing = deployment
+    method, utility = METHODS[name][0], AlphaFair(1.0)
+    free = negotiate(platform, sharing, method, 60, utility).trajectory
+    # The last host fails within a round, and is back while the others have still to do.
+    host = sharing.hosts[int(sharing.host[np.flatnonzero(sharing.computes)[-1]])]
+    changes = [
+        Change(0.3 * free.date[30] + 0.7 * free.date[31], host, 0.0),
+        Change(float(free.date[31]) + 50 * float(free.date[1]), host, dict(speeds(sharing))[host]),
+    ]
+    failing = changing(platform, changes, sharing)
+    seen = negotiate(failing, sharing, method, 300, utility).trajectory
+    assert np.all(np.diff(seen.date) >= 0)
+    assert np.all(np.diff(seen.sent) >= 0)
+    assert seen.sent[-1] == pytest.approx(seen.bytes_sent)
+    parts = intervals(sharing, applications, changes, float(seen.date[-1]) + 1.0, failing)
+    assert len(parts) == 3
+    for part, level in zip(parts, (0.05, 0.05, 1e-3), strict=True):
+        last = np.flatnonzero(seen.date < part.end)[-1]
+        best = fair_sharing(part.sharing).throughput
+        assert seen.throughput[last][part.applications] == pytest.approx(best, rel=level)
+        rates = seen.rates[last]
+        assert not rates[np.setdiff1d(np.arange(sharing.n_agents), part.agents)].any()
+        assert sharing.overload(rates) < level
+    # Until then it was the same negotiation.
+    np.testing.assert_allclose(seen.throughput[:31], free.throughput[:31], rtol=1e-12)
+
+
+def speeds(sharing):
+    return zip(sharing.hosts, sharing.speed.tolist(), strict=True)
+
+
+def test_somebody_has_to_stay():
+    graph, sharing = chain()
+    changes = [Change(1.0, host, 0.0) for host in "abc"]
+    with pytest.raises(WorkloadError, match="every host fails"):
+        negotiate(changing(graph, changes, sharing), sharing, Market(), 3, AlphaFair(1.0))
+    # The master's host is gone, and with it the only application.
+    with pytest.raises(ActorError, match="nobody is left to negotiate"):
+        negotiate(changing(graph, changes[:1], sharing), sharing, Market(), 9, AlphaFair(1.0))

@@ -94,6 +94,14 @@ def test_steps_are_parameters(line):
     assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
 
 
+def test_steps_are_lists_of_applications_and_hosts(line):
+    steps = "rounds = 2, start_rate = [7.0, 3.0], host = [0.001, 0.002, 0.003]"
+    change(line, "pricing.market", "pricing.scaled", "rounds = 40", steps)
+    _, throughputs, _ = run(line).figures
+    assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
+    assert throughputs.series["y"][1][0] == pytest.approx(3 * 3.0 / Y)
+
+
 def test_restricted_hosts_and_trees(line):
     change(line, "byte = 10\n", 'byte = 10\nhosts = ["a"]\n')
     path = change(line, "[scheduler]", '[workload.trees]\ny = { b = "c" }\n\n[scheduler]')
@@ -139,10 +147,10 @@ def test_wrong_applications_and_parameters_are_refused(line, old, new, key, told
     refused(change(line, old, new), told, key)
 
 
-@pytest.mark.parametrize("step", ['"big"', "-1.0", "nan"])
+@pytest.mark.parametrize("step", ['"big"', "-1.0", "nan", "[1.0, 2.0]", "[1.0, -1.0, 2.0]"])
 def test_wrong_steps_are_refused(line, step):
     change(line, MARKET, "pricing.scaled", ROUNDS, f"rounds = 2, host = {step}")
-    assert refused(line, "host is").key.startswith(PARAMETERS)
+    assert refused(line, "host ").key.startswith(PARAMETERS)
 
 
 @pytest.mark.parametrize("name", ["b", "a-&gt;b"])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.pricing.actors.neighbourhood import Address
+    from simplugin.pricing.policies.task_queues import LiveProportions
     from simplugin.simulation.api import Activity, Actor, Mailbox
 
 # The sender's number and its round, then numbers.
@@ -53,6 +54,11 @@ class Role:
         """Its rate or price, for the observer only."""
         raise NotImplementedError
 
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """An agent's rate, and the flows into its sons' subtrees that it heard of [tasks/s]."""
+        raise NotImplementedError
+
     def wait(self, side: str, senders: Sequence[Address]) -> None:
         """Wait for one message of each sender."""
         self.side = side
@@ -85,22 +91,43 @@ class Envelope:
         return self.header + self.number * (len(message) - 2)
 
 
+@dataclass(slots=True)
+class Record:
+    """Rounds of a role, from its start on.
+
+    Attributes
+    ----------
+    values, dates, sizes : list of float
+        Its value after each round, when the round ended [s], and the size of all that it had
+        posted to other hosts by then [byte].
+    over : bool
+        True if it has ended by itself.
+    """
+
+    values: list[float] = field(default_factory=list)
+    dates: list[float] = field(default_factory=list)
+    sizes: list[float] = field(default_factory=list)
+    over: bool = False
+
+
 async def act(
     me: Actor,
-    number: int,
+    inbox_of: Callable[[str], str],
     decide: Decision[Any],
     state: Role,
     sensor: str | None,
     envelope: Envelope,
-) -> tuple[list[float], list[float]]:
+    record: Record,
+    watched: bool,
+) -> None:
     """Deliver messages to a decision, and post its answers, until it is over.
 
     Parameters
     ----------
     me : Actor
         The actor.
-    number : int
-        The role's.
+    inbox_of : callable
+        Returns the name of its mailbox and message queue for a side.
     decide : Decision
         The decision of the role.
     state : Role
@@ -109,38 +136,53 @@ async def act(
         Name of the link whose capacity it reads, empty for its own host; None for neither.
     envelope : Envelope
         Sizes of messages.
-
-    Returns
-    -------
-    list of float, list of float
-        Its value after each round, from its start on, and when the round ended [s].
+    record : Record
+        Where it writes down its rounds.
+    watched : bool
+        True if somebody ends it where a host fails: it then waits for that.
     """
-    log: list[float] = []
-    dates: list[float] = []
+    size = 0.0
     messages: list[Message] = []
     while True:
         state, posts = decide(state, [*messages, *sense(me, sensor)])
-        post(me, posts, envelope)
-        if state.round == len(log):
-            log.append(state.value)
-            dates.append(me.now)
+        size += post(me, posts, envelope)
+        if state.round == len(record.values):
+            record.values.append(state.value)
+            record.dates.append(me.now)
+            record.sizes.append(size)
         if state.over:
-            return log, dates
-        name = inbox(number, state.side)
+            record.over = True
+            return
+        name = inbox_of(state.side)
         queue, mailbox = me.message_queue(name), me.mailbox(name)
         # Gets are posted before the first is awaited: transfers overlap, as they should.
         remote = [mailbox.get_async() for _ in range(state.remote)]
         messages = [await queue.get() for _ in range(state.local)]
-        messages += await me.wait_all(remote) if remote else ()
+        try:
+            messages += await me.wait_all(remote) if remote else ()
+        except NetworkFailureException:
+            if not watched:
+                raise
+            await me.semaphore(0).acquire()
 
 
-def post(me: Actor, posts: Posts, envelope: Envelope) -> None:
-    """Send messages: through the network to other hosts, at no cost within the host."""
+def post(me: Actor, posts: Posts, envelope: Envelope) -> float:
+    """Send messages: through the network to other hosts, at no cost within the host.
+
+    Returns
+    -------
+    float
+        Size of those to other hosts [byte].
+    """
+    sent = 0.0
     for address, message in posts:
         if address.local:
             me.message_queue(address.name).put_detached(message)
         else:
-            me.mailbox(address.name).put_detached(message, envelope.size(message))
+            size = envelope.size(message)
+            sent += size
+            me.mailbox(address.name).put_detached(message, size)
+    return sent
 
 
 def sense(me: Actor, sensor: str | None) -> tuple[Message, ...]:
@@ -174,6 +216,8 @@ class Post:
         Between two decisions [s].
     envelope : Envelope
         Sizes of messages.
+    live : LiveProportions, optional
+        Where an agent puts its rate and the flows of its sons for the tasks on its host.
     """
 
     number: int
@@ -183,6 +227,7 @@ class Post:
     sensor: str | None
     period: float
     envelope: Envelope
+    live: LiveProportions | None = None
 
 
 async def attend(me: Actor, post: Post, board: NDArray[np.float64]) -> None:
@@ -213,6 +258,8 @@ async def attend(me: Actor, post: Post, board: NDArray[np.float64]) -> None:
         state, posts = post.decide(state, [*arrived, *readings])
         arrived.clear()
         board[post.number] = state.value
+        if post.live is not None:
+            post.live.hear(state.shares)
         send(me, posts, post.envelope, sent)
         await me.sleep_for(post.period)
 

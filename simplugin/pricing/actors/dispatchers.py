@@ -9,7 +9,13 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simplugin.pricing.policies.task_queues import Pace, Proportions, next_queue, to_request
+from simplugin.pricing.policies.task_queues import (
+    LiveProportions,
+    Pace,
+    Proportions,
+    next_queue,
+    to_request,
+)
 
 if TYPE_CHECKING:
     from simplugin.simulation.api import Actor
@@ -50,7 +56,7 @@ class Station:
         Those that may get tasks.
     flop, byte : float
         Of a simulated task [flop, byte].
-    proportions : Proportions
+    proportions : Proportions or LiveProportions
         Shares of its queues, in simulated tasks per second.
     threshold : int
         Tasks that it keeps for each queue in use.
@@ -65,7 +71,7 @@ class Station:
     sons: tuple[Neighbour, ...]
     flop: float
     byte: float
-    proportions: Proportions
+    proportions: Proportions | LiveProportions
     threshold: int
     paced: bool
     end: float

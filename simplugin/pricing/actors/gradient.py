@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from simplugin.pricing.actors.delivery import Message, Posts
     from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
+    from simplugin.pricing.policies.gradient import AgentSteps, Reading
     from simplugin.workloads.sharing import AlphaFair
 
 
@@ -40,8 +41,10 @@ class GradientAgent(Role):
     ----------
     seat : AgentSeat
         Its initial knowledge.
-    method : Gradient
+    scaled, reading : bool, Reading
         The rule of its application.
+    steps : AgentSteps
+        Its own step sizes, those of its application.
     utility : AlphaFair
         Of its application.
     rounds : int
@@ -62,7 +65,9 @@ class GradientAgent(Role):
     """
 
     seat: AgentSeat
-    method: Gradient
+    scaled: bool
+    reading: Reading
+    steps: AgentSteps
     utility: AlphaFair
     rounds: int
     rate: float = 0.0
@@ -80,6 +85,13 @@ class GradientAgent(Role):
         """Its rate."""
         return self.rate
 
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Its rate, and the flows into its sons' subtrees; without rounds only."""
+        last = self.news.last
+        known = [last[son.number][2] if son.number in last else 0.0 for son in self.seat.sons]
+        return (self.rate, *(0.0 if self.away else flow for flow in known))
+
 
 @dataclass(slots=True)
 class GradientManager(Role):
@@ -89,8 +101,10 @@ class GradientManager(Role):
     ----------
     seat : ManagerSeat
         Its initial knowledge.
-    method : Gradient
+    scaled : bool
         The rule of prices.
+    step : float
+        Its own step size.
     rounds : int
         Number of rounds.
     price : float
@@ -100,7 +114,8 @@ class GradientManager(Role):
     """
 
     seat: ManagerSeat
-    method: Gradient
+    scaled: bool
+    step: float
     rounds: int
     price: float = 0.0
     news: News = field(default_factory=News)
@@ -122,22 +137,24 @@ def check(method: Gradient) -> None:
 
 def new_agent(method: Gradient, utility: AlphaFair, rounds: int, seat: AgentSeat) -> GradientAgent:
     """Return the first state of an agent."""
-    rate = method.steps.start_rate if seat.computes else 0.0
-    return GradientAgent(seat, method, utility, rounds, rate=rate, memory=rate)
+    steps = method.steps.of_agents(seat.application)
+    rate = float(steps.start_rate) if seat.computes else 0.0
+    rule = method.scaled, method.reading, steps
+    return GradientAgent(seat, *rule, utility, rounds, rate=rate, memory=rate)
 
 
 def new_manager(method: Gradient, rounds: int, seat: ManagerSeat) -> GradientManager:
     """Return the first state of a manager."""
-    steps = method.steps
-    price = steps.start_host_price if seat.is_host else steps.start_link_price
-    return GradientManager(seat, method, rounds, price=price)
+    step, price = method.steps.of_resource(seat.resource, is_host=seat.is_host)
+    return GradientManager(seat, method.scaled, step, rounds, price=price)
 
 
 def new_ticking_agent(
     method: Gradient, utility: AlphaFair, patience: int, seat: AgentSeat
 ) -> GradientAgent:
     """Return the first state of an agent without rounds."""
-    return GradientAgent(seat, method, utility, 0, waits=False, news=News(patience))
+    fresh = new_agent(method, utility, 0, seat)
+    return replace(fresh, rate=0.0, memory=0.0, waits=False, news=News(patience))
 
 
 def new_ticking_manager(method: Gradient, patience: int, seat: ManagerSeat) -> GradientManager:
@@ -154,7 +171,7 @@ def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[Gr
         return state, posts
     above = [each for each in (seat.father, seat.host_manager, seat.link_manager) if each]
     # Prices of the last round may need the flows of the last rates.
-    final = BELOW if state.method.reading.seidel else ABOVE
+    final = BELOW if state.reading.seidel else ABOVE
     while True:
         received = {message[0]: message for message in messages}
         side = state.side
@@ -185,13 +202,13 @@ def _rise(state: GradientAgent, received: dict[int, Message], posts: Posts) -> N
         numbers = (*numbers, state.count)
     if seat.father is not None:
         posts.append((seat.father, numbers))
-    if state.method.reading.seidel and state.round:
+    if state.reading.seidel and state.round:
         _give_loads(state, state.received, posts)
 
 
 def _descend(state: GradientAgent, received: dict[int, Message], posts: Posts) -> None:
     """Pass on the path's price and the throughput, then update the rate."""
-    seat, reading = state.seat, state.method.reading
+    seat, reading = state.seat, state.reading
     price, throughput = 0.0, state.flow
     if seat.father is not None and seat.link_manager is not None:
         _, _, price, throughput = received[seat.father.number]
@@ -209,28 +226,28 @@ def _descend(state: GradientAgent, received: dict[int, Message], posts: Posts) -
 
 def _give_loads(state: GradientAgent, throughput: float, posts: Posts) -> None:
     """Send the managers loads and terms of their denominators."""
-    seat, method = state.seat, state.method
+    seat = state.seat
     inverse = inverse_marginal(throughput, seat.weight, state.utility.alpha)
     if seat.host_manager is not None:
         load = (seat.number, state.round, seat.flop * state.rate)
-        demand = (seat.flop * seat.flop * inverse,) if method.scaled else ()
+        demand = (seat.flop * seat.flop * inverse,) if state.scaled else ()
         posts.append((seat.host_manager, (*load, *demand)))
     if seat.link_manager is not None:
         load = (seat.number, state.round, seat.byte * state.flow)
-        count = state.count if method.reading.counted else 1.0
-        demand = (count * (seat.byte * seat.byte * inverse),) if method.scaled else ()
+        count = state.count if state.reading.counted else 1.0
+        demand = (count * (seat.byte * seat.byte * inverse),) if state.scaled else ()
         posts.append((seat.link_manager, (*load, *demand)))
 
 
 def _update(state: GradientAgent, price: float) -> None:
     """Update the rate for a price of a task, Eqs. (11) and (16), or (12)."""
-    seat, steps = state.seat, state.method.steps
+    seat, steps = state.seat, state.steps
     before = state.rate
-    if state.method.reading.normalised:
+    if state.reading.normalised:
         inverse = inverse_marginal(state.received, seat.weight, state.utility.alpha)
         state.rate = float(next_rate(before, state.memory, price, inverse, steps))
     else:
-        marginal = seat.weight * state.utility.marginal(max(state.received, steps.least))
+        marginal = seat.weight * state.utility.marginal(max(state.received, float(steps.least)))
         state.rate = float(next_plain_rate(before, state.memory, price, marginal, steps))
     state.memory = float(next_memory(before, state.memory, steps))
 
@@ -243,7 +260,7 @@ def agent_ticks(state: GradientAgent, messages: Sequence[Message]) -> tuple[Grad
     here = seat.father is not None or seat.start <= received[CLOCK][2] < seat.end
     if here and all(each.number in received for each in above):
         if state.away:
-            state.rate = state.memory = state.method.steps.start_rate if seat.computes else 0.0
+            state.rate = state.memory = float(state.steps.start_rate) if seat.computes else 0.0
         _rise(state, received, posts)
         _descend(state, received, posts)
         state.away = False
@@ -283,15 +300,14 @@ def manager_decides(
 
 def _price(state: GradientManager, received: dict[int, Message]) -> None:
     """Update the price for the loads that are known."""
-    method, members = state.method, [each for each in state.seat.members if each.number in received]
-    step = method.steps.host if state.seat.is_host else method.steps.link
+    members = [each for each in state.seat.members if each.number in received]
     load = _sum(received[member.number][2] for member in members)
     capacity = received[SENSOR][2]
-    if method.scaled:
+    if state.scaled:
         demand = _sum(received[member.number][3] for member in members)
-        state.price = float(next_price(state.price, load, capacity, demand, step))
+        state.price = float(next_price(state.price, load, capacity, demand, state.step))
     else:
-        state.price = float(next_plain_price(state.price, load, capacity, step))
+        state.price = float(next_plain_price(state.price, load, capacity, state.step))
 
 
 def _sum(values: Iterable[float]) -> float:

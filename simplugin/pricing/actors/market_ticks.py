@@ -2,9 +2,10 @@ r"""Decisions of the market method without rounds, one a period; messages travel
 
 Each period an agent takes the last price for its last bid, sums up what its sons last sent and
 sends it up, plans by the last :math:`\nu` of its father, sends its own down, and bids again.
-Managers clear the market of the bids they know. With :math:`M` go :math:`u v` and what could be
-computed below, with :math:`\nu` what the application would reach alone, so that all of them
-follow changes of the platform. When these bounds change, the metric is adapted as from round 1.
+Managers clear the market of the bids they know. With :math:`M` go :math:`u v`, the rates below and
+what could be computed there, with :math:`\nu` what the application would reach alone, so that all
+of them follow changes of the platform. When these bounds change, the metric is adapted as from
+round 1.
 """
 
 from __future__ import annotations
@@ -74,6 +75,13 @@ class TickingAgent:
     def value(self) -> float:
         """Its rate."""
         return self.inner.value
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Its rate, and the flows into its sons' subtrees."""
+        last, sons = self.news.last, self.inner.seat.sons
+        known = [last[son.number][6] if son.number in last else 0.0 for son in sons]
+        return (self.value, *(0.0 if self.away else flow for flow in known))
 
 
 @dataclass(slots=True)
@@ -210,7 +218,8 @@ def _sum_up(state: TickingAgent, received: dict[int, Message], posts: Posts) -> 
     sums = add_up(inner, sons)
     if seat.father:
         bounds = min(inner.below, state.across), state.rivals_below
-        posts.append((seat.father, (seat.number, inner.round, *sums, *bounds)))
+        flow = sum(state.shares)
+        posts.append((seat.father, (seat.number, inner.round, *sums, *bounds, flow)))
 
 
 def _plan(state: TickingAgent, received: dict[int, Message], posts: Posts) -> None:

@@ -102,12 +102,15 @@ class ManagerSeat:
         Its own.
     is_host : bool
         True for a manager of a host.
+    resource : int
+        The number of its host or link.
     members : tuple of Address
         The agents that use the resource, in order.
     """
 
     number: int
     is_host: bool
+    resource: int
     members: tuple[Address, ...]
 
 
@@ -135,6 +138,7 @@ def neighbourhoods(
     sharing: Sharing,
     applications: Sequence[Application] = (),
     failing: Collection[int] = (),
+    prefix: str = "",
 ) -> Neighbourhoods:
     """Return the neighbours of all roles.
 
@@ -146,6 +150,8 @@ def neighbourhoods(
         The same applications, for their dates.
     failing : collection of int, optional
         Hosts that fail or are cut off at some time.
+    prefix : str
+        Of the names of all mailboxes.
 
     Returns
     -------
@@ -171,18 +177,19 @@ def neighbourhoods(
         # Managers are above agents, and fathers, whose numbers are smaller, above their sons.
         from_above = of < agents and (seen_from >= agents or seen_from < of)
         side = ABOVE if from_above else BELOW
-        return Address(of, inbox(of, side), stands[of] == stands[seen_from])
+        return Address(of, prefix + inbox(of, side), stands[of] == stands[seen_from])
 
     seats = [_seat(sharing, agent, sons[agent], address) for agent in range(agents)]
     for application, master in zip(applications, sharing.masters.tolist(), strict=False):
         seats[master] = replace(seats[master], start=application.start, end=application.end)
-    _join_masters(sharing, seats)
+    _join_masters(sharing, seats, prefix)
     return Neighbourhoods(
         tuple(seats),
         tuple(
             ManagerSeat(
                 agents + resource,
                 resource < hosts,
+                resource if resource < hosts else resource - hosts,
                 tuple(address(agent, agents + resource) for agent in users),
             )
             for resource, users in enumerate(members)
@@ -214,7 +221,7 @@ def _seat(
     )
 
 
-def _join_masters(sharing: Sharing, seats: list[AgentSeat]) -> None:
+def _join_masters(sharing: Sharing, seats: list[AgentSeat], prefix: str) -> None:
     """Choose the tree through which masters make sums, if one has an agent on the host of each."""
     homes = sharing.host[sharing.masters].tolist()
     first: dict[tuple[int, int], int] = {}
@@ -234,7 +241,7 @@ def _join_masters(sharing: Sharing, seats: list[AgentSeat]) -> None:
         if application == tree:
             continue
         relay = first[tree, homes[application]]
-        to_relay = Address(relay, inbox(relay, ACROSS), True)
-        to_master = Address(master, inbox(master, ACROSS), True)
+        to_relay = Address(relay, prefix + inbox(relay, ACROSS), True)
+        to_master = Address(master, prefix + inbox(master, ACROSS), True)
         seats[master] = replace(seats[master], relay=to_relay)
         seats[relay] = replace(seats[relay], served=(*seats[relay].served, to_master))

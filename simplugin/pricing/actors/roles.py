@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simplugin.errors import SimpluginError, WorkloadError
 from simplugin.pricing.actors import accelerated, gradient, market, market_ticks
 from simplugin.pricing.actors.gradient import GradientAgent
-from simplugin.pricing.actors.market import MarketManager
+from simplugin.pricing.actors.market import MarketAgent, MarketManager
 from simplugin.pricing.actors.market_slots import Schedule
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, AcceleratedState
 from simplugin.pricing.policies.gradient import Gradient, GradientState
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from simplugin.pricing.actors.accelerated import AcceleratedAgent
     from simplugin.pricing.actors.delivery import Decision
     from simplugin.pricing.actors.gradient import GradientManager
-    from simplugin.pricing.actors.market import MarketAgent
     from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
     from simplugin.workloads.sharing import AlphaFair, Sharing
 
@@ -118,6 +117,29 @@ def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Cast:
             market_ticks.manager_ticks,
         )
     raise SimpluginError(f"there are no agents for {type(method).__name__}")
+
+
+def check_sizes(method: object, sharing: Sharing) -> None:
+    """Raise WorkloadError if a method has step sizes for other applications or resources."""
+    if isinstance(method, Gradient):
+        method.steps.check(sharing)
+
+
+def inherit(new: Any, old: Any) -> None:
+    """Give a new role the rates or prices of one that was ended, of the same agent or resource.
+
+    Schedules and balances of a market's metric begin anew, as do the rounds remembered.
+    """
+    if isinstance(new, MarketAgent):
+        for mine, its in ((new.computing, old.computing), (new.receiving, old.receiving)):
+            if mine and its and its.metric > 0:
+                for name in ("request", "metric", "price", "offer", "plan", "paid"):
+                    setattr(mine, name, getattr(its, name))
+        new.reached = old.reached
+    elif isinstance(new, GradientAgent):
+        new.rate, new.memory, new.latest = old.rate, old.memory, old.latest
+    else:
+        new.price = old.price
 
 
 _STATES: dict[type, type] = {

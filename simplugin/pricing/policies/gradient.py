@@ -8,8 +8,8 @@ last bit, so that only the same order gives the same trajectory.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,25 +26,38 @@ if TYPE_CHECKING:
     Numbers = float | Floats
 
 
+class AgentSteps(NamedTuple):
+    """Step sizes and starting rate of one agent, or of all as arrays; see `Steps`."""
+
+    memory: Numbers
+    rate: Numbers
+    utility: Numbers
+    start_rate: Numbers
+    least: Numbers
+
+
 @dataclass(frozen=True, slots=True)
 class Steps:
     """Step sizes and starting values; the defaults are those of Table 1 of the report.
 
+    Each is one number for all, or a sequence: one number an application, in their order; for
+    `host` and `start_host_price` one a host, for `link` and `start_link_price` one a link.
+
     Attributes
     ----------
-    memory : float
+    memory : float or tuple of float
         Of the augmented rates in Eq. (11).
-    rate : float
+    rate : float or tuple of float
         Of the pull to the augmented rates in Eq. (16), or Eq. (12).
-    utility : float
+    utility : float or tuple of float
         Of the pull of utility and price in Eq. (16), or Eq. (12) [tasks/s].
-    host, link : float
+    host, link : float or tuple of float
         Of the prices in Eqs. (14) and (15), or (17) and (18).
-    start_rate : float
+    start_rate : float or tuple of float
         Rate of every agent that computes, and its augmented rate, before round 1 [tasks/s].
-    start_host_price, start_link_price : float
+    start_host_price, start_link_price : float or tuple of float
         Prices before round 1 [utility/flop], [utility/byte].
-    least : float
+    least : float or tuple of float
         Throughput below which Eq. (12) takes the marginal utility of this one, as it divides
         by the throughput; Eq. (16) needs no such thing [tasks/s].
 
@@ -54,21 +67,58 @@ class Steps:
         One of them is no number, negative or infinite.
     """
 
-    memory: float = 0.02
-    rate: float = 0.02
-    utility: float = 100.0
-    host: float = 5e-3
-    link: float = 5e-4
-    start_rate: float = 6e5
-    start_host_price: float = 2e-2
-    start_link_price: float = 2e-2
-    least: float = 1.0
+    memory: float | tuple[float, ...] = 0.02
+    rate: float | tuple[float, ...] = 0.02
+    utility: float | tuple[float, ...] = 100.0
+    host: float | tuple[float, ...] = 5e-3
+    link: float | tuple[float, ...] = 5e-4
+    start_rate: float | tuple[float, ...] = 6e5
+    start_host_price: float | tuple[float, ...] = 2e-2
+    start_link_price: float | tuple[float, ...] = 2e-2
+    least: float | tuple[float, ...] = 1.0
 
     def __post_init__(self) -> None:
-        """Check the fields."""
-        for name, value in asdict(self).items():
-            if not (isinstance(value, (int, float)) and 0 <= value < math.inf):
-                raise WorkloadError(f"{name} is {value!r}; give a number from 0 on")
+        """Check the fields; sequences become tuples."""
+        for field_ in fields(self):
+            name, value = field_.name, getattr(self, field_.name)
+            if isinstance(value, list | tuple | np.ndarray):
+                value = tuple(np.asarray(value).tolist())
+                object.__setattr__(self, name, value)
+            for each in value if isinstance(value, tuple) else (value,):
+                if not (isinstance(each, (int, float)) and 0 <= each < math.inf):
+                    raise WorkloadError(f"{name} is {value!r}; give a number from 0 on")
+
+    def check(self, sharing: Sharing) -> None:
+        """Raise WorkloadError unless each sequence has a number for each it is for."""
+        of_hosts = ("host", "start_host_price"), sharing.n_hosts, "hosts"
+        of_links = ("link", "start_link_price"), sharing.n_links, "links"
+        of_applications = AgentSteps._fields, sharing.n_applications, "applications"
+        for names, count, what in (of_hosts, of_links, of_applications):
+            for name in names:
+                value = getattr(self, name)
+                if isinstance(value, tuple) and len(value) != count:
+                    raise WorkloadError(
+                        f"{name} has {len(value)} numbers for {count} {what}; give {count}, in"
+                        " their order, or one number for all"
+                    )
+
+    def of_agents(self, application: int | Integers) -> AgentSteps:
+        """Return the numbers of one agent, or of all, by their applications."""
+        return AgentSteps(*(_of(getattr(self, name), application) for name in AgentSteps._fields))
+
+    def of_resource(self, number: int, *, is_host: bool) -> tuple[float, float]:
+        """Return the step size and the starting price of a host or a link."""
+        step, start = (
+            (self.host, self.start_host_price) if is_host else (self.link, self.start_link_price)
+        )
+        return float(_of(step, number)), float(_of(start, number))
+
+
+def _of(value: float | tuple[float, ...], number: int | Integers) -> Any:
+    """Return the number, or numbers, of somebody; one number is everybody's."""
+    if not isinstance(value, tuple):
+        return value
+    return value[number] if isinstance(number, int) else np.array(value)[number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +192,13 @@ def inverse_marginal(throughput: Numbers, weight: Numbers, alpha: float) -> Numb
     return power(throughput, alpha) / weight
 
 
-def next_memory(rate: Numbers, memory: Numbers, steps: Steps) -> Numbers:
+def next_memory(rate: Numbers, memory: Numbers, steps: AgentSteps) -> Numbers:
     """Return the augmented rate after a round, Eq. (11)."""
     return (1 - steps.memory) * memory + steps.memory * rate
 
 
 def next_rate(
-    rate: Numbers, memory: Numbers, price: Numbers, inverse: Numbers, steps: Steps
+    rate: Numbers, memory: Numbers, price: Numbers, inverse: Numbers, steps: AgentSteps
 ) -> Numbers:
     r"""Return the rate after a round, Eq. (16), for any utility.
 
@@ -163,7 +213,7 @@ def next_rate(
         Price of a task there, Eq. (10) [utility/task].
     inverse : float64
         Of the marginal utility of the application's throughput.
-    steps : Steps
+    steps : AgentSteps
         Step sizes.
     """
     drawn = (1 - steps.rate) * rate + steps.rate * memory
@@ -171,20 +221,20 @@ def next_rate(
 
 
 def next_plain_rate(
-    rate: Numbers, memory: Numbers, price: Numbers, marginal: Numbers, steps: Steps
+    rate: Numbers, memory: Numbers, price: Numbers, marginal: Numbers, steps: AgentSteps
 ) -> Numbers:
     """Return the rate after a round, Eq. (12), for a given marginal utility of the throughput."""
     drawn = (1 - steps.rate) * rate + steps.rate * memory
     return np.maximum(drawn + steps.utility * (marginal - price), 0.0)
 
 
-def next_plain_price(price: Numbers, load: Numbers, capacity: Numbers, step: float) -> Numbers:
+def next_plain_price(price: Numbers, load: Numbers, capacity: Numbers, step: Numbers) -> Numbers:
     """Return the price of a resource after a round, Eqs. (14) and (15)."""
     return np.maximum(price + step * (load - capacity), 0.0)
 
 
 def next_price(
-    price: Numbers, load: Numbers, capacity: Numbers, demand: Numbers, step: float
+    price: Numbers, load: Numbers, capacity: Numbers, demand: Numbers, step: Numbers
 ) -> Numbers:
     """Return the price of a resource after a round, Eqs. (17) and (18).
 
@@ -199,7 +249,7 @@ def next_price(
         Of the resource [flop/s] or [byte/s].
     demand : float64
         The denominator.
-    step : float
+    step : float64
         Step size.
     """
     asked = np.greater(demand, 0)
@@ -308,11 +358,14 @@ class Gradient:
         Raises
         ------
         WorkloadError
-            The fairness is max-min, which has no utility to follow the gradient of.
+            The fairness is max-min, which has no utility to follow the gradient of; or there are
+            not as many step sizes as applications or resources.
         """
+        self.steps.check(sharing)
         if math.isinf(utility.alpha):
             raise WorkloadError("max-min fairness has no gradient; give a finite alpha")
-        rate = np.where(sharing.computes, self.steps.start_rate, 0.0)
+        own = self.steps.of_agents(sharing.application)
+        rate = np.where(sharing.computes, own.start_rate, 0.0)
         return GradientState(
             rate,
             rate,
@@ -327,7 +380,8 @@ class Gradient:
         flow = sharing.gather(state.rate)
         throughput = flow[sharing.masters]
         received = state.received if self.reading.late else throughput
-        rate = self._rates(sharing, utility, state, received)
+        steps = self.steps.of_agents(sharing.application)
+        rate = self._rates(sharing, utility, state, received, steps)
         seen = throughput
         if self.reading.seidel:
             flow = sharing.gather(rate)
@@ -336,7 +390,7 @@ class Gradient:
         host_load, link_load = sharing.host_load(loaded), _link_load(sharing, flow)
         return GradientState(
             rate,
-            np.asarray(next_memory(state.rate, state.memory, self.steps)),
+            np.asarray(next_memory(state.rate, state.memory, steps)),
             *self._prices(
                 sharing,
                 utility,
@@ -349,18 +403,23 @@ class Gradient:
         )
 
     def _rates(
-        self, sharing: Sharing, utility: AlphaFair, state: GradientState, received: Floats
+        self,
+        sharing: Sharing,
+        utility: AlphaFair,
+        state: GradientState,
+        received: Floats,
+        steps: AgentSteps,
     ) -> Floats:
         """Return the rates after a round."""
         price = task_price(sharing, state.host_price, state.link_price)
         owner = sharing.application
         if self.reading.normalised:
             inverse = np.asarray(inverse_marginal(received, sharing.weight, utility.alpha))
-            rate = next_rate(state.rate, state.memory, price, inverse[owner], self.steps)
+            rate = next_rate(state.rate, state.memory, price, inverse[owner], steps)
         else:
-            known = np.maximum(received, self.steps.least)
-            marginal = sharing.weight * utility.marginal(known)
-            rate = next_plain_rate(state.rate, state.memory, price, marginal[owner], self.steps)
+            known = np.maximum(received[owner], steps.least)
+            marginal = sharing.weight[owner] * utility.marginal(known)
+            rate = next_plain_rate(state.rate, state.memory, price, marginal, steps)
         return np.where(sharing.computes, rate, 0.0)
 
     def _prices(
@@ -372,7 +431,7 @@ class Gradient:
         throughput: Floats,
     ) -> tuple[Floats, Floats]:
         """Return the prices of hosts and links after a round."""
-        host, link = self.steps.host, self.steps.link
+        host, link = np.asarray(self.steps.host), np.asarray(self.steps.link)
         if not self.scaled:
             return (
                 np.asarray(next_plain_price(state.host_price, loads[0], sharing.speed, host)),

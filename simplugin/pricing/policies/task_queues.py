@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 # Rounding that a date may bring into a number of tasks.
 _ROUNDING = 1e-9
@@ -53,6 +54,47 @@ class Proportions:
             if any(self.weight[line]):
                 return self.weight[line]
         return self.at(now)
+
+
+@dataclass(slots=True)
+class LiveProportions:
+    """The same while rates are negotiated: the last that its agent knows, looked at each period.
+
+    Attributes
+    ----------
+    period : float
+        Between two looks [s].
+    weight, last : tuple of float, shape (1 + n_sons,)
+        Those now, and the last that were not all zero [tasks/s].
+    """
+
+    period: float
+    weight: tuple[float, ...]
+    last: tuple[float, ...] = ()
+
+    @property
+    def date(self) -> Iterator[float]:
+        """The dates of all looks [s]."""
+        return (number * self.period for number in count(1))
+
+    def hear(self, weight: tuple[float, ...]) -> None:
+        """Note what is in force from now on."""
+        self.weight = weight
+        if any(weight):
+            self.last = weight
+
+    def at(self, now: float) -> tuple[float, ...]:
+        """Return the weights in force."""
+        del now
+        return self.weight
+
+    def next_change(self, now: float) -> float:
+        """Return the next date at which weights may change."""
+        return now + self.period
+
+    def for_dispatch(self, now: float) -> tuple[float, ...]:
+        """Return the weights in force, or the last ones that were not all zero."""
+        return self.last or self.at(now)
 
 
 def next_queue(deficit: Sequence[float], weight: Sequence[float]) -> tuple[int, list[float]]:
@@ -116,7 +158,7 @@ class Pace:
     allowance: float
     date: float
 
-    def until(self, now: float, proportions: Proportions, most: float) -> Pace:
+    def until(self, now: float, proportions: Proportions | LiveProportions, most: float) -> Pace:
         """Go on to a date, gaining tasks as they come in, but holding no more than `most`."""
         allowance, date = self.allowance, self.date
         while date < now:
@@ -133,7 +175,7 @@ class Pace:
         """Take off one task."""
         return Pace(self.allowance - 1.0, self.date)
 
-    def look_again(self, proportions: Proportions) -> float:
+    def look_again(self, proportions: Proportions | LiveProportions) -> float:
         """Return when to look again [s]: at the next release, or when the rates change."""
         throughput = sum(proportions.at(self.date))
         missing = max(0.0, 1.0 - self.allowance)
