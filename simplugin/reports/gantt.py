@@ -89,8 +89,8 @@ def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
     result : Result
         With its trace.
     only : sequence of str, optional
-        The hosts to show, in this order; by default those that did something, in natural order:
-        ``node-2`` before ``node-10``.
+        The hosts to show, in this order; by default those that did something or were off, in
+        natural order: ``node-2`` before ``node-10``.
     """
     trace = result.trace
     names = tuple(sorted(result.hosts.name, key=natural_order) if only is None else only)
@@ -103,7 +103,8 @@ def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
     for activity, (code, kind) in enumerate(codes):
         if kind != _SLEEP:
             found += [(activity, row_of[h], band) for h, band in places[code] if h in row_of]
-    return _laid_out(result, names, found, keep_empty=only is not None)
+    empty = [row for row, name in enumerate(names) if only is not None or name in result.off_times]
+    return _laid_out(result, names, found, empty)
 
 
 def by_actor(result: Result, only: Sequence[str] | None = None) -> Layout:
@@ -128,7 +129,7 @@ def by_actor(result: Result, only: Sequence[str] | None = None) -> Layout:
         for activity, (code, kind) in enumerate(codes)
         if trace.actor_names[code] in shown
     ]
-    return _laid_out(result, names, found, keep_empty=False)
+    return _laid_out(result, names, found)
 
 
 def _refuse_unknown(names: Sequence[str], known: Sequence[str], what: str) -> None:
@@ -166,12 +167,15 @@ def _distinct(result: Result) -> tuple[str, ...]:
 
 
 def _laid_out(
-    result: Result, names: Sequence[str], found: list[tuple[int, int, int]], *, keep_empty: bool
+    result: Result,
+    names: Sequence[str],
+    found: list[tuple[int, int, int]],
+    empty: Sequence[int] = (),
 ) -> Layout:
-    """Assign a lane to each bar and a height to each row."""
+    """Assign a lane to each bar and a height to each row; some rows stay without bars."""
     columns = np.array(found, dtype=np.int64).reshape(-1, 3)
     activity, row, band = columns.T
-    used = np.arange(len(names)) if keep_empty else np.unique(row)
+    used = np.union1d(row, np.array(empty, dtype=np.int64))
     row = np.searchsorted(used, row)
     start, end = result.trace.start[activity], result.trace.end[activity]
     lane = np.zeros(len(activity), dtype=np.int64)

@@ -403,6 +403,7 @@ class Supervision:
             try:
                 yield
             finally:
+                self.is_paused = False
                 if not self._ended:
                     self._abandon()
 

@@ -357,10 +357,10 @@ def _no_platform(given: object) -> PlatformError:
 
 def _check_limits(until: object, wall_limit: object, seed: object, **memory: object) -> None:
     """Raise for limits that limit nothing, and for seeds that numpy refuses."""
-    if until is not None and not (_is_real(until) and until >= 0):
+    if until is not None and not (is_real(until) and until >= 0):
         raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
     if wall_limit is not None and not (
-        _is_real(wall_limit) and wall_limit > 0 and math.isfinite(wall_limit)
+        is_real(wall_limit) and wall_limit > 0 and math.isfinite(wall_limit)
     ):
         raise SimpluginError(f"wall_limit is {wall_limit!r}; give a time above 0 s")
     for name, limit in memory.items():
@@ -370,6 +370,6 @@ def _check_limits(until: object, wall_limit: object, seed: object, **memory: obj
         raise SimpluginError(f"seed is {seed!r}; give an integer of 0 or more")
 
 
-def _is_real(value: object) -> TypeGuard[float]:
+def is_real(value: object) -> TypeGuard[float]:
     """Return True if a value is a number that compares with 0."""
     return isinstance(value, Real) and not isinstance(value, bool)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simplugin.errors import BlockedActor, SimpluginError
+from simplugin.errors import BlockedActor, SimpluginError, SimulationError
 from simplugin.simulation.protocol import GO, LOOK, STEP
-from simplugin.simulation.simulate import Job, prepared
+from simplugin.simulation.simulate import Job, is_real, prepared
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
@@ -110,16 +111,17 @@ class Simulation:
         self._supervision = supervision
         self._looked: tuple[Any, ...] | None = None
         self._result: Result | None = None
+        self._ended = False
 
     @property
     def clock(self) -> float:
-        """The simulated date [s]."""
+        """The simulated date, after an error that of it [s]."""
         return self._supervision.clock if self._result is None else self._result.clock
 
     @property
     def at_end(self) -> bool:
-        """True if nothing can happen any more; `run` gives the result."""
-        return self._supervision.at_end or self._result is not None
+        """True if nothing can happen any more; `run` gives the result, or raised an error."""
+        return self._supervision.at_end or self._ended
 
     @property
     def hosts(self) -> tuple[HostState, ...]:
@@ -161,10 +163,14 @@ class Simulation:
 
     def run_until(self, date: float) -> None:
         """Go on to a date [s], with all that happens up to it and at it; raise as `step`."""
-        if not date >= self.clock:
+        given: object = date
+        if not is_real(given) or math.isnan(given):
+            raise SimpluginError(f"date is {date!r}; give a number of seconds")
+        if date < self.clock:
             raise SimpluginError(f"date is {date!r}; the simulation is at {self.clock:g} s already")
-        if not self.at_end and date < math.inf:
-            self._command(GO, date)
+        if not self.at_end:
+            # To an infinite date it would go for good.
+            self._command(GO, min(date, sys.float_info.max))
 
     def run(self) -> Result:
         """Go on to the end; return the result, the same as that of `simulate`; raise as `step`."""
@@ -186,8 +192,15 @@ class Simulation:
         if not self._supervision.is_paused:
             raise SimpluginError("this simulation has ended; make another one")
         self._looked = None
-        with self._job.locating():
-            return self._supervision.command(kind, date)
+        try:
+            with self._job.locating():
+                return self._supervision.command(kind, date)
+        except SimulationError as error:
+            if error.clock is not None:
+                self._supervision.clock = error.clock
+            raise
+        finally:
+            self._ended = not self._supervision.is_paused
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 from pathlib import Path
@@ -87,8 +88,11 @@ def test_errors_come_where_they_are_reached(two_hosts: Path) -> None:
             sim.run_until(3.0)
         assert str(stepping.value) == str(alone.value)
         assert stepping.value.place
+        assert sim.clock == stepping.value.clock
+        assert sim.at_end
+        assert not sim.step()
         with pytest.raises(SimpluginError, match="has ended"):
-            sim.step()
+            sim.run()
 
 
 def test_refusals(two_hosts: Path) -> None:
@@ -105,6 +109,20 @@ def test_refusals(two_hosts: Path) -> None:
         sim.run_until(1.0)
         with pytest.raises(SimpluginError, match="at 1 s already"):
             sim.run_until(0.5)
+
+
+def test_the_end_of_time_and_after_it(two_hosts: Path) -> None:
+    with simulation(two_hosts, ACTORS) as sim:
+        sim.run_until(math.inf)
+        assert sim.at_end
+        ended = sim.run().clock
+    with simulation(two_hosts, ACTORS) as sim:
+        sim.run_until(ended / 2)
+    with pytest.raises(SimpluginError, match="has ended"):
+        sim.run()
+    for wrong in ("5", None, True, math.nan):
+        with pytest.raises(SimpluginError, match="give a number"):
+            sim.run_until(wrong)  # type: ignore[arg-type]
 
 
 def test_two_at_a_time_and_leaving_early(two_hosts: Path) -> None:
