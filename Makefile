@@ -1,4 +1,4 @@
-# Everything from a bare Debian 12: `make demo` shows the main job, `make test` runs all checks.
+# Everything from a bare Debian 12 or 13: `make demo` shows the main job, `make test` runs all checks.
 # SIMGRID_PREFIX=/path uses the SimGrid 4.1 installed there instead of building one.
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

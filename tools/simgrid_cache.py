@@ -1,4 +1,4 @@
-"""Where what was built is kept, and whether what is there is whole.
+"""Cache of builds, each of which is complete or not used.
 
 Each build has a directory of its own, named by a hash of everything that determines it. It is made
 aside and renamed when complete, with a manifest of all its files, so that what an interruption or a

@@ -104,7 +104,7 @@ class _Moves:
 
     @property
     def verb(self) -> str:
-        """What a port does."""
+        """The verb for the use of a port in messages."""
         return "receives" if self.up else "sends"
 
 

@@ -123,7 +123,7 @@ class BundleMarket:
 
     @property
     def known(self) -> tuple[list[Any], list[int], list[Any]]:
-        """What each peer knows: its value, or those of its tasks, its cap and q, or None."""
+        """Private data of each peer: its value or those of its tasks, its cap, and q or None."""
         values = self.values.tolist() if self.table is None else list(self.table)
         q = [None] * self.n_peers if self._q is None else self._q.tolist()
         return values, self.caps.tolist(), q
