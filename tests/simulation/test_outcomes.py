@@ -19,6 +19,7 @@ import pytest
 from processes import children
 from xml_zones import zone_xml
 
+from simplugin import Host, Platform, Zone
 from simplugin.errors import (
     ActorError,
     CrashError,
@@ -420,3 +421,30 @@ def test_energy_needs_the_wattages_of_all_hosts(
     file.write_text(text.replace('2Gf"/>', "2Gf" + watts.format("0:0:0")))
     result = simulate(file, actors, energy=True, back_end=back_end)
     assert result.hosts.energy.tolist() == [20, 0]
+
+
+async def renders(me: Any, notes: str) -> None:
+    try:
+        while True:
+            await me.execute(1e9)
+    except Exception as error:
+        me.log(f"{notes}: {error!r}")
+
+
+async def ends_both(me: Any) -> list[bool]:
+    children = [me.spawn(renders, "seen", host="b") for _ in range(2)]
+    await me.sleep_until(2.0)
+    children[0].kill()
+    await me.sleep_until(4.0)
+    me.host_by_name("b").turn_off()
+    await me.sleep_for(1.0)
+    return [child.is_alive for child in children]
+
+
+@on_both
+def test_a_kill_at_the_end_of_an_execution_is_a_kill(back_end: Any, capfd: Any) -> None:
+    platform = Platform(Zone("z", "Full", [Host("a", 1e9), Host("b", 1e9)]))
+    result = simulate(platform, [("a", ends_both)], back_end=back_end, wall_limit=60.0)
+    assert result.value_of("ends_both") == [False, False]
+    assert [actor.state for actor in result.returned] == ["ended", "killed", "killed"]
+    assert "seen" not in "".join(capfd.readouterr())

@@ -564,6 +564,8 @@ def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
     actor.let_children_start()
     try:
         go_on = _outcome(actor, request)
+        while actor.is_doomed:  # by an actor that ran before, at the date at which this ended
+            simgrid.this_actor.yield_()
         actor.wait_until_resumed()
     except simgrid.ActorKilled:
         world.killed(actor)

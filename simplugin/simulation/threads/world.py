@@ -190,6 +190,8 @@ class ActorRecord:
         Those that it waits for, which SimGrid cancels if it is killed.
     dying : bool
         It is being killed: what remains to run are `finally` blocks and on-exit callbacks.
+    is_doomed : bool
+        What it waits for was abandoned because SimGrid is about to kill it.
     waits_for : callable
         Gives the text for the list of a deadlock.
     since : float
@@ -215,6 +217,7 @@ class ActorRecord:
     ended_at: float = 0.0
     was_killed: bool = False
     dying: bool = False
+    is_doomed: bool = False
     waits_for: Callable[[], str] = lambda: "nothing"
     since: float = 0.0
     gate: Any = None
@@ -242,6 +245,7 @@ class ActorRecord:
         """
         abandoned = [each for each in self.activities if each.ends_with_owner]
         abandoned += [each for each in self.awaited if each not in abandoned and not each.over]
+        self.is_doomed = bool(self.awaited)
         for activity in abandoned:
             activity.cancelled_by_simgrid()
         return abandoned
