@@ -189,7 +189,7 @@ def read_parameters(
             problems.append(Problem(path, "unknown key '{key}'", hidden[name]))
         elif name not in known and name not in further and not signature.takes_any:
             takes = f"{scenario.scheduler.name!r} takes"
-            problems.append(unknown_key(path, [*known, *further], takes))
+            problems.append(unknown_key(path, [*dict.fromkeys([*known, *further])], takes))
     own = {key: given[key] for key in given if key in signature.types or key not in further}
     values, wrong = signature.read(own)
     problems += wrong
@@ -201,7 +201,8 @@ def read_parameters(
     except ValidationError as error:
         problems += problems_of(error, settings, chosen, PATH)
     if problems or found is None:
-        raise scenario.errors(problems)
+        # A parameter that goes to both is wrong once.
+        raise scenario.errors(list(dict.fromkeys(problems)))
     return found, values
 
 

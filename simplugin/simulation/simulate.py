@@ -101,7 +101,7 @@ def simulate(
         True to begin what actors print with host, actor and date, as what they log.
     debug : bool
         True to run in this process, for ``breakpoint()`` and debuggers: once in a process, and
-        without `wall_limit` and `memory_limit`.
+        without `wall_limit`, `memory_limit` and `prefix_prints`.
 
     Returns
     -------
@@ -183,8 +183,10 @@ def prepared(
         raise SimpluginError(f"options is {options!r}; give SimGridOptions")
     _check_limits(until, wall_limit, seed, memory_limit=memory_limit, trace_limit=trace_limit)
     check_level(log)
-    for name, limit in (("wall_limit", wall_limit), ("memory_limit", memory_limit)):
-        if debug and limit is not None:
+    refused = {"wall_limit": wall_limit, "memory_limit": memory_limit}
+    refused["prefix_prints"] = prefix_prints or None  # of what the debugger prints, too
+    for name, given in refused.items():
+        if debug and given is not None:
             raise SimpluginError(f"debug=True simulates in this process; leave {name} out")
     jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, functions)]
     with _platform_file(platform) as file:
