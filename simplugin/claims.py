@@ -35,6 +35,8 @@ class Claim:
         A statement of a paper, or what we claim beyond it.
     id : str
         A name that stays the same when the words change.
+    quantity : dict
+        Interval, number of samples, intervals of other readings, and notes of the measured value.
     """
 
     claim: str
@@ -47,11 +49,12 @@ class Claim:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     kind: Kind = "paper"
     id: str = ""
+    quantity: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """Return the claim as plain containers, for JSON; without absent values."""
         document = asdict(self)
-        for name in ("optimum", "provenance", "id"):
+        for name in ("optimum", "provenance", "id", "quantity"):
             if document[name] in (None, {}, ""):
                 del document[name]
         return document

@@ -16,19 +16,23 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Annotated, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from scipy.special import stdtrit
 
 from simplugin.claims import Claim, Kind
-from simplugin.elementary import log
 from simplugin.errors import SimpluginError
 
 Value = float | bool | str
+# Ends of 95 % intervals, and how often samples are drawn again for one.
+_ENDS, _RESAMPLES = (0.025, 0.975), 200
 
 
 @dataclass(frozen=True)
@@ -40,15 +44,21 @@ class Quantity:
     value : float, bool or str
         The measured value.
     interval : tuple of (float, float), optional
-        Interval over seeds. If it covers both sides of a criterion, the verdict cannot be told.
+        95 % interval over random samples.
     note : str
         Circumstances that a reader needs to understand the value.
     optimum : float, optional
         The best possible value.
     provenance : dict
         Seed, platform, reading: what determines the measurement.
+    samples : int
+        Number of samples that the interval is over; 0 if there is none.
     over : str
-        The dimension that the interval is over.
+        What a sample is, in the plural.
+    readings : mapping of str to tuple of (float, float)
+        Intervals in other readings of the paper's text. If verdicts differ, none can be told.
+    missing : str
+        What the paper would have to say to choose one of the readings.
     """
 
     value: Value
@@ -56,7 +66,51 @@ class Quantity:
     note: str = ""
     optimum: float | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    samples: int = 0
     over: str = "seeds"
+    readings: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    missing: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """Return what a claim does not show of it, without absent values."""
+        names = ("interval", "samples", "over", "readings", "missing", "note")
+        found = {name: getattr(self, name) for name in names if name != "over" or self.samples}
+        return {name: each for name, each in found.items() if each}
+
+
+def resampled(
+    measure: Callable[[NDArray[np.int64]], float | bool], samples: int, note: str = "", **more: Any
+) -> Quantity:
+    """Return a quantity of random samples with its 95 % interval, by the bootstrap.
+
+    Parameters
+    ----------
+    measure : callable
+        Gets numbers of samples, shape (samples,), and returns the quantity of these.
+    samples : int
+        How many there are. As the bootstrap is too narrow for few, the interval is wider by the
+        quantile of Student's distribution and the root of ``samples / (samples - 1)``.
+    note : str
+        Circumstances.
+    **more
+        Further attributes of `Quantity`.
+    """
+    value = measure(np.arange(samples))
+    draws = np.random.default_rng(0).integers(samples, size=(_RESAMPLES, samples))
+    found = np.array([measure(each) for each in draws], dtype=np.float64)
+    if isinstance(value, bool):
+        low, high = (bool(end) for end in np.quantile(found, _ENDS, method="nearest"))
+        interval: tuple[float, float] = (low, high)
+        note = "; ".join(filter(None, (note, f"in {np.mean(found):.0%} of the draws")))
+    else:
+        wider = stdtrit(samples - 1, _ENDS[1]) / 1.96 * math.sqrt(samples / max(samples - 1, 1))
+        low, high = np.quantile(found, _ENDS, method="nearest").tolist()
+        interval = value, value
+        if math.isfinite(value):
+            interval = value + wider * min(low - value, 0), value + wider * max(high - value, 0)
+    if samples < 2:
+        interval = -math.inf, math.inf
+    return Quantity(value, interval, note, samples=samples, **more)
 
 
 def share(held: Iterable[bool], words: str = "", **further: Any) -> Quantity:
@@ -132,20 +186,29 @@ class Criterion(BaseModel):
             return None
         if math.isnan(value):
             return None
-        if self.near is not None:
-            return abs(value - _number(paper)) <= self.near
-        if self.within is not None:
-            return abs(value - _number(paper)) <= self.within * abs(_number(paper))
-        if self.factor is not None:
-            ratio = value / _number(paper)
-            return ratio > 0 and abs(log(ratio)) <= log(self.factor) + 1e-12
-        least, most = self.between or (self.at_least, self.at_most)
-        return (
-            (least is None or value >= least)
-            and (most is None or value <= most)
-            and (self.above is None or value > self.above)
-            and (self.below is None or value < self.below)
-        )
+        low, high = self.bounds(paper)
+        inside = low <= value <= high
+        return inside and value != self.above and value != self.below
+
+    def bounds(self, paper: Value) -> tuple[float, float]:
+        """Return the least and the largest number that agree; `above` and `below` exclude it."""
+        ((name, given),) = self.model_dump(exclude_unset=True).items()
+        match name:
+            case "between":
+                return given[0], given[1]
+            case "at_most" | "below":
+                return -math.inf, given
+            case "at_least" | "above":
+                return given, math.inf
+            case "factor":
+                low, high = sorted((_number(paper) / given, _number(paper) * given))
+                return low * (1 - 1e-12), high * (1 + 1e-12)
+            case "near" | "within":
+                off = given if name == "near" else given * abs(_number(paper))
+                return _number(paper) - off, _number(paper) + off
+            case _:
+                number = given if isinstance(given, float) else math.nan
+                return number, number
 
     def words(self) -> str:
         """Return the condition in words."""
@@ -186,11 +249,16 @@ class Statement(BaseModel):
     paper : float or str
         The paper's value; "holds" if it is no number.
     why : str
-        What explains a difference.
+        How the quantity is defined, as far as the claim does not say it.
+    cause : str
+        What explains that it disagrees or cannot be told, as far as it was found.
     kind : {"paper", "ours"}
         A statement of a paper, or what we claim beyond it.
     quick : bool
         True if quick reproductions measure it too.
+    samples : int
+        Number of random samples of the paper, or of ours, if an interval is over samples; the full
+        reproduction has as many.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -203,33 +271,78 @@ class Statement(BaseModel):
     criterion: Criterion
     paper: float | str = "holds"
     why: str = ""
+    cause: str = ""
     kind: Kind = "paper"
     quick: bool = True
+    samples: int = 0
 
     def judge(self, measured: Quantity) -> Claim:
-        """Return the verdict on a measurement."""
-        ends: tuple[Value, ...] = measured.interval or (measured.value,)
-        if measured.interval and not isinstance(self.paper, str):
-            # An interval may include the paper's value, though it and its ends are too far off.
-            low, high = measured.interval
-            ends = (low, high, min(max(self.paper, low), high))
-        verdicts = {self.criterion.holds(value, self.paper) for value in (measured.value, *ends)}
+        """Return the verdict on a measurement.
+
+        An interval on one side of the criterion decides. One on both sides decides with as many
+        samples as the paper has: a statement of the paper's agrees, as a repetition of its
+        experiment may, and one of our own does not.
+        """
         reasons = [self.criterion.words(), self.why, measured.note]
-        if measured.interval:
-            low, high = measured.interval
-            reasons.append(f"from {low:.3g} to {high:.3g} over {measured.over}")
+        value, interval = measured.value, measured.interval
+        verdict = self._verdict(value, interval or (value, value), measured.samples)
+        if interval is not None and not isinstance(value, bool):
+            low, high = interval
+            reasons.append(f"from {low:.3g} to {high:.3g} over {measured.samples} {measured.over}")
+        if verdict is None and interval is not None:
+            reasons.append(self._undecided(measured))
+        others = {
+            name: self._verdict(each[0], each, measured.samples)
+            for name, each in measured.readings.items()
+        }
+        if verdict is not None and set(others.values()) - {verdict}:
+            agreeing = [name for name, each in others.items() if each]
+            reasons.append(
+                f"agrees in {', '.join(agreeing) or 'none'} of the other readings; to tell, the"
+                f" paper would have to say {measured.missing}"
+            )
+            verdict = None
+        if not verdict:
+            reasons.append(self.cause or ("no cause found" if verdict is False else ""))
         return Claim(
             self.claim,
             self.paper,
-            _shown(measured.value),
-            verdicts.pop() if len(verdicts) == 1 else None,
+            _shown(value),
+            verdict,
             "; ".join(filter(None, reasons)),
             self.source,
             measured.optimum,
             measured.provenance,
             self.kind,
             self.id,
+            measured.document(),
         )
+
+    def _verdict(self, value: Value, interval: tuple[Any, Any], samples: int) -> bool | None:
+        """Return the verdict on a value and its interval."""
+        ends = [value, *interval]
+        if not isinstance(self.paper, str) and not isinstance(value, str):
+            # An interval may include the paper's value, though it and its ends are too far off.
+            ends.append(min(max(self.paper, interval[0]), interval[1]))
+        verdicts = {self.criterion.holds(each, self.paper) for each in ends}
+        if len(verdicts) == 1:
+            return verdicts.pop()
+        if None in verdicts or not 0 < self.samples <= samples:
+            return None
+        return self.kind == "paper"
+
+    def _undecided(self, measured: Quantity) -> str:
+        """Return how many samples would decide, from the width and the distance to a bound."""
+        words = f"too few {measured.over}, in full {self.samples}"
+        if isinstance(measured.value, bool | str) or measured.interval is None:
+            return words
+        low, high = measured.interval
+        bounds = self.criterion.bounds(self.paper)
+        distance = min(abs(measured.value - each) for each in bounds)
+        if not (0 < distance < math.inf and high - low < math.inf):
+            return words
+        needed = measured.samples * ((high - low) / (2 * distance)) ** 2
+        return f"about {max(needed, measured.samples + 1):.0f} would decide, in full {self.samples}"
 
 
 @cache

@@ -1,6 +1,9 @@
 import math
+import re
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -49,10 +52,53 @@ def test_what_cannot_be_told():
     assert verdict({"at_most": 3.0}, 3.9, (3.8, 4.0)) is False
 
 
+def sampled(value, interval, samples, **more):
+    statement = Statement(**ONE | {"criterion": {"at_least": 0.35}, "samples": 150} | more)
+    return statement.judge(Quantity(value, interval, samples=samples, over="trees"))
+
+
+def test_an_interval_on_both_sides_decides_with_as_many_samples_as_the_paper_has():
+    few = sampled(0.30, (0.2, 0.4), 60)
+    assert few.agrees is None
+    # Half of 0.2 is twice 0.05, so that four times the samples would have 0.35 at an end.
+    assert few.why.endswith("over 60 trees; about 240 would decide, in full 150")
+    assert sampled(0.34, (0.33, 0.36), 150).agrees is True
+    assert sampled(0.36, (0.33, 0.38), 150, kind="ours").agrees is False
+    assert sampled(0.30, (0.2, 0.34), 60).agrees is False
+    assert sampled(0.2, (-math.inf, math.inf), 1).why.endswith("too few trees, in full 150")
+
+
+def test_readings_with_other_verdicts_cannot_be_told():
+    statement = Statement(**ONE | {"criterion": {"at_least": 0.35}, "samples": 150})
+    found = Quantity(0.2, (0.1, 0.3), samples=150, over="trees", missing="which nodes compute")
+    assert statement.judge(replace(found, readings={"B": (0.1, 0.2)})).agrees is False
+    told = statement.judge(replace(found, readings={"B": (0.4, 0.5), "C": (0.1, 0.2)}))
+    assert told.agrees is None
+    assert (
+        "agrees in B of the other readings; to tell, the paper would have to say which" in told.why
+    )
+
+
+def test_intervals_are_wider_for_fewer_samples():
+    values = np.array([1.0, 3.0])
+    pair = of.resampled(lambda few: float(np.mean(values[few])), 2)
+    # All of 1 to 3, times the quantile 12.7 of Student's distribution over 1.96 and the root of 2.
+    assert pair.interval == pytest.approx((2 - 9.168, 2 + 9.168), abs=1e-2)
+    many = of.resampled(lambda few: float(np.mean(np.arange(1000)[few])), 1000)
+    half = 1.96 * 288.7 / 1000**0.5
+    assert many.interval == pytest.approx((499.5 - half, 499.5 + half), abs=4)
+    assert of.resampled(len, 1).interval == (-math.inf, math.inf)
+    held = of.resampled(lambda few: bool(np.mean(values[few]) > 1.5), 2, "some")
+    assert held.interval == (False, True)
+    assert re.fullmatch(r"some; in [67]\d% of the draws", held.note)
+
+
 def test_a_verdict_carries_all_that_a_reader_needs():
     statement = Statement(**ONE | {"why": "ties differ"})
-    claim = statement.judge(Quantity(2.5, (2.4, 2.6), "12 runs", 3.0, {"seed": 1}))
-    assert claim.why == "Agrees within 10 %; ties differ; 12 runs; from 2.4 to 2.6 over seeds"
+    claim = statement.judge(Quantity(2.5, (2.4, 2.6), "12 runs", 3.0, {"seed": 1}, 12))
+    why = "Agrees within 10 %; ties differ; 12 runs; from 2.4 to 2.6 over 12 seeds; no cause found"
+    assert claim.why == why
+    assert claim.quantity["interval"] == (2.4, 2.6)
     assert (claim.id, claim.measured, claim.optimum) == ("one", 2.5, 3.0)
     assert claim.provenance == {"seed": 1}
 

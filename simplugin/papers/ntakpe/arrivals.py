@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.papers.ntakpe.campaign import REBALANCED, TOGETHER, Scope, Setting, bound, measured
-from simplugin.papers.statements import Quantity, determined_by, share
+from simplugin.papers.statements import Quantity, determined_by, resampled, share
 from simplugin.taskgraphs.readings import PAPER, Readings
 
 # The fairest strategy of the paper, which ours is compared with.
@@ -44,15 +47,16 @@ class Means(NamedTuple):
 
 
 @cache
+def _runs(scope: Scope, rho: float, setting: Setting) -> NDArray[np.float64]:
+    """Return the fields of `Means` of each run with random graphs that arrive; (4, n_runs)."""
+    found = [measured(case, setting) for case in scope.cases("random", rho=rho)]
+    rows = [(each.unfairness, np.mean(each.slowdown), np.min(each.slowdown)) for each in found]
+    return np.array([(*row, each.makespan) for row, each in zip(rows, found, strict=True)]).T
+
+
 def means(scope: Scope, rho: float, setting: Setting) -> Means:
     """Return the means of a setting over random graphs that arrive."""
-    found = [measured(case, setting) for case in scope.cases("random", rho=rho)]
-    return Means(
-        float(np.mean([each.unfairness for each in found])),
-        float(np.mean([each.slowdown for each in found])),
-        float(np.mean([np.min(each.slowdown) for each in found])),
-        float(np.mean([each.makespan for each in found])),
-    )
+    return Means(*_runs(scope, rho, setting).mean(axis=1).tolist())
 
 
 def revisions(strategy: str, readings: Readings = PAPER) -> dict[str, Setting]:
@@ -70,26 +74,37 @@ def arrivals(quick: bool) -> dict[str, Quantity]:
     scope = QUICK_ARRIVING if quick else ARRIVING
     rhos = (QUICK_RHO,) if quick else RHOS
     strategies = (RIVAL,) if quick else ("es", "wps_width", "wps_work")
-    gained: dict[str, list[float]] = {"modified": [], "completions": []}
-    words: dict[str, list[str]] = {"modified": [], "completions": []}
-    for rho in rhos:
-        found = {
-            (strategy, when): means(scope, rho, setting)
-            for strategy in strategies
-            for when, setting in revisions(strategy).items()
-        }
-        pairs = [("modified", each, "static", "event") for each in strategies]
-        pairs += [] if quick else [("completions", RIVAL, "arrival", "event")]
-        for key, strategy, one, other in pairs:
-            before, after = found[strategy, one], found[strategy, other]
-            gained[key] += [after.slowdown / before.slowdown, before.makespan / after.makespan]
-            words[key].append(
-                f"{rho:g}, {strategy}: {one} {before.words()}; {other} {after.words()}"
-            )
-    least = {k: Quantity(min(v), note="; ".join(words[k])) for k, v in gained.items() if v}
+    pairs = [("modified", each, "static", "event") for each in strategies]
+    pairs += [] if quick else [("completions", RIVAL, "arrival", "event")]
+    least = {
+        key: _gained(scope, rhos, [each[1:] for each in pairs if each[0] == key])
+        for key, *_ in pairs
+    }
     if not quick:
         least["ours"] = _ours(scope)
     return determined_by(scope.provenance(rho=list(rhos)), least)
+
+
+def _gained(scope: Scope, rhos: Sequence[float], pairs: Sequence[tuple[str, str, str]]) -> Quantity:
+    """Measure by what factor slowdowns rise and makespans fall, the least of both and of pairs.
+
+    A pair is a strategy with its usual revision and another one.
+    """
+    words, found = [], []
+    for rho, (strategy, one, other) in product(rhos, pairs):
+        settings = [revisions(strategy)[each] for each in (one, other)]
+        before, after = (means(scope, rho, each).words() for each in settings)
+        words.append(f"{rho:g}, {strategy}: {one} {before}; {other} {after}")
+        found.append([_runs(scope, rho, each) for each in settings])
+    runs = np.array(found)
+    cut = runs.reshape(*runs.shape[:3], scope.combinations, -1)
+
+    def least(few: NDArray[np.int64]) -> float:
+        """Return the least factor of some combinations."""
+        _, slowdown, _, makespan = cut[:, :, :, few].mean(axis=(3, 4)).transpose(2, 1, 0)
+        return float(min(np.min(slowdown[1] / slowdown[0]), np.min(makespan[0] / makespan[1])))
+
+    return resampled(least, scope.combinations, "; ".join(words), over="combinations")
 
 
 def _ours(scope: Scope) -> Quantity:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.papers.ntakpe.campaign import EIGHT, Scope, Setting, measured
-from simplugin.papers.statements import Quantity
+from simplugin.papers.statements import Quantity, resampled
 from simplugin.workloads.graph_generators import Family
 
 Floats = NDArray[np.float64]
@@ -24,8 +24,6 @@ CLOSE = 0.05
 MUS = tuple(np.linspace(0.0, 1.0, 11).round(1).tolist())
 QUICK_MUS = (0.0, 0.5, 0.7, 1.0)
 FAIRER_THAN_S = ("es", "ps_width", "wps_cp", "wps_width", "wps_work")
-# Combinations are resampled so often for the 95 % interval of a quantity.
-_RESAMPLES = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,20 +141,16 @@ Measure = Callable[[Averages, Averages], tuple[float | bool, str]]
 
 
 def quantity(measure: Measure, found: Averages, random: Averages, note: str = "") -> Quantity:
-    """Return a measure with its 95 % interval over combinations, unless it is true or false."""
-    value, words = measure(found, random)
-    words = "; ".join(filter(None, (words, note)))
-    if isinstance(value, bool):
-        return Quantity(value, note=words)
+    """Return a measure with its interval over combinations."""
+    _, words = measure(found, random)
+
+    def again(chosen: NDArray[np.int64]) -> float | bool:
+        """Return the measure of some combinations."""
+        here = found.resampled(chosen)
+        return measure(here, here if random is found else random.resampled(chosen))[0]
+
     number = found.values.shape[2] // found.sites
-    draws = np.random.default_rng(0).integers(number, size=(_RESAMPLES, number))
-    values = []
-    for chosen in draws:
-        again = found.resampled(chosen)
-        other = again if random is found else random.resampled(chosen)
-        values.append(measure(again, other)[0])
-    low, high = np.quantile(values, [0.025, 0.975], method="nearest").tolist()
-    return Quantity(float(value), (min(low, value), max(high, value)), words)
+    return resampled(again, number, "; ".join(filter(None, (words, note))), over="combinations")
 
 
 def place(rank: str, name: str, up_to: int = 10) -> Measure:

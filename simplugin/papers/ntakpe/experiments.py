@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.elementary import exp, log
 from simplugin.figures import Figure
@@ -57,7 +57,7 @@ from simplugin.papers.ntakpe.campaign import (
     measured,
     own_makespans,
 )
-from simplugin.papers.statements import Quantity, determined_by
+from simplugin.papers.statements import Quantity, determined_by, resampled
 from simplugin.platforms.sites import SUBSETS, Site
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.metrics import unfairness
@@ -85,11 +85,9 @@ def sharing(quick: bool, *, family: Family) -> Quantities:
     found: Quantities = {}
     for key, measure in MEASURES[family].items():
         if key in wanted:
-            # A part of the runs suffices to compare with random graphs.
-            chosen = PART if key in BESIDE_RANDOM else scope
-            here = averages(family, chosen)
-            there = averages("random", chosen) if key in BESIDE_RANDOM else here
-            found[key] = _of(chosen, quantity(measure, here, there))
+            here = averages(family, scope)
+            there = averages("random", scope) if key in BESIDE_RANDOM else here
+            found[key] = _of(scope, quantity(measure, here, there))
     if family == "random":
         found |= _weights(quick=quick)
     if family == "random" and not quick:
@@ -116,8 +114,8 @@ def _weights(*, quick: bool) -> Quantities:
     }
     families: tuple[Family, ...] = () if quick else ("random", "fft")
     for family in families:
-        sweep = averages(family, PART, weighted("wps_width"))
-        found[f"mu-{family}"] = _of(PART, quantity(fairest_mu, sweep, sweep))
+        sweep = averages(family, FULL, weighted("wps_width"))
+        found[f"mu-{family}"] = _of(FULL, quantity(fairest_mu, sweep, sweep))
     return found
 
 
@@ -127,10 +125,18 @@ def _estimates() -> Quantity:
     for setting in (Setting(RIVAL), Setting(RIVAL, readings=TOGETHER)):
         found = [measured(case, setting) for case in PART.cases("random")]
         errors.append(np.array([each.planned / each.makespan - 1 for each in found]))
-    alone, together = (float(np.mean(np.abs(each))) for each in errors)
-    signs = ", ".join(f"{100 * np.mean(each):+.1f} %" for each in errors)
-    note = f"off by {100 * together:.1f} %, by {100 * alone:.1f} % alone; alone, together: {signs}"
-    return _of(PART, Quantity(together / alone, note=note))
+    alone, together = (np.abs(each) for each in errors)
+    means = [100 * np.mean(each) for each in (alone, together, *errors)]
+    note = "off by {:.1f} %, together {:.1f} %; with signs {:+.1f} %, {:+.1f} %".format(*means)
+    return _of(PART, _resampled(PART, lambda few: mean(together[few]) / mean(alone[few]), note))
+
+
+def _resampled(scope: Scope, measure: Callable[[NDArray[np.int64]], float], note: str) -> Quantity:
+    """Return a quantity of the runs of a scope, from their numbers, over its combinations."""
+    runs = np.arange(len(scope.cases("random"))).reshape(-1, scope.combinations, len(scope.sites))
+    return resampled(
+        lambda few: measure(runs[:, few].ravel()), scope.combinations, note, over="combinations"
+    )
 
 
 def _ahead(family: Family, setting: Setting, scope: Scope) -> Quantity:
@@ -276,7 +282,11 @@ def constrained(_quick: bool) -> Quantities:
             np.array([use.makespan for use in each if use.beta == beta]) for each in found.values()
         )
         ratios[beta] = one / other
-    loose = np.concatenate([ratios[beta] for beta in BETAS if beta >= LOOSE])
+    many = np.stack([ratios[beta] for beta in BETAS if beta >= LOOSE])
+    loose = many.ravel()
+    # Cases come by combination and site, and graphs in each.
+    runs = log(many).reshape(len(many), ALONE.combinations, len(ALONE.sites), -1)
+    graphs = runs.swapaxes(2, 3).reshape(len(many), -1, len(ALONE.sites))
     by_beta = ", ".join(f"{beta:g}: {exp(np.mean(log(each))):.3f}" for beta, each in ratios.items())
     shorter, longer = (
         100 * float(np.mean(each)) for each in (loose > 1 + 1e-6, loose < 1 / (1 + 1e-6))
@@ -287,9 +297,11 @@ def constrained(_quick: bool) -> Quantities:
     }
     quantities = {
         "respected": Quantity(min(mean for mean, _ in kept.values()), note=words),
-        "loose": Quantity(
-            exp(float(np.mean(log(loose)))),
-            note=f"SCRAP-MAX shorter in {shorter:.0f} %, longer in {longer:.0f} %; {by_beta}",
+        "loose": resampled(
+            lambda few: exp(mean(graphs[:, few])),
+            graphs.shape[1],
+            f"SCRAP-MAX shorter in {shorter:.0f} %, longer in {longer:.0f} %; {by_beta}",
+            over="graphs",
         ),
         "postponed": Quantity(late["SCRAP-MAX"], note=f"under SCRAP {late['SCRAP']:.1f} %"),
     }
@@ -304,6 +316,7 @@ def mapping(quick: bool) -> Quantities:
     (waited, slow), (waited_by_list, slow_by_list) = (
         np.mean(each, axis=0).tolist() for each in found.values()
     )
+    waits = np.array([wait for wait, _ in found[True]])
     words = (
         f"{waited:.2f} of its own makespan, {waited_by_list:.2f} by a global order; slowdown"
         f" {slow:.2f}, {slow_by_list:.2f} by the global order"
@@ -311,7 +324,7 @@ def mapping(quick: bool) -> Quantities:
     packed = QUICK_PART if quick else PART
     return {
         **_example(),
-        "smallest": _of(scope, Quantity(waited, note=words)),
+        "smallest": _of(scope, _resampled(scope, lambda few: mean(waits[few]), words)),
         "packing": _of(packed, _packing(packed, ("s",) if quick else _PACKED)),
     }
 
@@ -328,9 +341,16 @@ def _packing(scope: Scope, strategies: Sequence[str]) -> Quantity:
             measured(case, loose).makespan / measured(case, Setting(strategy)).makespan
             for case in scope.cases("random")
         ]
-        ratios[strategy] = exp(float(np.mean(log(found))))
-    words = ", ".join(f"{name} {each:.3f} times" for name, each in ratios.items())
-    return Quantity(min(ratios.values()), note=words)
+        ratios[strategy] = log(np.array(found))
+    words = ", ".join(f"{name} {exp(mean(each)):.3f} times" for name, each in ratios.items())
+    return _resampled(
+        scope, lambda few: exp(min(mean(each[few]) for each in ratios.values())), words
+    )
+
+
+def mean(values: NDArray[np.float64]) -> float:
+    """Return a mean as a plain number."""
+    return float(np.mean(values))
 
 
 def smallest(case: Case, *, ready: bool) -> tuple[float, float]:
