@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Compare the ports of SimGrid's examples with what SimGrid says that the examples write.
+
+The examples are those of Python and C++ that have a ``.tesh`` file in SimGrid's source
+distribution; their ports are in ``examples/simgrid``. A line is compared by date, actor, host and
+message; lines of several actors at one date may come in another order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import io
+import re
+import shlex
+import sys
+import tarfile
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from simgrid_cache import cache_root
+from simgrid_release import CHECKOUT, pinned
+
+PORTS = CHECKOUT / "examples/simgrid"
+TABLE = CHECKOUT / "docs/simgrid/examples.md"
+_TESH = re.compile(r"[^/]+/examples/(cpp|python)/[^/]+/[^/]+\.tesh")
+# Two forms of SimGrid's log, with and without an actor; ours has the first one.
+_FORMS = (
+    re.compile(r"\[(?P<host>[^:\]]*):(?P<actor>[^\]]*):\(\d+\) (?P<date>[\d.]+)\] (?P<text>.*)"),
+    re.compile(
+        r"\[ *(?P<date>[\d.]+)\] \((?:\d+:)?(?P<actor>[^@)]*)@(?P<host>[^)]*)\) (?P<text>.*)"
+    ),
+    re.compile(r"\[ *(?P<date>[\d.]+)\] (?P<text>.*)"),
+)
+_LEVEL = re.compile(r"(\[[\w/ ]*(INFO|WARNING|ERROR|DEBUG|VERBOSE|CRITICAL)\]|[A-Z]+:) ")
+_VERDICTS = {
+    "passes": "pass",
+    "differs": "differ",
+    "wrong": "are wrong",
+    "not ported": "are not ported",
+    "excluded": "are excluded",
+}
+_HEAD = """\
+`tools/simgrid_examples.py --write` compares the ports in `examples/simgrid` with the `.tesh` files of
+SimGrid {release}, line by line: date, actor, host and message. Lines that SimGrid itself logs are left
+out, and lines of several actors at one date may come in another order."""
+# Lines of SimGrid itself.
+_OWN = re.compile(
+    r"Configuration change: |Switching to the L07 model|Specified |UNCAT |Oops! Deadlock"
+    r"|\d+ actors? (is|are) still active| - pid \d+ |The backtrace would be"
+)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a ``.tesh`` file.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+        After the program, without settings of SimGrid; files with their whole paths.
+    lines : tuple of str
+        Expected lines.
+    is_sorted : bool
+        True if the order of lines of one date does not count.
+    """
+
+    arguments: tuple[str, ...]
+    lines: tuple[str, ...]
+    is_sorted: bool
+
+
+def unpack(archive: Path, directory: Path) -> Path:
+    """Unpack the examples of a source distribution; return their directory."""
+    with tarfile.open(archive) as tar:
+        members = [each for each in tar if "/examples/" in each.name]
+        tar.extractall(directory, members, filter="data")
+    return next(directory.glob("*/examples"))
+
+
+def examples(directory: Path) -> dict[str, Path]:
+    """Return the ``.tesh`` file of each example by its name, such as ``python/actor-create``."""
+    found = sorted(directory.glob("python/*/*.tesh")) + sorted(directory.glob("cpp/*/*.tesh"))
+    return {f"{each.parent.parent.name}/{each.stem.removeprefix('s4u-')}": each for each in found}
+
+
+def commands(tesh: Path) -> Iterator[Command]:
+    """Read the commands of a ``.tesh`` file that run the example."""
+    examples = tesh.parent.parent.parent
+    values = {"platfdir": str(examples / "platforms"), "srcdir": str(tesh.parent), "bindir": "."}
+    arguments: list[str] | None = None
+    lines: list[str] = []
+    is_sorted = False
+    for line in [*tesh.read_text(encoding="utf-8").splitlines(), "$"]:
+        mark, rest = line[:1], line[2:]
+        if mark == "!" and rest.startswith("output sort"):
+            is_sorted = True
+        elif mark == ">":
+            lines.append(rest)
+        elif mark == "$":
+            if arguments is not None and lines:
+                yield Command(tuple(arguments), tuple(lines), is_sorted)
+                is_sorted = False
+            lines = []
+            text = re.sub(r"\$\{(\w+)(:=[^}]*)?\}", lambda name: values.get(name[1], ""), rest)
+            words = shlex.split(text)
+            at = next((n for n, word in enumerate(words) if tesh.stem in Path(word).name), None)
+            arguments = None
+            if at is not None:
+                given = [each for each in words[at + 1 :] if not each.startswith("--")]
+                arguments = [each.replace("../../platforms", values["platfdir"]) for each in given]
+
+
+def canonical(line: str) -> tuple[str, ...]:
+    """Return the date, the actor, the host and the message of a line."""
+    for form in _FORMS:
+        if match := form.fullmatch(line):
+            parts = {"actor": "", "host": "", **match.groupdict()}
+            actor = "" if parts["actor"] == "maestro" else parts["actor"]
+            text = _LEVEL.sub("", parts["text"], count=1).rstrip()
+            return f"{float(parts['date']):12.6f}", actor, parts["host"], text
+    return "", "", "", _LEVEL.sub("", line, count=1).rstrip()
+
+
+def written(lines: tuple[str, ...], *, is_sorted: bool) -> list[tuple[str, ...]]:
+    """Return the lines that the example itself writes."""
+    found = [canonical(line) for line in lines if line.strip()]
+    found = [line for line in found if not _OWN.match(line[3])]
+    return sorted(found) if is_sorted else sorted(found, key=lambda line: line[:3])
+
+
+def port_of(name: str) -> Path | None:
+    """Return the port of an example, for C++ also that of the Python example; None without one."""
+    language, _, stem = name.partition("/")
+    file = f"{stem.replace('-', '_')}.py"
+    places = [PORTS / language / file, PORTS / "python" / file]
+    return next((each for each in places if each.is_file()), None)
+
+
+def run(port: Path, directory: Path, arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Run a port with SimGrid's examples and the arguments of a command; return its lines."""
+    spec = importlib.util.spec_from_file_location(f"simgrid_example_{port.stem}", port)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{port}: no module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    output = io.StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
+        module.main(directory, *arguments)
+    return tuple(output.getvalue().splitlines())
+
+
+def difference(name: str, tesh: Path) -> str:
+    """Return the first line in which a port differs, empty if there is none."""
+    port = port_of(name)
+    assert port is not None
+    for command in commands(tesh):
+        expected = written(command.lines, is_sorted=command.is_sorted)
+        found = written(run(port, tesh.parents[2], command.arguments), is_sorted=command.is_sorted)
+        for want, have in zip(expected, found, strict=False):
+            if want != have:
+                return f"expected {want}, found {have}"
+        if len(expected) != len(found):
+            return f"expected {len(expected)} lines, found {len(found)}"
+    return ""
+
+
+def reason(name: str, kind: str) -> str:
+    """Return why an example is ``excluded`` or ``differs``, empty if it does not."""
+    table = tomllib.loads((PORTS / "status.toml").read_text(encoding="utf-8"))[kind]
+    return next((why for pattern, why in table.items() if fnmatch(name, pattern)), "")
+
+
+def status(name: str, tesh: Path) -> tuple[str, str]:
+    """Return the verdict on an example, and the reason."""
+    if why := reason(name, "excluded"):
+        return "excluded", why
+    if port_of(name) is None:
+        return "not ported", ""
+    found = difference(name, tesh)
+    if why := reason(name, "differs"):
+        return "differs", why
+    return ("wrong", found) if found else ("passes", "")
+
+
+def table(rows: dict[str, tuple[str, str]], release: str) -> str:
+    """Return the page with the verdict on each example."""
+    counts = {each: sum(row[0] == each for row in rows.values()) for each in _VERDICTS}
+    found = [f"{counts[each]} {words}" for each, words in _VERDICTS.items() if counts[each]]
+    lines = ["# SimGrid's examples", "", _HEAD.format(release=release)]
+    lines += [f"Of {len(rows)} examples {', '.join(found)}.", "", "| example | verdict |"]
+    lines.append("| --- | --- |")
+    lines += [f"| {name} | {': '.join(filter(None, row))} |" for name, row in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Run the command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="examples such as python/actor-create; all")
+    parser.add_argument("--archive", type=Path, default=cache_root() / pinned().archive)
+    parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        found = examples(unpack(arguments.archive, Path(directory)))
+        chosen = {name: found[name] for name in arguments.names or found}
+        rows = {name: status(name, tesh) for name, tesh in chosen.items()}
+    for name, row in rows.items():
+        print(f"{name}: {': '.join(filter(None, row))}")
+    if arguments.write:
+        TABLE.parent.mkdir(exist_ok=True)
+        TABLE.write_text(table(rows, pinned().version), encoding="utf-8")
+    return 1 if any(verdict == "wrong" for verdict, _ in rows.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
