@@ -46,9 +46,9 @@ _VERDICTS = {
     "excluded": "are excluded",
 }
 _HEAD = """\
-`tools/simgrid_examples.py --write` compares the ports in `examples/simgrid` with the `.tesh` files of
-SimGrid {release}, line by line: date, actor, host and message. Lines that SimGrid itself logs are left
-out, and lines of several actors at one date may come in another order."""
+`tools/simgrid_examples.py --write` compares the ports in `examples/simgrid` with the `.tesh` files
+of SimGrid {release}, line by line: date, actor, host and message. Lines that SimGrid itself logs
+are left out, and lines of several actors at one date may come in another order."""
 # Lines of SimGrid itself.
 _OWN = re.compile(
     r"Configuration change: |Switching to the L07 model|Specified |UNCAT |Oops! Deadlock"
