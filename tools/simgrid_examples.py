@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import inspect
 import io
 import re
 import shlex
@@ -17,10 +18,11 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 from simgrid_cache import cache_root
@@ -33,10 +35,11 @@ _TESH = re.compile(r"[^/]+/examples/(cpp|python)/[^/]+/[^/]+\.tesh")
 _FORMS = (
     re.compile(r"\[(?P<host>[^:\]]*):(?P<actor>[^\]]*):\(\d+\) (?P<date>[\d.]+)\] (?P<text>.*)"),
     re.compile(
-        r"\[ *(?P<date>[\d.]+)\] \((?:\d+:)?(?P<actor>[^@)]*)@(?P<host>[^)]*)\) (?P<text>.*)"
+        r"\[ *(?P<date>[\d.]+)\] \((?:\d+:)?(?P<actor>[^@]*)@(?P<host>[^)]*)\) (?P<text>.*)"
     ),
     re.compile(r"\[ *(?P<date>[\d.]+)\] (?P<text>.*)"),
 )
+_PROGRAM = re.compile(r".*/s4u-[\w-]+|.*\.py")
 _LEVEL = re.compile(r"(\[[\w/ ]*(INFO|WARNING|ERROR|DEBUG|VERBOSE|CRITICAL)\]|[A-Z]+:) ")
 _VERDICTS = {
     "passes": "pass",
@@ -53,6 +56,8 @@ are left out, and lines of several actors at one date may come in another order.
 _OWN = re.compile(
     r"Configuration change: |Switching to the L07 model|Specified |UNCAT |Oops! Deadlock"
     r"|\d+ actors? (is|are) still active| - pid \d+ |The backtrace would be"
+    r"|Cannot launch actor |Starting actor .* failed because |Restart actors on host "
+    r"|Creating a context of stack "
 )
 
 
@@ -63,7 +68,9 @@ class Command:
     Attributes
     ----------
     arguments : tuple of str
-        After the program, without settings of SimGrid; files with their whole paths.
+        After the program, without options; files with their whole paths.
+    settings : dict of str to str
+        SimGrid's settings, ``--cfg=name:value``.
     lines : tuple of str
         Expected lines.
     is_sorted : bool
@@ -71,6 +78,7 @@ class Command:
     """
 
     arguments: tuple[str, ...]
+    settings: dict[str, str]
     lines: tuple[str, ...]
     is_sorted: bool
 
@@ -93,27 +101,35 @@ def commands(tesh: Path) -> Iterator[Command]:
     """Read the commands of a ``.tesh`` file that run the example."""
     examples = tesh.parent.parent.parent
     values = {"platfdir": str(examples / "platforms"), "srcdir": str(tesh.parent), "bindir": "."}
-    arguments: list[str] | None = None
+    words: list[str] | None = None
     lines: list[str] = []
-    is_sorted = False
+    is_sorted, sorts_next = False, False
     for line in [*tesh.read_text(encoding="utf-8").splitlines(), "$"]:
-        mark, rest = line[:1], line[2:]
+        mark, rest = line[:1], line[1:].removeprefix(" ")
         if mark == "!" and rest.startswith("output sort"):
-            is_sorted = True
+            sorts_next = True
         elif mark == ">":
             lines.append(rest)
         elif mark == "$":
-            if arguments is not None and lines:
-                yield Command(tuple(arguments), tuple(lines), is_sorted)
-                is_sorted = False
+            if words is not None and lines:
+                yield _command(words, tuple(lines), tesh.parent, is_sorted=is_sorted)
+            is_sorted, sorts_next = sorts_next, False
             lines = []
             text = re.sub(r"\$\{(\w+)(:=[^}]*)?\}", lambda name: values.get(name[1], ""), rest)
             words = shlex.split(text)
-            at = next((n for n, word in enumerate(words) if tesh.stem in Path(word).name), None)
-            arguments = None
-            if at is not None:
-                given = [each for each in words[at + 1 :] if not each.startswith("--")]
-                arguments = [each.replace("../../platforms", values["platfdir"]) for each in given]
+            while words and not _PROGRAM.fullmatch(words[0]):
+                words.pop(0)
+
+
+def _command(
+    words: list[str], lines: tuple[str, ...], directory: Path, *, is_sorted: bool
+) -> Command:
+    """Return the command of a program with its arguments."""
+    given = [each for each in words[1:] if not each.startswith("--")]
+    options = [each.removeprefix("--cfg=") for each in words if each.startswith("--cfg=")]
+    settings = dict(each.split(":", 1) for option in options for each in option.split())
+    arguments = [str(directory / each) if (directory / each).is_file() else each for each in given]
+    return Command(tuple(arguments), settings, lines, is_sorted)
 
 
 def canonical(line: str) -> tuple[str, ...]:
@@ -142,17 +158,24 @@ def port_of(name: str) -> Path | None:
     return next((each for each in places if each.is_file()), None)
 
 
-def run(port: Path, directory: Path, arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """Run a port with SimGrid's examples and the arguments of a command; return its lines."""
+def run(port: Path, directory: Path, command: Command) -> tuple[str, ...]:
+    """Run a port with SimGrid's examples and what a command gives it; return its lines."""
     spec = importlib.util.spec_from_file_location(f"simgrid_example_{port.stem}", port)
     if spec is None or spec.loader is None:
         raise SystemExit(f"{port}: no module")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
+    main: Callable[..., None] = module.main
+    if "settings" in inspect.signature(main).parameters:
+        main = partial(main, settings=command.settings)
+    try:
+        inspect.signature(main).bind(directory, *command.arguments)
+    except TypeError as error:
+        return (f"main: {error}",)
     output = io.StringIO()
     with redirect_stdout(output), redirect_stderr(output):
-        module.main(directory, *arguments)
+        main(directory, *command.arguments)
     return tuple(output.getvalue().splitlines())
 
 
@@ -160,9 +183,11 @@ def difference(name: str, tesh: Path) -> str:
     """Return the first line in which a port differs, empty if there is none."""
     port = port_of(name)
     assert port is not None
-    for command in commands(tesh):
+    found_commands = list(commands(tesh))
+    assert found_commands, name
+    for command in found_commands:
         expected = written(command.lines, is_sorted=command.is_sorted)
-        found = written(run(port, tesh.parents[2], command.arguments), is_sorted=command.is_sorted)
+        found = written(run(port, tesh.parents[2], command), is_sorted=command.is_sorted)
         for want, have in zip(expected, found, strict=False):
             if want != have:
                 return f"expected {want}, found {have}"
