@@ -27,6 +27,7 @@ from pathlib import Path
 
 from simgrid_cache import cache_root
 from simgrid_release import CHECKOUT, pinned
+from simplugin.errors import SimpluginError
 
 PORTS = CHECKOUT / "examples/simgrid"
 TABLE = CHECKOUT / "docs/simgrid/examples.md"
@@ -175,7 +176,10 @@ def run(port: Path, directory: Path, command: Command) -> tuple[str, ...]:
         return (f"main: {error}",)
     output = io.StringIO()
     with redirect_stdout(output), redirect_stderr(output):
-        main(directory, *command.arguments)
+        try:
+            main(directory, *command.arguments)
+        except SimpluginError as error:
+            print(error)
     return tuple(output.getvalue().splitlines())
 
 

@@ -148,7 +148,8 @@ class Record:
     def link_totals(self, links: Sequence[str], energy: Sequence[float]) -> LinkTotals:
         """Return the bytes carried, joined to the energy."""
         total: defaultdict[str, float] = defaultdict(float)
-        for (source, destination), size in self._carried.items():
+        # Without links, as in the model Constant, there need not be routes.
+        for (source, destination), size in self._carried.items() if links else ():
             route, _ = simgrid.Host.by_name(source).route_to(simgrid.Host.by_name(destination))
             for link in route:
                 total[link.name] += size
