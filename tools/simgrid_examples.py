@@ -58,7 +58,8 @@ _OWN = re.compile(
     r"Configuration change: |Switching to the L07 model|Specified |UNCAT |Oops! Deadlock"
     r"|\d+ actors? (is|are) still active| - pid \d+ |The backtrace would be"
     r"|Cannot launch actor |Starting actor .* failed because |Restart actors on host "
-    r"|Creating a context of stack "
+    r"|Creating a context of stack |Remove a dependency from "
+    r"|.* is assigned to a resource and all dependencies are solved\. Let's start"
 )
 
 
@@ -133,20 +134,26 @@ def _command(
     return Command(tuple(arguments), settings, lines, is_sorted)
 
 
-def canonical(line: str) -> tuple[str, ...]:
-    """Return the date, the actor, the host and the message of a line."""
+def canonical(line: str, digits: int = 6) -> tuple[str, ...]:
+    """Return the date to some digits, the actor, the host and the message of a line."""
     for form in _FORMS:
         if match := form.fullmatch(line):
             parts = {"actor": "", "host": "", **match.groupdict()}
             actor = "" if parts["actor"] == "maestro" else parts["actor"]
             text = _LEVEL.sub("", parts["text"], count=1).rstrip()
-            return f"{float(parts['date']):12.6f}", actor, parts["host"], text
+            return f"{float(parts['date']):12.{digits}f}", actor, parts["host"], text
     return "", "", "", _LEVEL.sub("", line, count=1).rstrip()
 
 
-def written(lines: tuple[str, ...], *, is_sorted: bool) -> list[tuple[str, ...]]:
+def digits_of(lines: tuple[str, ...]) -> int:
+    """Return the digits after the point in the dates of a log."""
+    dates = (match["date"] for line in lines for form in _FORMS if (match := form.fullmatch(line)))
+    return max((len(date.partition(".")[2]) for date in dates), default=6)
+
+
+def written(lines: tuple[str, ...], digits: int, *, is_sorted: bool) -> list[tuple[str, ...]]:
     """Return the lines that the example itself writes."""
-    found = [canonical(line) for line in lines if line.strip()]
+    found = [canonical(line, digits) for line in lines if line.strip()]
     found = [line for line in found if not _OWN.match(line[3])]
     return sorted(found) if is_sorted else sorted(found, key=lambda line: line[:3])
 
@@ -190,8 +197,10 @@ def difference(name: str, tesh: Path) -> str:
     found_commands = list(commands(tesh))
     assert found_commands, name
     for command in found_commands:
-        expected = written(command.lines, is_sorted=command.is_sorted)
-        found = written(run(port, tesh.parents[2], command), is_sorted=command.is_sorted)
+        digits = digits_of(command.lines)
+        expected = written(command.lines, digits, is_sorted=command.is_sorted)
+        lines = run(port, tesh.parents[2], command)
+        found = written(lines, digits, is_sorted=command.is_sorted)
         for want, have in zip(expected, found, strict=False):
             if want != have:
                 return f"expected {want}, found {have}"

@@ -16,6 +16,7 @@ async def master(me, size):
     me.log(f"Spawning {size - 1} workers")
     for _ in range(size - 1):
         me.spawn(worker, barrier, host="Jupiter")
+    await me.yield_()
     me.log("Waiting on the barrier")
     is_last = await barrier.wait()
     me.log("Bye from the last to enter" if is_last else "Bye")
