@@ -16,9 +16,9 @@ async def sender(me, h1, h2, h3, h4):
     me.log(f"Send c12 with sendto_async({h1} -> {h2}), and c34 with sendto_init({h3} -> {h4})")
     c12 = me.sendto_async(h1, h2, 1.5e7)
     me.sendto_async(h1, h2, 10000)
-    tell("After creation, ", None)
+    tell("After creation,  ", None)
     await me.sleep_for(1)
-    tell("One sec later,  ", None)
+    tell("One sec later,   ", None)
     c34 = me.sendto_async(h3, h4, 1e7)
     tell("After c34->start,", c34)
     await c12
