@@ -13,7 +13,7 @@ async def relay(me, count):
     if rank > 0:
         token = await me.mailbox(str(rank)).get()
         me.log(f'Host "{rank}" received "{token}"')
-    me.log(f"Host \"{rank}\" send 'Token' to Host \"{neighbour}\"")
+    me.log(f'Host "{rank}" send \'Token\' to Host "{neighbour}"')
     await me.mailbox(str(neighbour)).put("Token", 1e6)
     if rank == 0:
         token = await me.mailbox(str(rank)).get()

@@ -32,7 +32,9 @@ async def sender(me, first, second):
             "Sender has experienced a network failure exception, so it knows that something went"
             " wrong"
         )
-        me.log("Now it needs to figure out which of the two comms failed by looking at their state:")
+        me.log(
+            "Now it needs to figure out which of the two comms failed by looking at their state:"
+        )
         for name, comm in comms.items():
             me.log(f"  Comm to {name} has state: {comm.state}")
 

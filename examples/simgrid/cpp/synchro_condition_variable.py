@@ -1,4 +1,4 @@
-"""A worker that tells by a condition that it has ended: SimGrid's ``synchro-condition-variable``."""
+"""A condition on which a worker tells its end: SimGrid's ``synchro-condition-variable``."""
 
 from pathlib import Path
 

@@ -52,7 +52,8 @@ async def peer(me, number, messages, size, peers):
 
 
 def main(examples: Path, platform: str):
+    peers = [("Tremblay", 2, 5e7), ("Ruby", 6, 2.5e5), ("Perl", 0, 5e7)]
     simulate(
         platform,
-        [("Tremblay", peer, 0, 2, 5e7, 3), ("Ruby", peer, 1, 6, 2.5e5, 3), ("Perl", peer, 2, 0, 5e7, 3)],
+        [(host, peer, number, *given, len(peers)) for number, (host, *given) in enumerate(peers)],
     )

@@ -20,7 +20,10 @@ async def sender(me):
         " Suspend it for one second."
     )
     comm.suspend()
-    me.log(f"Now there is {comm.remaining:.0f} bytes to transfer. Resume it and wait for its completion.")
+    me.log(
+        f"Now there is {comm.remaining:.0f} bytes to transfer."
+        " Resume it and wait for its completion."
+    )
     comm.resume()
     await comm
 
