@@ -165,7 +165,7 @@ def are_same(want: tuple[str, ...], have: tuple[str, ...], digits: int) -> bool:
     """Compare lines, of which the first one has dates to some digits."""
     if want[1:] != have[1:] or digits >= 6:
         return want == have
-    return abs(float(want[0] or 0) - float(have[0] or 0)) <= 0.5 * 10**-digits + 1e-6
+    return abs(float(want[0] or 0) - float(have[0] or 0)) <= 0.5 * 10.0**-digits + 1e-6
 
 
 def port_of(name: str) -> Path | None:
