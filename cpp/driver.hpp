@@ -346,6 +346,13 @@ extern PyMethodDef await_functions[];
 // ---- looking.cpp: the state of a simulation that pauses -----------------------------------------------------------
 extern PyMethodDef looking_functions[];
 
+// ---- callbacks.cpp: functions of the user's
+// ---------------------------------------------------------------------------
+/// An activity that has ended, for the monitor if there is one; kind and state as in the trace.
+void announce(Activity const* activity, int kind, int state, double amount);
+void tell_monitors(); // and ends the run if a callback has failed
+extern PyMethodDef callback_functions[];
+
 // ---- work.cpp: kernel actions ---------------------------------------------------------------------------------------
 void start_execution(Activity* activity);
 void migrate_execution(Activity* activity, Host* host);

@@ -414,7 +414,8 @@ PyMODINIT_FUNC PyInit__driver() // NOLINT(bugprone-reserved-identifier): Python 
   auto module = Ref<>::steal(PyModule_Create(&definition));
   errors      = PyImport_ImportModule("simplugin.errors");
   if (errors == nullptr || not module || PyModule_AddFunctions(module.get(), await_functions) != 0 ||
-      PyModule_AddFunctions(module.get(), looking_functions) != 0)
+      PyModule_AddFunctions(module.get(), looking_functions) != 0 ||
+      PyModule_AddFunctions(module.get(), callback_functions) != 0)
     return nullptr;
   for (PyTypeObject* type : {&ActivityType, &WaitType, &ActorType, &HostType, &LinkType, &MailboxType,
                              &MessageQueueType, &MutexType, &SemaphoreType, &ConditionType, &BarrierType})

@@ -24,7 +24,7 @@ class Resource(Protocol):
 
     @property
     def figures(self) -> dict[str, float]:
-        """What SimGrid's plug-in host_load or link_load has measured so far, as in `Result.plugins`.
+        """Figures of SimGrid's plug-in host_load or link_load so far, as in `Result.plugins`.
 
         Raises
         ------

@@ -94,7 +94,7 @@ async def suspend_execution(me: Any) -> list[float]:
     return [left, me.now]
 
 
-# The dates of SimGrid's example exec-threads; then one that is moved and suspended keeps its threads.
+# The dates of SimGrid's example exec-threads; then one that is moved keeps its threads.
 @alone(
     [10.0, 20.0, 35.0, 45.0, 57.5, 62.5, 80.0, 85.0, 95.0, [8e9, 98.5, 99.5]],
     on=cyd,
