@@ -73,7 +73,10 @@ class Host(Resource, Protocol):
 
     @property
     def available_speed(self) -> float:
-        """Fraction of the speed that its profile leaves, 0 to 1."""
+        """Fraction of the speed that other load leaves; may be set, as a profile does."""
+
+    @available_speed.setter
+    def available_speed(self, value: float) -> None: ...
 
     @property
     def cores(self) -> int:
