@@ -18,6 +18,15 @@ struct Link {
 std::unordered_map<s4u::Host const*, Host*> hosts;
 std::unordered_map<s4u::Link const*, Link*> links;
 
+// SimGrid changes the available speed by profiles only. Access control does not apply to the arguments of an explicit
+// instantiation.
+using simgrid::kernel::resource::CpuImpl;
+double& available_speed_of(CpuImpl& cpu);
+template <auto Member> struct Reveal {
+  friend double& available_speed_of(CpuImpl& cpu) { return (cpu.*Member).scale; }
+};
+template struct Reveal<&CpuImpl::speed_>;
+
 s4u::Host* host_in(PyObject* self)
 {
   return reinterpret_cast<Host*>(self)->host;
@@ -82,7 +91,15 @@ PyObject* host_cores(PyObject* self, void* /*closure*/)
 }
 PyObject* host_load(PyObject* self, void* /*closure*/)
 {
-  return PyFloat_FromDouble(host_in(self)->get_load());
+  return require_load() ? PyFloat_FromDouble(host_in(self)->get_load()) : nullptr;
+}
+PyObject* get_host_figures(PyObject* self, void* /*closure*/)
+{
+  return host_figures(host_in(self));
+}
+PyObject* reset_host_figures(PyObject* self, PyObject* /*unused*/)
+{
+  return reset_figures(host_in(self));
 }
 PyObject* host_is_on(PyObject* self, void* /*closure*/)
 {
@@ -111,6 +128,11 @@ bool valid_pstate(PyObject* self, long pstate)
   PyErr_Format(PyExc_ValueError, "host '%s' has pstates 0 to %ld, not %ld", host_in(self)->get_cname(), count - 1,
                pstate);
   return false;
+}
+
+int set_host_available_speed(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  return set_available_speed(host_in(self), value == nullptr ? Py_None : value) ? 0 : -1;
 }
 
 int set_host_pstate(PyObject* self, PyObject* value, void* /*closure*/)
@@ -155,14 +177,16 @@ PyObject* host_repr(PyObject* self)
 PyMethodDef host_methods[] = {{"turn_on", host_turn_on, METH_NOARGS, "Turn it on."},
                               {"turn_off", host_turn_off, METH_NOARGS, "Turn it off: its actors are killed."},
                               {"pstate_speed", host_pstate_speed, METH_O, "Speed of a pstate [flop/s]."},
+                              {"reset_figures", reset_host_figures, METH_NOARGS, "Let host_load begin anew."},
                               {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef host_attributes[] = {
     {"name", host_name, nullptr, "Its name.", nullptr},
     {"speed", host_speed, nullptr, "Peak speed of a core in this pstate [flop/s].", nullptr},
-    {"available_speed", host_available_speed, nullptr, "Fraction of the speed that its profile leaves.", nullptr},
+    {"available_speed", host_available_speed, set_host_available_speed, "Fraction of the speed that it has.", nullptr},
     {"cores", host_cores, nullptr, "Number of cores.", nullptr},
     {"load", host_load, nullptr, "Speed in use [flop/s].", nullptr},
+    {"figures", get_host_figures, nullptr, "What host_load has measured.", nullptr},
     {"is_on", host_is_on, nullptr, "Whether it is on.", nullptr},
     {"properties", host_properties, nullptr, "Its properties.", nullptr},
     {"pstate", host_pstate, set_host_pstate, "Its performance state.", nullptr},
@@ -200,6 +224,14 @@ PyObject* link_latency(PyObject* self, void* /*closure*/)
 PyObject* link_load(PyObject* self, void* /*closure*/)
 {
   return PyFloat_FromDouble(link_in(self)->get_load());
+}
+PyObject* get_link_figures(PyObject* self, void* /*closure*/)
+{
+  return link_figures(link_in(self));
+}
+PyObject* reset_link_figures(PyObject* self, PyObject* /*unused*/)
+{
+  return reset_figures(link_in(self));
 }
 PyObject* link_is_on(PyObject* self, void* /*closure*/)
 {
@@ -294,6 +326,7 @@ PyObject* link_repr(PyObject* self)
 
 PyMethodDef link_methods[] = {{"turn_on", link_turn_on, METH_NOARGS, "Turn it on."},
                               {"turn_off", link_turn_off, METH_NOARGS, "Turn it off: its transfers fail."},
+                              {"reset_figures", reset_link_figures, METH_NOARGS, "Let link_load begin anew."},
                               {"set_host_wifi_rate", link_set_host_wifi_rate, METH_VARARGS, "Rate of a host."},
                               {nullptr, nullptr, 0, nullptr}};
 
@@ -301,6 +334,7 @@ PyGetSetDef link_attributes[] = {{"name", link_name, nullptr, "Its name.", nullp
                                  {"bandwidth", link_bandwidth, set_link_bandwidth, "Bandwidth [byte/s].", nullptr},
                                  {"latency", link_latency, set_link_latency, "Latency [s].", nullptr},
                                  {"load", link_load, nullptr, "Bandwidth in use [byte/s].", nullptr},
+                                 {"figures", get_link_figures, nullptr, "What link_load has measured.", nullptr},
                                  {"is_on", link_is_on, nullptr, "Whether it is on.", nullptr},
                                  {"properties", link_properties, nullptr, "Its properties.", nullptr},
                                  {"sharing_policy", link_policy, nullptr, "SHARED, FATPIPE, ...", nullptr},
@@ -342,6 +376,18 @@ Host* host_of(s4u::Host const* host)
   made->index = static_cast<int>(hosts.size());
   hosts.emplace(host, made);
   return made;
+}
+
+bool set_available_speed(s4u::Host const* host, PyObject* value)
+{
+  double fraction;
+  if (not require_load() || not quantity(value, "available_speed", fraction) ||
+      not positive(value, "available_speed", 1.0, fraction))
+    return false;
+  CpuImpl* cpu             = host->get_cpu();
+  available_speed_of(*cpu) = fraction;
+  cpu->set_pstate(cpu->get_pstate()); // what runs hears of it
+  return true;
 }
 
 Host* host_argument(PyObject* value, Host* standard)

@@ -13,9 +13,11 @@ The bindings lack some functions, which are built from others:
   transfer that never ends and is cancelled to wake it;
 - a mutex is a semaphore of capacity 1, because SimGrid's own can only be unlocked by its living
   owner, so not in the ``finally`` block of an actor that is being killed;
-- energy and the options in force are read through the compiled driver, by name.
+- energy, figures of plug-ins and the options in force are read, and factors of transfers and the
+  available speed of hosts are set, through the compiled driver, by name.
 
-It cannot do everything: executions with a bound, asynchronous executions with a priority and
-direct transfers with a rate have no binding and raise `SimpluginError`; what a failed or
-cancelled activity had already done is unknown, and its amount in the trace is NaN.
+It cannot do everything: executions with a bound or several threads, asynchronous executions with
+a priority, changes of priorities and direct transfers with a rate have no binding and raise
+`SimpluginError`; what a failed or cancelled activity had already done is unknown, and its amount in
+the trace is NaN.
 """
