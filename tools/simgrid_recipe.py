@@ -63,7 +63,8 @@ class Recipe:
         """Compile the library; return where it is laid out."""
         self._fetch()
         for patch in self._release.patches:
-            step, command = f"apply {patch.name}", ["git", "-C", self._source, "apply", patch]
+            step = f"apply {patch.name}"
+            command: list[str | Path] = ["git", "-C", self._source, "apply", patch]
             if self._release.source is None or self._applies(command):
                 self._run(step, command)
             else:

@@ -41,7 +41,7 @@ _ROW, _TEXT = sum(np.dtype(each).itemsize for each in Trace.dtypes.values()), 10
 P = ParamSpec("P")
 T = TypeVar("T")
 _PROGRESS_EVERY = 1024
-# SimGrid 4.1 runs each Python actor in a thread of its own; releases after it switch contexts in one.
+# SimGrid 4.1 runs each Python actor in a thread; later releases switch contexts in one thread.
 _IN_THREADS = simgrid.simgrid_version == "4.1.0"
 _HERE = str(Path(__file__).parent)
 
