@@ -131,6 +131,11 @@ bool start(Activity* activity)
     case Kind::PTASK:
       own(activity);
       return start_parallel(activity);
+    case Kind::READ:
+    case Kind::WRITE:
+      own(activity);
+      start_disk_operation(activity);
+      return true;
     case Kind::SENDTO: // nobody's: it outlives the actor that started it, as in SimGrid
       start_transfer(activity, nullptr);
       return true;
@@ -210,7 +215,7 @@ void account(Activity* activity, State state)
         if (i != j && bytes > 0)
           transfer_ended(hosts[i]->host, hosts[j]->host, done * bytes);
       }
-  } else {
+  } else if (is_communication(activity->kind)) {
     transfer_ended(activity->source->host, activity->destination->host, done);
   }
   if (sim.tracing)
@@ -227,7 +232,10 @@ void complete(Activity* activity, State state, Failure failure)
   Activity* carrier = activity->work != nullptr ? activity : peer != nullptr && peer->work != nullptr ? peer : nullptr;
   if (carrier != nullptr) {
     account(carrier, state);
-    is_communication(carrier->kind) ? transfer_over(carrier) : execution_over(carrier, state);
+    if (is_communication(carrier->kind))
+      transfer_over(carrier);
+    else if (not uses_disk(carrier->kind))
+      execution_over(carrier, state);
     carrier->work->release();
   } else if (sim.tracing && activity->kind == Kind::SLEEP && activity->start >= 0) {
     record(activity, state, now() - activity->start);

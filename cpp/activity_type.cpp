@@ -6,9 +6,9 @@ namespace driver {
 
 namespace {
 
-char const* const kind_names[]  = {"execution",   "parallel task", "transfer", "put",     "get",
-                                   "message put", "message get",   "sleep",    "join",    "lock",
-                                   "acquire",     "condition",     "barrier",  "suspend", "yield"};
+char const* const kind_names[]  = {"execution", "parallel task", "read",        "write",   "transfer", "put",
+                                   "get",       "message put",   "message get", "sleep",   "join",     "lock",
+                                   "acquire",   "condition",     "barrier",     "suspend", "yield"};
 char const* const state_names[] = {"INITED", "STARTED", "FINISHED", "FAILED", "CANCELED"};
 
 } // namespace
@@ -88,6 +88,9 @@ void raise_failure(Activity* activity, Failure failure)
   if (failure == Failure::HOST) {
     name    = "HostFailureException";
     message = "the host failed";
+  } else if (failure == Failure::STORAGE) {
+    name    = "StorageFailureException";
+    message = "the disk failed";
   } else if (failure == Failure::TIMEOUT) {
     name    = "TimeoutException";
     message = "the time limit was reached";
@@ -147,6 +150,8 @@ std::string describe(PyObject* waiting)
       text += std::string(" '") + utf8 + "'";
     PyErr_Clear();
   }
+  if (uses_disk(activity->kind))
+    text += " of " + disk_under(activity)->host->host->get_name();
   if (activity->kind == Kind::EXEC)
     text += " on " + activity->destination->host->get_name();
   if (activity->kind == Kind::SENDTO || activity->peer != nullptr) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,8 @@ namespace driver {
 namespace s4u = simgrid::s4u;
 using simgrid::kernel::resource::Action;
 
-constexpr double NEVER = -1.0; // a time limit that is none
+constexpr double NEVER      = -1.0;             // a time limit that is none
+constexpr double MOST_BYTES = 9007199254740992; // of a read or write: SimGrid counts them in integers
 
 struct Activity;
 struct Actor;
@@ -33,6 +35,8 @@ struct Wait;
 enum class Kind : uint8_t {
   EXEC,
   PTASK,
+  READ,
+  WRITE,
   SENDTO,
   PUT,
   GET,
@@ -48,11 +52,16 @@ enum class Kind : uint8_t {
   YIELD
 };
 enum class State : uint8_t { INITED, STARTED, FINISHED, FAILED, CANCELED };
-enum class Failure : uint8_t { NONE, NETWORK, HOST, TIMEOUT, CANCEL, ROUTE };
+enum class Failure : uint8_t { NONE, NETWORK, HOST, STORAGE, TIMEOUT, CANCEL, ROUTE };
 
 inline bool is_communication(Kind kind)
 {
   return kind == Kind::SENDTO || kind == Kind::PUT || kind == Kind::GET;
+}
+
+inline bool uses_disk(Kind kind)
+{
+  return kind == Kind::READ || kind == Kind::WRITE;
 }
 
 /// First in, first out, without allocation: the links are in the activities. Holds a reference to each.
@@ -192,6 +201,15 @@ struct Host {
   double flops           = 0.0;
 };
 
+struct Disk {
+  PyObject ob_base{}; // PyObject_HEAD
+  s4u::Disk* disk = nullptr;
+  Host* host      = nullptr;
+  Ref<> name;
+  Ref<> properties;
+  int resource = -1; // its code in the trace, -1: none yet
+};
+
 inline PyTypeObject blank_type()
 {
   PyTypeObject type{};
@@ -204,6 +222,7 @@ extern PyTypeObject ActivityType;
 extern PyTypeObject ActorType;
 extern PyTypeObject WaitType;
 extern PyTypeObject HostType;
+extern PyTypeObject DiskType;
 extern PyTypeObject LinkType;
 extern PyTypeObject MailboxType;
 extern PyTypeObject MessageQueueType;
@@ -347,6 +366,7 @@ extern PyMethodDef looking_functions[];
 
 // ---- work.cpp: kernel actions ---------------------------------------------------------------------------------------
 void start_execution(Activity* activity);
+void start_disk_operation(Activity* activity);
 void migrate_execution(Activity* activity, Host* host);
 bool start_parallel(Activity* activity);
 bool takes_parallel_tasks();
@@ -377,6 +397,15 @@ PyObject* link_named(PyObject* name);
 PyObject* all_hosts();
 PyObject* all_links();
 PyObject* find_route(Host* source, Host* destination);
+
+/// A dictionary that is made once.
+PyObject* properties_dict(Ref<>& cache, std::unordered_map<std::string, std::string> const* properties);
+
+// ---- disks.cpp ------------------------------------------------------------------------------------------------------
+PyObject* disks_of(Host const* host);
+Disk* disk_under(Activity const* activity); // of a read or write
+Action* start_reading_or_writing(Activity const* activity);
+PyObject* disk_states(PyObject* module, PyObject* name);
 
 // ---- plugins.cpp: SimGrid's plug-ins --------------------------------------------------------------------------------
 void execution_started(Activity* activity);

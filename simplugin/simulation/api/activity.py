@@ -56,7 +56,7 @@ class Activity(Protocol):
         ------
         TimeoutException
             The limit was reached first.
-        NetworkFailureException, HostFailureException, CancelException
+        NetworkFailureException, HostFailureException, StorageFailureException, CancelException
             It failed or was cancelled.
         """
 

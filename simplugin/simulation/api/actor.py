@@ -231,7 +231,7 @@ class Actor(Protocol):
         ------
         TimeoutException
             The limit was reached first; the activities go on.
-        NetworkFailureException, HostFailureException, CancelException
+        NetworkFailureException, HostFailureException, StorageFailureException, CancelException
             The first to end failed: it is the exception's `activity`.
         """
 
@@ -256,7 +256,7 @@ class Actor(Protocol):
         ------
         TimeoutException
             The limit was reached first; the activities go on.
-        NetworkFailureException, HostFailureException, CancelException
+        NetworkFailureException, HostFailureException, StorageFailureException, CancelException
             One failed; raised at that date, without waiting for the others.
         """
 

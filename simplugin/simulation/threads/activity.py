@@ -12,6 +12,7 @@ from simplugin.errors import (
     HostFailureException,
     NetworkFailureException,
     SimpluginError,
+    StorageFailureException,
     TimeoutException,
 )
 from simplugin.simulation.threads import simgrid
@@ -26,6 +27,7 @@ _NATIVE_FAILURES = tuple(_FAILURES)
 _REASONS: dict[type[SimpluginError], str] = {
     NetworkFailureException: "a link of the route, or the partner, failed",
     HostFailureException: "the host failed",
+    StorageFailureException: "the disk failed",
     TimeoutException: "the time limit was reached",
     CancelException: "it was cancelled",
 }

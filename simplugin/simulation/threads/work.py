@@ -1,4 +1,7 @@
-"""Hosts, links and routes; and what occupies them: executions, parallel tasks, transfers, sleep."""
+"""Hosts, disks, links and routes, and what occupies them.
+
+Executions, parallel tasks, reads and writes, direct transfers, and sleep.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 from simplugin.errors import (
+    CancelException,
     HostFailureException,
     NetworkFailureException,
     NoRouteError,
     SimpluginError,
+    StorageFailureException,
 )
 from simplugin.simulation import _driver
 from simplugin.simulation.threads import simgrid
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
     from simplugin.simulation.api.actor import Matrix, Vector
 
 P = ParamSpec("P")
+# SimGrid counts the bytes of a read or write in integers.
+_MOST_BYTES = 2**53
 
 
 class _Resource:
@@ -81,6 +88,16 @@ class Host(_Resource):
         """True if it is on."""
         return bool(self.native.is_on)
 
+    @functools.cached_property
+    def _disks(self) -> tuple[Disk, ...]:
+        """Its disks."""
+        return tuple(Disk(self._world, self, disk) for disk in self.native.get_disks())
+
+    @property
+    def disks(self) -> list[Disk]:
+        """Its disks, in the order of their names."""
+        return list(self._disks)
+
     @property
     def pstate_count(self) -> int:
         """Number of performance states."""
@@ -118,6 +135,7 @@ class Host(_Resource):
             return
         here = [actor for actor in self._world.actors if actor.host is self and actor.is_alive]
         abandoned = [activity for actor in here for activity in actor.abandon()]
+        abandoned += [operation for disk in self._disks for operation in disk.fail_operations()]
         try:
             self._world.call(self.native.turn_off)
         finally:
@@ -484,6 +502,204 @@ class DirectTransfer(Work):
             self.finish_time = float(self.native.finish_time)
         self.world.record.carried(self.source.name, self.destination.name, amount)
         self._row(f"{self.source.name}->{self.destination.name}", "comm", amount)
+
+
+class DiskOperation(Work):
+    """Bytes read from a disk or written to it.
+
+    Only a watcher waits for SimGrid's activity: whoever waits for one whose disk fails is killed.
+    Others wait for a signal of the watcher, as they do where SimGrid has no activity.
+
+    Parameters
+    ----------
+    disk : Disk
+        Where.
+    kind : str
+        ``"read"`` or ``"write"``.
+    size : float
+        How much [byte].
+    priority : float
+        Its share of the disk, relative to others'.
+    """
+
+    def __init__(
+        self,
+        owner: ActorRecord,
+        disk: Disk,
+        kind: str,
+        size: float,
+        priority: float,
+        label: str | None,
+    ) -> None:
+        # SimGrid counts whole bytes.
+        super().__init__(owner, label, float(int(a_number(size, "size"))))
+        if self.amount > _MOST_BYTES:
+            raise ValueError(f"size must be <= 2**53, not {size!r}")
+        self.kind = kind
+        self.disk = disk
+        self.priority = positive(priority, "priority")
+        self._io: Any = None
+
+    def describe(self) -> str:
+        """Return its description for messages."""
+        return f"{self.kind} {self.disk.name!r} of {self.disk.host.name}"
+
+    def begin(self) -> None:
+        """Start it, and a daemon that notes its end and wakes those who wait."""
+        self.started(None)
+        if not self.disk.is_on:
+            self.ends(StorageFailureException, 0.0)
+            return
+        self._io = self.world.call(
+            getattr(self.disk.native, f"{self.kind}_async"), int(self.amount)
+        )
+        self.disk.operations.append(self)
+
+        def wait() -> None:
+            try:
+                self.ends_as(self._io.wait)
+            except simgrid.ActorKilled:
+                if not (self.over or self.disk.is_on):
+                    self.world.stop(unbound("failure of a disk by its host's profile"))
+                return
+            self.wake_waiters()
+
+        def start() -> None:
+            self.watcher = self.owner.host.native.add_actor("watcher", wait).daemonize()
+
+        self.world.call(start)
+
+    def begun(self) -> Work:
+        """Start it now."""
+        if self.priority != 1.0:
+            raise unbound("priority of an asynchronous read or write")
+        self.begin()
+        return self
+
+    def perform(self) -> None:
+        """Start it and block until it ends."""
+        if self.priority == 1.0 or not self.disk.is_on:
+            super().perform()
+            return
+        # A priority is bound for this call only, which gives no handle.
+        self.started(None)
+        function = getattr(self.disk.native, self.kind)
+        self.ends_as(lambda: function(int(self.amount), self.priority))
+        self.outcome()
+
+    def test(self) -> bool:
+        """Return True if it is over, without waiting."""
+        if not self.over and not self.world.running("test").dying:
+            self.world.call(self.poll)
+        return self.over
+
+    def poll(self) -> bool:
+        """Ask SimGrid whether it is over."""
+        if not self.over and self._io is not None and self._io.test():
+            self.ends(None, self.amount)
+        return self.over
+
+    def cancel(self) -> None:
+        """End it now: SimGrid cancels what a killed actor, the watcher, waits for."""
+        if self.test():
+            return
+        self.ends(CancelException, NAN)
+
+        def kill() -> None:
+            simgrid.this_actor.yield_()  # the watcher waits by then
+            self.watcher.kill()
+
+        here = self.owner.host.native
+        self.world.call_even_dying(lambda: here.add_actor("killer", kill).daemonize())
+        self.wake_waiters()
+
+    @property
+    def _stoppable(self) -> Any:
+        raise unbound("suspension of a read or write")
+
+    def _remaining(self) -> float:
+        raise unbound("remaining work of a read or write")
+
+    def _account(self, amount: float) -> None:
+        """Record what was read or written."""
+        if self in self.disk.operations:
+            self.disk.operations.remove(self)
+        self._row(f"{self.disk.host.name}:{self.disk.name}", self.kind, amount)
+
+
+class Disk:
+    """A disk of a host; see :class:`simplugin.simulation.api.Disk`."""
+
+    def __init__(self, world: World, host: Host, native: Any) -> None:
+        self._world = world
+        self.host = host
+        self.native = native
+        self.name: str = native.name
+        # Those that go on.
+        self.operations: list[DiskOperation] = []
+
+    def __repr__(self) -> str:
+        return f"<Disk {self.name} of {self.host.name}>"
+
+    @property
+    def is_on(self) -> bool:
+        """True if it is on."""
+        return _driver.disk_states(self.host.name)[self.name][0]
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Its properties."""
+        return _driver.disk_states(self.host.name)[self.name][1]
+
+    @property
+    def read_bandwidth(self) -> float:
+        """Bandwidth of reading [byte/s]."""
+        return float(self.native.read_bandwidth)
+
+    @read_bandwidth.setter
+    def read_bandwidth(self, value: float) -> None:
+        self._world.call(setattr, self.native, "read_bandwidth", positive(value, "bandwidth"))
+
+    @property
+    def write_bandwidth(self) -> float:
+        """Bandwidth of writing [byte/s]."""
+        return float(self.native.write_bandwidth)
+
+    @write_bandwidth.setter
+    def write_bandwidth(self, value: float) -> None:
+        self._world.call(setattr, self.native, "write_bandwidth", positive(value, "bandwidth"))
+
+    def _read(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
+        """Read some bytes."""
+        me = self._world.running("read")
+        return DiskOperation(me, self, "read", size, priority, label)
+
+    read, read_async = both(_read)
+
+    def _write(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
+        """Write some bytes."""
+        me = self._world.running("write")
+        return DiskOperation(me, self, "write", size, priority, label)
+
+    write, write_async = both(_write)
+
+    def turn_on(self) -> None:
+        """Turn it on."""
+        self._world.call(self.native.turn_on)
+
+    def turn_off(self) -> None:
+        """Turn it off: what it reads and writes fails."""
+        failed = self.fail_operations()
+        self._world.call(self.native.turn_off)
+        for operation in failed:
+            operation.wake_waiters()
+
+    def fail_operations(self) -> list[DiskOperation]:
+        """Note the failure of all that goes on, and return it."""
+        failed = [each for each in self.operations if not each.test()]
+        for operation in failed:
+            operation.ends(StorageFailureException, NAN)
+        return failed
 
 
 def sleep_until(world: World, date: float, duration: float) -> None:
