@@ -318,6 +318,52 @@ PyObject* get_label(PyObject* self, void* /*closure*/)
   return Py_NewRef(cast(self)->label ? cast(self)->label.get() : Py_None);
 }
 
+PyObject* get_host(PyObject* self, void* /*closure*/)
+{
+  Activity const* activity = cast(self);
+  if (activity->kind != Kind::EXEC)
+    Py_RETURN_NONE;
+  return Ref<Host>::share(activity->destination).give();
+}
+
+/// Only executions that are not over can be changed.
+bool changeable(Activity const* activity, PyObject const* value, const char* what)
+{
+  if (value != nullptr && activity->kind == Kind::EXEC && not is_over(activity))
+    return true;
+  PyErr_Format(PyExc_ValueError, "only an execution that is not over can change its %s, not %s", what,
+               describe(reinterpret_cast<PyObject*>(const_cast<Activity*>(activity))).c_str());
+  return false;
+}
+
+int set_host(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  Activity* activity = cast(self);
+  Host* host         = changeable(activity, value, "host") ? host_argument(value, nullptr) : nullptr;
+  if (host == nullptr)
+    return -1;
+  if (activity->work != nullptr)
+    migrate_execution(activity, host);
+  else
+    activity->destination = host;
+  return 0;
+}
+
+PyObject* get_priority(PyObject* self, void* /*closure*/)
+{
+  return PyFloat_FromDouble(cast(self)->priority);
+}
+
+int set_priority(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  double priority;
+  if (not changeable(cast(self), value, "priority") || not quantity(value, "priority", priority) ||
+      not positive(value, "priority", 1.0, priority))
+    return -1;
+  prioritise_execution(cast(self), priority);
+  return 0;
+}
+
 PyObject* activity_repr(PyObject* self)
 {
   return PyUnicode_FromFormat("<Activity: %s, %s>", describe(self).c_str(),
@@ -340,6 +386,8 @@ PyGetSetDef activity_properties[] = {{"remaining", get_remaining, nullptr, "Work
                                      {"start_time", get_start, nullptr, "Date of its start [s].", nullptr},
                                      {"finish_time", get_finish, nullptr, "Date of its end [s].", nullptr},
                                      {"result", get_result, nullptr, "What it gave, once finished.", nullptr},
+                                     {"host", get_host, set_host, "Where an execution runs.", nullptr},
+                                     {"priority", get_priority, set_priority, "Share of its host.", nullptr},
                                      {"label", get_label, nullptr, "Label in the trace.", nullptr},
                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

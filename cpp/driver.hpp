@@ -131,6 +131,7 @@ struct Activity {
   double start        = -1.0;
   double finish       = -1.0;
   uint32_t exceptions = 0; // those of its owner when it was created
+  int threads         = 1; // of an execution
   uint64_t number     = 0; // in order of creation
   uint64_t timer      = 0; // the timer that is valid for it, 0: none
 };
@@ -364,12 +365,22 @@ extern PyMethodDef await_functions[];
 // ---- looking.cpp: the state of a simulation that pauses -----------------------------------------------------------
 extern PyMethodDef looking_functions[];
 
+// ---- callbacks.cpp: functions of the user's
+// ---------------------------------------------------------------------------
+/// An activity that has ended, for the monitor if there is one; kind and state as in the trace.
+void announce(Activity const* activity, int kind, int state, double amount);
+void tell_monitors(); // and ends the run if a callback has failed
+extern PyMethodDef callback_functions[];
+
 // ---- work.cpp: kernel actions ---------------------------------------------------------------------------------------
 void start_execution(Activity* activity);
 void start_disk_operation(Activity* activity);
 void migrate_execution(Activity* activity, Host* host);
+void prioritise_execution(Activity* activity, double priority);
 bool start_parallel(Activity* activity);
 bool takes_parallel_tasks();
+bool require_load();                        // of hosts; false with an exception set where SimGrid does not know it
+bool takes_threads_and_bounds();            // of executions
 std::vector<Activity*> in_progress();       // what occupies hosts and links, in order of creation
 void fail_transfers(s4u::Host const* host); // the direct ones from or to a host that went off
 /// A transfer from activity->source to activity->destination; `partner` is the other side, or nullptr.
@@ -422,6 +433,10 @@ PyObject* prepare_plugins(PyObject* module, PyObject* args);
 void note_switches(); // engine.cpp: from now on, when hosts go off and on
 PyObject* host_properties(PyObject* module, PyObject* name);
 PyObject* plugin_figures(PyObject* module, PyObject* unused);
+PyObject* host_figures(s4u::Host const* host); // so far; nullptr with an exception set if the plug-in is not loaded
+PyObject* link_figures(s4u::Link const* link);
+PyObject* reset_figures(s4u::Host const* host);
+PyObject* reset_figures(s4u::Link const* link);
 
 // ---- routes.cpp: what SimGrid would abort on ------------------------------------------------------------------------
 std::string route_problem(s4u::Host const* source, s4u::Host const* destination); // empty: none

@@ -281,6 +281,21 @@ PyObject* energy_of_link(PyObject* /*module*/, PyObject* name)
   return link == nullptr ? nullptr : PyFloat_FromDouble(link_energy(s4u::Link::by_name(link)));
 }
 
+PyObject* require_load_of_hosts(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  if (not require_load())
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
+/// What plug-ins have measured of a host or link so far, by name, for the reference back end.
+template <class Resource, PyObject* (*Function)(Resource const*)>
+PyObject* by_name(PyObject* /*module*/, PyObject* name)
+{
+  char const* text = PyUnicode_AsUTF8(name);
+  return text == nullptr ? nullptr : Function(Resource::by_name(text));
+}
+
 /// For the reference back end: SimGrid does not signal the start of a transfer to a get that waits for a detached put.
 PyObject* transfer_met(PyObject* /*module*/, PyObject* args)
 {
@@ -360,6 +375,11 @@ PyMethodDef functions[] = {
     {"init_energy", init_energy, METH_NOARGS, "Start SimGrid's energy plug-ins; before the platform is loaded."},
     {"energy_of_host", energy_of_host, METH_O, "Energy of a host so far [J]."},
     {"energy_of_link", energy_of_link, METH_O, "Energy of a link so far [J]."},
+    {"require_load", require_load_of_hosts, METH_NOARGS, "Raise unless SimGrid knows the load of hosts."},
+    {"host_figures", by_name<s4u::Host, host_figures>, METH_O, "What host_load has measured of a host."},
+    {"link_figures", by_name<s4u::Link, link_figures>, METH_O, "What link_load has measured of a link."},
+    {"reset_host_figures", by_name<s4u::Host, reset_figures>, METH_O, "Let host_load count anew."},
+    {"reset_link_figures", by_name<s4u::Link, reset_figures>, METH_O, "Let link_load count anew."},
     {"withdraw_put", withdraw_put, METH_O, "Take the first put out of a mailbox."},
     {"set_wifi_rates", set_rates, METH_NOARGS, "Give hosts the rates that their properties say."},
     {"set_wifi_rate", set_wifi_rate_of, METH_VARARGS, "set_wifi_rate(link, host, level)"},
@@ -395,7 +415,8 @@ PyMODINIT_FUNC PyInit__driver() // NOLINT(bugprone-reserved-identifier): Python 
   auto module = Ref<>::steal(PyModule_Create(&definition));
   errors      = PyImport_ImportModule("simplugin.errors");
   if (errors == nullptr || not module || PyModule_AddFunctions(module.get(), await_functions) != 0 ||
-      PyModule_AddFunctions(module.get(), looking_functions) != 0)
+      PyModule_AddFunctions(module.get(), looking_functions) != 0 ||
+      PyModule_AddFunctions(module.get(), callback_functions) != 0)
     return nullptr;
   for (PyTypeObject* type : {&ActivityType, &WaitType, &ActorType, &HostType, &DiskType, &LinkType, &MailboxType,
                              &MessageQueueType, &MutexType, &SemaphoreType, &ConditionType, &BarrierType})

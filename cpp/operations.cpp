@@ -19,23 +19,50 @@ static PyObject* launch(Ref<Activity> activity, bool asynchronous)
 
 // ---- execution ------------------------------------------------------------------------------------------------------
 
+static bool read_threads(PyObject* value, int& threads)
+{
+  if (value == nullptr)
+    return true;
+  long const count = PyLong_AsLong(value);
+  if (PyErr_Occurred() != nullptr)
+    return false;
+  if (count < 1 || count > std::numeric_limits<int>::max()) {
+    PyErr_Format(PyExc_ValueError, "threads must be >= 1, not %ld", count);
+    return false;
+  }
+  threads = static_cast<int>(count);
+  return true;
+}
+
 static PyObject* execution(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)
 {
-  static Signature signature{"execute", 1, 1, {"flops", "host", "priority", "bound", "label"}};
-  PyObject* values[5];
+  static Signature signature{"execute", 1, 1, {"flops", "host", "priority", "bound", "threads", "label"}};
+  PyObject* values[6];
   double flops, priority, bound;
+  int threads  = 1;
   Actor* actor = running_actor("execute");
   if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
       not quantity(values[0], "flops", flops) || not positive(values[2], "priority", 1.0, priority) ||
-      not positive(values[3], "bound", -1.0, bound))
+      not positive(values[3], "bound", -1.0, bound) || not read_threads(values[4], threads))
     return nullptr;
+  if ((bound > 0 || threads > 1) && not takes_threads_and_bounds()) {
+    PyErr_SetString(error_class("SimpluginError"),
+                    "ptask_L07 and cpu/optim:TI know neither threads nor bounds of an execution; leave them out, or "
+                    "choose another model in SimGridOptions");
+    return nullptr;
+  }
+  if (bound > 0 && threads > 1) {
+    PyErr_SetString(PyExc_ValueError, "SimGrid bounds no execution of several threads; leave out bound or threads");
+    return nullptr;
+  }
   Host* host = host_argument(values[1], actor->host);
   if (host == nullptr)
     return nullptr;
   Ref<Activity> activity = new_activity(Kind::EXEC, actor);
-  if (not activity || not set_label(activity.get(), values[4]))
+  if (not activity || not set_label(activity.get(), values[5]))
     return nullptr;
-  activity->amount      = flops;
+  activity->amount      = flops * threads;
+  activity->threads     = threads;
   activity->priority    = priority;
   activity->rate        = bound;
   activity->destination = host;

@@ -70,7 +70,15 @@ PyObject* host_cores(PyObject* self, void* /*closure*/)
 }
 PyObject* host_load(PyObject* self, void* /*closure*/)
 {
-  return PyFloat_FromDouble(host_in(self)->get_load());
+  return require_load() ? PyFloat_FromDouble(host_in(self)->get_load()) : nullptr;
+}
+PyObject* get_host_figures(PyObject* self, void* /*closure*/)
+{
+  return host_figures(host_in(self));
+}
+PyObject* reset_host_figures(PyObject* self, PyObject* /*unused*/)
+{
+  return reset_figures(host_in(self));
 }
 PyObject* host_is_on(PyObject* self, void* /*closure*/)
 {
@@ -147,6 +155,7 @@ PyObject* host_repr(PyObject* self)
 PyMethodDef host_methods[] = {{"turn_on", host_turn_on, METH_NOARGS, "Turn it on."},
                               {"turn_off", host_turn_off, METH_NOARGS, "Turn it off: its actors are killed."},
                               {"pstate_speed", host_pstate_speed, METH_O, "Speed of a pstate [flop/s]."},
+                              {"reset_figures", reset_host_figures, METH_NOARGS, "Let host_load begin anew."},
                               {nullptr, nullptr, 0, nullptr}};
 
 PyGetSetDef host_attributes[] = {
@@ -155,6 +164,7 @@ PyGetSetDef host_attributes[] = {
     {"available_speed", host_available_speed, nullptr, "Fraction of the speed that its profile leaves.", nullptr},
     {"cores", host_cores, nullptr, "Number of cores.", nullptr},
     {"load", host_load, nullptr, "Speed in use [flop/s].", nullptr},
+    {"figures", get_host_figures, nullptr, "What host_load has measured.", nullptr},
     {"is_on", host_is_on, nullptr, "Whether it is on.", nullptr},
     {"properties", host_properties, nullptr, "Its properties.", nullptr},
     {"disks", host_disks, nullptr, "Its disks, in the order of their names.", nullptr},
@@ -193,6 +203,14 @@ PyObject* link_latency(PyObject* self, void* /*closure*/)
 PyObject* link_load(PyObject* self, void* /*closure*/)
 {
   return PyFloat_FromDouble(link_in(self)->get_load());
+}
+PyObject* get_link_figures(PyObject* self, void* /*closure*/)
+{
+  return link_figures(link_in(self));
+}
+PyObject* reset_link_figures(PyObject* self, PyObject* /*unused*/)
+{
+  return reset_figures(link_in(self));
 }
 PyObject* link_is_on(PyObject* self, void* /*closure*/)
 {
@@ -287,6 +305,7 @@ PyObject* link_repr(PyObject* self)
 
 PyMethodDef link_methods[] = {{"turn_on", link_turn_on, METH_NOARGS, "Turn it on."},
                               {"turn_off", link_turn_off, METH_NOARGS, "Turn it off: its transfers fail."},
+                              {"reset_figures", reset_link_figures, METH_NOARGS, "Let link_load begin anew."},
                               {"set_host_wifi_rate", link_set_host_wifi_rate, METH_VARARGS, "Rate of a host."},
                               {nullptr, nullptr, 0, nullptr}};
 
@@ -294,6 +313,7 @@ PyGetSetDef link_attributes[] = {{"name", link_name, nullptr, "Its name.", nullp
                                  {"bandwidth", link_bandwidth, set_link_bandwidth, "Bandwidth [byte/s].", nullptr},
                                  {"latency", link_latency, set_link_latency, "Latency [s].", nullptr},
                                  {"load", link_load, nullptr, "Bandwidth in use [byte/s].", nullptr},
+                                 {"figures", get_link_figures, nullptr, "What link_load has measured.", nullptr},
                                  {"is_on", link_is_on, nullptr, "Whether it is on.", nullptr},
                                  {"properties", link_properties, nullptr, "Its properties.", nullptr},
                                  {"sharing_policy", link_policy, nullptr, "SHARED, FATPIPE, ...", nullptr},

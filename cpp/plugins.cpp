@@ -123,29 +123,48 @@ Ref<> columns(std::vector<std::pair<const char*, std::vector<double>>> const& al
   return into;
 }
 
+using Figures = std::vector<std::pair<const char*, double>>;
+
 /// Not its idle time: SimGrid counts a host as idle that was busy to this date.
+Figures figures_of(s4u::Host const* host)
+{
+  return {{"average_load", sg_host_get_avg_load(host)}, {"flops", sg_host_get_computed_flops(host)}};
+}
+
+std::set<s4u::Link const*> tracked; // by link_load
+
+Figures figures_of(s4u::Link const* link)
+{
+  double const nothing = std::numeric_limits<double>::quiet_NaN();
+  bool const known     = tracked.count(link) > 0;
+  return {{"bytes", known ? sg_link_get_cum_load(link) : nothing},
+          {"average_load", known ? sg_link_get_avg_load(link) : nothing},
+          {"least_load", known ? sg_link_get_min_instantaneous_load(link) : nothing},
+          {"most_load", known ? sg_link_get_max_instantaneous_load(link) : nothing}};
+}
+
+template <class Resource> Ref<> loads(std::vector<Resource*> const& all)
+{
+  std::vector<std::pair<const char*, std::vector<double>>> table;
+  for (Resource const* each : all) {
+    Figures const figures = figures_of(each);
+    if (table.empty())
+      for (auto const& [name, value] : figures)
+        table.push_back({name, {}});
+    for (size_t i = 0; i < figures.size(); i++)
+      table[i].second.push_back(figures[i].second);
+  }
+  return columns(table);
+}
+
 Ref<> host_loads()
 {
-  std::vector<double> load, flops;
-  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts()) {
-    load.push_back(sg_host_get_avg_load(host));
-    flops.push_back(sg_host_get_computed_flops(host));
-  }
-  return columns({{"average_load", load}, {"flops", flops}});
+  return loads(s4u::Engine::get_instance()->get_all_hosts());
 }
 
 Ref<> link_loads()
 {
-  double const nothing = std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> bytes, average, least, most;
-  for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links()) {
-    bool const wired = is_wired(link);
-    bytes.push_back(wired ? sg_link_get_cum_load(link) : nothing);
-    average.push_back(wired ? sg_link_get_avg_load(link) : nothing);
-    least.push_back(wired ? sg_link_get_min_instantaneous_load(link) : nothing);
-    most.push_back(wired ? sg_link_get_max_instantaneous_load(link) : nothing);
-  }
-  return columns({{"bytes", bytes}, {"average_load", average}, {"least_load", least}, {"most_load", most}});
+  return loads(s4u::Engine::get_instance()->get_all_links());
 }
 
 /// SimGrid gives the energy of a Wi-Fi link in the message that it logs at the link's end, and nowhere else.
@@ -328,8 +347,10 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
     spare_plugins_what_never_started();
   if (loaded.count("link_load") > 0)
     for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links())
-      if (is_wired(link))
+      if (is_wired(link)) {
         sg_link_load_track(link);
+        tracked.insert(link);
+      }
   auto names = Ref<>::steal(PyList_New(0));
   for (std::string const& each : loaded) {
     Ref<> const name = text(each);
@@ -361,6 +382,65 @@ PyObject* plugin_figures(PyObject* /*module*/, PyObject* /*unused*/)
       return nullptr;
   }
   return into.give();
+}
+
+namespace {
+
+bool require_plugin(const char* name)
+{
+  if (loaded.count(name) == 0)
+    PyErr_Format(
+        error_class("SimpluginError"),
+        "SimGrid's plug-in %s is not loaded; run simulate(..., options=SimGridOptions(extra={'plugin': '%s'}))", name,
+        name);
+  return loaded.count(name) > 0;
+}
+
+bool require_tracked(s4u::Link const* link)
+{
+  if (not require_plugin("link_load"))
+    return false;
+  if (tracked.count(link) == 0)
+    PyErr_Format(error_class("SimpluginError"), "SimGrid's plug-in link_load does not measure link '%s'",
+                 link->get_cname());
+  return tracked.count(link) > 0;
+}
+
+PyObject* to_dict(Figures const& figures)
+{
+  auto into = Ref<>::steal(PyDict_New());
+  for (auto const& [name, value] : figures)
+    if (not into || not put(into.get(), name, Ref<>::steal(PyFloat_FromDouble(value))))
+      return nullptr;
+  return into.give();
+}
+
+} // namespace
+
+PyObject* host_figures(s4u::Host const* host)
+{
+  return require_plugin("host_load") ? to_dict(figures_of(host)) : nullptr;
+}
+
+PyObject* link_figures(s4u::Link const* link)
+{
+  return require_tracked(link) ? to_dict(figures_of(link)) : nullptr;
+}
+
+PyObject* reset_figures(s4u::Host const* host)
+{
+  if (not require_plugin("host_load"))
+    return nullptr;
+  sg_host_load_reset(host);
+  Py_RETURN_NONE;
+}
+
+PyObject* reset_figures(s4u::Link const* link)
+{
+  if (not require_tracked(link))
+    return nullptr;
+  sg_link_load_reset(link);
+  Py_RETURN_NONE;
 }
 
 } // namespace driver

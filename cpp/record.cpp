@@ -238,6 +238,9 @@ void add_row(Activity* activity, State outcome, double amount)
                        : activity->kind == Kind::SLEEP ? 3
                                                        : 2;
   int8_t const state = outcome == State::FINISHED ? 0 : outcome == State::FAILED ? 1 : 2;
+  announce(activity, kind, state, amount);
+  if (sim.trace_limit == 0) // only a monitor asks
+    return;
   trace.actor.push_back(static_cast<int32_t>(activity->owner->pid) - 1);
   trace.resource.push_back(resource_of(activity));
   trace.label.push_back(label_of(activity->label.get()));
@@ -258,7 +261,7 @@ void record(Activity* activity, State outcome, double amount)
   } catch (std::bad_alloc const&) {
     trace.bytes = sim.trace_limit + 1;
   }
-  if (trace.bytes > sim.trace_limit) {
+  if (sim.trace_limit > 0 && trace.bytes > sim.trace_limit) {
     sim.tracing    = false;
     sim.trace_full = true;
   }

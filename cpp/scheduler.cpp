@@ -247,6 +247,7 @@ void make_ready(Actor* actor)
 void drain()
 {
   signal_ended_executions();
+  tell_monitors();
   for (Timer const& timer : std::exchange(expired, {}))
     expire(timer);
   while (true) {
@@ -262,6 +263,7 @@ void drain()
     }
     ready.clear();
     ready_head = 0;
+    tell_monitors();
     if (sim.daemons == 0 || sim.alive > sim.daemons)
       return;
     end_daemons(); // only daemons are left: they end with the others

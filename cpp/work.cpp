@@ -160,12 +160,28 @@ void fail_transfers(s4u::Host const* host)
     abort_activity(activity, State::FAILED, Failure::NETWORK);
 }
 
+namespace {
+
+/// Several threads have the weight of as many executions.
+double penalty_of(Activity const* activity)
+{
+  return 1.0 / (activity->priority * activity->threads);
+}
+
+Action* execution_on(s4u::Host const* host, Activity const* activity, double flops)
+{
+  auto* cpu = host->get_cpu();
+  return activity->threads == 1 ? cpu->execution_start(flops, activity->rate)
+                                : cpu->execution_start(flops, activity->threads, activity->rate);
+}
+
+} // namespace
+
 void start_execution(Activity* activity)
 {
-  s4u::Host* host = activity->destination->host;
-  Action* action  = host->get_cpu()->execution_start(activity->amount, activity->rate);
-  if (activity->priority != 1.0)
-    action->set_sharing_penalty(1.0 / activity->priority);
+  Action* action = execution_on(activity->destination->host, activity, activity->amount);
+  if (activity->priority != 1.0 || activity->threads > 1) // SimGrid would forget the threads when it resumes
+    action->set_sharing_penalty(penalty_of(activity));
   run(activity, action);
   execution_started(activity);
   execution_began(activity->destination);
@@ -186,8 +202,8 @@ void migrate_execution(Activity* activity, Host* host)
   if (old->get_state() != Action::State::STARTED)
     return; // it failed at this very date: who waits for it is about to hear
   double const left = activity->work->remaining();
-  Action* action    = host->host->get_cpu()->execution_start(left, activity->rate);
-  action->set_sharing_penalty(old->get_sharing_penalty());
+  Action* action    = execution_on(host->host, activity, left);
+  action->set_sharing_penalty(penalty_of(activity));
   if (activity->suspended)
     action->suspend();
   execution_ended(activity->destination, activity->amount - left);
@@ -202,10 +218,45 @@ void migrate_execution(Activity* activity, Host* host)
   activity->destination = host;
 }
 
+void prioritise_execution(Activity* activity, double priority)
+{
+  activity->priority = priority;
+  if (activity->state != State::STARTED || activity->work == nullptr)
+    return;
+  Action* action = activity->work->model_action_;
+  if (activity->suspended)
+    action->set_sharing_penalty_no_update(penalty_of(activity));
+  else if (action->get_state() == Action::State::STARTED)
+    action->set_sharing_penalty(penalty_of(activity));
+}
+
 bool takes_parallel_tasks()
 {
   static bool const parallel = simgrid::config::get_value<std::string>("host/model") == "ptask_L07";
   return parallel;
+}
+
+namespace {
+
+bool integrates_profiles()
+{
+  static bool const integrates = simgrid::config::get_value<std::string>("cpu/optim") == "TI";
+  return integrates;
+}
+
+} // namespace
+
+bool require_load()
+{
+  if (integrates_profiles())
+    PyErr_SetString(error_class("SimpluginError"),
+                    "SimGrid does not know the load of hosts with cpu/optim:TI; choose Lazy or Full");
+  return not integrates_profiles();
+}
+
+bool takes_threads_and_bounds()
+{
+  return not integrates_profiles() && not takes_parallel_tasks();
 }
 
 bool start_parallel(Activity* activity)

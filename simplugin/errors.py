@@ -255,6 +255,32 @@ class ActorError(SimulationError):
         return ActorError, parts, self.__dict__
 
 
+class CallbackError(SimulationError):
+    """A callback raised, or returned what it must not; an exception is the `__cause__`.
+
+    Attributes
+    ----------
+    callback : str
+        Name of the argument of `Callbacks`.
+    callback_traceback : str
+        Traceback inside the simulation.
+    """
+
+    def __init__(self, callback: str, clock: float, summary: str, callback_traceback: str) -> None:
+        super().__init__(
+            f"callback {callback} failed at {clock:g} s: {summary}\n\n{callback_traceback}".rstrip()
+        )
+        self.callback = callback
+        self.clock = clock
+        self.summary = summary
+        self.callback_traceback = callback_traceback
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the parts; the cause travels beside, see `simulate`."""
+        parts = (self.callback, self.clock, self.summary, self.callback_traceback)
+        return CallbackError, parts, self.__dict__
+
+
 class NeverAwaitedError(ActorError):
     """An operation or a coroutine function was called in an actor, and never awaited.
 

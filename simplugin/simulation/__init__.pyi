@@ -2,6 +2,8 @@ from .api import Activity as Activity
 from .api import Actor as Actor
 from .api import Mailbox as Mailbox
 from .api import MessageQueue as MessageQueue
+from .api.callbacks import Callbacks as Callbacks
+from .api.callbacks import Completion as Completion
 from .options import SimGridOptions as SimGridOptions
 from .placement import Placement as Placement
 from .platform_changes import Change as Change

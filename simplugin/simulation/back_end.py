@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dis
 import gc
+import math
 import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Protocol
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from simplugin.errors import (
     ActorError,
+    CallbackError,
     NeverAwaitedError,
     PlatformError,
     SimpluginError,
@@ -26,11 +29,13 @@ from simplugin.errors import (
     SimulationError,
 )
 from simplugin.formats.config_options import GOVERNORS, option_refusal, refused_options
+from simplugin.near_names import near_names
 from simplugin.simulation import _driver
+from simplugin.simulation.api.callbacks import Callbacks, Completion
 from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
-from simplugin.simulation.trace import Trace
+from simplugin.simulation.trace import KINDS, STATES, Trace
 
 # SimGrid's options that are recorded with each result; type: s str, d float, b bool.
 _OPTIONS_IN_FORCE = {
@@ -115,6 +120,9 @@ class BackEnd(Protocol):
     def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
         """Have what actors log from this level on written: `write(level, message)`."""
 
+    def call_back(self, callbacks: Callbacks) -> None:
+        """Let SimGrid call a user's functions; once the platform is loaded."""
+
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""
 
@@ -174,6 +182,11 @@ def actor_error(
     inside : traceback or None
         The part of its traceback that is the actor's own.
     """
+    return ActorError(actor, host, date, *_described(error, inside))
+
+
+def _described(error: BaseException, inside: TracebackType | None) -> tuple[str, str]:
+    """Return a line about an exception, and its traceback with the user's frames only."""
     whole = traceback.TracebackException(type(error), error, inside)
     text = "".join(whole.format())
     summary = traceback.format_exception_only(error)[-1].strip()
@@ -191,7 +204,7 @@ def actor_error(
         last = whole.stack[-1]
         summary = f"{last.filename}:{last.lineno}: {_NO_ASYNCIO} ({summary})"
         text = ""
-    return ActorError(actor, host, date, summary, text)
+    return summary, text
 
 
 _FOREIGN = "not simplugin's"
@@ -302,6 +315,157 @@ def _line_of(platform: str, text: str) -> int | None:
     lines = Path(platform).read_text(errors="replace").splitlines()
     quoted = (f'"{text}"', f"'{text}'")
     return next((i for i, line in enumerate(lines, 1) if any(q in line for q in quoted)), None)
+
+
+# ---- callbacks ------------------------------------------------------------------------------
+
+
+class CalledBack:
+    """A user's callbacks as functions that raise nothing: an error ends the simulation.
+
+    Parameters
+    ----------
+    callbacks : Callbacks
+        The user's.
+    stop : callable
+        Ends the simulation with an error.
+    clock : callable
+        Returns the simulated date [s].
+
+    Attributes
+    ----------
+    bandwidth_factor, latency_factor, on_host_state_change : callable or None
+        As in `Callbacks`.
+    on_activity_completion : callable or None
+        The same, called with actor, resource, position in `KINDS`, label, dates of start and end
+        [s], amount, and position in `STATES`.
+    """
+
+    def __init__(
+        self,
+        callbacks: Callbacks,
+        stop: Callable[[SimulationError], object],
+        clock: Callable[[], float],
+    ) -> None:
+        self._callbacks, self._stop, self._clock = callbacks, stop, clock
+        self.bandwidth_factor = self._factor("bandwidth_factor", callbacks.bandwidth_factor)
+        self.latency_factor = self._factor("latency_factor", callbacks.latency_factor)
+        self.on_host_state_change = self._monitor(
+            "on_host_state_change", callbacks.on_host_state_change, lambda *given: given
+        )
+        self.on_activity_completion = self._monitor(
+            "on_activity_completion", callbacks.on_activity_completion, _completion
+        )
+
+    def sharing(
+        self, hosts: Collection[str], links: Collection[str]
+    ) -> Iterator[tuple[str, bool, Callable[[float, int], float]]]:
+        """Give each name, whether it is a host's, and the function of its capacity."""
+        for kind, known in (("host", hosts), ("link", links)):
+            functions = getattr(self._callbacks, f"{kind}_sharing")
+            for name, function in functions.items():
+                if name not in known:
+                    near = " or ".join(map(repr, near_names(name, known)))
+                    meant = f"; did you mean {near}?" if near else ""
+                    raise SimulationError(
+                        f"{kind}_sharing: the platform has no {kind} {name!r}{meant}"
+                    )
+                call = self._asked(f"{kind}_sharing[{name!r}]", function, lambda *given: given[0])
+                yield name, kind == "host", call
+
+    def _factor(
+        self, name: str, function: Callable[..., float] | None
+    ) -> Callable[..., float] | None:
+        """Return a function that gives a factor, None if there is none."""
+        return None if function is None else self._asked(name, function, lambda *_: 1.0)
+
+    def _asked(
+        self, name: str, function: Callable[..., float], otherwise: Callable[..., float]
+    ) -> Callable[..., float]:
+        """Return a function that gives a number, and another one after an error."""
+        positive = name == "bandwidth_factor"
+
+        def ask(*given: Any) -> float:
+            answer = self._called(name, function, given)
+            value = float(answer) if isinstance(answer, Real) else math.nan
+            if math.isfinite(value) and value >= 0 and (value > 0 or not positive):
+                return value
+            if answer is not _FAILED:
+                bound = "above 0" if positive else "of 0 or more"
+                wrong = f"it returned {answer!r}; return a finite number {bound}"
+                self._stop(CallbackError(name, self._clock(), wrong, ""))
+            return otherwise(*given)
+
+        return ask
+
+    def _monitor(
+        self, name: str, function: Callable[..., object] | None, form: Callable[..., Any]
+    ) -> Callable[..., object] | None:
+        """Return a function that hears what `form` makes of its arguments."""
+        if function is None:
+            return None
+        return lambda *given: self._called(name, function, form(*given))
+
+    def _called(self, name: str, function: Callable[..., object], given: tuple[Any, ...]) -> object:
+        """Return what a callback returns, `_FAILED` if it raises."""
+        try:
+            return function(*given)
+        except BaseException as error:
+            inside = error.__traceback__ and error.__traceback__.tb_next
+            failed = CallbackError(name, self._clock(), *_described(error, inside))
+            failed.__cause__ = error
+            self._stop(failed)
+            return _FAILED
+
+
+_FAILED = object()
+
+
+def _completion(
+    actor: str,
+    resource: str,
+    kind: int,
+    label: str | None,
+    start: float,
+    end: float,
+    amount: float,
+    state: int,
+) -> tuple[Completion]:
+    """Return the argument of a monitor of activities."""
+    row = Completion(actor, resource, KINDS[kind], label, start, end, amount, STATES[state])
+    return (row,)
+
+
+def require_models_of(callbacks: Callbacks) -> None:
+    """Raise unless SimGrid's models, which are loaded, ask the callbacks that are given.
+
+    Raises
+    ------
+    SimulationError
+        They would not; the message names the option.
+    """
+    factors = [name for name in ("bandwidth_factor", "latency_factor") if getattr(callbacks, name)]
+    for name in factors:
+        option = f"network/{name.replace('_', '-')}"
+        if not _driver.is_default(option):
+            raise SimulationError(f"{name} replaces SimGrid's {option}; leave one of them out")
+    hosts, links = list(callbacks.host_sharing), list(callbacks.link_sharing)
+    for option, refused, asked in (
+        ("host/model", "ptask_L07", [*factors, *hosts, *links]),
+        ("network/model", "Constant", [*factors, *links]),
+        ("network/solver", "fairbottleneck", links),
+        ("cpu/solver", "fairbottleneck", hosts),
+        ("cpu/optim", "TI", hosts),
+    ):
+        value = _driver.option(option, "s")
+        if value == refused and asked:
+            raise SimulationError(
+                f"{option} {value} asks no callback for {', '.join(asked)}; choose another model"
+            )
+    if factors and _driver.option("tracing", "b"):
+        raise SimulationError(
+            f"SimGrid's tracing does not know {factors[0]}; leave one of them out"
+        )
 
 
 # ---- what is never awaited ------------------------------------------------------------------

@@ -41,9 +41,10 @@ from simplugin.simulation.protocol import (
     write_outcome,
 )
 from simplugin.simulation.surroundings import adopt, forbid_simulations
-from simplugin.simulation.travel import pack_error, pack_returned, unpack_actors
+from simplugin.simulation.travel import pack_error, pack_returned, unpack_functions
 
 if TYPE_CHECKING:
+    from simplugin.simulation.api.callbacks import Callbacks
     from simplugin.simulation.back_end import BackEnd, Collected
     from simplugin.simulation.coroutines import CoroutinesBackEnd
 
@@ -99,11 +100,11 @@ def run(file: int, news: socket.socket) -> None:
     modules: list[tuple[str, str, int]] = []
     try:
         _adopt(settings)
-        actors = _arrive(packed_actors, modules)
+        actors, callbacks = _arrive(packed_actors, modules)
         if settings.locates:
             sys.set_coroutine_origin_tracking_depth(1)
             sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
-        kind, body = RESULT, simulate(settings, actors, _Caller(settings, file, news))
+        kind, body = RESULT, simulate(settings, actors, callbacks, _Caller(settings, file, news))
     except BaseException as error:
         _kept.append(error)
         _lift_memory_limit()
@@ -225,14 +226,16 @@ def _address_space() -> int:
     return pages * resource.getpagesize()
 
 
-def _arrive(packed_actors: bytes, modules: list[tuple[str, str, int]]) -> list[ActorJob]:
-    """Unpickle the actors, and add to `modules` those that the server ought to load."""
+def _arrive(
+    packed: bytes, modules: list[tuple[str, str, int]]
+) -> tuple[list[ActorJob], Callbacks | None]:
+    """Unpickle actors and callbacks, and add to `modules` those that the server ought to load."""
     # Not the names: to look at them all would copy the memory shared with the server.
     known = len(sys.modules)
     started = time.perf_counter()
     forbid_simulations("a module asks for a simulation while it is imported by a simulation")
     try:
-        actors = unpack_actors(packed_actors)
+        functions = unpack_functions(packed)
     except SimulationError:
         raise
     except Exception as error:
@@ -245,7 +248,7 @@ def _arrive(packed_actors: bytes, modules: list[tuple[str, str, int]]) -> list[A
     alone = len(os.listdir("/proc/self/task")) == 1 and not children(os.getpid())
     if alone and time.perf_counter() - started > _WORTH_WARMING:
         modules += _files_of(list(sys.modules)[known:])
-    return actors
+    return functions
 
 
 def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
@@ -261,7 +264,9 @@ def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
     return found
 
 
-def simulate(settings: Settings, actors: Sequence[ActorJob], owner: Owner) -> bytes:
+def simulate(
+    settings: Settings, actors: Sequence[ActorJob], callbacks: Callbacks | None, owner: Owner
+) -> bytes:
     """Run the simulation in this process, return the body of the result."""
     global _has_simulated
     if _has_simulated:
@@ -284,6 +289,8 @@ def simulate(settings: Settings, actors: Sequence[ActorJob], owner: Owner) -> by
     _load(back_end, settings.platform)
     if settings.energy:
         _require_wattages(back_end, settings.platform)
+    if callbacks is not None:
+        back_end.call_back(callbacks)
     owner.loaded()
     for actor in actors:
         _place(back_end, actor)

@@ -9,7 +9,9 @@ from typing import Any, TypeAlias
 
 from simplugin.errors import BlockedActor, DeadlockError
 from simplugin.simulation import _driver
+from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import (
+    CalledBack,
     Collected,
     Watch,
     actor_error,
@@ -19,6 +21,7 @@ from simplugin.simulation.back_end import (
     options_in_force,
     plugin_figures,
     prepare_plugins,
+    require_models_of,
 )
 from simplugin.simulation.failures import full_trace_error
 from simplugin.simulation.logs import Speaker
@@ -77,6 +80,19 @@ class CoroutinesBackEnd:
     def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
         """Have what actors log from this level on written: `write(level, message)`."""
         _driver.log_with(level, write)
+
+    def call_back(self, callbacks: Callbacks) -> None:
+        """Let SimGrid call a user's functions; once the platform is loaded."""
+        require_models_of(callbacks)
+        called = CalledBack(callbacks, _driver.stop, _driver.clock)
+        raw = _driver.collect()
+        for name, is_host, function in called.sharing(raw["host_names"], raw["link_names"]):
+            _driver.share(name, is_host, function)
+        _driver.set_factors(called.bandwidth_factor, called.latency_factor)
+        if called.on_host_state_change is not None:
+            _driver.monitor_hosts(called.on_host_state_change)
+        if called.on_activity_completion is not None:
+            _driver.monitor_activities(called.on_activity_completion)
 
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""

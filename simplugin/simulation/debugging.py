@@ -10,14 +10,19 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from simplugin.errors import SetupError
 from simplugin.simulation.protocol import ActorJob, Settings
+
+if TYPE_CHECKING:
+    from simplugin.simulation.api.callbacks import Callbacks
 
 
 def simulate_here(
     settings: Settings,
     actors: Sequence[ActorJob],
+    callbacks: Callbacks | None,
     progress: Callable[[float, int], None] | None,
 ) -> bytes:
     """Simulate in this process and return the body of the result.
@@ -55,7 +60,7 @@ def simulate_here(
         child.seed(settings.seed)
         sys.set_coroutine_origin_tracking_depth(1)  # names the line of what is never awaited
         try:
-            return child.simulate(replace(settings, arguments=arguments), actors, owner)
+            return child.simulate(replace(settings, arguments=arguments), actors, callbacks, owner)
         except Exception as error:
             known = child.known_error(error)
             inside = known.__cause__ and known.__cause__.__traceback__

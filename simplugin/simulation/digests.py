@@ -13,12 +13,15 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simplugin.errors import PlatformError, SimpluginError
 from simplugin.simulation.protocol import ActorJob
+
+if TYPE_CHECKING:
+    from simplugin.simulation.api.callbacks import Callbacks
 
 # What `repr` writes to the last bit.
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes})
@@ -163,12 +166,15 @@ def platform_hash(platform: str) -> str:
 
 
 def content_hash(
-    platform_sha256: str, actors: Sequence[ActorJob], choices: dict[str, Any]
+    platform_sha256: str,
+    actors: Sequence[ActorJob],
+    callbacks: Callbacks | None,
+    choices: dict[str, Any],
 ) -> str | None:
     """Return the SHA-256 of everything that determines the outcome.
 
     Functions count by their byte code, defaults and closures, not by what they call. None if a
-    function or an argument has no canonical bytes.
+    function, callback or argument has no canonical bytes.
     """
     total = sha256(repr((platform_sha256, sorted(choices.items()))).encode())
     functions: dict[int, str] = {}
@@ -177,6 +183,8 @@ def content_hash(
             if id(each.function) not in functions:
                 functions[id(each.function)] = digest(each.function)
             total.update(_actor_text(each, functions[id(each.function)]).encode())
+        if callbacks is not None:
+            total.update(digest(callbacks).encode())
     except (SimpluginError, RecursionError):
         return None
     return total.hexdigest()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from simplugin.errors import NeverAwaitedError, PlatformError, SimpluginError, SimulationError
 from simplugin.inputs.scratch import scratch_directory
+from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.logs import Level, check_level
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import placements
@@ -54,6 +55,7 @@ def simulate(
     energy: bool = False,
     seed: int = 0,
     progress: Callable[[float, int], None] | None = None,
+    callbacks: Callbacks | None = None,
     log: Level = "info",
     prefix_prints: bool = False,
     debug: bool = False,
@@ -95,6 +97,8 @@ def simulate(
         Seed of the actors' random numbers, 0 or more.
     progress : callable, optional
         Called now and then with the simulated date and the number of actors alive.
+    callbacks : Callbacks, optional
+        Functions that decide shares and factors, or hear what happens.
     log : {"debug", "info", "warning", "error"}
         The least level of ``me.log`` that is written to standard error.
     prefix_prints : bool
@@ -117,6 +121,8 @@ def simulate(
         An actor has an unknown host or function.
     ActorError
         An actor raised; the original exception is the ``__cause__``.
+    CallbackError
+        A callback raised, or returned no valid number.
     NeverAwaitedError
         An actor called an operation or a coroutine function without `await`; names the line.
     DeadlockError
@@ -126,7 +132,7 @@ def simulate(
     CrashError
         The simulation's process died: a crash, or out of memory.
     SimulationError
-        Base of the last six; also for a trace that outgrows its limit, and for arguments or
+        Base of the last seven; also for a trace that outgrows its limit, and for arguments or
         returned values that cannot be pickled.
     SetupError
         SimGrid is missing.
@@ -145,6 +151,7 @@ def simulate(
         energy=energy,
         seed=seed,
         progress=progress,
+        callbacks=callbacks,
         log=log,
         prefix_prints=prefix_prints,
         debug=debug,
@@ -168,6 +175,7 @@ def prepared(
     energy: bool = False,
     seed: int = 0,
     progress: Callable[[float, int], None] | None = None,
+    callbacks: Callbacks | None = None,
     log: str = "info",
     prefix_prints: bool = False,
     debug: bool = False,
@@ -181,6 +189,8 @@ def prepared(
     chosen = SimGridOptions() if options is None else options
     if not isinstance(chosen, SimGridOptions):
         raise SimpluginError(f"options is {options!r}; give SimGridOptions")
+    if callbacks is not None and not isinstance(callbacks, Callbacks):
+        raise SimpluginError(f"callbacks is {callbacks!r}; give Callbacks")
     _check_limits(until, wall_limit, seed, memory_limit=memory_limit, trace_limit=trace_limit)
     check_level(log)
     refused = {"wall_limit": wall_limit, "memory_limit": memory_limit}
@@ -216,10 +226,10 @@ def prepared(
         }
         platform_sha256 = digests.platform_hash(file)
         content = digests.content_hash(
-            platform_sha256, jobs, choices | {"arguments": chosen.arguments()}
+            platform_sha256, jobs, callbacks, choices | {"arguments": chosen.arguments()}
         )
         hashes = {"platform_sha256": platform_sha256, "content_sha256": content}
-        yield Job(settings, jobs, wall_limit, progress, choices | hashes)
+        yield Job(settings, jobs, callbacks, wall_limit, progress, choices | hashes)
 
 
 @dataclass(frozen=True)
@@ -228,7 +238,7 @@ class Job:
 
     Attributes
     ----------
-    settings, actors
+    settings, actors, callbacks
         All that the simulation's process needs.
     wall_limit, progress
         As in `simulate`.
@@ -238,6 +248,7 @@ class Job:
 
     settings: Settings
     actors: Sequence[ActorJob]
+    callbacks: Callbacks | None
     wall_limit: float | None
     progress: Callable[[float, int], None] | None
     provenance: dict[str, Any]
@@ -252,14 +263,14 @@ class Job:
         """Simulate in this process."""
         from simplugin.simulation.debugging import simulate_here
 
-        return self.result(simulate_here(self.settings, self.actors, self.progress))
+        return self.result(simulate_here(self.settings, self.actors, self.callbacks, self.progress))
 
     def supervision(self) -> Supervision:
         """Return the supervision of its process, which has not started yet."""
         from simplugin.simulation.servers import Supervision
-        from simplugin.simulation.travel import pack_actors
+        from simplugin.simulation.travel import pack_functions
 
-        packed = pack_actors(self.actors)
+        packed = pack_functions(self.actors, self.callbacks)
         return Supervision(self.settings, packed, self.wall_limit, self.progress)
 
     @contextlib.contextmanager

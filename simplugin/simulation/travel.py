@@ -14,13 +14,16 @@ import threading
 import traceback
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle  # type: ignore[import-untyped]
 
 from simplugin.errors import SimpluginError, SimulationError
 from simplugin.inputs.references import find_spec
 from simplugin.simulation.protocol import ActorJob
+
+if TYPE_CHECKING:
+    from simplugin.simulation.api.callbacks import Callbacks
 
 # cloudpickle keeps the modules to be sent whole in one list for the whole process.
 _sending = threading.Lock()
@@ -75,8 +78,8 @@ def pack(value: object) -> bytes:
     return file.getvalue()
 
 
-def pack_actors(actors: Sequence[ActorJob]) -> bytes:
-    """Pickle the actors of a simulation.
+def pack_functions(actors: Sequence[ActorJob], callbacks: Callbacks | None) -> bytes:
+    """Pickle the actors and callbacks of a simulation, which may share objects.
 
     Raises
     ------
@@ -85,15 +88,16 @@ def pack_actors(actors: Sequence[ActorJob]) -> bytes:
     """
     try:
         # Plain tuples: the class of each would be looked up one by one.
-        return pack([tuple(actor) for actor in actors])
+        return pack(([tuple(actor) for actor in actors], callbacks))
     except Exception as error:
-        culprit = _culprit(actors)
+        culprit = _culprit(actors) if _travels(callbacks) else "a callback"
         raise SimulationError(f"{culprit} cannot be sent to the simulation: {error}") from error
 
 
-def unpack_actors(data: bytes) -> list[ActorJob]:
-    """Undo `pack_actors`."""
-    return [ActorJob._make(actor) for actor in pickle.loads(data)]
+def unpack_functions(data: bytes) -> tuple[list[ActorJob], Callbacks | None]:
+    """Undo `pack_functions`."""
+    actors, callbacks = pickle.loads(data)
+    return [ActorJob._make(actor) for actor in actors], callbacks
 
 
 def _culprit(actors: Sequence[ActorJob]) -> str:

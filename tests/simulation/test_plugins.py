@@ -38,8 +38,10 @@ WIRELESS = """
     <host id="ada" speed="1Gf"><prop id="wifi_rate" value="0"/></host>
     <host id="bob" speed="1Gf"><prop id="wifi_rate" value="0"/></host>
     <router id="router"/>
-    <link id="air" bandwidth="1MBps" latency="0" sharing_policy="WIFI"/>
+    <link id="air" bandwidth="1MBps" latency="0" sharing_policy="WIFI">{}</link>
 """
+# Idle, sending, receiving and asleep [W], without beacons: as in SimGrid's example energy-wifi.
+WIFI_WATTS = '<prop id="wifi_watt_values" value="0:1:1:0"/><prop id="control_duration" value="0"/>'
 # A value other than the default of each option that is honoured.
 EXAMPLES = """
 cmonkey/host=1 cmonkey/link=0 cmonkey/time=3.5
@@ -259,8 +261,8 @@ def test_loads(back_end: Any, tmp_path: Path) -> None:
     assert (links["least_load"][at], links["most_load"][at]) == (0.0, 1e6)
 
 
-def wireless(directory: Path, actors: Any, back_end: Any) -> Result:
-    (directory / "wireless.xml").write_text(zone_xml(WIRELESS, routing="Wifi"))
+def wireless(directory: Path, actors: Any, back_end: Any, watts: str = "") -> Result:
+    (directory / "wireless.xml").write_text(zone_xml(WIRELESS.format(watts), routing="Wifi"))
     options = SimGridOptions.linear(extra={"plugin": "link_energy_wifi"})
     return simulate(directory / "wireless.xml", actors, back_end=back_end, options=options)
 
@@ -274,9 +276,11 @@ def test_wifi_energy_of_transfers(tmp_path: Path) -> None:
         await me.mailbox("box").get()
 
     actors = [("ada", send), ("bob", receive)]
-    outcomes = [figures(wireless(tmp_path, actors, back_end)) for back_end in BACK_ENDS]
-    assert list(differences(*outcomes)) == []
-    assert outcomes[0][-1]["link_energy_wifi"]["energy"][0] > 0
+    results = [wireless(tmp_path, actors, back_end, WIFI_WATTS) for back_end in BACK_ENDS]
+    assert list(differences(*map(figures, results))) == []
+    # Each byte takes the air twice; one host sends, and both listen.
+    energy = results[0].plugins["link_energy_wifi"]["energy"]
+    assert energy[results[0].links.name.index("air")] == pytest.approx(2 * 3.0 * (1 + 2), abs=1e-6)
 
 
 @pytest.mark.parametrize("back_end", BACK_ENDS)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Generator
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from simplugin.simulation.api.platform import Host
 
 
 class Activity(Protocol):
@@ -24,6 +27,20 @@ class Activity(Protocol):
     @property
     def remaining(self) -> float:
         """Work left [flop or byte]; of a parallel task, the fraction left."""
+
+    @property
+    def host(self) -> Host | None:
+        """Where an execution runs; a running one moves if it is set. None for others."""
+
+    @host.setter
+    def host(self, value: Host | str) -> None: ...
+
+    @property
+    def priority(self) -> float:
+        """Share of its host relative to others' of an execution; may be set while it runs."""
+
+    @priority.setter
+    def priority(self, value: float) -> None: ...
 
     @property
     def start_time(self) -> float | None:

@@ -77,6 +77,7 @@ class Actor(Protocol):
         host: Host | str | None = None,
         priority: float = 1.0,
         bound: float | None = None,
+        threads: int = 1,
         label: str | None = None,
     ) -> Awaitable[None]:
         """Compute.
@@ -84,13 +85,16 @@ class Actor(Protocol):
         Parameters
         ----------
         flops : float
-            How much [flop], on one core.
+            How much [flop], on one core; of several threads, each.
         host : Host or str, optional
             Where; this actor's own host without.
         priority : float
             Share of the host relative to the others'.
         bound : float, optional
             Largest speed [flop/s].
+        threads : int
+            Number of threads, each of which computes `flops` on a core of its own; they progress
+            together, and share the cores if there are fewer.
         label : str, optional
             Label in the trace.
 
@@ -107,6 +111,7 @@ class Actor(Protocol):
         host: Host | str | None = None,
         priority: float = 1.0,
         bound: float | None = None,
+        threads: int = 1,
         label: str | None = None,
     ) -> Activity:
         """Start to compute; the parameters are those of `execute`."""

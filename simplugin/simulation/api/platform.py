@@ -18,7 +18,26 @@ class Resource(Protocol):
 
     @property
     def load(self) -> float:
-        """Speed [flop/s] or bandwidth [byte/s] in use."""
+        """Speed [flop/s] or bandwidth [byte/s] in use; of a Wi-Fi link, the part of its time.
+
+        Raises
+        ------
+        SimpluginError
+            The hosts' model is cpu/optim:TI, which does not know it.
+        """
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Figures of SimGrid's plug-in host_load or link_load so far, as in `Result.plugins`.
+
+        Raises
+        ------
+        SimpluginError
+            The plug-in is not loaded, or does not know this link.
+        """
+
+    def reset_figures(self) -> None:
+        """Let them count from now on."""
 
     @property
     def is_on(self) -> bool:

@@ -93,6 +93,24 @@ class Activity:
         """Work left [flop or byte]."""
         return 0.0 if self.over else self._remaining()
 
+    @property
+    def host(self) -> Any:
+        """Where an execution runs, None for others."""
+        return None
+
+    @host.setter
+    def host(self, _: Any) -> None:
+        raise self.unchangeable("host")
+
+    @property
+    def priority(self) -> float:
+        """Share of an execution."""
+        return 1.0
+
+    @priority.setter
+    def priority(self, _: float) -> None:
+        raise self.unchangeable("priority")
+
     def __await__(self) -> Generator[Blocking[Any], Any, Any]:
         if not self.over:
             return (yield from self.wait().__await__())
@@ -151,6 +169,12 @@ class Activity:
         if self.start_time is None:
             self.start_time = self.world.now
         self.owner.activities.append(self)
+
+    def unchangeable(self, what: str) -> ValueError:
+        """Return the error for anything but an execution that is not over."""
+        return ValueError(
+            f"only an execution that is not over can change its {what}, not {self.describe()}"
+        )
 
     def outcome(self) -> Any:
         """Return the result of an activity that is over, or raise the reason of its end."""

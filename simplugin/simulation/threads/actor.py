@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -91,6 +92,7 @@ class Actor(ActorRecord):
         host: Host | str | None = None,
         priority: float = 1.0,
         bound: float | None = None,
+        threads: int = 1,
         label: str | None = None,
     ) -> work.Work:
         """Compute some flops."""
@@ -100,6 +102,10 @@ class Actor(ActorRecord):
         if bound is not None:
             positive(bound, "bound")
             raise work.unbound("bound of an execution")
+        if operator.index(threads) < 1:
+            raise ValueError(f"threads must be >= 1, not {threads}")
+        if threads > 1:
+            raise work.unbound("thread count of an execution")
         return work.Execution(me, flops, place, share, label)
 
     execute, exec_async = work.both(_execution)
@@ -326,17 +332,12 @@ class Actor(ActorRecord):
         ]
         for execution in executions:
             execution.migrate(place)
-            if execution.native is not None:
-                # Not only moved with its actor, it does not fail with the host that it has left.
-                self.world.call(setattr, execution.native, "host", place.native)
         followers = [each.watcher for each in self.activities] + [self.life.killer]
         for native in [self.native, *(each for each in followers if each is not None)]:
             self.world.call(setattr, native, "host", place.native)
         self.host = place
         for execution in executions:
-            if execution.is_suspended:  # SimGrid starts it again
-                execution.resume()
-                execution.suspend()
+            execution.settle_suspension()
 
     def log(self, message: object, level: Level = "info") -> None:
         """Write a line with host, actor and date."""

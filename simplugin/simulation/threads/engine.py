@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from simplugin.errors import SimulationError
 from simplugin.simulation import _driver
+from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import (
+    CalledBack,
     Collected,
     off_times,
     options_in_force,
     plugin_figures,
     prepare_plugins,
+    require_models_of,
 )
 from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
@@ -69,6 +74,38 @@ class ThreadsBackEnd:
     def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
         """Have what actors log from this level on written: `write(level, message)`."""
         self._world.log_level, self._world.write_log = level, write
+
+    def call_back(self, callbacks: Callbacks) -> None:
+        """Let SimGrid call a user's functions; once the platform is loaded."""
+        require_models_of(callbacks)
+        world = self._world
+        called = CalledBack(callbacks, world.stop, lambda: world.now)
+        for name, is_host, function in called.sharing(world.hosts, world.links):
+            if not is_host and world.links[name].sharing_policy == "WIFI":
+                raise SimulationError(f"SimGrid shares the Wi-Fi link {name!r} by rules of its own")
+            native = (world.hosts if is_host else world.links)[name].native
+            native.set_sharing_policy(type(native).SharingPolicy.NONLINEAR, function)
+        # The bindings have no factors, and hear of no host.
+        _driver.set_factors(
+            self._with_own(called.bandwidth_factor), self._with_own(called.latency_factor)
+        )
+        if called.on_host_state_change is not None:
+            _driver.monitor_hosts(called.on_host_state_change)
+        if heard := called.on_activity_completion:
+            self._record.monitor = lambda pid, *row: heard(world.actors[pid - 1].name, *row)
+
+    def _with_own(self, factor: Callable[..., float] | None) -> Callable[..., float] | None:
+        """Return a function that gives a factor hosts and links of this back end."""
+        if factor is None:
+            return None
+        world = self._world
+
+        def ask(size: float, source: Any, destination: Any, links: list[Any], *more: Any) -> float:
+            # Loopbacks are not in the platform's list.
+            own = [world.links.get(link.name, link) for link in links]
+            return factor(size, world.hosts[source.name], world.hosts[destination.name], own, *more)
+
+        return ask
 
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""

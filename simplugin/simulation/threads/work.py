@@ -49,11 +49,6 @@ class _Resource:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
 
-    @property
-    def load(self) -> float:
-        """Speed [flop/s] or bandwidth [byte/s] in use."""
-        return float(self.native.load)
-
     def turn_on(self) -> None:
         """Turn it on; the restartable actors of a host start again."""
         self._world.call(self.native.turn_on)
@@ -67,6 +62,21 @@ class _Resource:
 
 class Host(_Resource):
     """A host; see :class:`simplugin.simulation.api.Host`."""
+
+    @property
+    def load(self) -> float:
+        """Speed in use [flop/s]."""
+        _driver.require_load()
+        return float(self.native.load)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What the plug-in host_load has measured."""
+        return _driver.host_figures(self.name)
+
+    def reset_figures(self) -> None:
+        """Let the plug-in host_load begin anew."""
+        _driver.reset_host_figures(self.name)
 
     @property
     def speed(self) -> float:
@@ -146,6 +156,20 @@ class Host(_Resource):
 
 class Link(_Resource):
     """A link; see :class:`simplugin.simulation.api.Link`."""
+
+    @property
+    def load(self) -> float:
+        """Bandwidth in use [byte/s]."""
+        return float(self.native.load)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What the plug-in link_load has measured."""
+        return _driver.link_figures(self.name)
+
+    def reset_figures(self) -> None:
+        """Let the plug-in link_load begin anew."""
+        _driver.reset_link_figures(self.name)
 
     @property
     def bandwidth(self) -> float:
@@ -309,9 +333,33 @@ class Execution(Work):
         self, owner: ActorRecord, flops: float, host: Host, priority: float, label: str | None
     ) -> None:
         super().__init__(owner, label, a_number(flops, "flops"))
-        self.host = host
-        self.priority = priority
+        self._host = host
+        self._priority = priority
         self._here_since = 0.0
+
+    @property
+    def host(self) -> Host:
+        """Where it runs."""
+        return self._host
+
+    @host.setter
+    def host(self, value: Host | str) -> None:
+        if self.test():
+            raise self.unchangeable("host")
+        self.migrate(host_of(self.world, value))
+        self.settle_suspension()
+
+    @property
+    def priority(self) -> float:
+        """Its share of the host."""
+        return self._priority
+
+    @priority.setter
+    def priority(self, value: float) -> None:
+        if self.test():
+            raise self.unchangeable("priority")
+        positive(value, "priority")
+        raise unbound("change of the priority of an execution")
 
     def blocking(self) -> Blocking[None]:
         """Return an operation that starts when awaited."""
@@ -358,11 +406,20 @@ class Execution(Work):
         return self.owner.native if self.native is None else self.native
 
     def migrate(self, host: Host) -> None:
-        """Take note that it goes on elsewhere: the rest is the new host's."""
+        """Let it go on elsewhere: the rest is the new host's."""
         left = self._remaining()
         now = self.world.now
         self.world.record.computed(self.host.name, self._here_since, now, self.amount - left)
-        self.host, self.amount, self._here_since = host, left, now
+        self._host, self.amount, self._here_since = host, left, now
+        if self.native is not None:
+            # Not only moved with its actor, it does not fail with the host that it has left.
+            self.world.call(setattr, self.native, "host", host.native)
+
+    def settle_suspension(self) -> None:
+        """Suspend it again if it was: SimGrid starts it on the new host."""
+        if self.is_suspended:
+            self.resume()
+            self.suspend()
 
     def _account(self, amount: float) -> None:
         """Record what was computed."""

@@ -56,10 +56,13 @@ class Record:
     ----------
     is_full : bool
         True if the trace has outgrown its limit.
+    monitor : callable or None
+        Called with each row; kind and state are positions in `KINDS` and `_STATES`.
     """
 
     def __init__(self, trace_limit: int) -> None:
         self.is_full = False
+        self.monitor: Callable[..., object] | None = None
         # Below 0 no row is kept.
         self._left = trace_limit or -1
         self._columns = {name: array(np.dtype(each).char) for name, each in Trace.dtypes.items()}
@@ -99,6 +102,9 @@ class Record:
         state : str
             FINISHED, FAILED or CANCELED.
         """
+        kind_code, state_code = KINDS.index(kind), _STATES.index(state)
+        if self.monitor is not None:
+            self.monitor(actor, resource, kind_code, label, start, end, amount, state_code)
         if self._left < 0:
             return
         try:
@@ -106,8 +112,8 @@ class Record:
                 "actor_code": actor - 1,
                 "resource_code": self._code(self._resources, resource),
                 "label_code": self._code(self._labels, label),
-                "kind_code": KINDS.index(kind),
-                "state_code": _STATES.index(state),
+                "kind_code": kind_code,
+                "state_code": state_code,
                 "start": start,
                 "end": end,
                 "amount": amount,

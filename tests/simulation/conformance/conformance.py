@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +14,12 @@ from worlds import PLAIN
 from simplugin.errors import (
     ActivityError,
     ActorError,
+    CallbackError,
     DeadlockError,
     SimulatedTimeLimitError,
     SimulationError,
 )
-from simplugin.simulation import Placement, SimGridOptions, simulate
+from simplugin.simulation import Callbacks, Placement, SimGridOptions, simulate
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Scenario:
         The energy that each host must have used at the end [J]; not measured if None.
     until : float, optional
         Limit of simulated time [s].
+    callbacks : Callbacks, optional
+        Functions of the user's.
     only : str
         The reason why the official bindings cannot run it; empty if they can.
     """
@@ -55,6 +59,7 @@ class Scenario:
     options: SimGridOptions = field(default_factory=SimGridOptions.linear)
     energy: list[float] | None = None
     until: float | None = None
+    callbacks: Callbacks | None = None
     only: str = ""
 
 
@@ -161,6 +166,7 @@ def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
             back_end=back_end,
             until=scenario.until,
             energy=scenario.energy is not None,
+            callbacks=scenario.callbacks,
             seed=42,
             wall_limit=20,
         )
@@ -200,6 +206,11 @@ def _wrong(error: SimulationError) -> dict[str, Any]:
             (each.name, each.host, each.since, Path(each.where.partition(":")[0]).name)
             for each in error.blocked
         ]
+    if isinstance(error, CallbackError):
+        files = re.findall(r'File "(.*?)"', error.callback_traceback)
+        wrong["callback"] = error.callback.partition("[")[0]
+        wrong["cause"] = repr(error.__cause__)
+        wrong["frames"] = [Path(file).name for file in files]
     if isinstance(error, ActorError):
         wrong["actor"] = (error.actor, error.host)
         wrong["cause"] = repr(error.__cause__)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from conformance import ada, alone, cyd, scenario, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, BOB, CYD, CYD_CORES
+from xml_zones import zone_xml
 
 from simplugin.simulation import SimGridOptions
 
+WEIGHTED = ((2.25e9, 1), (3e9, 3), (2.75e9, 1))  # flop and priority
 # Parallel tasks have their own model; without its TCP window the network is linear there too.
 PTASK = SimGridOptions(host_model="ptask_L07", tcp_gamma=0, crosstraffic=False)
 
@@ -50,11 +52,14 @@ scenario(
 )
 
 
-@alone([1e9 / (0.75 * ADA), 2e9 / ADA], only="no priority of asynchronous executions")
+# The third becomes urgent, too, after 2.5 s: three sevenths are its own then.
+@alone([6.0, 7.0, 8.0], only="no priority of asynchronous executions")
 async def execute_async_with_priorities(me: Any) -> list[float]:
-    plain, urgent = (me.exec_async(1e9, priority=priority) for priority in (1, 3))
-    await me.wait_all([plain, urgent])
-    return [urgent.finish_time, plain.finish_time]
+    plain, urgent, later = (me.exec_async(flops, priority=p) for flops, p in WEIGHTED)
+    await me.sleep_for(2.5)
+    later.priority = 3
+    await me.wait_all([plain, urgent, later])
+    return [urgent.finish_time, later.finish_time, plain.finish_time]
 
 
 # The bounded one uses a quarter of the host and leaves three to the other.
@@ -87,6 +92,69 @@ async def suspend_execution(me: Any) -> list[float]:
     task.resume()
     await task
     return [left, me.now]
+
+
+# The dates of SimGrid's example exec-threads; then one that is moved keeps its threads.
+@alone(
+    [10.0, 20.0, 35.0, 45.0, 57.5, 62.5, 80.0, 85.0, 95.0, [8e9, 98.5, 99.5]],
+    on=cyd,
+    platform=zone_xml(
+        '<host id="ada" speed="2Gf" core="2"/><host id="cyd" speed="100Mf" core="4"/>'
+    ),
+    only="no thread count",
+)
+async def execute_with_threads(me: Any) -> list[Any]:
+    dates = []
+
+    async def note(operation: Any) -> None:
+        await operation
+        dates.append(me.now)
+
+    for threads in (2, 4, 6):
+        await note(me.execute(1e9, threads=threads))
+    behind = me.exec_async(2.5e9)
+    await note(me.execute(1e9, threads=2))
+    await note(me.execute(1e9, threads=4))
+    await note(behind)
+    behind = me.exec_async(2e9, threads=4)
+    await me.sleep_for(5)
+    await note(me.execute(1e9))
+    await note(behind)
+    await note(me.wait_all([me.exec_async(1e9, threads=2) for _ in range(2)]))
+    moved = me.exec_async(4.2e9, threads=2)
+    await me.sleep_for(2)
+    moved.host = "ada"
+    moved.suspend()
+    moved.resume()
+    left, other = moved.remaining, me.exec_async(2e9, host="ada")
+    await moved
+    return [*dates, [left, other.finish_time, me.now]]
+
+
+# The dates of exec-remote: one goes on elsewhere, the next fails with its host.
+@alone(
+    [[1e9, 0.0], [0.0, 2e9], (None, 0.75), "ValueError", ("HostFailureException", 1.25)],
+    on=cyd,
+)
+async def move_an_execution(me: Any) -> list[Any]:
+    hosts = ada, bob = me.host_by_name("ada"), me.host_by_name("bob")
+    execution = me.exec_async(1e9, host=ada)
+    await me.sleep_for(0.5)
+    seen: list[Any] = [[host.load for host in hosts]]
+    execution.host = bob
+    await me.sleep_for(0.125)
+    seen.append([host.load for host in hosts])
+    seen.append(await tried(me, execution))
+    try:
+        execution.host = ada
+    except ValueError as error:
+        seen.append(type(error).__name__)
+    execution = me.exec_async(2e9, host=ada)
+    await me.sleep_for(0.25)
+    execution.host = bob
+    await me.sleep_for(0.25)
+    bob.turn_off()
+    return [*seen, await tried(me, execution)]
 
 
 # ---- parallel tasks -----------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 from conformance import ada, alone, bob, scenario
 from xml_zones import zone_xml
 
+from simplugin.errors import SimpluginError
 from simplugin.simulation import SimGridOptions
 
 IDLE, BUSY = 10.0, 100.0  # W
@@ -94,3 +95,65 @@ scenario(
     platform=LINK,
     energy=[0.0, 0.0],
 )
+
+
+# ---- load ---------------------------------------------------------------------------------------
+
+loaded = SimGridOptions.linear(extra={"plugin": "host_load,link_load"})
+THREE_SPEEDS = LINK.replace('id="ada" speed="1Gf"', 'id="ada" speed="100Mf,50Mf,20Mf" core="4"')
+
+
+# The figures of SimGrid's example plugin-host-load: of 4.8e9 flop that were possible, 2e8 are done.
+@alone(
+    [[0.0, 0.0], [2e8 / 4.8e9, 2e8], [3e8 / 5.2e9, 3e8], [0.0, 0.0], 20.0],
+    platform=THREE_SPEEDS,
+    options=loaded,
+)
+async def figures_of_a_host(me: Any) -> list[Any]:
+    host, seen = me.host, []
+
+    def look() -> None:
+        seen.append([host.figures[name] for name in ("average_load", "flops")])
+
+    await me.sleep_for(10.0)
+    look()
+    execution = me.exec_async(2e8)
+    await me.sleep_for(0.5)
+    host.pstate = 2
+    await execution
+    look()
+    host.pstate = 1
+    await me.execute(1e8)
+    look()
+    host.reset_figures()
+    look()
+    return [*seen, me.now]
+
+
+@alone(
+    [[1e6, 1e6, 5e5, 0.0, 1e6], [5e5, 1e6, 1e6, 1e6]],
+    platform=LINK,
+    options=loaded,
+)
+async def figures_of_a_link(me: Any) -> list[Any]:
+    link, names = me.link_by_name("ab"), ("bytes", "average_load", "least_load", "most_load")
+    await me.sleep_for(1.0)
+    transfer = me.sendto_async("ada", "bob", 2e6)
+    await me.sleep_for(1.0)
+    seen = [link.load, *(link.figures[name] for name in names)]
+    link.reset_figures()
+    await me.sleep_for(0.5)
+    again = [link.figures[name] for name in names]
+    await transfer
+    return [seen, again]
+
+
+@alone(["cpu/optim", "host_load"], options=SimGridOptions(cpu_optim="TI"), platform=WATTS)
+async def loads_that_are_unknown(me: Any) -> list[str]:
+    found = []
+    for name, word in (("load", "cpu/optim"), ("figures", "host_load")):
+        try:
+            getattr(me.host, name)
+        except SimpluginError as error:
+            found.append(word if word in str(error) else str(error))
+    return found

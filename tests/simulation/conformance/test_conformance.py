@@ -50,6 +50,7 @@ def test_the_same_step_by_step(scenario: Scenario, tmp_path: Path) -> None:
     choices: dict[str, Any] = {
         "options": scenario.options,
         "until": scenario.until,
+        "callbacks": scenario.callbacks,
         "wall_limit": 20,
     }
     choices["energy"] = scenario.energy is not None
