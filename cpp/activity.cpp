@@ -71,7 +71,7 @@ void recycle(Activity* activity)
 void own(Activity* activity)
 {
   Actor* owner = activity->owner;
-  if (owner == nullptr)
+  if (owner == nullptr || activity->detached)
     return;
   Ref<Activity>::share(activity).release(); // given up by disown()
   activity->owner_prev = nullptr;
@@ -187,6 +187,8 @@ void end_one(Activity* activity, State state, Failure failure)
       else
         notify(waiter.wait, activity);
   }
+  if (activity->plan != nullptr && state == State::FINISHED)
+    release_successors(activity);
 }
 
 /// Done so far: flop, byte, or the fraction of a parallel task.
@@ -276,9 +278,9 @@ void suspend_activity(Activity* activity)
 
 void resume_activity(Activity* activity)
 {
-  activity->suspended = false;
   if (activity->state != State::STARTED)
     return;
+  activity->suspended     = false;
   Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
   if (carrier->work == nullptr)
     return;

@@ -116,26 +116,29 @@ Ref<Activity> operation(PyObject* self, Kind kind, PyObject* const* args, Py_ssi
   return activity;
 }
 
-PyObject* started(Ref<Activity> activity)
-{
-  return activity && start(activity.get()) ? activity.give() : nullptr;
-}
-
 PyObject* read(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
-  return to_be_awaited(operation(self, Kind::READ, args, count, keywords));
-}
-PyObject* write(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
-{
-  return to_be_awaited(operation(self, Kind::WRITE, args, count, keywords));
+  return launch(operation(self, Kind::READ, args, count, keywords), Launch::WHEN_AWAITED);
 }
 PyObject* read_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
-  return started(operation(self, Kind::READ, args, count, keywords));
+  return launch(operation(self, Kind::READ, args, count, keywords), Launch::NOW);
+}
+PyObject* read_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return launch(operation(self, Kind::READ, args, count, keywords), Launch::LATER);
+}
+PyObject* write(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return launch(operation(self, Kind::WRITE, args, count, keywords), Launch::WHEN_AWAITED);
 }
 PyObject* write_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
-  return started(operation(self, Kind::WRITE, args, count, keywords));
+  return launch(operation(self, Kind::WRITE, args, count, keywords), Launch::NOW);
+}
+PyObject* write_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return launch(operation(self, Kind::WRITE, args, count, keywords), Launch::LATER);
 }
 
 PyObject* disk_repr(PyObject* self)
@@ -147,6 +150,8 @@ PyMethodDef disk_methods[] = {fast("read", read, "Read some bytes."),
                               fast("write", write, "Write some bytes."),
                               fast("read_async", read_async, "Start to read; gives the Activity."),
                               fast("write_async", write_async, "Start to write; gives the Activity."),
+                              fast("read_init", read_init, "A read that is to start later."),
+                              fast("write_init", write_init, "A write that is to start later."),
                               {"turn_on", turn_on, METH_NOARGS, "Turn it on."},
                               {"turn_off", turn_off, METH_NOARGS, "Turn it off: what it reads and writes fails."},
                               {nullptr, nullptr, 0, nullptr}};

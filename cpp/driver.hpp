@@ -51,7 +51,7 @@ enum class Kind : uint8_t {
   SUSPEND,
   YIELD
 };
-enum class State : uint8_t { INITED, STARTED, FINISHED, FAILED, CANCELED };
+enum class State : uint8_t { INITED, STARTING, STARTED, FINISHED, FAILED, CANCELED };
 enum class Failure : uint8_t { NONE, NETWORK, HOST, STORAGE, TIMEOUT, CANCEL, ROUTE };
 
 inline bool is_communication(Kind kind)
@@ -99,6 +99,12 @@ struct Parallel {
   std::vector<double> amounts; // flops of each host, then bytes between each two if there are any
 };
 
+/// Of an activity that does not start when it is created, and of those that it waits for.
+struct Plan {
+  std::vector<Ref<Activity>> dependencies; // not over yet, or failed
+  std::vector<Ref<Activity>> successors;
+};
+
 struct Activity {
   PyObject ob_base{}; // PyObject_HEAD
   Kind kind            = Kind::YIELD;
@@ -124,6 +130,7 @@ struct Activity {
   Host* source      = nullptr;
   Host* destination = nullptr;
   std::unique_ptr<Parallel> parallel;
+  std::unique_ptr<Plan> plan;
   double amount       = 0.0;  // flop, byte, s
   double rate         = -1.0; // byte/s, or the bound of an execution [flop/s]
   double priority     = 1.0;
@@ -341,6 +348,27 @@ inline bool is_over(Activity const* activity)
   return activity->state > State::STARTED;
 }
 
+// ---- plans.cpp: activities before they start ------------------------------------------------------------------------
+enum class Launch : uint8_t { WHEN_AWAITED, NOW, LATER };
+PyObject* launch(Ref<Activity> activity, Launch when); // to Python; nullptr if there is none
+bool is_planned(Activity const* activity);             // it has not started
+bool start_planned(Activity* activity);                // now, or when it is assigned and what comes before is over
+void release_successors(Activity* activity);
+void describe_plan(Activity const* activity, std::string& text);
+/// Sets where a planned activity is to run, and starts it if that was missing; false with an exception set.
+bool place(Activity* activity, Host*& where, PyObject* value, const char* what);
+PyObject* activity_start(PyObject* self, PyObject* unused);
+PyObject* activity_detach(PyObject* self, PyObject* unused);
+PyObject* activity_add_successor(PyObject* self, PyObject* value);
+PyObject* activity_remove_successor(PyObject* self, PyObject* value);
+PyObject* activity_dependencies(PyObject* self, void* closure);
+PyObject* get_source(PyObject* self, void* closure);
+PyObject* get_destination(PyObject* self, void* closure);
+PyObject* get_disk(PyObject* self, void* closure);
+int set_source(PyObject* self, PyObject* value, void* closure);
+int set_destination(PyObject* self, PyObject* value, void* closure);
+int set_disk(PyObject* self, PyObject* value, void* closure);
+
 // ---- awaits.cpp: operations that are never awaited ------------------------------------------------------------------
 void note_place(PyObject const* operation);
 void forget_place(PyObject const* operation);
@@ -376,7 +404,7 @@ extern PyMethodDef callback_functions[];
 void start_execution(Activity* activity);
 void start_disk_operation(Activity* activity);
 void migrate_execution(Activity* activity, Host* host);
-void prioritise_execution(Activity* activity, double priority);
+void prioritise(Activity* activity, double priority); // an execution, read or write
 bool start_parallel(Activity* activity);
 bool takes_parallel_tasks();
 bool require_load();                        // of hosts; false with an exception set where SimGrid does not know it

@@ -218,7 +218,7 @@ void migrate_execution(Activity* activity, Host* host)
   activity->destination = host;
 }
 
-void prioritise_execution(Activity* activity, double priority)
+void prioritise(Activity* activity, double priority)
 {
   activity->priority = priority;
   if (activity->state != State::STARTED || activity->work == nullptr)

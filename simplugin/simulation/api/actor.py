@@ -116,6 +116,18 @@ class Actor(Protocol):
     ) -> Activity:
         """Start to compute; the parameters are those of `execute`."""
 
+    def exec_init(
+        self,
+        flops: float,
+        *,
+        host: Host | str | None = None,
+        priority: float = 1.0,
+        bound: float | None = None,
+        threads: int = 1,
+        label: str | None = None,
+    ) -> Activity:
+        """Return a planned execution; the parameters are those of `execute`."""
+
     def parallel_execute(
         self,
         hosts: Sequence[Host | str],
@@ -212,6 +224,17 @@ class Actor(Protocol):
         label: str | None = None,
     ) -> Activity:
         """Start a transfer between two hosts; it survives the end of this actor."""
+
+    def sendto_init(
+        self,
+        source: Host | str | None,
+        destination: Host | str | None,
+        size: float,
+        *,
+        rate: float | None = None,
+        label: str | None = None,
+    ) -> Activity:
+        """Return a planned transfer between two hosts, which may still be None; see `sendto`."""
 
     # ---- waiting ----
 

@@ -167,6 +167,16 @@ class Disk(Protocol):
     ) -> Activity:
         """Start to write; the parameters are those of `read`."""
 
+    def read_init(
+        self, size: float, *, priority: float = 1.0, label: str | None = None
+    ) -> Activity:
+        """Return a planned read; the parameters are those of `read`."""
+
+    def write_init(
+        self, size: float, *, priority: float = 1.0, label: str | None = None
+    ) -> Activity:
+        """Return a planned write; the parameters are those of `read`."""
+
     def turn_on(self) -> None:
         """Turn it on; a host that comes back turns on its disks."""
 

@@ -162,11 +162,12 @@ async def fail(me: Any, switch: str) -> None:
 async def use_elsewhere(me: Any) -> list[Any]:
     disk = me.host_by_name("ada").disks[0]
     write = disk.write_async(4e7)
+    seen: list[Any] = []
     try:
         await write
     except StorageFailureException as error:
-        assert error.activity is write
-    seen = [me.now, write.state, disk.is_on, await tried(me, disk.read(1))]
+        seen = [error.activity is write]
+    seen += [me.now, write.state, disk.is_on, await tried(me, disk.read(1))]
     await me.sleep_for(1)
     return [*seen, disk.is_on, await tried(me, disk.write(4e7))]
 
@@ -177,7 +178,7 @@ for switch in ("disk", "host"):
         bob(fail, switch),
         bob(
             use_elsewhere,
-            gives=[0.5, "FAILED", False, ("StorageFailureException", 0.5), True, (None, 2.5)],
+            gives=[True, 0.5, "FAILED", False, ("StorageFailureException", 0.5), True, (None, 2.5)],
         ),
         platform=DISKS,
     )
