@@ -13,9 +13,14 @@ The bindings lack some functions, which are built from others:
   transfer that never ends and is cancelled to wake it;
 - a mutex is a semaphore of capacity 1, because SimGrid's own can only be unlocked by its living
   owner, so not in the ``finally`` block of an actor that is being killed;
-- energy and the options in force are read through the compiled driver, by name.
+- activities that are assigned later or start after others are started by a daemon when they can
+  be, which then waits for them; others wait for its signal;
+- a read or write is cancelled by killing the daemon that waits for it;
+- whether a disk is on, its properties, energy and the options in force are read through the
+  compiled driver, by name.
 
-It cannot do everything: executions with a bound, asynchronous executions with a priority and
-direct transfers with a rate have no binding and raise `SimpluginError`; what a failed or
-cancelled activity had already done is unknown, and its amount in the trace is NaN.
+It cannot do everything: executions with a bound, asynchronous executions, reads and writes with a
+priority, direct transfers with a rate, and the remaining work and the suspension of reads and
+writes have no binding and raise `SimpluginError`; what a failed or cancelled activity had already
+done is unknown, and its amount in the trace is NaN.
 """

@@ -400,7 +400,7 @@ class Activity:
     @property
     def needs_signal(self) -> bool:
         """True if SimGrid would not wake those who wait when it is cancelled."""
-        return self.native is None
+        return self.native is None or self.is_daemons
 
     @property
     def _stoppable(self) -> Any:
@@ -522,7 +522,9 @@ def _block_once(activities: list[Activity], limit: float) -> None:
             each.signals.append(signals[-1])
     # Others ran while the signals were made.
     if not any(each.over for each in activities):
-        natives = [each.native for each in activities if each.native is not None]
+        natives = [
+            each.native for each in activities if each.native is not None and not each.is_daemons
+        ]
         waited_for = natives + signals
         with contextlib.suppress(simgrid.TimeoutException, *_NATIVE_FAILURES):
             if len(waited_for) == 1:

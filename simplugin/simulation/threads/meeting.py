@@ -191,7 +191,7 @@ class Transfer(Half):
     @property
     def needs_signal(self) -> bool:
         """SimGrid wakes nobody who waits for a partner that will not come."""
-        return self.peer is None
+        return self.peer is None or self.is_daemons
 
     def ends(self, failure: type[SimpluginError] | None, amount: float) -> None:
         """End; a detached put has nobody else to notice its end."""

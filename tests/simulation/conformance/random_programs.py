@@ -40,6 +40,7 @@ KINDS["suspended"] = (*BASIC, *WAITS, "stop", "stop", "go_on", "go_on", "pause",
 KINDS["moving"] = (*BASIC, *WAITS, "move", "wait_one", "wait_other", "leave", "spawn", "kill")
 KINDS["everything"] = tuple(sorted({*sum(KINDS.values(), ())}))
 # Not of everything: the bindings do not suspend reads and writes.
+KINDS["planned"] = (*BASIC, *WAITS, "work", "read_async", "plan", "plan", "plan", "cancel", "kill")
 KINDS["disks"] = (*BASIC, *WAITS, "read", "write", "read_async", "write_async", "cancel", "kill")
 
 # What the actors of this process did and started; each simulation has its own process.
@@ -186,6 +187,15 @@ STARTED: dict[str, Callable[[Any, Step], Any]] = {
 }
 
 
+PLANNED: list[Callable[[Any, Step], Any]] = [
+    lambda me, step: me.exec_init(1e8 + 3e9 * step.part, host=step.host),
+    lambda me, step: me.sendto_init(step.host, step.other, 3e6 * step.part),
+    lambda me, step: disk(me).write_init(1e8 * step.part),
+    lambda me, step: me.mailbox(step.name).put_init(me.pid, 3e6 * step.part),
+    lambda me, step: me.mailbox(step.name).get_init(),
+]
+
+
 class Follower:
     """The interpreter of programs."""
 
@@ -230,6 +240,14 @@ class Follower:
 
     async def test(self, step: Step) -> Any:
         return step.part, [handle.test() for handle in self.handles]
+
+    async def plan(self, step: Step) -> Any:
+        planned = PLANNED[int(step.part * 997) % len(PLANNED)](self.me, step)
+        for each in self.handles[-2:]:
+            if each.state not in ("FAILED", "CANCELED"):
+                each.add_successor(planned)
+        self.handles.append(planned.start())
+        return len(planned.dependencies)
 
     async def cancel(self, step: Step) -> None:
         if self.handles:
