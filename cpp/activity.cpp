@@ -71,7 +71,7 @@ void recycle(Activity* activity)
 void own(Activity* activity)
 {
   Actor* owner = activity->owner;
-  if (owner == nullptr)
+  if (owner == nullptr || activity->detached)
     return;
   Ref<Activity>::share(activity).release(); // given up by disown()
   activity->owner_prev = nullptr;
@@ -131,6 +131,11 @@ bool start(Activity* activity)
     case Kind::PTASK:
       own(activity);
       return start_parallel(activity);
+    case Kind::READ:
+    case Kind::WRITE:
+      own(activity);
+      start_disk_operation(activity);
+      return true;
     case Kind::SENDTO: // nobody's: it outlives the actor that started it, as in SimGrid
       start_transfer(activity, nullptr);
       return true;
@@ -182,6 +187,8 @@ void end_one(Activity* activity, State state, Failure failure)
       else
         notify(waiter.wait, activity);
   }
+  if (activity->plan != nullptr && state == State::FINISHED)
+    release_successors(activity);
 }
 
 /// Done so far: flop, byte, or the fraction of a parallel task.
@@ -210,7 +217,7 @@ void account(Activity* activity, State state)
         if (i != j && bytes > 0)
           transfer_ended(hosts[i]->host, hosts[j]->host, done * bytes);
       }
-  } else {
+  } else if (is_communication(activity->kind)) {
     transfer_ended(activity->source->host, activity->destination->host, done);
   }
   if (sim.tracing)
@@ -227,7 +234,10 @@ void complete(Activity* activity, State state, Failure failure)
   Activity* carrier = activity->work != nullptr ? activity : peer != nullptr && peer->work != nullptr ? peer : nullptr;
   if (carrier != nullptr) {
     account(carrier, state);
-    is_communication(carrier->kind) ? transfer_over(carrier) : execution_over(carrier, state);
+    if (is_communication(carrier->kind))
+      transfer_over(carrier);
+    else if (not uses_disk(carrier->kind))
+      execution_over(carrier, state);
     carrier->work->release();
   } else if (sim.tracing && activity->kind == Kind::SLEEP && activity->start >= 0) {
     record(activity, state, now() - activity->start);
@@ -268,9 +278,9 @@ void suspend_activity(Activity* activity)
 
 void resume_activity(Activity* activity)
 {
-  activity->suspended = false;
   if (activity->state != State::STARTED)
     return;
+  activity->suspended     = false;
   Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
   if (carrier->work == nullptr)
     return;

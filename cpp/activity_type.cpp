@@ -6,10 +6,10 @@ namespace driver {
 
 namespace {
 
-char const* const kind_names[]  = {"execution",   "parallel task", "transfer", "put",     "get",
-                                   "message put", "message get",   "sleep",    "join",    "lock",
-                                   "acquire",     "condition",     "barrier",  "suspend", "yield"};
-char const* const state_names[] = {"INITED", "STARTED", "FINISHED", "FAILED", "CANCELED"};
+char const* const kind_names[]  = {"execution", "parallel task", "read",        "write",   "transfer", "put",
+                                   "get",       "message put",   "message get", "sleep",   "join",     "lock",
+                                   "acquire",   "condition",     "barrier",     "suspend", "yield"};
+char const* const state_names[] = {"INITED", "STARTING", "STARTED", "FINISHED", "FAILED", "CANCELED"};
 
 } // namespace
 
@@ -88,6 +88,9 @@ void raise_failure(Activity* activity, Failure failure)
   if (failure == Failure::HOST) {
     name    = "HostFailureException";
     message = "the host failed";
+  } else if (failure == Failure::STORAGE) {
+    name    = "StorageFailureException";
+    message = "the disk failed";
   } else if (failure == Failure::TIMEOUT) {
     name    = "TimeoutException";
     message = "the time limit was reached";
@@ -147,13 +150,17 @@ std::string describe(PyObject* waiting)
       text += std::string(" '") + utf8 + "'";
     PyErr_Clear();
   }
-  if (activity->kind == Kind::EXEC)
+  if (uses_disk(activity->kind) && activity->target)
+    text += " of " + disk_under(activity)->host->host->get_name();
+  if (activity->kind == Kind::EXEC && activity->destination != nullptr)
     text += " on " + activity->destination->host->get_name();
   if (activity->kind == Kind::SENDTO || activity->peer != nullptr) {
     Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
     if (carrier->source != nullptr && carrier->destination != nullptr)
       text += " from " + carrier->source->host->get_name() + " to " + carrier->destination->host->get_name();
   }
+  if (activity->state == State::STARTING)
+    describe_plan(activity, text);
   if (activity->suspended)
     text += " (suspended)";
   return text;
@@ -185,7 +192,7 @@ PySendResult activity_send(PyObject* self, PyObject* /*value*/, PyObject** resul
   }
   if (activity->state == State::INITED) {
     activity->owner = actor; // it is whose that awaits it
-    if (not start(activity))
+    if (not(activity->plan == nullptr ? start(activity) : start_planned(activity)))
       return PYGEN_ERROR;
     if (is_over(activity)) { // no time passes, but the others that are ready go first, as in SimGrid
       block(actor, self);
@@ -226,7 +233,7 @@ PyObject* activity_wait(PyObject* self, PyObject* const* args, Py_ssize_t count,
   double timeout;
   if (not parse(signature, args, count, keywords, values) || not number(values[0], "timeout", NEVER, timeout))
     return nullptr;
-  if (timeout < 0 && cast(self)->unawaited)
+  if (timeout < 0 && cast(self)->state == State::INITED)
     return itself(self);
   auto const list = Ref<>::steal(PyTuple_Pack(1, self));
   return list ? new_wait(Wait::Mode::ONE, list.get(), timeout) : nullptr;
@@ -234,6 +241,8 @@ PyObject* activity_wait(PyObject* self, PyObject* const* args, Py_ssize_t count,
 
 PyObject* activity_test(PyObject* self, PyObject* /*unused*/)
 {
+  if (cast(self)->state == State::INITED && is_planned(cast(self)) && activity_start(self, nullptr) != nullptr)
+    Py_DECREF(self);
   return PyBool_FromLong(is_over(cast(self)));
 }
 
@@ -250,6 +259,8 @@ PyObject* activity_cancel(PyObject* self, PyObject* /*unused*/)
 
 PyObject* activity_suspend(PyObject* self, PyObject* /*unused*/)
 {
+  if (is_planned(cast(self)))
+    cast(self)->suspended = true; // as soon as it starts
   suspend_activity(cast(self));
   Py_RETURN_NONE;
 }
@@ -258,6 +269,7 @@ PyObject* activity_resume(PyObject* self, PyObject* /*unused*/)
 {
   if (cast(self)->suspended)
     resume_activity(cast(self));
+  cast(self)->suspended = false;
   Py_RETURN_NONE;
 }
 
@@ -316,17 +328,16 @@ PyObject* get_label(PyObject* self, void* /*closure*/)
 PyObject* get_host(PyObject* self, void* /*closure*/)
 {
   Activity const* activity = cast(self);
-  if (activity->kind != Kind::EXEC)
+  if (activity->kind != Kind::EXEC || activity->destination == nullptr)
     Py_RETURN_NONE;
   return Ref<Host>::share(activity->destination).give();
 }
 
-/// Only executions that are not over can be changed.
-bool changeable(Activity const* activity, PyObject const* value, const char* what)
+bool changeable(Activity const* activity, bool right_kind, PyObject const* value, const char* what)
 {
-  if (value != nullptr && activity->kind == Kind::EXEC && not is_over(activity))
+  if (value != nullptr && right_kind && not is_over(activity))
     return true;
-  PyErr_Format(PyExc_ValueError, "only an execution that is not over can change its %s, not %s", what,
+  PyErr_Format(PyExc_ValueError, "cannot change the %s of %s, which is over or has none", what,
                describe(reinterpret_cast<PyObject*>(const_cast<Activity*>(activity))).c_str());
   return false;
 }
@@ -334,7 +345,11 @@ bool changeable(Activity const* activity, PyObject const* value, const char* wha
 int set_host(PyObject* self, PyObject* value, void* /*closure*/)
 {
   Activity* activity = cast(self);
-  Host* host         = changeable(activity, value, "host") ? host_argument(value, nullptr) : nullptr;
+  if (not changeable(activity, activity->kind == Kind::EXEC, value, "host"))
+    return -1;
+  if (is_planned(activity))
+    return place(activity, activity->destination, value, "host") ? 0 : -1;
+  Host* host = host_argument(value, nullptr);
   if (host == nullptr)
     return -1;
   if (activity->work != nullptr)
@@ -352,10 +367,11 @@ PyObject* get_priority(PyObject* self, void* /*closure*/)
 int set_priority(PyObject* self, PyObject* value, void* /*closure*/)
 {
   double priority;
-  if (not changeable(cast(self), value, "priority") || not quantity(value, "priority", priority) ||
+  bool const right_kind = cast(self)->kind == Kind::EXEC || uses_disk(cast(self)->kind);
+  if (not changeable(cast(self), right_kind, value, "priority") || not quantity(value, "priority", priority) ||
       not positive(value, "priority", 1.0, priority))
     return -1;
-  prioritise_execution(cast(self), priority);
+  prioritise(cast(self), priority);
   return 0;
 }
 
@@ -372,6 +388,10 @@ PyMethodDef activity_methods[] = {
     {"test", activity_test, METH_NOARGS, "Whether it is over, without waiting."},
     {"cancel", activity_cancel, METH_NOARGS, "End it now; who waits for it gets a CancelException."},
     {"suspend", activity_suspend, METH_NOARGS, "Stop its progress."},
+    {"start", activity_start, METH_NOARGS, "Start it, now or when it can be."},
+    {"detach", activity_detach, METH_NOARGS, "Start it, and let it outlive its actor."},
+    {"add_successor", activity_add_successor, METH_O, "Let another one start after this one."},
+    {"remove_successor", activity_remove_successor, METH_O, "Let another one no longer wait for this one."},
     {"resume", activity_resume, METH_NOARGS, "Let it progress again."},
     {nullptr, nullptr, 0, nullptr}};
 
@@ -382,7 +402,11 @@ PyGetSetDef activity_properties[] = {{"remaining", get_remaining, nullptr, "Work
                                      {"finish_time", get_finish, nullptr, "Date of its end [s].", nullptr},
                                      {"result", get_result, nullptr, "What it gave, once finished.", nullptr},
                                      {"host", get_host, set_host, "Where an execution runs.", nullptr},
-                                     {"priority", get_priority, set_priority, "Share of its host.", nullptr},
+                                     {"source", get_source, set_source, "Where a transfer comes from.", nullptr},
+                                     {"destination", get_destination, set_destination, "Where it goes to.", nullptr},
+                                     {"disk", get_disk, set_disk, "Of a read or write.", nullptr},
+                                     {"dependencies", activity_dependencies, nullptr, "What it starts after.", nullptr},
+                                     {"priority", get_priority, set_priority, "Share of its host or disk.", nullptr},
                                      {"label", get_label, nullptr, "Label in the trace.", nullptr},
                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,8 @@ namespace driver {
 namespace s4u = simgrid::s4u;
 using simgrid::kernel::resource::Action;
 
-constexpr double NEVER = -1.0; // a time limit that is none
+constexpr double NEVER      = -1.0;             // a time limit that is none
+constexpr double MOST_BYTES = 9007199254740992; // of a read or write: SimGrid counts them in integers
 
 struct Activity;
 struct Actor;
@@ -33,6 +35,8 @@ struct Wait;
 enum class Kind : uint8_t {
   EXEC,
   PTASK,
+  READ,
+  WRITE,
   SENDTO,
   PUT,
   GET,
@@ -47,12 +51,17 @@ enum class Kind : uint8_t {
   SUSPEND,
   YIELD
 };
-enum class State : uint8_t { INITED, STARTED, FINISHED, FAILED, CANCELED };
-enum class Failure : uint8_t { NONE, NETWORK, HOST, TIMEOUT, CANCEL, ROUTE };
+enum class State : uint8_t { INITED, STARTING, STARTED, FINISHED, FAILED, CANCELED };
+enum class Failure : uint8_t { NONE, NETWORK, HOST, STORAGE, TIMEOUT, CANCEL, ROUTE };
 
 inline bool is_communication(Kind kind)
 {
   return kind == Kind::SENDTO || kind == Kind::PUT || kind == Kind::GET;
+}
+
+inline bool uses_disk(Kind kind)
+{
+  return kind == Kind::READ || kind == Kind::WRITE;
 }
 
 /// First in, first out, without allocation: the links are in the activities. Holds a reference to each.
@@ -90,6 +99,12 @@ struct Parallel {
   std::vector<double> amounts; // flops of each host, then bytes between each two if there are any
 };
 
+/// Of an activity that does not start when it is created, and of those that it waits for.
+struct Plan {
+  std::vector<Ref<Activity>> dependencies; // not over yet, or failed
+  std::vector<Ref<Activity>> successors;
+};
+
 struct Activity {
   PyObject ob_base{}; // PyObject_HEAD
   Kind kind            = Kind::YIELD;
@@ -115,6 +130,7 @@ struct Activity {
   Host* source      = nullptr;
   Host* destination = nullptr;
   std::unique_ptr<Parallel> parallel;
+  std::unique_ptr<Plan> plan;
   double amount       = 0.0;  // flop, byte, s
   double rate         = -1.0; // byte/s, or the bound of an execution [flop/s]
   double priority     = 1.0;
@@ -193,6 +209,15 @@ struct Host {
   double flops           = 0.0;
 };
 
+struct Disk {
+  PyObject ob_base{}; // PyObject_HEAD
+  s4u::Disk* disk = nullptr;
+  Host* host      = nullptr;
+  Ref<> name;
+  Ref<> properties;
+  int resource = -1; // its code in the trace, -1: none yet
+};
+
 inline PyTypeObject blank_type()
 {
   PyTypeObject type{};
@@ -205,6 +230,7 @@ extern PyTypeObject ActivityType;
 extern PyTypeObject ActorType;
 extern PyTypeObject WaitType;
 extern PyTypeObject HostType;
+extern PyTypeObject DiskType;
 extern PyTypeObject LinkType;
 extern PyTypeObject MailboxType;
 extern PyTypeObject MessageQueueType;
@@ -322,6 +348,27 @@ inline bool is_over(Activity const* activity)
   return activity->state > State::STARTED;
 }
 
+// ---- plans.cpp: activities before they start ------------------------------------------------------------------------
+enum class Launch : uint8_t { WHEN_AWAITED, NOW, LATER };
+PyObject* launch(Ref<Activity> activity, Launch when); // to Python; nullptr if there is none
+bool is_planned(Activity const* activity);             // it has not started
+bool start_planned(Activity* activity);                // now, or when it is assigned and what comes before is over
+void release_successors(Activity* activity);
+void describe_plan(Activity const* activity, std::string& text);
+/// Sets where a planned activity is to run, and starts it if that was missing; false with an exception set.
+bool place(Activity* activity, Host*& where, PyObject* value, const char* what);
+PyObject* activity_start(PyObject* self, PyObject* unused);
+PyObject* activity_detach(PyObject* self, PyObject* unused);
+PyObject* activity_add_successor(PyObject* self, PyObject* value);
+PyObject* activity_remove_successor(PyObject* self, PyObject* value);
+PyObject* activity_dependencies(PyObject* self, void* closure);
+PyObject* get_source(PyObject* self, void* closure);
+PyObject* get_destination(PyObject* self, void* closure);
+PyObject* get_disk(PyObject* self, void* closure);
+int set_source(PyObject* self, PyObject* value, void* closure);
+int set_destination(PyObject* self, PyObject* value, void* closure);
+int set_disk(PyObject* self, PyObject* value, void* closure);
+
 // ---- awaits.cpp: operations that are never awaited ------------------------------------------------------------------
 void note_place(PyObject const* operation);
 void forget_place(PyObject const* operation);
@@ -355,8 +402,9 @@ extern PyMethodDef callback_functions[];
 
 // ---- work.cpp: kernel actions ---------------------------------------------------------------------------------------
 void start_execution(Activity* activity);
+void start_disk_operation(Activity* activity);
 void migrate_execution(Activity* activity, Host* host);
-void prioritise_execution(Activity* activity, double priority);
+void prioritise(Activity* activity, double priority); // an execution, read or write
 bool start_parallel(Activity* activity);
 bool takes_parallel_tasks();
 bool require_load();                        // of hosts; false with an exception set where SimGrid does not know it
@@ -389,6 +437,15 @@ PyObject* link_named(PyObject* name);
 PyObject* all_hosts();
 PyObject* all_links();
 PyObject* find_route(Host* source, Host* destination);
+
+/// A dictionary that is made once.
+PyObject* properties_dict(Ref<>& cache, std::unordered_map<std::string, std::string> const* properties);
+
+// ---- disks.cpp ------------------------------------------------------------------------------------------------------
+PyObject* disks_of(Host const* host);
+Disk* disk_under(Activity const* activity); // of a read or write
+Action* start_reading_or_writing(Activity const* activity);
+PyObject* disk_states(PyObject* module, PyObject* name);
 
 // ---- plugins.cpp: SimGrid's plug-ins --------------------------------------------------------------------------------
 void execution_started(Activity* activity);

@@ -374,6 +374,7 @@ PyMethodDef functions[] = {
     {"switches", switches_so_far, METH_NOARGS, "[(host, date, on)] of each time at which a host went off or on."},
     {"plugin_figures", plugin_figures, METH_NOARGS,
      "{plug-in: {column: bytes}} of those that have figures of their own."},
+    {"disk_states", disk_states, METH_O, "disk_states(host): {disk: (is_on, properties)}."},
     {"host_properties", host_properties, METH_O, "host_properties(name): {host: value} of the hosts that have it."},
     {"is_default", is_default, METH_O, "Whether a SimGrid option has not been set."},
     {"transfer_met", transfer_met, METH_VARARGS, "transfer_met(source, destination): signal the start of a transfer."},
@@ -427,7 +428,7 @@ PyMODINIT_FUNC PyInit__driver() // NOLINT(bugprone-reserved-identifier): Python 
       PyModule_AddFunctions(module.get(), looking_functions) != 0 ||
       PyModule_AddFunctions(module.get(), callback_functions) != 0)
     return nullptr;
-  for (PyTypeObject* type : {&ActivityType, &WaitType, &ActorType, &HostType, &LinkType, &MailboxType,
+  for (PyTypeObject* type : {&ActivityType, &WaitType, &ActorType, &HostType, &DiskType, &LinkType, &MailboxType,
                              &MessageQueueType, &MutexType, &SemaphoreType, &ConditionType, &BarrierType})
     if (PyModule_AddType(module.get(), type) != 0)
       return nullptr;

@@ -57,7 +57,11 @@ PyObject* look(PyObject* /*module*/, PyObject* value)
       for (size_t i = 0; i < activity->parallel->hosts.size(); i++)
         done[activity->parallel->hosts[i]] += (1.0 - left) * activity->parallel->amounts[i];
     double const unit      = activity->kind == Kind::PTASK ? activity->amount : 1.0;
-    char const* const kind = activity->kind == Kind::EXEC ? "exec" : activity->kind == Kind::PTASK ? "ptask" : "comm";
+    char const* const kind = activity->kind == Kind::EXEC    ? "exec"
+                             : activity->kind == Kind::PTASK ? "ptask"
+                             : activity->kind == Kind::READ  ? "read"
+                             : activity->kind == Kind::WRITE ? "write"
+                                                             : "comm";
     good =
         good && add(activities.get(),
                     Py_BuildValue("(sOsOddd)", kind, activity->owner == nullptr ? Py_None : activity->owner->name.get(),

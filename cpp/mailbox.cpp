@@ -37,11 +37,6 @@ Ref<Activity> new_put(PyObject* self, Actor* actor, PyObject* payload)
   return put;
 }
 
-PyObject* started(Ref<Activity> activity)
-{
-  return activity && start(activity.get()) ? activity.give() : nullptr;
-}
-
 /// put, put_async and put_detached of a mailbox.
 Ref<Activity> mailbox_put(PyObject* self, Signature& signature, PyObject* const* args, Py_ssize_t count,
                           PyObject* keywords)
@@ -71,7 +66,13 @@ PyObject* put(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*
 PyObject* put_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
   static Signature signature{"put_async", 2, 2, {"payload", "size", "rate", "label"}};
-  return started(mailbox_put(self, signature, args, count, keywords));
+  return launch(mailbox_put(self, signature, args, count, keywords), Launch::NOW);
+}
+
+PyObject* put_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  static Signature signature{"put_init", 2, 2, {"payload", "size", "rate", "label"}};
+  return launch(mailbox_put(self, signature, args, count, keywords), Launch::LATER);
 }
 
 PyObject* forget(Ref<Activity> const& activity)
@@ -115,7 +116,12 @@ PyObject* get(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*
 
 PyObject* get_async(PyObject* self, PyObject* /*unused*/)
 {
-  return started(new_get(self, "get_async"));
+  return launch(new_get(self, "get_async"), Launch::NOW);
+}
+
+PyObject* get_init(PyObject* self, PyObject* /*unused*/)
+{
+  return launch(new_get(self, "get_init"), Launch::LATER);
 }
 
 Ref<Activity> queue_put(PyObject* self, Signature& signature, PyObject* const* args, Py_ssize_t count,
@@ -142,7 +148,7 @@ PyObject* message_put(PyObject* self, PyObject* const* args, Py_ssize_t count, P
 PyObject* message_put_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
   static Signature signature{"put_async", 1, 1, {"payload"}};
-  return started(queue_put(self, signature, args, count, keywords));
+  return launch(queue_put(self, signature, args, count, keywords), Launch::NOW);
 }
 
 PyObject* message_put_detached(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
@@ -190,6 +196,8 @@ PyObject* meeting_new(PyTypeObject* type, PyObject* args, PyObject* /*keywords*/
 
 PyMethodDef mailbox_methods[] = {fast("put", put, "Send a payload of some bytes; ends when it is received."),
                                  fast("put_async", put_async, "Start to send; gives the Activity."),
+                                 fast("put_init", put_init, "A put that is to start later."),
+                                 {"get_init", get_init, METH_NOARGS, "A get that is to start later."},
                                  fast("put_detached", put_detached, "Send and forget."),
                                  fast("get", get, "Receive; gives the payload."),
                                  {"get_async", get_async, METH_NOARGS, "Start to receive; gives the Activity."},

@@ -9,14 +9,6 @@
 
 namespace driver {
 
-/// Lazy operations start when awaited, asynchronous ones now.
-static PyObject* launch(Ref<Activity> activity, bool asynchronous)
-{
-  if (not asynchronous)
-    return to_be_awaited(std::move(activity));
-  return start(activity.get()) ? activity.give() : nullptr;
-}
-
 // ---- execution ------------------------------------------------------------------------------------------------------
 
 static bool read_threads(PyObject* value, int& threads)
@@ -34,7 +26,7 @@ static bool read_threads(PyObject* value, int& threads)
   return true;
 }
 
-static PyObject* execution(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)
+static PyObject* execution(PyObject* const* args, Py_ssize_t count, PyObject* keywords, Launch when)
 {
   static Signature signature{"execute", 1, 1, {"flops", "host", "priority", "bound", "threads", "label"}};
   PyObject* values[6];
@@ -66,17 +58,22 @@ static PyObject* execution(PyObject* const* args, Py_ssize_t count, PyObject* ke
   activity->priority    = priority;
   activity->rate        = bound;
   activity->destination = host;
-  return launch(std::move(activity), asynchronous);
+  return launch(std::move(activity), when);
 }
 
 PyObject* execute(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
-  return execution(args, count, keywords, false);
+  return execution(args, count, keywords, Launch::WHEN_AWAITED);
 }
 
 PyObject* exec_async(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
-  return execution(args, count, keywords, true);
+  return execution(args, count, keywords, Launch::NOW);
+}
+
+PyObject* exec_init(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return execution(args, count, keywords, Launch::LATER);
 }
 
 static bool right_length(const char* what, size_t expected, Py_ssize_t given)
@@ -197,7 +194,7 @@ static bool read_parallel(Activity* activity, PyObject* hosts, PyObject* flops, 
   return sizes == Py_None || (read_matrix(sizes, count, task.amounts) && require_transfers(task));
 }
 
-static PyObject* parallel(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)
+static PyObject* parallel(PyObject* const* args, Py_ssize_t count, PyObject* keywords, Launch when)
 {
   static Signature signature{"parallel_execute", 3, 3, {"hosts", "flops", "sizes", "label"}};
   PyObject* values[4];
@@ -213,17 +210,17 @@ static PyObject* parallel(PyObject* const* args, Py_ssize_t count, PyObject* key
   if (not activity || not set_label(activity.get(), values[3]) ||
       not read_parallel(activity.get(), values[0], values[1], values[2]))
     return nullptr;
-  return launch(std::move(activity), asynchronous);
+  return launch(std::move(activity), when);
 }
 
 PyObject* parallel_execute(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
-  return parallel(args, count, keywords, false);
+  return parallel(args, count, keywords, Launch::WHEN_AWAITED);
 }
 
 PyObject* parallel_async(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
-  return parallel(args, count, keywords, true);
+  return parallel(args, count, keywords, Launch::NOW);
 }
 
 // ---- time -----------------------------------------------------------------------------------------------------------
@@ -287,7 +284,16 @@ PyObject* message_queue(PyObject* /*self*/, PyObject* name)
   return named(sim.queues, &MessageQueueType, name);
 }
 
-static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* keywords, bool asynchronous)
+/// One that starts later may be without.
+static bool transfer_end(PyObject* value, Launch when, Host*& host)
+{
+  if (when == Launch::LATER && value == Py_None)
+    return true;
+  host = host_argument(value, nullptr);
+  return host != nullptr;
+}
+
+static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* keywords, Launch when)
 {
   static Signature signature{"sendto", 3, 3, {"source", "destination", "size", "rate", "label"}};
   PyObject* values[5];
@@ -296,9 +302,11 @@ static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* key
   if (actor == nullptr || not parse(signature, args, count, keywords, values) ||
       not quantity(values[2], "size", size) || not positive(values[3], "rate", -1.0, rate))
     return nullptr;
-  Host* source      = host_argument(values[0], nullptr);
-  Host* destination = source == nullptr ? nullptr : host_argument(values[1], nullptr);
-  if (destination == nullptr || not require_transfer(source, destination))
+  Host* source      = nullptr;
+  Host* destination = nullptr;
+  if (not transfer_end(values[0], when, source) || not transfer_end(values[1], when, destination))
+    return nullptr;
+  if (source != nullptr && destination != nullptr && not require_transfer(source, destination))
     return nullptr;
   Ref<Activity> activity = new_activity(Kind::SENDTO, actor);
   if (not activity || not set_label(activity.get(), values[4]))
@@ -307,17 +315,22 @@ static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* key
   activity->rate        = rate;
   activity->source      = source;
   activity->destination = destination;
-  return launch(std::move(activity), asynchronous);
+  return launch(std::move(activity), when);
 }
 
 PyObject* sendto(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
-  return transfer(args, count, keywords, false);
+  return transfer(args, count, keywords, Launch::WHEN_AWAITED);
 }
 
 PyObject* sendto_async(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
 {
-  return transfer(args, count, keywords, true);
+  return transfer(args, count, keywords, Launch::NOW);
+}
+
+PyObject* sendto_init(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return transfer(args, count, keywords, Launch::LATER);
 }
 
 // ---- waiting --------------------------------------------------------------------------------------------------------

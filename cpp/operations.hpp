@@ -7,10 +7,12 @@ namespace driver {
 
 PyObject* execute(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* exec_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+PyObject* exec_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* parallel_execute(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* parallel_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* sendto(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* sendto_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+PyObject* sendto_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* wait_any(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* wait_all(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* sleep_for(PyObject* self, PyObject* argument);

@@ -43,18 +43,6 @@ PyObject* unknown(const char* what, const char* name)
   return nullptr;
 }
 
-template <class Properties> PyObject* properties_dict(Ref<>& cache, Properties const* properties)
-{
-  if (not cache) {
-    auto made = Ref<>::steal(PyDict_New());
-    for (auto const& [key, value] : *properties)
-      if (not made || not put(made.get(), key.c_str(), text(value)))
-        return nullptr;
-    cache = std::move(made);
-  }
-  return Ref<>(cache).give();
-}
-
 /// After something that may have turned off the caller's own host.
 PyObject* unless_dying()
 {
@@ -108,6 +96,10 @@ PyObject* host_is_on(PyObject* self, void* /*closure*/)
 PyObject* host_properties(PyObject* self, void* /*closure*/)
 {
   return properties_dict(reinterpret_cast<Host*>(self)->properties, host_in(self)->get_properties());
+}
+PyObject* host_disks(PyObject* self, void* /*closure*/)
+{
+  return disks_of(reinterpret_cast<Host*>(self));
 }
 PyObject* host_pstate(PyObject* self, void* /*closure*/)
 {
@@ -189,6 +181,7 @@ PyGetSetDef host_attributes[] = {
     {"figures", get_host_figures, nullptr, "What host_load has measured.", nullptr},
     {"is_on", host_is_on, nullptr, "Whether it is on.", nullptr},
     {"properties", host_properties, nullptr, "Its properties.", nullptr},
+    {"disks", host_disks, nullptr, "Its disks, in the order of their names.", nullptr},
     {"pstate", host_pstate, set_host_pstate, "Its performance state.", nullptr},
     {"pstate_count", host_pstate_count, nullptr, "Number of performance states.", nullptr},
     {"energy", get_host_energy, nullptr, "Energy so far [J].", nullptr},
@@ -363,6 +356,18 @@ PyStructSequence_Desc route_description = {"simplugin.simulation._driver.Route",
 
 PyTypeObject HostType = make_host_type();
 PyTypeObject LinkType = make_link_type();
+
+PyObject* properties_dict(Ref<>& cache, std::unordered_map<std::string, std::string> const* properties)
+{
+  if (not cache) {
+    auto made = Ref<>::steal(PyDict_New());
+    for (auto const& [key, value] : *properties)
+      if (not made || not put(made.get(), key.c_str(), text(value)))
+        return nullptr;
+    cache = std::move(made);
+  }
+  return Ref<>(cache).give();
+}
 
 Host* host_of(s4u::Host const* host)
 {

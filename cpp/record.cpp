@@ -59,6 +59,12 @@ int32_t resource_of(Activity const* activity)
 {
   if (activity->kind == Kind::PTASK)
     return new_resource(resource_name(activity));
+  if (uses_disk(activity->kind)) {
+    Disk* const disk = disk_under(activity);
+    if (disk->resource < 0)
+      disk->resource = new_resource(resource_name(activity));
+    return disk->resource;
+  }
   if (not is_communication(activity->kind))
     return host_code(activity->destination);
   Pair& pair = pair_of(activity->source->host, activity->destination->host);
@@ -176,6 +182,10 @@ std::string resource_name(Activity const* activity)
 {
   if (is_communication(activity->kind))
     return activity->source->host->get_name() + "->" + activity->destination->host->get_name();
+  if (uses_disk(activity->kind)) {
+    s4u::Disk const* disk = disk_under(activity)->disk;
+    return disk->get_host()->get_name() + ":" + disk->get_name();
+  }
   if (activity->kind != Kind::PTASK)
     return activity->destination->host->get_name();
   std::string names;
@@ -224,6 +234,8 @@ void add_row(Activity* activity, State outcome, double amount)
 {
   int8_t const kind  = activity->kind == Kind::EXEC    ? 0
                        : activity->kind == Kind::PTASK ? 1
+                       : activity->kind == Kind::READ  ? 4
+                       : activity->kind == Kind::WRITE ? 5
                        : activity->kind == Kind::SLEEP ? 3
                                                        : 2;
   int8_t const state = outcome == State::FINISHED ? 0 : outcome == State::FAILED ? 1 : 2;

@@ -5,6 +5,7 @@
 #include "src/kernel/EngineImpl.hpp" // all models; the maestro, on which detached puts of SimGrid's actors hang
 #include "src/kernel/activity/ActivityImpl.hpp" // an action tells its end to an ActivityImpl: class Work
 #include "src/kernel/resource/CpuImpl.hpp"      // execution_start()
+#include "src/kernel/resource/DiskImpl.hpp"     // io_start()
 #include "src/kernel/resource/HostImpl.hpp"     // get_cpu()
 #include "src/kernel/resource/NetworkModel.hpp" // communicate()
 #include "src/kernel/resource/WifiLinkImpl.hpp" // rates of hosts on a Wi-Fi link, without which SimGrid aborts

@@ -66,6 +66,9 @@ PySendResult wait_send(PyObject* self, PyObject* /*value*/, PyObject** result)
     return PYGEN_ERROR;
   }
   if (begins) {
+    for (Ref<Activity> const& activity : wait->activities)
+      if (activity->state == State::INITED && not start_planned(activity.get()))
+        return PYGEN_ERROR;
     if (not satisfied(wait)) {
       wait->actor      = actor;
       wait->registered = true;
@@ -132,7 +135,7 @@ PyObject* new_wait(Wait::Mode mode, PyObject* activities, double timeout)
       return nullptr;
     }
     all.push_back(Ref<Activity>::share(reinterpret_cast<Activity*>(item)));
-    if (all.back()->state == State::INITED) {
+    if (all.back()->state == State::INITED && not is_planned(all.back().get())) {
       PyErr_Format(PyExc_TypeError, "%R has not started; use the operation whose name ends in _async", item);
       return nullptr;
     }

@@ -46,6 +46,12 @@ s4u::NetZone* zone_of(s4u::Host const* host)
   return host->get_netpoint()->get_englobing_zone()->get_iface();
 }
 
+/// Whether SimGrid counts in fractions what we count in flop or byte: under ptask_L07 all but disks.
+bool counts_fractions(Kind kind)
+{
+  return kind != Kind::PTASK && not uses_disk(kind) && takes_parallel_tasks();
+}
+
 bool any_host_off(Activity const* activity)
 {
   if (activity->kind != Kind::PTASK)
@@ -72,8 +78,8 @@ double Work::remaining() const
     left = action->get_remains();
   else // SimGrid refuses to bring it up to date, so do what it would have done
     left = action->get_remains_no_update() - action->get_last_value() * (now() - action->get_last_update());
-  if (owner->kind != Kind::PTASK && takes_parallel_tasks())
-    left *= owner->amount; // ptask_L07 counts every action in fractions
+  if (counts_fractions(owner->kind))
+    left *= owner->amount;
   return std::max(0.0, left);
 }
 
@@ -84,7 +90,7 @@ double Work::remaining_at(double date) const
     return std::numeric_limits<double>::quiet_NaN();
   double const known = action->get_model()->is_update_lazy() ? action->get_last_update() : sim.stepped;
   double left        = action->get_remains_no_update() - action->get_rate() * (date - known);
-  if (owner->kind != Kind::PTASK && takes_parallel_tasks())
+  if (counts_fractions(owner->kind))
     left *= owner->amount;
   return std::max(0.0, left);
 }
@@ -127,6 +133,12 @@ void Work::finish()
     bool const ends_on = activity->source->host->is_on() && activity->destination->host->is_on();
     if (failed || not ends_on)
       abort_activity(activity, State::FAILED, Failure::NETWORK);
+    else
+      complete(activity, State::FINISHED, Failure::NONE);
+  } else if (uses_disk(activity->kind)) {
+    bool const off = not disk_under(activity)->disk->is_on();
+    if (failed)
+      abort_activity(activity, off ? State::FAILED : State::CANCELED, off ? Failure::STORAGE : Failure::CANCEL);
     else
       complete(activity, State::FINISHED, Failure::NONE);
   } else if (bool const off = any_host_off(activity); failed || off) { // under cpu/optim:TI it ends well on a dead host
@@ -177,6 +189,13 @@ void start_execution(Activity* activity)
     abort_activity(activity, State::FAILED, Failure::HOST);
 }
 
+void start_disk_operation(Activity* activity)
+{
+  run(activity, start_reading_or_writing(activity));
+  if (activity->work->model_action_->get_state() == Action::State::FAILED)
+    abort_activity(activity, State::FAILED, Failure::STORAGE);
+}
+
 void migrate_execution(Activity* activity, Host* host)
 {
   Action* old = activity->work->model_action_;
@@ -199,7 +218,7 @@ void migrate_execution(Activity* activity, Host* host)
   activity->destination = host;
 }
 
-void prioritise_execution(Activity* activity, double priority)
+void prioritise(Activity* activity, double priority)
 {
   activity->priority = priority;
   if (activity->state != State::STARTED || activity->work == nullptr)

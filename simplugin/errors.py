@@ -362,6 +362,10 @@ class HostFailureException(ActivityError):
     """The host that executes failed."""
 
 
+class StorageFailureException(ActivityError):
+    """The disk that is read or written failed."""
+
+
 class TimeoutException(ActivityError):
     """The time limit of a wait was reached."""
 

@@ -15,7 +15,12 @@ from simplugin.rows import Metric
 
 Value = float | int | str | None
 State = Literal["ok", "moved", "new", "missing"]
-_UNITS = {"exec": "flop", "ptask": "flop", "comm": "byte", "sleep": "s", "bar": "processors"}
+_UNITS = {
+    **dict.fromkeys(("exec", "ptask"), "flop"),
+    **dict.fromkeys(("comm", "read", "write"), "byte"),
+    "sleep": "s",
+    "bar": "processors",
+}
 _NO_ACTIVITIES = (
     "where it began is not known: this run has no activities; a scenario has them with "
     "simulation.trace or [output] gantt, unless `activities` in tolerances.toml is 0"

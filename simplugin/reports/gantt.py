@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SENT, WORK, RECEIVED, SLEEP = range(4)
-_EXEC, _PTASK, _COMM, _SLEEP = (KINDS.index(kind) for kind in ("exec", "ptask", "comm", "sleep"))
+_SLEEP = KINDS.index("sleep")
 # Bars side by side in one band; more of them share the last lane.
 _MOST_LANES = 48
 # Heights in units of one bar of work.
@@ -121,7 +121,8 @@ def by_actor(result: Result, only: Sequence[str] | None = None) -> Layout:
     trace = result.trace
     _refuse_unknown(only or (), trace.actor_names, "actor")
     names = _distinct(result)
-    band_of = {_EXEC: WORK, _PTASK: WORK, _COMM: RECEIVED, _SLEEP: SLEEP}
+    bands = {"exec": WORK, "ptask": WORK, "sleep": SLEEP}
+    band_of = [bands.get(kind, RECEIVED) for kind in KINDS]
     shown = set(trace.actor_names if only is None else only)
     codes = zip(trace.actor_code.tolist(), trace.kind_code.tolist(), strict=True)
     found = [
@@ -149,6 +150,9 @@ def _places(resource: str, hosts: set[str]) -> list[tuple[str, int]]:
         return []  # by the loopback: it takes no part of the network
     if arrow:
         return [(source, SENT), (destination, RECEIVED)]
+    host, colon, _ = resource.rpartition(":")
+    if colon and host in hosts:  # one of its disks
+        return [(host, RECEIVED)]
     return [(name, WORK) for name in dict.fromkeys(resource.split(","))]
 
 

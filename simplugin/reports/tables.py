@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST = 8
 _BAR = 12
-_NOUNS = {"exec": "execution", "ptask": "parallel task", "comm": "transfer", "sleep": "sleep"}
+_NOUNS = {"exec": "execution", "ptask": "parallel task", "comm": "transfer"}
 
 
 def print_result(
@@ -98,7 +98,7 @@ def activities_table(result: Result, most: int = _MOST) -> Table | None:
         amount, time = float(trace.amount[rows].sum()), float(length[rows].sum())
         is_rate = kind != "sleep" and time > 0
         table.add_row(
-            _NOUNS[kind],
+            _NOUNS.get(kind, kind),
             trace.label_names[label] if label >= 0 else "",
             readable(len(rows)),
             readable(failed) if failed else "",

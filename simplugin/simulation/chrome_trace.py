@@ -21,8 +21,8 @@ Event = dict[str, Any]
 Row = tuple[str, str, str, str, float, float, float, str]
 _MICROSECONDS = 1e6
 # Tracks of a host, from the top.
-_TRACKS = ("executions", "sent", "received", "sleeps")
-_EXECUTIONS, _SENT, _RECEIVED, _SLEEPS = range(4)
+_TRACKS = ("executions", "sent", "received", "disks", "sleeps")
+_EXECUTIONS, _SENT, _RECEIVED, _DISKS, _SLEEPS = range(5)
 
 
 class _Slice(NamedTuple):
@@ -93,6 +93,9 @@ def _slices(row: Row, number: int) -> Iterator[_Slice]:
         source, _, destination = resource.partition("->")
         yield _Slice(start, end, source, _SENT, number, row)
         yield _Slice(start, end, destination, _RECEIVED, number, row)
+        return
+    if kind in ("read", "write"):
+        yield _Slice(start, end, resource.rpartition(":")[0], _DISKS, None, row)
         return
     hosts = dict.fromkeys(resource.split(",")) if kind == "ptask" else (resource,)
     for host in hosts:

@@ -21,10 +21,17 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-KINDS = ("exec", "ptask", "comm", "sleep")
+KINDS = ("exec", "ptask", "comm", "sleep", "read", "write")
 STATES = ("done", "failed", "canceled")
 # Of amounts, by kind.
-UNITS = {"exec": "flop", "ptask": "flop", "comm": "byte", "sleep": "s"}
+UNITS = {
+    "exec": "flop",
+    "ptask": "flop",
+    "comm": "byte",
+    "sleep": "s",
+    "read": "byte",
+    "write": "byte",
+}
 COLUMNS = ("actor", "resource", "kind", "label", "start", "end", "amount", "state")
 # Activities that a notebook shows.
 _SHOWN = 20
@@ -99,7 +106,7 @@ class Trace(Columns):
     actor_code, resource_code, label_code : int32, shape (n,)
         Positions in the lists of names; a label of -1 is none.
     kind_code : int8, shape (n,)
-        Position in ``("exec", "ptask", "comm", "sleep")``.
+        Position in ``("exec", "ptask", "comm", "sleep", "read", "write")``.
     state_code : int8, shape (n,)
         Position in ``("done", "failed", "canceled")``.
     start, end : float64, shape (n,)

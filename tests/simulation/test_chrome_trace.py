@@ -16,7 +16,13 @@ from simplugin.simulation import Trace
 from simplugin.simulation.trace import KINDS
 
 HOSTS = ("a", "b,c", "b-10", "b-2")
-RESOURCES = {"exec": HOSTS, "sleep": HOSTS, "comm": ("a->b-2", "a->a"), "ptask": ("a,b-2", "b-2")}
+DISKS = ("a:d", "b,c:d:e")
+RESOURCES = {
+    **dict.fromkeys(("exec", "sleep"), HOSTS),
+    **dict.fromkeys(("read", "write"), DISKS),
+    "comm": ("a->b-2", "a->a"),
+    "ptask": ("a,b-2", "b-2"),
+}
 DATES = st.floats(0, 1e7) | st.sampled_from([0.0, 0.1, 0.2, 0.3, 1 / 3])
 ROWS = st.sampled_from(KINDS).flatmap(
     lambda kind: st.tuples(st.just(kind), st.sampled_from(RESOURCES[kind]), DATES, DATES)

@@ -20,13 +20,14 @@ from __future__ import annotations
 
 from simplugin.simulation.api.activity import Activity, Mailbox, MessageQueue
 from simplugin.simulation.api.actor import Actor, Barrier, Condition, Mutex, Semaphore
-from simplugin.simulation.api.platform import Host, Link, Route
+from simplugin.simulation.api.platform import Disk, Host, Link, Route
 
 __all__ = [
     "Activity",
     "Actor",
     "Barrier",
     "Condition",
+    "Disk",
     "Host",
     "Link",
     "Mailbox",

@@ -6,19 +6,26 @@ from collections.abc import Awaitable, Generator
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from simplugin.simulation.api.platform import Host
+    from simplugin.simulation.api.platform import Disk, Host
 
 
 class Activity(Protocol):
-    """Something that was started and takes simulated time; ``await`` gives its result.
+    """Something that takes simulated time; ``await`` gives its result.
 
     It belongs to the actor that started it and is cancelled when that actor ends (direct
     transfers excepted).
+
+    One that comes from an operation whose name ends in ``_init`` is planned: it starts when it is
+    told to, has all that it needs, and its dependencies are over. Whoever waits for it or tests it
+    starts it, too.
     """
 
     @property
     def state(self) -> str:
-        """INITED, STARTED, FINISHED, FAILED or CANCELED."""
+        """INITED, STARTING, STARTED, FINISHED, FAILED or CANCELED.
+
+        STARTING means that it was told to start, but that something is missing.
+        """
 
     @property
     def result(self) -> Any:
@@ -30,14 +37,42 @@ class Activity(Protocol):
 
     @property
     def host(self) -> Host | None:
-        """Where an execution runs; a running one moves if it is set. None for others."""
+        """Where an execution runs; a running one moves if it is set. None for others.
+
+        Before the start it may be None, too: the execution then waits to be assigned.
+        """
 
     @host.setter
-    def host(self, value: Host | str) -> None: ...
+    def host(self, value: Host | str | None) -> None: ...
+
+    @property
+    def source(self) -> Host | None:
+        """Where a direct transfer comes from; may be set, also to None, until it starts."""
+
+    @source.setter
+    def source(self, value: Host | str | None) -> None: ...
+
+    @property
+    def destination(self) -> Host | None:
+        """Where a direct transfer goes to; may be set, also to None, until it starts."""
+
+    @destination.setter
+    def destination(self, value: Host | str | None) -> None: ...
+
+    @property
+    def disk(self) -> Disk | None:
+        """Disk of a read or write; may be set, also to None, until it starts."""
+
+    @disk.setter
+    def disk(self, value: Disk | None) -> None: ...
+
+    @property
+    def dependencies(self) -> list[Activity]:
+        """The activities after which it starts and that have not finished."""
 
     @property
     def priority(self) -> float:
-        """Share of its host relative to others' of an execution; may be set while it runs."""
+        """Share of an execution, read or write relative to others'; may be set while it runs."""
 
     @priority.setter
     def priority(self, value: float) -> None: ...
@@ -73,9 +108,50 @@ class Activity(Protocol):
         ------
         TimeoutException
             The limit was reached first.
-        NetworkFailureException, HostFailureException, CancelException
+        NetworkFailureException, HostFailureException, StorageFailureException, CancelException
             It failed or was cancelled.
         """
+
+    def start(self) -> Activity:
+        """Start what is planned, as soon as it is assigned and its dependencies are over.
+
+        Returns
+        -------
+        Activity
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            It is not planned, or has started.
+        """
+
+    def detach(self) -> None:
+        """Start what is planned, and let it outlive its actor; see `start`."""
+
+    def add_successor(self, activity: Activity, /) -> Activity:
+        """Let a planned activity start after this one has finished.
+
+        If this one fails or is cancelled, the other never starts by itself.
+
+        Parameters
+        ----------
+        activity : Activity
+            The other.
+
+        Returns
+        -------
+        Activity
+            This one.
+
+        Raises
+        ------
+        ValueError
+            The other has started or is a successor already, or this one has failed.
+        """
+
+    def remove_successor(self, activity: Activity, /) -> Activity:
+        """Let another activity no longer wait for this one; ValueError if it does not."""
 
     def test(self) -> bool:
         """Return True if it is over, successfully or not, without waiting."""
@@ -150,6 +226,11 @@ class Mailbox(Meeting, Protocol):
     ) -> Activity:
         """Start to send; the parameters are those of `put`."""
 
+    def put_init(
+        self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
+    ) -> Activity:
+        """Return a planned put; the parameters are those of `put`."""
+
     def put_detached(
         self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
     ) -> None:
@@ -178,6 +259,9 @@ class Mailbox(Meeting, Protocol):
 
     def get_async(self) -> Activity:
         """Start to receive; its result is the payload."""
+
+    def get_init(self) -> Activity:
+        """Return a planned get; its result is the payload."""
 
     def listen(self) -> bool:
         """Return True if a put waits to be received."""

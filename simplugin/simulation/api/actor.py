@@ -116,6 +116,18 @@ class Actor(Protocol):
     ) -> Activity:
         """Start to compute; the parameters are those of `execute`."""
 
+    def exec_init(
+        self,
+        flops: float,
+        *,
+        host: Host | str | None = None,
+        priority: float = 1.0,
+        bound: float | None = None,
+        threads: int = 1,
+        label: str | None = None,
+    ) -> Activity:
+        """Return a planned execution; the parameters are those of `execute`."""
+
     def parallel_execute(
         self,
         hosts: Sequence[Host | str],
@@ -213,6 +225,17 @@ class Actor(Protocol):
     ) -> Activity:
         """Start a transfer between two hosts; it survives the end of this actor."""
 
+    def sendto_init(
+        self,
+        source: Host | str | None,
+        destination: Host | str | None,
+        size: float,
+        *,
+        rate: float | None = None,
+        label: str | None = None,
+    ) -> Activity:
+        """Return a planned transfer between two hosts, which may still be None; see `sendto`."""
+
     # ---- waiting ----
 
     def wait_any(
@@ -236,7 +259,7 @@ class Actor(Protocol):
         ------
         TimeoutException
             The limit was reached first; the activities go on.
-        NetworkFailureException, HostFailureException, CancelException
+        NetworkFailureException, HostFailureException, StorageFailureException, CancelException
             The first to end failed: it is the exception's `activity`.
         """
 
@@ -261,7 +284,7 @@ class Actor(Protocol):
         ------
         TimeoutException
             The limit was reached first; the activities go on.
-        NetworkFailureException, HostFailureException, CancelException
+        NetworkFailureException, HostFailureException, StorageFailureException, CancelException
             One failed; raised at that date, without waiting for the others.
         """
 

@@ -1,8 +1,12 @@
-"""Hosts, links and routes as actors see them."""
+"""Hosts, disks, links and routes as actors see them."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from simplugin.simulation.api.activity import Activity
 
 
 class Resource(Protocol):
@@ -61,6 +65,10 @@ class Host(Resource, Protocol):
     """A host of the platform."""
 
     @property
+    def disks(self) -> list[Disk]:
+        """Its disks, in the order of their names."""
+
+    @property
     def pstate(self) -> int:
         """Performance state; may be set."""
 
@@ -88,6 +96,95 @@ class Host(Resource, Protocol):
 
     def pstate_speed(self, pstate: int, /) -> float:
         """Return the peak speed of a core in a performance state [flop/s]."""
+
+
+class Disk(Protocol):
+    """A disk of a host.
+
+    Reads share its bandwidth of reading, writes that of writing, and both together the larger of
+    the two, in proportion to their priorities.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name, unlike that of any other disk of the host."""
+
+    @property
+    def host(self) -> Host:
+        """The host that it belongs to; actors of any host may use it."""
+
+    @property
+    def is_on(self) -> bool:
+        """True if it is on."""
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """From the platform file."""
+
+    @property
+    def read_bandwidth(self) -> float:
+        """In byte/s; may be set."""
+
+    @read_bandwidth.setter
+    def read_bandwidth(self, value: float) -> None: ...
+
+    @property
+    def write_bandwidth(self) -> float:
+        """In byte/s; may be set."""
+
+    @write_bandwidth.setter
+    def write_bandwidth(self, value: float) -> None: ...
+
+    def read(
+        self, size: float, *, priority: float = 1.0, label: str | None = None
+    ) -> Awaitable[None]:
+        """Read.
+
+        Parameters
+        ----------
+        size : float
+            How much [byte], rounded down to whole bytes.
+        priority : float
+            Share of the disk relative to the others'.
+        label : str, optional
+            Label in the trace.
+
+        Raises
+        ------
+        StorageFailureException
+            The disk, or its host, failed.
+        """
+
+    def write(
+        self, size: float, *, priority: float = 1.0, label: str | None = None
+    ) -> Awaitable[None]:
+        """Write; parameters and errors are those of `read`."""
+
+    def read_async(
+        self, size: float, *, priority: float = 1.0, label: str | None = None
+    ) -> Activity:
+        """Start to read; the parameters are those of `read`."""
+
+    def write_async(
+        self, size: float, *, priority: float = 1.0, label: str | None = None
+    ) -> Activity:
+        """Start to write; the parameters are those of `read`."""
+
+    def read_init(
+        self, size: float, *, priority: float = 1.0, label: str | None = None
+    ) -> Activity:
+        """Return a planned read; the parameters are those of `read`."""
+
+    def write_init(
+        self, size: float, *, priority: float = 1.0, label: str | None = None
+    ) -> Activity:
+        """Return a planned write; the parameters are those of `read`."""
+
+    def turn_on(self) -> None:
+        """Turn it on; a host that comes back turns on its disks."""
+
+    def turn_off(self) -> None:
+        """Turn it off: what it reads and writes fails. A host that fails turns off its disks."""
 
 
 class Link(Resource, Protocol):

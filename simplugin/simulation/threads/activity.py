@@ -12,6 +12,7 @@ from simplugin.errors import (
     HostFailureException,
     NetworkFailureException,
     SimpluginError,
+    StorageFailureException,
     TimeoutException,
 )
 from simplugin.simulation.threads import simgrid
@@ -26,6 +27,7 @@ _NATIVE_FAILURES = tuple(_FAILURES)
 _REASONS: dict[type[SimpluginError], str] = {
     NetworkFailureException: "a link of the route, or the partner, failed",
     HostFailureException: "the host failed",
+    StorageFailureException: "the disk failed",
     TimeoutException: "the time limit was reached",
     CancelException: "it was cancelled",
 }
@@ -34,8 +36,17 @@ NAN = float("nan")
 _SIGNAL = 10**9
 
 
+def _missing(what: str) -> Any:
+    """Return a property that is None for most activities, and cannot be set."""
+
+    def refuse(self: Activity, _: Any) -> None:
+        raise self.unchangeable(what)
+
+    return property(lambda _: None, refuse, doc=f"Its {what}, None where it has none.")
+
+
 class Activity:
-    """A started activity; see :class:`simplugin.simulation.api.Activity`.
+    """An activity; see :class:`simplugin.simulation.api.Activity`.
 
     Parameters
     ----------
@@ -54,6 +65,13 @@ class Activity:
     watcher: Any = None
     # False if it outlives its owner.
     ends_with_owner = True
+    # True if it was made to start later.
+    is_planned = False
+    # True if a daemon started it: SimGrid then does not end it with its owner.
+    is_daemons = False
+    detached = False
+    # False if it is still to be assigned.
+    is_assigned = True
 
     def __init__(self, owner: ActorRecord, label: str | None, amount: float) -> None:
         if label is not None and not isinstance(label, str):
@@ -69,6 +87,8 @@ class Activity:
         self._failure: type[SimpluginError] | None = None
         self.signals: list[Any] = []
         self.is_suspended = False
+        self._dependencies: list[Activity] = []
+        self._successors: list[Activity] = []
 
     def __repr__(self) -> str:
         return f"<Activity: {self.describe()}, {self._state}>"
@@ -77,8 +97,8 @@ class Activity:
 
     @property
     def state(self) -> str:
-        """INITED, STARTED, FINISHED, FAILED or CANCELED."""
-        self.test()
+        """INITED, STARTING, STARTED, FINISHED, FAILED or CANCELED."""
+        self.look()
         return self._state
 
     @property
@@ -89,25 +109,26 @@ class Activity:
     @property
     def remaining(self) -> float:
         """Work left [flop or byte]."""
-        return 0.0 if self.over else self._remaining()
+        return 0.0 if self.over else self._remaining() if self.has_started else self.amount
 
-    @property
-    def host(self) -> Any:
-        """Where an execution runs, None for others."""
-        return None
-
-    @host.setter
-    def host(self, _: Any) -> None:
-        raise self.unchangeable("host")
+    host = _missing("host")
+    source = _missing("source")
+    destination = _missing("destination")
+    disk = _missing("disk")
 
     @property
     def priority(self) -> float:
-        """Share of an execution."""
+        """Share of an execution, read or write."""
         return 1.0
 
     @priority.setter
     def priority(self, _: float) -> None:
         raise self.unchangeable("priority")
+
+    @property
+    def dependencies(self) -> list[Activity]:
+        """The activities after which it starts."""
+        return list(self._dependencies)
 
     def __await__(self) -> Generator[Blocking[Any], Any, Any]:
         if not self.over:
@@ -120,7 +141,12 @@ class Activity:
         return Blocking(self.world, self.describe, lambda: self.perform_wait(limit))
 
     def test(self) -> bool:
-        """Return True if it is over, without waiting."""
+        """Return True if it is over, without waiting; start it if nobody has."""
+        self.start_if_planned()
+        return self.look()
+
+    def look(self) -> bool:
+        """Return True if it is over."""
         asks = not self.over and self.native is not None
         if asks and not self.world.running("test").dying:
             self.world.call(self.poll)
@@ -129,10 +155,10 @@ class Activity:
     def cancel(self) -> None:
         """End it now; the actors that wait for it get a CancelException."""
         # It may be over without anybody having noticed.
-        if self.test():
+        if self.look():
             return
         dying = self.world.running("cancel").dying
-        self.ends(CancelException, NAN if dying else self.amount - self._remaining())
+        self.ends(CancelException, NAN if dying else self.amount - self.remaining)
         if self.native is not None:
             self.world.call_even_dying(self.native.cancel)
         self.wake_waiters()
@@ -140,16 +166,133 @@ class Activity:
     def suspend(self) -> None:
         """Stop its progress."""
         self.is_suspended = True
-        if not self.over and self._stoppable is not None:
+        if self.has_started and not self.over and self._stoppable is not None:
             self.world.call(self._stoppable.suspend)
 
     def resume(self) -> None:
         """Let it progress again."""
         self.is_suspended = False
-        if not self.over and self._stoppable is not None:
+        if self.has_started and not self.over and self._stoppable is not None:
             self.world.call(self._stoppable.resume)
 
+    # ---- before it starts ----
+
+    def start(self) -> Activity:
+        """Start it, as soon as it is assigned and what comes before is over."""
+        self.require_planned("start")
+        if self._state == "INITED":
+            self.owner = self.world.running("start")
+            self._state = "STARTING"
+            if not self.detached:
+                self.owner.activities.append(self)
+            self.start_if_ready()
+        return self
+
+    def detach(self) -> None:
+        """Start it, and let it outlive its owner."""
+        self.require_planned("detach")
+        self.detached, self.ends_with_owner = True, False
+        if self in self.owner.activities:
+            self.owner.activities.remove(self)
+        self.start()
+
+    def add_successor(self, activity: Activity) -> Activity:
+        """Let another activity start after this one."""
+        _successor_of(self, activity).require_planned("add_successor")
+        if self.look():
+            if self._failure is not None:
+                raise ValueError(f"nothing can start after {self!r}")
+            return self
+        if activity in self._successors:
+            raise ValueError(f"{activity!r} is a successor already")
+        self._successors.append(activity)
+        activity._dependencies.append(self)
+        if self.has_started:
+            self.watch_for_successors()
+        return self
+
+    def remove_successor(self, activity: Activity) -> Activity:
+        """Let another activity no longer wait for this one."""
+        if _successor_of(self, activity) not in self._successors:
+            raise ValueError(f"{activity!r} is no successor")
+        self._successors.remove(activity)
+        activity._dependencies.remove(self)
+        activity.start_if_ready()
+        return self
+
+    def later(self) -> Activity:
+        """Make it one that is to be started later."""
+        self.is_planned = True
+        return self
+
+    def require_planned(self, operation: str) -> None:
+        """Raise if it has started."""
+        if not self.is_planned or self.has_started:
+            raise ValueError(
+                f"{operation}: {self.describe()} must come from an operation whose name ends in "
+                "_init, and not have started"
+            )
+
+    def start_if_planned(self) -> None:
+        """Start what nobody has started."""
+        if self.is_planned and self._state == "INITED":
+            self.start()
+
+    def start_if_ready(self) -> None:
+        """Start it if nothing is missing."""
+        if self._state != "STARTING" or self._dependencies or not self.is_assigned:
+            return
+        self._state = "STARTED"
+        if self.world.actor is self.owner and not self.detached:
+            self.begun()
+        else:
+            self.begun_elsewhere()
+        if self.over:
+            self.wake_waiters()
+
+    def begin(self) -> None:
+        """Start it now."""
+        raise NotImplementedError
+
+    def begin_as_planned(self) -> None:
+        """Start it now; suspended if it is to be so."""
+        self.begin()
+        if self.is_planned and self.is_suspended:
+            self.suspend()
+
+    def begun(self) -> Activity:
+        """Start it now, and have its end noted."""
+        self.begin_as_planned()
+        if not self.over:
+            watch(self)
+        return self
+
+    def begun_elsewhere(self) -> None:
+        """Have a daemon start it."""
+        self.is_daemons = True
+        watch(self, begins=True)
+
+    def watched(self) -> None:
+        """Wait, in a watcher, for its end."""
+        self.ends_as(self.native.wait)
+
+    def watcher_killed(self) -> None:
+        """Take note that its watcher ends."""
+
+    def watch_for_successors(self) -> None:
+        """Have its end noted, because others start after it."""
+
+    @property
+    def daemons_host(self) -> Any:
+        """The host where its daemon runs."""
+        return self.owner.host
+
     # ---- for this package ----
+
+    @property
+    def has_started(self) -> bool:
+        """True unless it is to start later."""
+        return not (self.is_planned and self._state in ("INITED", "STARTING"))
 
     @property
     def over(self) -> bool:
@@ -166,12 +309,13 @@ class Activity:
         self._state = "STARTED"
         if self.start_time is None:
             self.start_time = self.world.now
-        self.owner.activities.append(self)
+        if self not in self.owner.activities and not self.detached:
+            self.owner.activities.append(self)
 
     def unchangeable(self, what: str) -> ValueError:
-        """Return the error for anything but an execution that is not over."""
+        """Return the error for what cannot be changed."""
         return ValueError(
-            f"only an execution that is not over can change its {what}, not {self.describe()}"
+            f"cannot change the {what} of {self.describe()}, which is over or has none"
         )
 
     def outcome(self) -> Any:
@@ -189,6 +333,7 @@ class Activity:
 
     def perform_wait(self, limit: float) -> Any:
         """Block until the end or the time limit; the limit does not end the activity."""
+        self.start_if_planned()
         if not self.over:
             _block([self], limit)
             if not self.poll():
@@ -234,21 +379,28 @@ class Activity:
         self._state = "FINISHED" if failure is None else "CANCELED" if cancelled else "FAILED"
         if self in self.owner.activities:
             self.owner.activities.remove(self)
-        self._account(amount)
+        if self.start_time is not None:
+            self._account(amount)
+        while failure is None and self._successors:
+            successor = self._successors.pop()
+            successor._dependencies.remove(self)
+            successor.start_if_ready()
 
     def cancelled_by_simgrid(self) -> None:
         """End as SimGrid cancels it by itself."""
         self.ends(CancelException, NAN)
 
     def wake_waiters(self) -> None:
-        """Wake the actors that SimGrid would not wake: they see a network failure."""
+        """Do what SimGrid would not: wake the actors that wait, and end what a daemon started."""
+        if self.is_daemons and self.native is not None and self._failure is CancelException:
+            self.world.call_even_dying(self.native.cancel)
         for waited in self.signals:
             self.world.call_even_dying(waited.cancel)
 
     @property
     def needs_signal(self) -> bool:
         """True if SimGrid would not wake those who wait when it is cancelled."""
-        return self.native is None
+        return self.native is None or self.is_daemons
 
     @property
     def _stoppable(self) -> Any:
@@ -285,7 +437,7 @@ def checked(activities: Sequence[Activity]) -> list[Activity]:
 
 def first_over(activities: Sequence[Activity]) -> Activity | None:
     """Return the first in the list that is over."""
-    return next((each for each in activities if each.test()), None)
+    return next((each for each in activities if each.look()), None)
 
 
 def wait_any(
@@ -335,6 +487,8 @@ def _left(world: World, deadline: float, limit: float) -> float:
 
 def _await_first(activities: list[Activity], limit: float, which: str) -> Activity:
     """Block until one is over, and return it; raise at the time limit."""
+    for each in activities:
+        each.start_if_planned()
     over = first_over(activities)
     if over is None:
         _block(activities, limit)
@@ -368,7 +522,9 @@ def _block_once(activities: list[Activity], limit: float) -> None:
             each.signals.append(signals[-1])
     # Others ran while the signals were made.
     if not any(each.over for each in activities):
-        natives = [each.native for each in activities if each.native is not None]
+        natives = [
+            each.native for each in activities if each.native is not None and not each.is_daemons
+        ]
         waited_for = natives + signals
         with contextlib.suppress(simgrid.TimeoutException, *_NATIVE_FAILURES):
             if len(waited_for) == 1:
@@ -395,23 +551,44 @@ def signal(world: World) -> Any:
     return waited
 
 
-def watch(activity: Activity) -> None:
+def watch(activity: Activity, *, begins: bool = False) -> None:
     """Let a daemon note the date at which an asynchronous activity ends.
 
     It runs where the activity's owner runs and so ends with it: SimGrid cancels what a killed
     actor waits for.
+
+    Parameters
+    ----------
+    activity : Activity
+        Which.
+    begins : bool
+        True if the daemon starts it, too.
     """
 
     def wait() -> None:
-        try:
-            activity.ends_as(activity.native.wait)
-        except simgrid.ActorKilled:
+        if activity.over:
             return
-        if activity.kind == "execution":
-            # SimGrid keeps it for its owner, and crashes when that one moves.
-            activity.native.cancel()
+        try:
+            if begins:
+                activity.begin_as_planned()
+            if not activity.over:
+                activity.watched()
+        except simgrid.ActorKilled:
+            activity.watcher_killed()
+            return
+        activity.wake_waiters()
 
     def start() -> None:
-        activity.watcher = activity.owner.host.native.add_actor("watcher", wait).daemonize()
+        watcher = activity.daemons_host.native.add_actor("watcher", wait)
+        activity.watcher = watcher if activity.detached else watcher.daemonize()
 
     activity.world.call(start)
+
+
+def _successor_of(activity: Activity, successor: Activity) -> Activity:
+    """Return what may start after an activity."""
+    if not isinstance(successor, Activity):
+        raise TypeError(f"expected an activity, not {successor!r}")
+    if successor is activity:
+        raise ValueError("an activity cannot be its own successor")
+    return successor

@@ -109,6 +109,7 @@ class Actor(ActorRecord):
         return work.Execution(me, flops, place, share, label)
 
     execute, exec_async = work.both(_execution)
+    exec_init = work.later(_execution)
 
     def _parallel_task(
         self,
@@ -175,6 +176,22 @@ class Actor(ActorRecord):
         return work.DirectTransfer(me, *ends, size, label)
 
     sendto, sendto_async = work.both(_transfer)
+
+    def sendto_init(
+        self,
+        source: Host | str | None,
+        destination: Host | str | None,
+        size: float,
+        *,
+        rate: float | None = None,
+        label: str | None = None,
+    ) -> Activity:
+        """Prepare a transfer between two hosts."""
+        me = self.world.running("sendto")
+        if rate is not None:
+            raise work.unbound("rate of a direct transfer")
+        ends = (None if end is None else host_of(self.world, end) for end in (source, destination))
+        return work.DirectTransfer(me, *ends, size, label).later()
 
     def wait_any(
         self, activities: Sequence[Activity], timeout: float | None = None
@@ -303,7 +320,11 @@ class Actor(ActorRecord):
 
     def _suspended_with_it(self) -> list[Activity]:
         """Return what SimGrid suspends with the actor: all but direct transfers."""
-        return [each for each in self.activities if not isinstance(each, work.DirectTransfer)]
+        return [
+            each
+            for each in self.activities
+            if each.has_started and not isinstance(each, work.DirectTransfer)
+        ]
 
     def wait_until_resumed(self) -> None:
         """Block the actor, which calls this, while it is suspended."""
@@ -328,7 +349,7 @@ class Actor(ActorRecord):
         executions = [
             each
             for each in list(self.activities)
-            if isinstance(each, work.Execution) and not each.test()
+            if isinstance(each, work.Execution) and each.has_started and not each.look()
         ]
         for execution in executions:
             execution.migrate(place)
@@ -532,8 +553,12 @@ class Life:
 def _abandon_activities(actor: Actor) -> None:
     """End what the actor started, as SimGrid is about to do."""
     for each in list(actor.activities):
-        each.test()  # it may be over since this very date
-    waited_for = [each for each in actor.activities if each.signals or isinstance(each, Message)]
+        each.look()  # it may be over since this very date
+    waited_for = [
+        each
+        for each in actor.activities
+        if each.signals or each.is_daemons or isinstance(each, Message)
+    ]
     for each in waited_for:
         if each.ends_with_owner:
             each.cancelled_by_simgrid()

@@ -8,7 +8,7 @@ from typing import Any
 from simplugin.errors import NetworkFailureException, NoRouteError, SimpluginError
 from simplugin.simulation import _driver
 from simplugin.simulation.threads import simgrid
-from simplugin.simulation.threads.activity import NAN, Activity, watch
+from simplugin.simulation.threads.activity import NAN, Activity
 from simplugin.simulation.threads.world import Blocking, World, a_number, positive, time_limit
 
 
@@ -33,7 +33,6 @@ class Half(Activity):
     """
 
     peer: Half | None = None
-    detached = False
 
     def __init__(
         self,
@@ -101,15 +100,29 @@ class Meeting:
 class Transfer(Half):
     """A put or a get of a mailbox: a transfer once both are there."""
 
-    source: str
-    destination: str
+    _source: str
+    _destination: str
+
+    def __init__(
+        self,
+        mailbox: Mailbox,
+        is_put: bool,
+        payload: Any = None,
+        size: float = 0.0,
+        label: str | None = None,
+        rate: float | None = None,
+    ) -> None:
+        super().__init__(mailbox, is_put, payload, size, label)
+        self.mailbox = mailbox
+        self.rate = None if rate is None else positive(rate, "rate")
 
     def _remaining(self) -> float:
         """Return the size until the transfer starts."""
         return self.amount if self.peer is None else super()._remaining()
 
-    def start(self, mailbox: Any, rate: float | None = None) -> None:
+    def begin(self) -> None:
         """Start it at SimGrid's mailbox."""
+        mailbox = self.mailbox.native
         self.meet()
         if self.peer is not None:
             self._meet_natively(self.peer)
@@ -118,18 +131,29 @@ class Transfer(Half):
         call = self.world.call
         if self.is_put:
             native = call(mailbox.put_init, self, int(self.amount))
-            if rate is not None:
-                call(native.set_rate, rate)
+            if self.rate is not None:
+                call(native.set_rate, self.rate)
             self.started(native)
             call(native.detach if self.detached else native.start)
             if self.detached and self.peer is not None:
-                call(_driver.transfer_met, self.source, self.destination)
+                call(_driver.transfer_met, self._source, self._destination)
         else:
             self.started(call(mailbox.get_async))
         if self.peer is not None and self.peer.owner.is_suspended and not self.peer.detached:
             # Its owner is suspended, and so is this transfer, which counts as suspended already.
             call(self.peer.native.resume)
             call(self.peer.native.suspend)
+
+    def detach(self) -> None:
+        """Start it, and let it outlive its owner."""
+        if not self.is_put:
+            raise ValueError("SimGrid detaches no get")
+        super().detach()
+
+    def watched(self) -> None:
+        """Wait, in a watcher, for its end; that of a detached put is its partner's."""
+        if not self.detached:
+            super().watched()
 
     def _meet_natively(self, peer: Half) -> None:
         """Note when and where the transfer starts, or that it cannot."""
@@ -138,10 +162,10 @@ class Transfer(Half):
         for half in (put, get):
             assert isinstance(half, Transfer)
             half.start_time = self.world.now
-            half.source, half.destination = (end.name for end in ends)
+            half._source, half._destination = (end.name for end in ends)
         if not ends[0].is_on:
             self._cannot_start(peer, NetworkFailureException)  # a detached put outlived its host
-        elif _driver.route_problem(self.source, self.destination, True):
+        elif _driver.route_problem(self._source, self._destination, True):
             self._cannot_start(peer, NoRouteError)
 
     def _cannot_start(self, peer: Half, failure: type[SimpluginError]) -> None:
@@ -159,15 +183,15 @@ class Transfer(Half):
     def error(self, kind: type[SimpluginError]) -> SimpluginError:
         """Make an exception about this activity."""
         if kind is NoRouteError:
-            problem = _driver.route_problem(self.source, self.destination, True)
-            started = f"no transfer could start from {self.source!r} to {self.destination!r}"
+            problem = _driver.route_problem(self._source, self._destination, True)
+            started = f"no transfer could start from {self._source!r} to {self._destination!r}"
             return NoRouteError(problem or started)
         return super().error(kind)
 
     @property
     def needs_signal(self) -> bool:
         """SimGrid wakes nobody who waits for a partner that will not come."""
-        return self.peer is None
+        return self.peer is None or self.is_daemons
 
     def ends(self, failure: type[SimpluginError] | None, amount: float) -> None:
         """End; a detached put has nobody else to notice its end."""
@@ -189,8 +213,8 @@ class Transfer(Half):
     def _account(self, amount: float) -> None:
         """Record the transfer once, as the sender's."""
         if self.peer is not None and self.is_put:
-            self.world.record.carried(self.source, self.destination, amount)
-            self._row(f"{self.source}->{self.destination}", "comm", amount)
+            self.world.record.carried(self._source, self._destination, amount)
+            self._row(f"{self._source}->{self._destination}", "comm", amount)
 
 
 class Mailbox(Meeting):
@@ -198,7 +222,7 @@ class Mailbox(Meeting):
 
     def __init__(self, world: World, name: str) -> None:
         super().__init__(world, name)
-        self._native = world.call(simgrid.Mailbox.by_name, name)
+        self.native = world.call(simgrid.Mailbox.by_name, name)
 
     def put(
         self,
@@ -210,53 +234,49 @@ class Mailbox(Meeting):
         label: str | None = None,
     ) -> Blocking[None]:
         """Send a payload of some bytes; over when it is received."""
-        return self._blocking(Transfer(self, True, payload, size, label), _rate(rate), timeout)
+        return self._blocking(Transfer(self, True, payload, size, label, rate), timeout)
 
     def put_async(
         self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
-    ) -> Transfer:
+    ) -> Activity:
         """Start to send."""
-        return self._begun(Transfer(self, True, payload, size, label), _rate(rate))
+        return Transfer(self, True, payload, size, label, rate).begun()
+
+    def put_init(
+        self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
+    ) -> Activity:
+        """Prepare to send."""
+        return Transfer(self, True, payload, size, label, rate).later()
 
     def put_detached(
         self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
     ) -> None:
         """Send and forget."""
-        put = Transfer(self, True, payload, size, label)
+        put = Transfer(self, True, payload, size, label, rate)
         put.detached = True
-        put.start(self._native, _rate(rate))
-        if put in put.owner.activities:
-            put.owner.activities.remove(put)
+        put.begin()
 
     def get(self, *, timeout: float | None = None) -> Blocking[Any]:
         """Receive; gives the payload."""
-        return self._blocking(Transfer(self, False), None, timeout)
+        return self._blocking(Transfer(self, False), timeout)
 
-    def get_async(self) -> Transfer:
+    def get_async(self) -> Activity:
         """Start to receive."""
-        return self._begun(Transfer(self, False), None)
+        return Transfer(self, False).begun()
 
-    def _blocking(self, half: Transfer, rate: float | None, timeout: float | None) -> Blocking[Any]:
+    def get_init(self) -> Activity:
+        """Prepare to receive."""
+        return Transfer(self, False).later()
+
+    def _blocking(self, half: Transfer, timeout: float | None) -> Blocking[Any]:
         """Return an operation that starts a put or a get and waits for its end."""
         limit = time_limit(timeout)
 
         def perform() -> Any:
-            half.start(self._native, rate)
+            half.begin()
             return half.perform_wait_or_cancel(limit)
 
         return Blocking(self.world, half.describe, perform)
-
-    def _begun(self, half: Transfer, rate: float | None) -> Transfer:
-        """Start a put or a get now."""
-        half.start(self._native, rate)
-        if not half.over:
-            watch(half)
-        return half
-
-
-def _rate(rate: float | None) -> float | None:
-    """Check a rate."""
-    return None if rate is None else positive(rate, "rate")
 
 
 # ---- message queues -------------------------------------------------------------------------
@@ -269,7 +289,7 @@ class Message(Half):
         """Return 0: nothing is carried."""
         return 0.0
 
-    def start(self) -> None:
+    def begin(self) -> None:
         """Exchange the payload if the partner waits, or wait for it."""
         self.meet()
         if self.peer is None:
@@ -284,7 +304,7 @@ class Message(Half):
 
     def perform_start(self, limit: float) -> Any:
         """Start and block; others go first even if the partner was there, as in SimGrid."""
-        self.start()
+        self.begin()
         if self.over:
             simgrid.this_actor.yield_()
         return self.perform_wait_or_cancel(limit)
@@ -302,14 +322,14 @@ class MessageQueue(Meeting):
     def put_async(self, payload: Any) -> Message:
         """Start to give."""
         put = Message(self, True, payload)
-        put.start()
+        put.begin()
         return put
 
     def put_detached(self, payload: Any) -> None:
         """Give and forget."""
         put = Message(self, True, payload)
         put.ends_with_owner = False
-        put.start()
+        put.begin()
 
     def get(self, *, timeout: float | None = None) -> Blocking[Any]:
         """Take; gives the payload."""
@@ -318,7 +338,7 @@ class MessageQueue(Meeting):
     def get_async(self) -> Message:
         """Start to take."""
         get = Message(self, False)
-        get.start()
+        get.begin()
         return get
 
     def _blocking(self, half: Message, timeout: float | None) -> Blocking[Any]:

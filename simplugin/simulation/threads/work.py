@@ -1,4 +1,7 @@
-"""Hosts, links and routes; and what occupies them: executions, parallel tasks, transfers, sleep."""
+"""Hosts, disks, links and routes, and what occupies them.
+
+Executions, parallel tasks, reads and writes, direct transfers, and sleep.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
 
 from simplugin.errors import (
+    CancelException,
     HostFailureException,
     NetworkFailureException,
     NoRouteError,
     SimpluginError,
+    StorageFailureException,
 )
 from simplugin.simulation import _driver
 from simplugin.simulation.threads import simgrid
@@ -28,6 +33,8 @@ if TYPE_CHECKING:
     from simplugin.simulation.api.actor import Matrix, Vector
 
 P = ParamSpec("P")
+# SimGrid counts the bytes of a read or write in integers.
+_MOST_BYTES = 2**53
 
 
 class _Resource:
@@ -96,6 +103,16 @@ class Host(_Resource):
         """True if it is on."""
         return bool(self.native.is_on)
 
+    @functools.cached_property
+    def _disks(self) -> tuple[Disk, ...]:
+        """Its disks."""
+        return tuple(Disk(self._world, self, disk) for disk in self.native.get_disks())
+
+    @property
+    def disks(self) -> list[Disk]:
+        """Its disks, in the order of their names."""
+        return list(self._disks)
+
     @property
     def pstate_count(self) -> int:
         """Number of performance states."""
@@ -133,6 +150,7 @@ class Host(_Resource):
             return
         here = [actor for actor in self._world.actors if actor.host is self and actor.is_alive]
         abandoned = [activity for actor in here for activity in actor.abandon()]
+        abandoned += [operation for disk in self._disks for operation in disk.fail_operations()]
         try:
             self._world.call(self.native.turn_off)
         finally:
@@ -267,10 +285,6 @@ def unbound(what: str) -> SimpluginError:
 class Work(Activity):
     """Something that SimGrid computes or transfers."""
 
-    def begin(self) -> None:
-        """Start it."""
-        raise NotImplementedError
-
     def perform(self) -> None:
         """Start it and block until it ends."""
         self.begin()
@@ -280,14 +294,8 @@ class Work(Activity):
         """Return an operation that starts when awaited."""
         return Blocking(self.world, self.describe, self.perform)
 
-    def begun(self) -> Work:
-        """Start it now."""
-        self.begin()
-        watch(self)
-        return self
 
-
-def both(make: Callable[P, Work]) -> tuple[Callable[P, Blocking[None]], Callable[P, Work]]:
+def both(make: Callable[P, Work]) -> tuple[Callable[P, Blocking[None]], Callable[P, Activity]]:
     """Return two methods: one starts what `make` returns when awaited, the other at once."""
 
     @functools.wraps(make)
@@ -295,10 +303,20 @@ def both(make: Callable[P, Work]) -> tuple[Callable[P, Blocking[None]], Callable
         return make(*args, **kwargs).blocking()
 
     @functools.wraps(make)
-    def at_once(*args: P.args, **kwargs: P.kwargs) -> Work:
+    def at_once(*args: P.args, **kwargs: P.kwargs) -> Activity:
         return make(*args, **kwargs).begun()
 
     return when_awaited, at_once
+
+
+def later(make: Callable[P, Work]) -> Callable[P, Activity]:
+    """Return a method that returns what `make` does, to be started later."""
+
+    @functools.wraps(make)
+    def planned(*args: P.args, **kwargs: P.kwargs) -> Activity:
+        return make(*args, **kwargs).later()
+
+    return planned
 
 
 class Execution(Work):
@@ -320,21 +338,35 @@ class Execution(Work):
         self, owner: ActorRecord, flops: float, host: Host, priority: float, label: str | None
     ) -> None:
         super().__init__(owner, label, a_number(flops, "flops"))
-        self._host = host
+        self._host: Host | None = host
         self._priority = priority
         self._here_since = 0.0
 
     @property
-    def host(self) -> Host:
+    def host(self) -> Any:
         """Where it runs."""
         return self._host
 
     @host.setter
-    def host(self, value: Host | str) -> None:
-        if self.test():
+    def host(self, value: Host | str | None) -> None:
+        if self.look():
             raise self.unchangeable("host")
+        if not self.has_started:
+            self._host = None if value is None else host_of(self.world, value)
+            self.start_if_ready()
+            return
         self.migrate(host_of(self.world, value))
         self.settle_suspension()
+
+    @property
+    def is_assigned(self) -> bool:
+        """False if it has no host yet."""
+        return self._host is not None
+
+    @property
+    def daemons_host(self) -> Any:
+        """Where it runs, if it outlives its owner."""
+        return self.host if self.detached else self.owner.host
 
     @property
     def priority(self) -> float:
@@ -343,7 +375,7 @@ class Execution(Work):
 
     @priority.setter
     def priority(self, value: float) -> None:
-        if self.test():
+        if self.look():
             raise self.unchangeable("priority")
         positive(value, "priority")
         raise unbound("change of the priority of an execution")
@@ -354,15 +386,27 @@ class Execution(Work):
             raise unbound("priority of an execution on another host")
         return super().blocking()
 
-    def begun(self) -> Work:
-        """Start it now."""
+    def begun(self) -> Activity:
+        """Start it now, and have its end noted."""
         if self.priority != 1.0:
             raise unbound("priority of an asynchronous execution")
         return super().begun()
 
+    def later(self) -> Activity:
+        """Make it one that is to be started later."""
+        if self.priority != 1.0:
+            raise unbound("priority of an asynchronous execution")
+        return super().later()
+
     def describe(self) -> str:
         """Return its description for messages."""
-        return f"execution on {self.host.name}"
+        return f"execution on {self.host.name}" if self.is_assigned else "execution"
+
+    def watched(self) -> None:
+        """Wait, in a watcher, for its end."""
+        super().watched()
+        # SimGrid keeps it for its owner, and crashes when that one moves.
+        self.native.cancel()
 
     def begin(self) -> None:
         """Start it."""
@@ -497,16 +541,51 @@ class DirectTransfer(Work):
     ends_with_owner = False
 
     def __init__(
-        self, owner: ActorRecord, source: Host, destination: Host, size: float, label: str | None
+        self,
+        owner: ActorRecord,
+        source: Host | None,
+        destination: Host | None,
+        size: float,
+        label: str | None,
     ) -> None:
         # SimGrid counts whole bytes.
         super().__init__(owner, label, float(int(a_number(size, "size"))))
-        self.source = source
-        self.destination = destination
-        require_route(source.name, destination.name)
+        self._source = source
+        self._destination = destination
+        if source is not None and destination is not None:
+            require_route(source.name, destination.name)
+
+    @property
+    def source(self) -> Any:
+        """Where it comes from."""
+        return self._source
+
+    @source.setter
+    def source(self, value: Host | str | None) -> None:
+        self.require_planned("source")
+        self._source = None if value is None else host_of(self.world, value)
+        self.start_if_ready()
+
+    @property
+    def destination(self) -> Any:
+        """Where it goes to."""
+        return self._destination
+
+    @destination.setter
+    def destination(self, value: Host | str | None) -> None:
+        self.require_planned("destination")
+        self._destination = None if value is None else host_of(self.world, value)
+        self.start_if_ready()
+
+    @property
+    def is_assigned(self) -> bool:
+        """False if one of its hosts is missing."""
+        return self._source is not None and self._destination is not None
 
     def describe(self) -> str:
         """Return its description for messages."""
+        if not self.is_assigned:
+            return "transfer"
         return f"transfer from {self.source.name} to {self.destination.name}"
 
     def begin(self) -> None:
@@ -516,6 +595,10 @@ class DirectTransfer(Work):
             self.started(None)
             self.ends(NetworkFailureException, 0.0)
             return
+        if _driver.route_problem(self.source.name, self.destination.name, True):
+            self.started(None)
+            self.ends(NoRouteError, 0.0)
+            return
         native = self.world.call(
             simgrid.Comm.sendto_init, self.source.native, self.destination.native
         )
@@ -524,10 +607,34 @@ class DirectTransfer(Work):
         self.world.call(native.start)
         self.world.transfers.append(self)
 
-    def begun(self) -> Work:
+    def begun(self) -> Activity:
         """Start it now; nobody watches, since SimGrid cancels what a killed watcher waits for."""
-        self.begin()
+        self.begin_as_planned()
+        if self._successors:
+            self.watch_for_successors()
         return self
+
+    def begun_elsewhere(self) -> None:
+        """Start it now: it is nobody's."""
+        self.begun()
+
+    def watch_for_successors(self) -> None:
+        """Watch it from its source, which does not end before it."""
+        if self.watcher is None and not self.over:
+            watch(self)
+
+    @property
+    def daemons_host(self) -> Any:
+        """Its source."""
+        return self.source
+
+    def error(self, kind: type[SimpluginError]) -> SimpluginError:
+        """Make an exception about this activity."""
+        if kind is NoRouteError:
+            return NoRouteError(
+                _driver.route_problem(self.source.name, self.destination.name, True)
+            )
+        return super().error(kind)
 
     def settle(self) -> bool:
         """Note the end of a transfer that nobody waited for; return True if it is over."""
@@ -546,6 +653,252 @@ class DirectTransfer(Work):
             self.finish_time = float(self.native.finish_time)
         self.world.record.carried(self.source.name, self.destination.name, amount)
         self._row(f"{self.source.name}->{self.destination.name}", "comm", amount)
+
+
+class DiskOperation(Work):
+    """Bytes read from a disk or written to it.
+
+    Only a watcher waits for SimGrid's activity: whoever waits for one whose disk fails is killed.
+    Others wait for a signal of the watcher, as they do where SimGrid has no activity.
+
+    Parameters
+    ----------
+    disk : Disk
+        Where.
+    kind : str
+        ``"read"`` or ``"write"``.
+    size : float
+        How much [byte].
+    priority : float
+        Its share of the disk, relative to others'.
+    """
+
+    def __init__(
+        self,
+        owner: ActorRecord,
+        disk: Disk,
+        kind: str,
+        size: float,
+        priority: float,
+        label: str | None,
+    ) -> None:
+        # SimGrid counts whole bytes.
+        super().__init__(owner, label, float(int(a_number(size, "size"))))
+        if self.amount > _MOST_BYTES:
+            raise ValueError(f"size must be <= 2**53, not {size!r}")
+        self.kind = kind
+        self._disk: Disk | None = disk
+        self._priority = positive(priority, "priority")
+        self._io: Any = None
+
+    @property
+    def disk(self) -> Any:
+        """Where it reads or writes."""
+        return self._disk
+
+    @disk.setter
+    def disk(self, value: Disk | None) -> None:
+        self.require_planned("disk")
+        if value is not None and not isinstance(value, Disk):
+            raise TypeError(f"expected a disk, not {value!r}")
+        self._disk = value
+        self.start_if_ready()
+
+    @property
+    def is_assigned(self) -> bool:
+        """False if it has no disk yet."""
+        return self._disk is not None
+
+    @property
+    def daemons_host(self) -> Any:
+        """The disk's host, if it outlives its owner."""
+        return self.disk.host if self.detached else self.owner.host
+
+    @property
+    def priority(self) -> float:
+        """Its share of the disk."""
+        return self._priority
+
+    @priority.setter
+    def priority(self, value: float) -> None:
+        if self.look():
+            raise self.unchangeable("priority")
+        positive(value, "priority")
+        raise unbound("change of the priority of a read or write")
+
+    def describe(self) -> str:
+        """Return its description for messages."""
+        return (
+            f"{self.kind} {self.disk.name!r} of {self.disk.host.name}" if self.disk else self.kind
+        )
+
+    def begin(self) -> None:
+        """Start it."""
+        self.started(None)
+        if not self.disk.is_on:
+            self.ends(StorageFailureException, 0.0)
+            return
+        self._io = self.world.call(
+            getattr(self.disk.native, f"{self.kind}_async"), int(self.amount)
+        )
+        self.disk.operations.append(self)
+
+    def watched(self) -> None:
+        """Wait, in a watcher, for its end."""
+        self.ends_as(self._io.wait)
+
+    def watcher_killed(self) -> None:
+        """Take note that its watcher ends."""
+        if not (self.over or self.disk.is_on):
+            self.world.stop(unbound("failure of a disk by its host's profile"))
+
+    def begun(self) -> Activity:
+        """Start it now, and have its end noted."""
+        if self.priority != 1.0:
+            raise unbound("priority of an asynchronous read or write")
+        return super().begun()
+
+    def later(self) -> Activity:
+        """Make it one that is to be started later."""
+        if self.priority != 1.0:
+            raise unbound("priority of an asynchronous read or write")
+        return super().later()
+
+    def perform(self) -> None:
+        """Start it and block until it ends."""
+        if not self.disk.is_on:
+            super().perform()
+            return
+        if self.priority == 1.0:
+            self.begun()
+            self.perform_wait(-1.0)
+            return
+        # A priority is bound for this call only, which gives no handle.
+        self.started(None)
+        function = getattr(self.disk.native, self.kind)
+        self.ends_as(lambda: function(int(self.amount), self.priority))
+        self.outcome()
+
+    def look(self) -> bool:
+        """Return True if it is over."""
+        if not self.over and not self.world.running("test").dying:
+            self.world.call(self.poll)
+        return self.over
+
+    def poll(self) -> bool:
+        """Ask SimGrid whether it is over."""
+        if not self.over and self._io is not None and self._io.test():
+            self.ends(None, self.amount)
+        return self.over
+
+    def cancel(self) -> None:
+        """End it now: SimGrid cancels what a killed actor, the watcher, waits for."""
+        if self.look():
+            return
+        self.ends(CancelException, NAN)
+        self.wake_waiters()
+
+    def wake_waiters(self) -> None:
+        """Do what SimGrid would not: wake the actors that wait, and end it if it is cancelled."""
+
+        def kill() -> None:
+            simgrid.this_actor.yield_()  # the watcher waits by then
+            self.watcher.kill()
+
+        if self._io is not None and self._failure is CancelException:
+            here = self.owner.host.native
+            self.world.call_even_dying(lambda: here.add_actor("killer", kill).daemonize())
+        super().wake_waiters()
+
+    @property
+    def _stoppable(self) -> Any:
+        raise unbound("suspension of a read or write")
+
+    def _remaining(self) -> float:
+        raise unbound("remaining work of a read or write")
+
+    def _account(self, amount: float) -> None:
+        """Record what was read or written."""
+        if self in self.disk.operations:
+            self.disk.operations.remove(self)
+        self._row(f"{self.disk.host.name}:{self.disk.name}", self.kind, amount)
+
+
+class Disk:
+    """A disk of a host; see :class:`simplugin.simulation.api.Disk`."""
+
+    def __init__(self, world: World, host: Host, native: Any) -> None:
+        self._world = world
+        self.host = host
+        self.native = native
+        self.name: str = native.name
+        # Those that go on.
+        self.operations: list[DiskOperation] = []
+
+    def __repr__(self) -> str:
+        return f"<Disk {self.name} of {self.host.name}>"
+
+    @property
+    def is_on(self) -> bool:
+        """True if it is on."""
+        return _driver.disk_states(self.host.name)[self.name][0]
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Its properties."""
+        return _driver.disk_states(self.host.name)[self.name][1]
+
+    @property
+    def read_bandwidth(self) -> float:
+        """Bandwidth of reading [byte/s]."""
+        return float(self.native.read_bandwidth)
+
+    @read_bandwidth.setter
+    def read_bandwidth(self, value: float) -> None:
+        self._world.call(setattr, self.native, "read_bandwidth", positive(value, "bandwidth"))
+
+    @property
+    def write_bandwidth(self) -> float:
+        """Bandwidth of writing [byte/s]."""
+        return float(self.native.write_bandwidth)
+
+    @write_bandwidth.setter
+    def write_bandwidth(self, value: float) -> None:
+        self._world.call(setattr, self.native, "write_bandwidth", positive(value, "bandwidth"))
+
+    def _read(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
+        """Read some bytes."""
+        me = self._world.running("read")
+        return DiskOperation(me, self, "read", size, priority, label)
+
+    read, read_async = both(_read)
+    read_init = later(_read)
+
+    def _write(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
+        """Write some bytes."""
+        me = self._world.running("write")
+        return DiskOperation(me, self, "write", size, priority, label)
+
+    write, write_async = both(_write)
+    write_init = later(_write)
+
+    def turn_on(self) -> None:
+        """Turn it on."""
+        self._world.call(self.native.turn_on)
+
+    def turn_off(self) -> None:
+        """Turn it off: what it reads and writes fails."""
+        failed = self.fail_operations()
+        self._world.call(self.native.turn_off)
+        for operation in failed:
+            operation.wake_waiters()
+
+    def fail_operations(self) -> list[DiskOperation]:
+        """Note the failure of all that goes on, and return it."""
+        failed = [each for each in self.operations if not each.look()]
+        for operation in failed:
+            operation.ends(StorageFailureException, NAN)
+        return failed
 
 
 def sleep_until(world: World, date: float, duration: float) -> None:

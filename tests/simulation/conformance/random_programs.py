@@ -39,6 +39,9 @@ KINDS = {
 KINDS["suspended"] = (*BASIC, *WAITS, "stop", "stop", "go_on", "go_on", "pause", "unpause", "nap")
 KINDS["moving"] = (*BASIC, *WAITS, "move", "wait_one", "wait_other", "leave", "spawn", "kill")
 KINDS["everything"] = tuple(sorted({*sum(KINDS.values(), ())}))
+# Not of everything: the bindings do not suspend reads and writes.
+KINDS["planned"] = (*BASIC, *WAITS, "work", "read_async", "plan", "plan", "plan", "cancel", "kill")
+KINDS["disks"] = (*BASIC, *WAITS, "read", "write", "read_async", "write_async", "cancel", "kill")
 
 # What the actors of this process did and started; each simulation has its own process.
 DIARIES: dict[Any, list[Any]] = {}
@@ -153,6 +156,11 @@ async def follow(me: Any, steps: list[Step]) -> None:
     )  # the actor that it resumed last goes first
 
 
+def disk(me: Any) -> Any:
+    """Return the disk that all actors share."""
+    return me.host_by_name("ada").disks[0]
+
+
 # What an actor waits for, and what it starts and keeps a handle of.
 WAITED: dict[str, Callable[[Any, Step], Any]] = {
     "execute": lambda me, step: me.execute(1e8 + 3e9 * step.part, host=step.host),
@@ -163,6 +171,8 @@ WAITED: dict[str, Callable[[Any, Step], Any]] = {
     "hear": lambda me, step: me.message_queue(step.name).get(timeout=step.limit),
     "meet": lambda me, step: me.barrier(2, step.name).wait(),
     "nap": lambda me, _step: me.suspend(),
+    "read": lambda me, step: disk(me).read(1e8 * step.part),
+    "write": lambda me, step: disk(me).write(1e8 * step.part),
     "transfer": lambda me, step: me.sendto(step.host, step.other, 3e6 * step.part),
 }
 STARTED: dict[str, Callable[[Any, Step], Any]] = {
@@ -171,8 +181,19 @@ STARTED: dict[str, Callable[[Any, Step], Any]] = {
     "get_async": lambda me, step: me.mailbox(step.name).get_async(),
     "say_async": lambda me, step: me.message_queue(step.name).put_async(me.pid),
     "hear_async": lambda me, step: me.message_queue(step.name).get_async(),
+    "read_async": lambda me, step: disk(me).read_async(1e8 * step.part),
+    "write_async": lambda me, step: disk(me).write_async(1e8 * step.part),
     "transfer_async": lambda me, step: me.sendto_async(step.host, step.other, 3e6 * step.part),
 }
+
+
+PLANNED: list[Callable[[Any, Step], Any]] = [
+    lambda me, step: me.exec_init(1e8 + 3e9 * step.part, host=step.host),
+    lambda me, step: me.sendto_init(step.host, step.other, 3e6 * step.part),
+    lambda me, step: disk(me).write_init(1e8 * step.part),
+    lambda me, step: me.mailbox(step.name).put_init(me.pid, 3e6 * step.part),
+    lambda me, step: me.mailbox(step.name).get_init(),
+]
 
 
 class Follower:
@@ -219,6 +240,14 @@ class Follower:
 
     async def test(self, step: Step) -> Any:
         return step.part, [handle.test() for handle in self.handles]
+
+    async def plan(self, step: Step) -> Any:
+        planned = PLANNED[int(step.part * 997) % len(PLANNED)](self.me, step)
+        for each in self.handles[-2:]:
+            if each.state not in ("FAILED", "CANCELED"):
+                each.add_successor(planned)
+        self.handles.append(planned.start())
+        return len(planned.dependencies)
 
     async def cancel(self, step: Step) -> None:
         if self.handles:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from conformance import ada, alone, bob, cyd, receive, scenario, send, tried, work
-from worlds import AB, AB_LATENCY, ADA, NO_LATENCY, PLAIN, ab, ac
+from worlds import AB, AB_LATENCY, ADA, NO_LATENCY, PLAIN, READ, ab, ac
+from xml_zones import zone_xml
 
-from simplugin.errors import CancelException, TimeoutException
+from simplugin.errors import ActivityError, CancelException, TimeoutException
+from simplugin.simulation import SimGridOptions
 
 # ---- wait ---------------------------------------------------------------------------------------
 
@@ -114,6 +116,116 @@ scenario(
     "late_result",
     bob(late_result, gives=[True, ab(1e6), ("send", 5.0)]),
     ada(send, gives=(None, ab(1e6))),
+)
+
+# ---- the examples activityset-waitany, -waitallfor and -testany of SimGrid -----------------------
+
+FAST = zone_xml("""
+    <host id="ada" speed="1Gf"><disk id="d" read_bw="100MBps" write_bw="40MBps"/></host>
+    <host id="bob" speed="1Gf"/>
+    <host id="cyd" speed="1Gf"/>
+    <link id="ab" bandwidth="125MBps" latency="150us"/>
+    <link id="ac" bandwidth="125MBps" latency="150us"/>
+    <route src="ada" dst="bob"><link_ctn id="ab"/></route>
+    <route src="ada" dst="cyd"><link_ctn id="ac"/></route>
+""")
+# SimGrid's default network: factors of latency and bandwidth, and 5 % of cross-traffic.
+ARRIVAL = 13.01 * 150e-6 + 6e8 * 1.05 / (0.97 * 125e6)
+
+
+def pending(me: Any) -> dict[str, Any]:
+    return {
+        "Exec": me.exec_async(5e9),
+        "Comm": me.mailbox("box").get_async(),
+        "Mess": me.message_queue("queue").get_async(),
+        "Io": me.host.disks[0].read_async(3e8),
+    }
+
+
+def remove(activities: dict[str, Any], done: Any) -> str:
+    name = next(name for name, each in activities.items() if each is done)
+    del activities[name]
+    return name
+
+
+async def wait_for_each(me: Any) -> list[Any]:
+    activities, seen = pending(me), []
+    while activities:
+        done = await me.wait_any(list(activities.values()))
+        seen.append((remove(activities, done), me.now))
+    return seen
+
+
+async def wait_second_by_second(me: Any) -> list[Any]:
+    activities, seen = pending(me), []
+    while activities:
+        await tried(me, me.wait_all(list(activities.values()), timeout=1))
+        while done := me.test_any(list(activities.values())):
+            seen.append((remove(activities, done), me.now))
+    return seen
+
+
+async def test_now_and_then(me: Any) -> list[Any]:
+    activities, seen = pending(me), []
+    await me.sleep_for(1)
+    while activities:
+        done = me.test_any(list(activities.values()))
+        if done is None:
+            await me.sleep_for(0.5)
+        else:
+            seen.append((remove(activities, done), me.now))
+    return seen
+
+
+async def say_at(me: Any, date: float) -> None:
+    await me.sleep_for(date)
+    await me.message_queue("queue").put("Control Message")
+
+
+for wait, dates in (
+    (wait_for_each, (1.99, 3.0, 5.0, ARRIVAL)),
+    (wait_second_by_second, (2.0, 3.0, 5.0, ARRIVAL)),
+    (test_now_and_then, (2.0, 3.0, 5.0, 5.5)),
+):
+    scenario(
+        wait.__name__,
+        ada(wait, gives=list(zip(("Mess", "Io", "Exec", "Comm"), dates, strict=True))),
+        bob(send, 6e8, gives=(None, ARRIVAL)),
+        cyd(say_at, 1.99),
+        platform=FAST,
+        options=SimGridOptions(),
+    )
+
+
+async def turn_off_disk(me: Any) -> None:
+    await me.sleep_for(1)
+    me.host_by_name("ada").disks[0].turn_off()
+
+
+# A failed member is raised with its name; the others go on.
+async def wait_for_the_rest(me: Any) -> list[Any]:
+    disk = me.host_by_name("ada").disks[0]
+    activities = {"read": disk.read_async(2 * READ), "task": me.exec_async(2e9)}
+    activities["put"] = me.mailbox("nobody reads").put_async("data", 1e6)
+    seen = []
+    for _ in range(3):
+        try:
+            done = await me.wait_any(list(activities.values()), timeout=1.5)
+            seen.append((remove(activities, done), me.now))
+        except TimeoutException:
+            seen.append(("late", me.now))
+        except ActivityError as error:
+            seen.append((remove(activities, error.activity), type(error).__name__, me.now))
+    return seen
+
+
+scenario(
+    "wait_for_the_rest",
+    cyd(
+        wait_for_the_rest,
+        gives=[("read", "StorageFailureException", 1.0), ("task", 2.0), ("late", 3.5)],
+    ),
+    bob(turn_off_disk),
 )
 
 # ---- cancel -------------------------------------------------------------------------------------

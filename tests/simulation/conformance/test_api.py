@@ -38,6 +38,7 @@ async def compare(me: Any) -> tuple[list[str], list[str]]:
         "Actor": me,
         "Barrier": me.barrier(1),
         "Condition": me.condition(mutex),
+        "Disk": me.host.disks[0],
         "Host": me.host,
         "Link": me.links[0],
         "Mailbox": me.mailbox("box"),

@@ -8,11 +8,15 @@ ADA, BOB, CYD = 1e9, 2e9, 1e9  # flop/s of a core
 CYD_CORES = 4
 AB, AC, BC = 1e6, 2e6, 5e5  # byte/s
 AB_LATENCY, AC_LATENCY, BC_LATENCY = 0.125, 0.25, 0.5  # s
+READ, WRITE = 1e8, 4e7  # byte/s of the disk of ada
 LOOPBACK = 1e10  # byte/s, SimGrid's default
 
 
 HOSTS = """
-    <host id="ada" speed="1Gf"><prop id="colour" value="red"/></host>
+    <host id="ada" speed="1Gf">
+      <prop id="colour" value="red"/>
+      <disk id="disk" read_bw="100MBps" write_bw="40MBps"><prop id="mount" value="/"/></disk>
+    </host>
     <host id="bob" speed="2Gf,1Gf"/>
     <host id="cyd" speed="1Gf" core="4"/>
 """
