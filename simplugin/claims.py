@@ -7,7 +7,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["paper", "ours"]
-_ABSENT: tuple[Any, ...] = (None, {}, "")
+_NONE: tuple[Any, ...] = (None, {}, "")
+_OPTIONAL = (
+    "optimum", "provenance", "id", "quantity", "criterion", "definition", "reason", "readings"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,8 @@ class Claim:
 
     def document(self) -> dict[str, Any]:
         """Return the claim as plain containers, for JSON; without absent values."""
-        always = ("claim", "agrees", "why", "source")
         document = asdict(self).items()
-        return {name: each for name, each in document if name in always or each not in _ABSENT}
+        return {name: each for name, each in document if name not in _OPTIONAL or each not in _NONE}
 
 
 def headline(claims: Sequence[Claim]) -> str:
