@@ -29,10 +29,13 @@ from scipy.special import stdtrit
 
 from simplugin.claims import Claim, Kind
 from simplugin.errors import SimpluginError
+from simplugin.formatting import readable
 
 Value = float | bool | str
 # Ends of 95 % intervals, and how often samples are drawn again for one.
 _ENDS, _RESAMPLES = (0.025, 0.975), 200
+# Values as claims show them.
+_TEXTS: dict[Value, Value] = {"yes": True, "no": False, "inf": math.inf, "-inf": -math.inf}
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,22 @@ class Quantity:
 
     def document(self) -> dict[str, Any]:
         """Return what a claim does not show of it, without absent values."""
-        names = ("interval", "samples", "over", "readings", "missing", "note")
+        names = ("samples", "over", "missing", "note")
         found = {name: getattr(self, name) for name in names if name != "over" or self.samples}
+        found["interval"] = self.interval and _shown_ends(self.interval)
+        found["readings"] = {name: _shown_ends(each) for name, each in self.readings.items()}
         return {name: each for name, each in found.items() if each}
+
+    @classmethod
+    def of(cls, claim: Claim) -> Quantity:
+        """Return the quantity that a claim was judged by, also of a claim read from JSON."""
+        kept = {key: each for key, each in claim.quantity.items() if key not in ("needed", "full")}
+        if "interval" in kept:
+            kept["interval"] = _interval(kept["interval"])
+        if "readings" in kept:
+            kept["readings"] = {name: _interval(each) for name, each in kept["readings"].items()}
+        value = _TEXTS.get(claim.measured, claim.measured)
+        return cls(value, optimum=claim.optimum, provenance=claim.provenance, **kept)
 
 
 def resampled(
@@ -182,9 +198,7 @@ class Criterion(BaseModel):
             return None
         if self.equals is not None:
             return value == self.equals
-        if isinstance(value, str):
-            return None
-        if math.isnan(value):
+        if isinstance(value, str) or math.isnan(value):
             return None
         low, high = self.bounds(paper)
         inside = low <= value <= high
@@ -210,25 +224,15 @@ class Criterion(BaseModel):
                 number = given if isinstance(given, float) else math.nan
                 return number, number
 
-    def words(self) -> str:
-        """Return the condition in words."""
-        ((name, value),) = self.model_dump(exclude_unset=True).items()
-        match name:
-            case "undetermined":
-                return f"Cannot be told: {value}"
-            case "near":
-                return f"Agrees if at most {value:g} from the paper's value"
-            case "within":
-                return f"Agrees within {100 * value:g} %"
-            case "factor":
-                return f"Agrees within a factor of {value:g}"
-            case "between":
-                return f"Agrees from {value[0]:g} to {value[1]:g}"
-            case "equals":
-                # A boolean quantity names its own condition.
-                return "" if isinstance(value, bool) else f"Agrees if it is {_written(value)}"
-            case _:
-                return f"Agrees if {name.replace('_', ' ')} {value:g}"
+    def words(self, paper: Value) -> str:
+        """Return the condition in words; nothing for what is undetermined or yes or no."""
+        ((name, given),) = self.model_dump(exclude_unset=True).items()
+        if isinstance(given, bool | str):
+            return given if name == "equals" and isinstance(given, str) else ""
+        if name in ("at_most", "at_least", "above", "below"):
+            return f"{name.replace('_', ' ')} {given:g}"
+        low, high = self.bounds(paper)
+        return readable(low) if low == high else f"{readable(low)} to {readable(high)}"
 
 
 class Statement(BaseModel):
@@ -283,18 +287,25 @@ class Statement(BaseModel):
         samples as the paper has: a statement of the paper's agrees, as a repetition of its
         experiment may, and one of our own does not.
         """
-        reasons = [self.criterion.words(), self.why, measured.note]
+        criterion = self.criterion.words(self.paper)
+        details = [f"Agrees if {criterion}" if criterion else "", self.why, measured.note]
+        reasons = [self.criterion.undetermined or ""]
         value, interval = measured.value, measured.interval
+        quantity = measured.document()
         verdict = self._verdict(value, interval or (value, value), measured.samples)
         if interval is not None and not isinstance(value, bool):
             low, high = interval
-            reasons.append(f"from {low:.3g} to {high:.3g} over {measured.samples} {measured.over}")
-        if verdict is None and interval is not None:
-            reasons.append(self._undecided(measured))
+            details.append(f"from {low:.3g} to {high:.3g} over {measured.samples} {measured.over}")
+        if verdict is None and interval is not None and not self.criterion.undetermined:
+            needed, over = self._needed(measured), measured.over
+            quantity |= {"needed": needed, "full": self.samples}
+            reasons.append(f"about {needed} {over} would decide" if needed else f"too few {over}")
+            reasons[-1] += f", in full {self.samples}" if self.samples else ""
         others = {
             name: self._verdict(each[0], each, measured.samples)
             for name, each in measured.readings.items()
         }
+        readings = {"as measured": verdict, **others} if others else {}
         if verdict is not None and set(others.values()) - {verdict}:
             agreeing = [name for name, each in others.items() if each]
             reasons.append(
@@ -309,13 +320,17 @@ class Statement(BaseModel):
             self.paper,
             _shown(value),
             verdict,
-            "; ".join(filter(None, reasons)),
+            "; ".join(filter(None, (*details, *reasons))),
             self.source,
             measured.optimum,
             measured.provenance,
             self.kind,
             self.id,
-            measured.document(),
+            quantity,
+            criterion,
+            self.why,
+            "; ".join(filter(None, reasons)),
+            readings,
         )
 
     def _verdict(self, value: Value, interval: tuple[Any, Any], samples: int) -> bool | None:
@@ -331,18 +346,19 @@ class Statement(BaseModel):
             return None
         return self.kind == "paper"
 
-    def _undecided(self, measured: Quantity) -> str:
-        """Return how many samples would decide, from the width and the distance to a bound."""
-        words = f"too few {measured.over}, in full {self.samples}"
-        if isinstance(measured.value, bool | str) or measured.interval is None:
-            return words
+    def _needed(self, measured: Quantity) -> int:
+        """Return how many samples would decide, from the width and the distance to a bound.
+
+        0 if that cannot be told.
+        """
+        if isinstance(measured.value, bool | str) or not (measured.interval and measured.samples):
+            return 0
         low, high = measured.interval
-        bounds = self.criterion.bounds(self.paper)
-        distance = min(abs(measured.value - each) for each in bounds)
+        distance = min(abs(measured.value - each) for each in self.criterion.bounds(self.paper))
         if not (0 < distance < math.inf and high - low < math.inf):
-            return words
+            return 0
         needed = measured.samples * ((high - low) / (2 * distance)) ** 2
-        return f"about {max(needed, measured.samples + 1):.0f} would decide, in full {self.samples}"
+        return round(max(needed, measured.samples + 1))
 
 
 @cache
@@ -393,16 +409,28 @@ def judged(chosen: Iterable[Statement], quantities: Mapping[str, Quantity | Valu
     return claims
 
 
+def judged_again(paper: str, claims: Iterable[Claim]) -> list[Claim]:
+    """Return the verdicts of a paper's statements on what claims with the same ids measured."""
+    measured = {claim.id: Quantity.of(claim) for claim in claims}
+    return [each.judge(measured[each.id]) for each in statements(paper) if each.id in measured]
+
+
+def _shown_ends(interval: tuple[float, float]) -> list[float | str]:
+    """Return an interval as claims have it, as JSON has no infinity."""
+    return [each if math.isfinite(each) else str(each) for each in interval]
+
+
+def _interval(ends: Iterable[float | str]) -> tuple[float, float]:
+    """Return the interval of `_shown_ends`."""
+    low, high = map(float, ends)
+    return low, high
+
+
 def _number(paper: Value) -> float:
     """Return the paper's value, which these criteria need as a number."""
     if isinstance(paper, str):
         raise SimpluginError(f"the paper's value is {paper!r}; this criterion needs a number")
     return paper
-
-
-def _written(value: Value) -> str:
-    """Return a value as text."""
-    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _shown(value: Value) -> float | str:
