@@ -23,11 +23,12 @@ from importlib import resources
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 from simplugin.claims import Claim, Kind
+from simplugin.elementary import log, power
 from simplugin.errors import SimpluginError
 from simplugin.formatting import readable
 
@@ -36,6 +37,8 @@ Value = float | bool | str
 _ENDS, _RESAMPLES = (0.025, 0.975), 200
 # Values as claims show them.
 _TEXTS: dict[Value, Value] = {"yes": True, "no": False, "inf": math.inf, "-inf": -math.inf}
+# The largest samples, from which the tail of their distribution is estimated.
+_TAIL = 10
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ def resampled(
         Gets numbers of samples, shape (samples,), and returns the quantity of these.
     samples : int
         How many there are. As the bootstrap is too narrow for few, the interval is wider by the
-        quantile of Student's distribution and the root of ``samples / (samples - 1)``.
+        quantile of Student's distribution and the root of ``samples / (samples - 1)``. It has no
+        ends where the measure is NaN too often to know them, and is a value that is infinite.
     note : str
         Circumstances.
     **more
@@ -114,26 +118,74 @@ def resampled(
     value = measure(np.arange(samples))
     draws = np.random.default_rng(0).integers(samples, size=(_RESAMPLES, samples))
     found = np.array([measure(each) for each in draws], dtype=np.float64)
-    if isinstance(value, bool):
+    interval = -math.inf, math.inf
+    if samples < 2 or np.mean(np.isnan(found)) > _ENDS[0]:
+        pass
+    elif isinstance(value, bool):
         low, high = (bool(end) for end in np.quantile(found, _ENDS, method="nearest"))
-        interval: tuple[float, float] = (low, high)
+        interval = low, high
         note = "; ".join(filter(None, (note, f"in {np.mean(found):.0%} of the draws")))
-    else:
-        wider = stdtrit(samples - 1, _ENDS[1]) / 1.96 * math.sqrt(samples / max(samples - 1, 1))
-        low, high = np.quantile(found, _ENDS, method="nearest").tolist()
+    elif not math.isfinite(value):
         interval = value, value
-        if math.isfinite(value):
-            interval = value + wider * min(low - value, 0), value + wider * max(high - value, 0)
-    if samples < 2:
-        interval = -math.inf, math.inf
+    else:
+        wider = float(stdtrit(samples - 1, _ENDS[1])) / 1.96 * math.sqrt(samples / (samples - 1))
+        low, high = np.nanquantile(found, _ENDS, method="nearest").tolist()
+        interval = value + wider * min(low - value, 0), value + wider * max(high - value, 0)
     return Quantity(value, interval, note, samples=samples, **more)
 
 
-def share(held: Iterable[bool], words: str = "", **further: Any) -> Quantity:
-    """Return the share of cases in which something holds, with both numbers and words as note."""
+def largest(values: ArrayLike, note: str = "", **more: Any) -> Quantity:
+    """Return the largest of random samples, with the 95 % interval for as many fresh ones.
+
+    The distribution's tail is that of Hill [1]_: of n samples, a share (k / n) (x / y)^-a exceeds
+    x, where y is the sample after the k = 10 largest, and 1 / a the mean of ln(x / y) over these.
+    An interval of few samples is from their median up; no interval has an upper end if a sample is
+    infinite.
+
+    Parameters
+    ----------
+    values : float64, shape (samples,)
+        The samples, all positive; those that are NaN do not count.
+    note : str
+        Circumstances.
+    **more
+        Further attributes of `Quantity`.
+
+    References
+    ----------
+    .. [1] B. M. Hill (1975). A simple general approach to inference about the tail of a
+       distribution. The Annals of Statistics 3(5).
+    """
+    found = np.sort(np.asarray(values, dtype=np.float64))[::-1]
+    found = found[~np.isnan(found)]
+    samples, finite = len(found), found[np.isfinite(found)]
+    if not samples:
+        return Quantity(math.nan, (-math.inf, math.inf), note, **more)
+    low, high = float(np.median(found)), math.inf
+    if len(finite) > 2 * _TAIL:
+        slope = float(np.mean(log(finite[:_TAIL] / finite[_TAIL])))
+        exceeding = 1 - power(_ENDS, 1 / samples)
+        low, most = (finite[_TAIL] * power(_TAIL / samples / exceeding, slope)).tolist()
+        high = max(most, finite[0]) if len(finite) == samples else high
+    if (len(finite) / samples) ** samples < _ENDS[0]:
+        # As good as surely, some fresh sample is infinite, too.
+        low = math.inf
+    interval = min(low, float(found[0])), float(high)
+    return Quantity(float(found[0]), interval, note, samples=samples, **more)
+
+
+def share(held: Iterable[bool], words: str = "", *, over: str = "", **further: Any) -> Quantity:
+    """Return the share of cases in which something holds, with both numbers and words as note.
+
+    With `over`, of what they are random samples, it has the 95 % interval of Clopper and Pearson.
+    """
     cases = list(held)
-    note = f"{sum(cases)} of {len(cases)}{words}"
-    return Quantity(sum(cases) / len(cases), note=note, **further)
+    count, number = sum(map(bool, cases)), len(cases)
+    if over:
+        low = float(betaincinv(count, number - count + 1, _ENDS[0])) if count else 0.0
+        high = float(betaincinv(count + 1, number - count, _ENDS[1])) if count < number else 1.0
+        further |= {"interval": (low, high), "samples": number, "over": over}
+    return Quantity(count / number, note=f"{count} of {number}{words}", **further)
 
 
 def determined_by(

@@ -97,6 +97,44 @@ def test_intervals_are_wider_for_fewer_samples():
     assert re.fullmatch(r"some; in [67]\d% of the draws", held.note)
 
 
+def test_measures_that_are_undefined_or_infinite():
+    # Of two samples one is undefined, so that a mean often is.
+    values = np.array([1.0, math.nan])
+    some = of.resampled(lambda few: float(np.mean(values[few])), 2)
+    assert some.interval == (-math.inf, math.inf)
+    found = of.resampled(lambda few: math.inf if 0 in few else 1.0, 30)
+    assert (found.value, found.interval) == (math.inf, (math.inf, math.inf))
+    statement = Statement(**ONE | {"criterion": {"at_most": 3.0}, "samples": 30})
+    assert statement.judge(found).agrees is False
+    assert statement.judge(some).agrees is None
+
+
+def test_intervals_of_maxima_hold_for_fresh_samples():
+    draws = np.random.default_rng(1)
+    # Of a Pareto distribution, the largest of which has no mean; and of one with an end.
+    for make, least in (
+        (lambda n: draws.random(n) ** -1.0, 85),
+        (lambda n: 1 + draws.random(n), 90),
+    ):
+        found = [of.largest(make(150)).interval for _ in range(400)]
+        inside = [low <= np.max(make(150)) <= high for low, high in found]
+        assert 100 * np.mean(inside) > least
+    few = of.largest([3.0, 1.0, math.nan, 2.0])
+    assert (few.value, few.interval, few.samples) == (3.0, (2.0, math.inf), 3)
+    endless = of.largest([*range(1, 30), math.inf])
+    assert endless.value == endless.interval[1] == math.inf
+    assert 20 < endless.interval[0] < 40
+    assert math.isnan(of.largest([math.nan]).value)
+
+
+@pytest.mark.parametrize(("count", "low", "high"), [(0, 0.0, 0.3085), (5, 0.1871, 0.8129)])
+def test_shares_of_samples_have_exact_intervals(count, low, high):
+    # Clopper and Pearson (1934), tables of ten trials.
+    found = of.share([True] * count + [False] * (10 - count), over="trees")
+    assert found.interval == pytest.approx((low, high), abs=1e-4)
+    assert (found.samples, found.over) == (10, "trees")
+
+
 def test_a_verdict_carries_all_that_a_reader_needs():
     statement = Statement(**ONE | {"why": "ties differ"})
     claim = statement.judge(Quantity(2.5, (2.4, 2.6), "12 runs", 3.0, {"seed": 1}, 12))
