@@ -18,9 +18,9 @@ Operations that take time return an awaitable and start when awaited; those whos
 
 from __future__ import annotations
 
-from simplugin.simulation.api.activity import Activity, Mailbox, MessageQueue
 from simplugin.simulation.api.actor import Actor, Barrier, Condition, Mutex, Semaphore
-from simplugin.simulation.api.platform import Disk, Host, Link, Route
+from simplugin.simulation.api.mailbox import Mailbox, MessageQueue
+from simplugin.simulation.api.resources import Activity, Disk, Host, Link, Route
 
 __all__ = [
     "Activity",

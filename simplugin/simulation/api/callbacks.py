@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from simplugin.errors import SimpluginError
 
 if TYPE_CHECKING:
-    from simplugin.simulation.api.platform import Host, Link
+    from simplugin.simulation.api.resources import Host, Link
 
     Factor: TypeAlias = Callable[[float, Host, Host, Sequence[Link], Sequence[str]], float]
     Capacity: TypeAlias = Callable[[float, int], float]
