@@ -16,7 +16,7 @@ from simplugin.simulation import Trace
 from simplugin.simulation.trace import KINDS
 
 HOSTS = ("a", "b,c", "b-10", "b-2")
-DISKS = ("a:d", "b,c:d:e")
+DISKS = ("a:d", "b,c:d")
 RESOURCES = {
     **dict.fromkeys(("exec", "sleep"), HOSTS),
     **dict.fromkeys(("read", "write"), DISKS),
@@ -83,6 +83,7 @@ def test_events_are_the_activities(rows: list[tuple[str, str, float, float]]) ->
             "exec": lambda name: [(name, "executions")],
             "ptask": lambda name: [(host, "executions") for host in name.split(",")],
             "sleep": lambda name: [(name, "sleeps")],
+            **dict.fromkeys(("read", "write"), lambda name: [(name.rpartition(":")[0], "disks")]),
             "comm": lambda name: list(zip(name.split("->"), ("sent", "received"), strict=True)),
         }[str(kind)](str(resource))
         assert sorted(each[:2] for each in places[str(name)]) == sorted(where)
