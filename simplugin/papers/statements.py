@@ -113,6 +113,18 @@ def resampled(
     return Quantity(value, interval, note, samples=samples, **more)
 
 
+def unrefuted(
+    value: float, worse: float, samples: int, *, quick: bool, note: str = "", **more: Any
+) -> Quantity:
+    """Return the worst of random samples, or the share in which something always holds.
+
+    More samples make it only worse. A quick part of them can thus refute a bound but not confirm
+    it: its interval reaches to `worse`.
+    """
+    interval = (min(value, worse), max(value, worse)) if quick else None
+    return Quantity(value, interval, note, samples=samples, **more)
+
+
 def share(held: Iterable[bool], words: str = "", **further: Any) -> Quantity:
     """Return the share of cases in which something holds, with both numbers and words as note."""
     cases = list(held)

@@ -65,8 +65,9 @@ CHANGED = {
     "period": PERIOD,
     "changes": [f"{each.date:g} s: {each.resource} {each.capacity:g}" for each in CHANGES],
     "application 3": f"from {ARRIVAL:g} s to {DEPARTURE:g} s",
-    "seed": 0,
 }
+# Of the phases at which roles decide.
+SEEDS, QUICK_SEEDS = range(10), range(2)
 # Without rounds a market whose messages are old must move slowly.
 RELAXATION = 0.5
 
@@ -168,7 +169,9 @@ def _tree(code: tuple[int, ...]) -> tuple[str, ...]:
     return tuple("".join(FIVE_HOSTS[end] for end in sorted(edge)) for edge in edges)
 
 
-def throughputs_on(platforms: Sequence[Sequence[str]], reading: Reading, rounds: int) -> Floats:
+def throughputs_on(
+    platforms: Sequence[Sequence[str]], reading: Reading, rounds: int, *, scaled: bool = True
+) -> Floats:
     """Return the throughputs of an iteration on several platforms, given by their edges.
 
     Returns
@@ -177,7 +180,8 @@ def throughputs_on(platforms: Sequence[Sequence[str]], reading: Reading, rounds:
         [tasks/s].
     """
     together = _side_by_side([sharing(tuple(edges)) for edges in platforms])
-    trajectory = iterate(Gradient(reading=reading), together, PROPORTIONAL, rounds, prices=False)
+    method = Gradient(scaled, reading=reading)
+    trajectory = iterate(method, together, PROPORTIONAL, rounds, prices=False)
     return trajectory.throughput.reshape(rounds + 1, len(platforms), -1)
 
 
@@ -241,7 +245,7 @@ def counts(platforms: Sequence[Sequence[str]], reading: Reading = REPORTED) -> F
     return np.array([[np.inf if count is None else count for count in row] for row in found])
 
 
-def live_through(method: Method[Any]) -> tuple[Upkeep, list[Interval]]:
+def live_through(method: Method[Any], seed: int = 0) -> tuple[Upkeep, list[Interval]]:
     """Run actors without rounds through `CHANGES`; return the run and its intervals."""
     *stay, comes = FIVE_HOSTS_APPLICATIONS
     applications = (*stay, replace(comes, start=ARRIVAL, end=DEPARTURE))
@@ -256,5 +260,6 @@ def live_through(method: Method[Any]) -> tuple[Upkeep, list[Interval]]:
         until=UNTIL,
         period=PERIOD,
         changes=CHANGES,
+        seed=seed,
     )
     return kept, intervals(deployed, applications, CHANGES, UNTIL)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.optimum.fair_sharing import FairShare, fair_sharing
 from simplugin.papers.bertin.churn import (
@@ -19,7 +20,7 @@ from simplugin.papers.bertin.churn import (
     recover,
 )
 from simplugin.papers.bertin.five_hosts import PROPORTIONAL
-from simplugin.papers.statements import Quantity
+from simplugin.papers.statements import Quantity, resampled, unrefuted
 from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
@@ -167,10 +168,20 @@ def scaled_rule(quick: bool) -> Quantities:
     for each, best, trajectory in runs(Gradient(), rounds, quick):
         error = throughput_error(trajectory, best.throughput)
         near[each.spread].append(settled(error, NEAR) is not None)
-    share = float(np.mean(np.concatenate(list(near.values()))))
+    held = np.concatenate(list(near.values()))
     by_spread = ", ".join(f"{sum(hits)} of {len(hits)} {name}" for name, hits in near.items())
     note = f"pure iterations, {rounds} rounds; by spread of speeds {by_spread}"
-    return {"share": Quantity(share, None, note, None, _provenance(quick, rounds))}
+    of = _provenance(quick, rounds)
+    return {"share": _over(lambda few: np.mean(held[few]), len(held), note, of)}
+
+
+def _over(
+    measure: Callable[[NDArray[np.int64]], Any], platforms: int, note: str, of: Mapping[str, Any]
+) -> Quantity:
+    """Return a measure of platforms, from their numbers, with its interval over platforms."""
+    return resampled(
+        lambda few: float(measure(few)), platforms, note, over="platforms", provenance=of
+    )
 
 
 def cold_start(policy: str, quick: bool) -> Quantities:
@@ -182,8 +193,7 @@ def cold_start(policy: str, quick: bool) -> Quantities:
         )
         for each in chosen(quick)
     ]
-    near, worst = _median_worst(each.near for each in found)
-    exact, _ = _median_worst(each.exact for each in found)
+    near, exact = (_known(getattr(each, name) for each in found) for name in ("near", "exact"))
     gap, worst_gap = _median_worst(each.throughput_gap for each in found)
     short, worst_short = _median_worst(each.objective_gap for each in found)
     of = _provenance(quick, rounds)
@@ -192,13 +202,21 @@ def cold_start(policy: str, quick: bool) -> Quantities:
         f" ends {gap:.1g} off in the median and {worst_gap:.1g} at worst, the objective"
         f" {short:.1g} and {worst_short:.1g} short, per unit of weight"
     )
+    reached = _reached((each.near for each in found), rounds)
     return {
-        "near": Quantity(near, None, _acted(found), None, of),
-        "near.worst": Quantity(worst, None, _reached((f.near for f in found), rounds), None, of),
-        "exact": Quantity(exact, None, shown, None, of),
-        "late_error": Quantity(max(each.worst for each in found), provenance=of),
+        "near": _over(lambda few: np.median(near[few]), len(found), _acted(found), of),
+        "near.worst": _worst(near.tolist(), quick, reached, of),
+        "exact": _over(lambda few: np.median(exact[few]), len(found), shown, of),
+        "late_error": _worst([each.worst for each in found], quick, "", of),
         "apart": Quantity(_apart(found), provenance=of),
     }
+
+
+def _worst(values: Sequence[float], quick: bool, note: str, of: Mapping[str, Any]) -> Quantity:
+    """Return the largest value of a platform."""
+    return unrefuted(
+        max(values), np.inf, len(values), quick=quick, note=note, over="platforms", provenance=of
+    )
 
 
 def bad_start(policy: str, quick: bool) -> Quantities:
@@ -227,33 +245,41 @@ def churn(policy: str, quick: bool) -> Quantities:
     """Measure how soon a method without steps is back after a leave and an arrival."""
     rounds = _CHURN_ROUNDS[quick]
     method = POLICIES[policy]()
-    found: dict[str, list[Comeback]] = {event: [] for event in EVENTS}
+    found: dict[str, list[Comeback | None]] = {event: [] for event in EVENTS}
     for each in _small(_CHURN_AGENTS[quick]) if quick else chosen(False):
         few = each.sharing.n_agents <= _CHURN_AGENTS[quick]
-        before = calm_down(each.graph, each.sharing, method, rounds, simulated=few)
+        before = calm_down(each.sharing, method, rounds)
         for event, after in zip(EVENTS, (without_leaf(before), with_arrival(each)), strict=True):
+            back = None
             if after is not None:
-                back = recover(each.graph, before, after, method, rounds)
-                found[event].append(back)
+                back = recover(each.graph, before, after, method, rounds, simulated=few)
+            found[event].append(back)
     of = _provenance(quick, rounds)
     if quick:
         of |= {
             "platforms": f"the first {_CHURN_PLATFORMS} of at most {_CHURN_AGENTS[quick]} agents"
         }
-    notes, medians, apart = [], [], 0.0
-    for event, backs in found.items():
+    notes, counts, apart = [], [], 0.0
+    for event, every in found.items():
+        backs = [back for back in every if back is not None]
         median, worst = _median_worst(back.rounds for back in backs)
         acted = [back for back in backs if not np.isnan(back.apart)]
         seconds = [np.inf if np.isnan(back.seconds) else back.seconds for back in acted]
         apart = max([apart, *(back.apart for back in acted)])
-        medians.append(median)
+        counts.append([np.nan if back is None else _known([back.rounds])[0] for back in every])
         notes.append(
             f"{event}: back after {_written(median, rounds)} rounds (median),"
             f" {_written(worst, rounds)} (worst) of {len(backs)} platforms; as actors on"
             f" {len(acted)} of them after {np.median(seconds):.2g} s (median)"
         )
+    table = np.array(counts)
     return {
-        "rounds": Quantity(max(medians), None, "; ".join(notes), None, of),
+        "rounds": _over(
+            lambda few: np.max(np.nanmedian(table[:, few], axis=1)),
+            table.shape[1],
+            "; ".join(notes),
+            of,
+        ),
         "apart": Quantity(apart, provenance=of),
     }
 
@@ -300,8 +326,8 @@ def _adverse(found: Sequence[Finding], how: str, quick: bool) -> Quantities:
         f"{how}within 1 % after {_written(median, rounds)} rounds (median),"
         f" {_reached((each.near for each in found), rounds)}"
     )
-    worst = max(each.worst for each in found)
-    return {"late_error": Quantity(worst, None, note, None, _provenance(quick, rounds))}
+    worst = [each.worst for each in found]
+    return {"late_error": _worst(worst, quick, note, _provenance(quick, rounds))}
 
 
 def _reported_start(sharing: Sharing) -> MarketState:
@@ -315,9 +341,14 @@ def _reported_start(sharing: Sharing) -> MarketState:
     )
 
 
+def _known(values: Iterable[float | None]) -> NDArray[np.float64]:
+    """Return numbers, infinite where there is none."""
+    return np.array([np.inf if value is None else value for value in values], dtype=np.float64)
+
+
 def _median_worst(values: Iterable[float | None]) -> tuple[float, float]:
     """Return the median and the worst of numbers, None counting as infinite."""
-    known = [np.inf if value is None else float(value) for value in values]
+    known = _known(values)
     return float(np.median(known)), float(np.max(known))
 
 
