@@ -125,11 +125,16 @@ def unrefuted(
     return Quantity(value, interval, note, samples=samples, **more)
 
 
-def share(held: Iterable[bool], words: str = "", **further: Any) -> Quantity:
-    """Return the share of cases in which something holds, with both numbers and words as note."""
+def share(
+    held: Iterable[bool], words: str = "", *, quick: bool = False, **further: Any
+) -> Quantity:
+    """Return the share of cases in which something holds, with both numbers and words as note.
+
+    If it should always hold, quick cases are told to be only a part, as in `unrefuted`.
+    """
     cases = list(held)
     note = f"{sum(cases)} of {len(cases)}{words}"
-    return Quantity(sum(cases) / len(cases), note=note, **further)
+    return unrefuted(sum(cases) / len(cases), 0.0, len(cases), quick=quick, note=note, **further)
 
 
 def determined_by(

@@ -15,7 +15,7 @@ from simplugin.market.policies.isgbmat import PRINTED, REPAIRED, REPAIRS, Repair
 from simplugin.market.policies.shares import in_proportion, one_by_one, round_robin
 from simplugin.market.policies.shipped import POLICIES, RANDOM
 from simplugin.optimum.bundle_programs import continuous_optimum
-from simplugin.papers.statements import Quantity, determined_by, share
+from simplugin.papers.statements import Quantity, determined_by, resampled, share
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.settings import EQUAL, TASKS, best_of
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
@@ -92,7 +92,7 @@ def loop(quick: bool) -> dict[str, Quantity]:
             note=f"as printed {_ends(printed)}, {priced[0]} with a price; with 0/0 cured"
             f" {_ends(cured)}, {priced[1]} with a price",
         ),
-        "cured.optimal": share(optimal, " runs that end"),
+        "cured.optimal": share(optimal, " runs that end", quick=quick, over="runs"),
         "cured.put_out": Quantity(
             put_out / len(ended),
             note=f"A is complete in {put_out} of {len(ended)} runs that end; the price clears in"
@@ -107,6 +107,8 @@ def loop(quick: bool) -> dict[str, Quantity]:
         "repaired.right": share(
             [not each.failure for each in whole],
             f"; at most {1 - min(lost):.1e} below the maximum",
+            quick=quick,
+            over="markets",
             optimum=1.0,
         ),
         "repairs.failures": _needed(quick),
@@ -213,10 +215,14 @@ def comparison(quick: bool) -> dict[str, Quantity]:
     ahead = any(np.any(each < -EQUAL) for each in found.values())
     exact = max(float(np.abs(found[name]).max()) for name in EXACT)
     measured = {
-        "comparators.gap": Quantity(
-            -np.inf if ahead else min(float(found[name].mean()) for name in PUBLISHED),
-            note=f"{'; '.join(words)}; {', '.join(EXACT)} within {exact:.0e}; all tasks placed in"
+        "comparators.gap": resampled(
+            lambda few: (
+                -np.inf if ahead else min(float(found[name][few].mean()) for name in PUBLISHED)
+            ),
+            _count(quick),
+            f"{'; '.join(words)}; {', '.join(EXACT)} within {exact:.0e}; all tasks placed in"
             f" {placed} of {len(found) * _count(quick)} assignments",
+            over="markets",
         ),
         "divisible.clears": _divisible(quick),
     }

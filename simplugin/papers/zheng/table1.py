@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from simplugin.market.model import HOUR, Outcome
 from simplugin.market.policies.shipped import POLICIES, RANDOM
 from simplugin.market.trade_offs import front
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
-from simplugin.papers.statements import Quantity, share
+from simplugin.papers.statements import Quantity, resampled, share
 from simplugin.papers.zheng.settings import (
     EQUAL,
     ON_SITE,
@@ -61,8 +61,9 @@ OTHER_READINGS = {
 RUNS, QUICK_RUNS = 50, 5
 SITES, QUICK_SITES = 200, 20
 SITE_RUNS, QUICK_SITE_RUNS = 3, 1
-VARIED_SITES = 40
+VARIED_SITES, QUICK_VARIED_SITES = 40, 5
 ALPHAS = (0.003, 0.006, 0.01, 0.015, 0.02, 0.03)
+ENDS = ALPHAS[:: len(ALPHAS) - 1]
 # N_max over the mean number of tasks of a peer.
 FACTORS = (1.0, 1.25, 1.5, 2.0)
 # Of Fig. 4, whose tasks are computation-intensive.
@@ -132,26 +133,46 @@ def table1(quick: bool) -> dict[str, Quantity]:
     held = holding(SETTINGS, sites, site_runs)
     varied = "" if quick else _varied()
     worst = [_is_worst(each, seed, site_runs) for seed in range(sites) for each in SETTINGS]
+    rates = {f"alpha {alpha:g}": _at(alpha, quick) for alpha in (ENDS if quick else ALPHAS)}
     known = ON_SITE | {"site": f"{sites} consistent ones", "auctions": site_runs}
     found = {
         "figures": _figures(runs),
-        "commodity.worst": share(worst, " settings", provenance=known),
+        "commodity.worst": share(worst, quick=quick, over="settings", provenance=known),
         "auction.dear": _dear_peers(sites // 2 if quick else sites, known),
         "runs.varied": _varied_runs(runs),
         **printed_figures(),
         **figure4(quick),
     }
     for number, metric in enumerate(ORDERS):
-        parts = held[..., 3 * number : 3 * number + 3].mean(axis=(0, 1))
+        three = slice(3 * number, 3 * number + 3)
+        parts = held[..., three].mean(axis=(0, 1))
         words = [f"{name} {part:.1%}" for name, part in zip(_relations(metric), parts, strict=True)]
-        found[f"order.{metric}"] = Quantity(
-            float(parts.min()),
-            note=f"part of {held[..., 0].size} settings: {', '.join(words)}; all nine relations"
+        found[f"order.{metric}"] = _least(
+            held[..., three],
+            f"part of {held[..., 0].size} settings: {', '.join(words)}; all nine relations"
             f" at once {held.all(axis=-1).mean():.1%}{varied}",
             optimum=1.0,
             provenance=known,
+            readings={
+                name: _least(some[..., three], "").interval or (0.0, 1.0)
+                for name, some in rates.items()
+            },
+            missing="the discount rate",
         )
     return found
+
+
+def _at(alpha: float, quick: bool) -> NDArray[np.bool_]:
+    """Return which relations of Table 1 hold at a discount rate, as `holding` does."""
+    some = [replace(each, alpha=alpha) for each in SETTINGS]
+    return holding(some, QUICK_VARIED_SITES if quick else VARIED_SITES, 1 if quick else SITE_RUNS)
+
+
+def _least(held: NDArray[np.bool_], note: str, **more: Any) -> Quantity:
+    """Return the part of settings in which the relation holds that holds least often."""
+    return resampled(
+        lambda few: float(held[few].mean(axis=(0, 1)).min()), len(held), note, over="sites", **more
+    )
 
 
 def _figures(runs: int) -> Quantity:
@@ -232,8 +253,7 @@ def _varied() -> str:
     """Return in which part of settings each relation holds under other terms and readings."""
     variations: dict[str, NDArray[np.bool_]] = {}
     for alpha in ALPHAS:
-        some = [replace(each, alpha=alpha) for each in SETTINGS]
-        variations[f"alpha {alpha:g}"] = holding(some, VARIED_SITES, SITE_RUNS)
+        variations[f"alpha {alpha:g}"] = _at(alpha, quick=False)
     for factor in FACTORS:
         some = [replace(each, factor=factor) for each in SETTINGS]
         variations[f"N_max {factor:g} times the mean"] = holding(some, VARIED_SITES, SITE_RUNS)
@@ -275,12 +295,14 @@ def _dear_peers(sites: int, known: dict[str, object]) -> Quantity:
                 for name in ("mean", "dearest")
             ]
     means = np.mean(shares, axis=0) / TASKS
-    more = sum(second > first for first, second in shares)
-    return Quantity(
-        more / len(shares),
-        note=f"{more} of {len(shares)} settings; the dearer half gets {means[1]:.1%} of the tasks,"
+    more = np.array([second > first for first, second in shares]).reshape(sites, -1)
+    return resampled(
+        lambda few: float(more[few].mean()),
+        sites,
+        f"{more.sum()} of {more.size} settings; the dearer half gets {means[1]:.1%} of the tasks,"
         f" {means[0]:.1%} from ISGBMAT; bids of mean or first prices have less total time than"
         f" ISGBMAT in {sum(less)} of {len(less)} cases",
+        over="sites",
         provenance=known | {"auctions": 1},
     )
 
@@ -387,6 +409,8 @@ def figure4(quick: bool) -> dict[str, Quantity]:
             f" {max(totals):.0f} s",
             optimum=here.price,
             provenance=ON_SITE,
+            readings={f"alpha {rate:.5f}": (MEAN_PRICE, MEAN_PRICE)},
+            missing="the discount rate",
         ),
     }
 
