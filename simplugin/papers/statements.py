@@ -121,8 +121,8 @@ def unrefuted(
     More samples make it only worse. A quick part of them can thus refute a bound but not confirm
     it: its interval reaches to `worse`.
     """
-    interval = (min(value, worse), max(value, worse)) if quick else None
-    return Quantity(value, interval, note, samples=samples, **more)
+    interval = (float(min(value, worse)), float(max(value, worse))) if quick else None
+    return Quantity(float(value), interval, note, samples=samples, **more)
 
 
 def share(

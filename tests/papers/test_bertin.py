@@ -10,7 +10,7 @@ from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE
 from simplugin.pricing.iteration import iterate, settled
 from simplugin.pricing.policies.gradient import Gradient, Reading
 
-FINDING = Finding(20, 50, 0.0, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
+FINDING = Finding(20, 50, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
 
 
 def test_there_are_125_trees():

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE, five_hosts
+from simplugin.platforms.graphs import Graph
+from simplugin.platforms.topologies.shapes import (
+    FIVE_HOSTS,
+    FIVE_HOSTS_BANDWIDTH,
+    FIVE_HOSTS_SPEED,
+    FIVE_HOSTS_TREE,
+    five_hosts,
+)
 from simplugin.pricing.changes import Change, Interval, intervals
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import Upkeep, keep_up, negotiate
@@ -179,45 +186,32 @@ def throughputs_on(
     float64, shape (rounds + 1, n_platforms, 3)
         [tasks/s].
     """
-    together = _side_by_side([sharing(tuple(edges)) for edges in platforms])
     method = Gradient(scaled, reading=reading)
-    trajectory = iterate(method, together, PROPORTIONAL, rounds, prices=False)
+    trajectory = iterate(method, _side_by_side(platforms), PROPORTIONAL, rounds, prices=False)
     return trajectory.throughput.reshape(rounds + 1, len(platforms), -1)
 
 
-def _side_by_side(parts: Sequence[Sharing]) -> Sharing:
-    """Return independent problems as one, of which an iteration is the iterations of each."""
-    order = np.argsort(np.concatenate([part.depth for part in parts]), kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-
-    def joined(name: str, count: str) -> Integers:
-        """Return a column of agents whose numbers start behind those of the parts before."""
-        columns, start = [], 0
-        for part in parts:
-            column = getattr(part, name)
-            columns.append(np.where(column >= 0, column + start, -1))
-            start += getattr(part, count)
-        return np.concatenate(columns)[order]
-
-    father = joined("father", "n_agents")
-    names: dict[str, Any] = {
-        kind: tuple(f"{i}:{name}" for i, part in enumerate(parts) for name in getattr(part, kind))
-        for kind in ("applications", "hosts", "links")
-    }
-    numbers: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("flop", "byte", "weight", "speed", "bandwidth", "computes")
-    }
-    numbers["computes"] = numbers["computes"][order]
-    return Sharing(
-        **names,
-        **numbers,
-        application=joined("application", "n_applications"),
-        host=joined("host", "n_hosts"),
-        father=np.where(father >= 0, place[father], -1),
-        link=joined("link", "n_links"),
+def _side_by_side(platforms: Sequence[Sequence[str]]) -> Sharing:
+    """Return platforms, given by their edges, as one problem of which no part reaches another."""
+    places = range(len(platforms))
+    ends = [
+        [len(FIVE_HOSTS) * place + FIVE_HOSTS.index(end) for end in edge]
+        for place, edges in zip(places, platforms, strict=True)
+        for edge in edges
+    ]
+    hosts = [f"{place}:{host}" for place in places for host in FIVE_HOSTS]
+    graph = Graph.duplex(
+        hosts,
+        np.full(len(hosts), FIVE_HOSTS_SPEED),
+        np.array(ends),
+        np.full(len(ends), FIVE_HOSTS_BANDWIDTH),
     )
+    applications = [
+        replace(each, name=f"{place}:{each.name}", master=f"{place}:{each.master}")
+        for place in places
+        for each in FIVE_HOSTS_APPLICATIONS
+    ]
+    return deploy(graph, applications)
 
 
 def spread(counts: Floats) -> str:

@@ -270,7 +270,7 @@ def _lifetimes(quick: bool) -> Quantity:
         if load != LOAD:
             hours = np.array([reset, day, kept]) / HOUR
             words.append(f"load {load}: {_means(FEW_LIFETIMES, hours)} h")
-    words.append(_sizes(("1 day",) if quick else FEW_LIFETIMES, seeds))
+    words.append(_sizes(("1 day",) if quick else FEW_LIFETIMES, seeds, found))
     table = np.array(ratios)
     return resampled(
         lambda few: float(table[:, few].mean(axis=1).max()),
@@ -284,21 +284,13 @@ def _lifetimes(quick: bool) -> Quantity:
     )  # fmt: skip
 
 
-def _sizes(names: tuple[str, ...], seeds: range) -> str:
+def _sizes(names: tuple[str, ...], seeds: range, alike: dict[str, list[Arrivals]]) -> str:
     """Return by how much bundles take longer than estimated if their tasks vary as jobs did."""
-
-    def runs(*, drawn: bool) -> dict[str, list[Arrivals]]:
-        """Return runs of identical tasks, or of drawn sizes."""
-        return {
-            name: [
-                simulated(seed, LOAD, LIFETIMES[name], "optimum", seed if drawn else None)
-                for seed in seeds
-            ]
-            for name in names
-        }
-
-    alike, drawn = runs(drawn=False), runs(drawn=True)
-    error = max(np.abs(each.longer - 1).max() for some in alike.values() for each in some)
+    drawn = {
+        name: [simulated(seed, LOAD, LIFETIMES[name], sizes=seed) for seed in seeds]
+        for name in names
+    }
+    error = max(np.abs(each.longer - 1).max() for name in names for each in alike[name])
     longer, worst = (
         np.array([[what(each.longer) for each in some] for some in drawn.values()])
         for what in (np.mean, np.max)

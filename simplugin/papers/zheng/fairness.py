@@ -11,7 +11,7 @@ import numpy as np
 from simplugin.elementary import exp
 from simplugin.figures import Figure
 from simplugin.market.model import Outcome
-from simplugin.papers.statements import Quantity, determined_by, unrefuted
+from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.settings import ON_SITE, TASKS, Setting, best_of, bisected, by_class
 from simplugin.papers.zheng.table1 import outcome
 from simplugin.platforms.twelve_peers import DEGREES, N_PEERS, SEED, scaled_site
@@ -175,25 +175,19 @@ def _turning() -> str:
 
 def _ordered(drawn: dict[tuple[float, str], list[Curve]], quick: bool) -> Quantity:
     """Return at which part of all lambda sites of higher degree are less fair."""
-    counts = np.zeros(2)
-    by_kind: dict[str, Floats] = {}
+    lower: dict[str, list[bool]] = {}
     for (_, kind), some in drawn.items():
         length = max(len(each.fairness) for each in some)
         # Past its last cap that binds a curve is constant.
         values = np.array(
             [np.pad(c.fairness, (0, length - len(c.fairness)), mode="edge") for c in some]
         )
-        own = np.array([np.sum(np.all(np.diff(values, axis=0) < 0, axis=0)), length])
-        by_kind[kind] = by_kind.get(kind, np.zeros(2)) + own
-        counts += own
-    return unrefuted(
-        float(counts[0] / counts[1]),
-        0.0,
-        int(counts[1]),
+        lower.setdefault(kind, []).extend(np.all(np.diff(values, axis=0) < 0, axis=0).tolist())
+    return share(
+        [each for own in lower.values() for each in own],
+        f" lambda ({by_class(map(np.mean, lower.values()), '.0%')})",
         quick=quick,
         over="lambda",
-        note=f"{counts[0]:.0f} of {counts[1]:.0f} lambda"
-        f" ({by_class((each[0] / each[1] for each in by_kind.values()), '.0%')})",
     )
 
 

@@ -149,14 +149,9 @@ def _rounds(both: dict[str, list[Effort]], quick: bool) -> Quantity:
         f" {told['bisection'].max():.0f} times at most"
     )
     extreme, said = _extremes(quick)
-    return unrefuted(
-        float(max(worst, extreme, *(() if quick else (_large(words),)))),
-        np.inf,
-        len(isgbmat),
-        quick=quick,
-        note="; ".join([*words, said]),
-        over="markets",
-    )
+    worst = max(worst, extreme, *(() if quick else (_large(words),)))
+    note = "; ".join([*words, said])
+    return unrefuted(worst, np.inf, len(isgbmat), quick=quick, note=note, over="markets")
 
 
 def _extremes(quick: bool) -> tuple[float, str]:

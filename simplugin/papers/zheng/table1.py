@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,9 +131,8 @@ def table1(quick: bool) -> dict[str, Quantity]:
     runs = QUICK_RUNS if quick else RUNS
     sites, site_runs = (QUICK_SITES, QUICK_SITE_RUNS) if quick else (SITES, SITE_RUNS)
     held = holding(SETTINGS, sites, site_runs)
-    varied = "" if quick else _varied()
+    varied = _variations(quick)
     worst = [_is_worst(each, seed, site_runs) for seed in range(sites) for each in SETTINGS]
-    rates = {f"alpha {alpha:g}": _at(alpha, quick) for alpha in (ENDS if quick else ALPHAS)}
     known = ON_SITE | {"site": f"{sites} consistent ones", "auctions": site_runs}
     found = {
         "figures": _figures(runs),
@@ -143,36 +142,31 @@ def table1(quick: bool) -> dict[str, Quantity]:
         **printed_figures(),
         **figure4(quick),
     }
+    words = "; ".join(
+        f"{name} {' '.join(f'{100 * part:.0f}' for part in some.mean(axis=(0, 1)))}"
+        f" {100 * some.all(axis=-1).mean():.0f}"
+        for name, some in {f"{held[..., 0].size} settings": held, **varied}.items()
+    )
     for number, metric in enumerate(ORDERS):
         three = slice(3 * number, 3 * number + 3)
-        parts = held[..., three].mean(axis=(0, 1))
-        words = [f"{name} {part:.1%}" for name, part in zip(_relations(metric), parts, strict=True)]
-        found[f"order.{metric}"] = _least(
-            held[..., three],
-            f"part of {held[..., 0].size} settings: {', '.join(words)}; all nine relations"
-            f" at once {held.all(axis=-1).mean():.1%}{varied}",
+        found[f"order.{metric}"] = replace(
+            _least(held[..., three]),
+            note=f"{', '.join(_relations(metric))}; all nine relations of Table 1 and all at once,"
+            f" in percent of settings: {words}",
             optimum=1.0,
             provenance=known,
             readings={
-                name: _least(some[..., three], "").interval or (0.0, 1.0)
-                for name, some in rates.items()
+                name: _least(some[..., three]).interval or (0.0, 1.0)
+                for name, some in varied.items()
             },
-            missing="the discount rate",
+            missing="the discount rate, N_max, the capacities and the rules of the algorithms",
         )
     return found
 
 
-def _at(alpha: float, quick: bool) -> NDArray[np.bool_]:
-    """Return which relations of Table 1 hold at a discount rate, as `holding` does."""
-    some = [replace(each, alpha=alpha) for each in SETTINGS]
-    return holding(some, QUICK_VARIED_SITES if quick else VARIED_SITES, 1 if quick else SITE_RUNS)
-
-
-def _least(held: NDArray[np.bool_], note: str, **more: Any) -> Quantity:
+def _least(held: NDArray[np.bool_]) -> Quantity:
     """Return the part of settings in which the relation holds that holds least often."""
-    return resampled(
-        lambda few: float(held[few].mean(axis=(0, 1)).min()), len(held), note, over="sites", **more
-    )
+    return resampled(lambda few: float(held[few].mean(axis=(0, 1)).min()), len(held), over="sites")
 
 
 def _figures(runs: int) -> Quantity:
@@ -249,25 +243,24 @@ def holding(
     )
 
 
-def _varied() -> str:
-    """Return in which part of settings each relation holds under other terms and readings."""
-    variations: dict[str, NDArray[np.bool_]] = {}
-    for alpha in ALPHAS:
-        variations[f"alpha {alpha:g}"] = _at(alpha, quick=False)
+def _variations(quick: bool) -> dict[str, NDArray[np.bool_]]:
+    """Return which relations hold under other terms and readings, as `holding` does."""
+    scope = (QUICK_VARIED_SITES, QUICK_SITE_RUNS) if quick else (VARIED_SITES, SITE_RUNS)
+    found: dict[str, NDArray[np.bool_]] = {}
+    for alpha in ENDS if quick else ALPHAS:
+        some = [replace(each, alpha=alpha) for each in SETTINGS]
+        found[f"alpha {alpha:g}"] = holding(some, *scope)
+    if quick:
+        return found
     for factor in FACTORS:
         some = [replace(each, factor=factor) for each in SETTINGS]
-        variations[f"N_max {factor:g} times the mean"] = holding(some, VARIED_SITES, SITE_RUNS)
+        found[f"N_max {factor:g} times the mean"] = holding(some, *scope)
     for spread in (0.3, 0.8):
-        found = holding(SETTINGS, VARIED_SITES, SITE_RUNS, spread)
-        variations[f"capacities of spread {spread:g}"] = found
+        found[f"capacities of spread {spread:g}"] = holding(SETTINGS, *scope, spread)
     for policy, name in OTHER_READINGS.items():
         read = {each: policy for each in ALGORITHMS if policy.startswith(each)}
-        variations[name] = holding(SETTINGS, VARIED_SITES, SITE_RUNS, readings=read)
-    return "; nine relations and all at once in percent of settings, by variation: " + "; ".join(
-        f"{name} {' '.join(f'{100 * part:.0f}' for part in found.mean(axis=(0, 1)))}"
-        f" {100 * found.all(axis=-1).mean():.0f}"
-        for name, found in variations.items()
-    )
+        found[name] = holding(SETTINGS, *scope, readings=read)
+    return found
 
 
 def _is_worst(setting: Setting, seed: int, runs: int) -> bool:
