@@ -1,6 +1,8 @@
 """Tables of docs/pricing.md that compare methods: costs, baselines, slow trees, many applications.
 
-    .venv/bin/python benchmarks/pricing_methods.py [--quick] [costs] [baselines] [trees] [many]
+    .venv/bin/python benchmarks/pricing_methods.py [--quick] [PART ...]
+
+The parts are costs, baselines, trees, many and thousand.
 
 Counts are medians and the worst of rounds from which every throughput stays within 1 %, and within
 1e-6, of the optimum; inf where it is not by the end.
@@ -9,12 +11,13 @@ Counts are medians and the worst of rounds from which every throughput stays wit
 from __future__ import annotations
 
 import argparse
+import time
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
-PARTS = ("costs", "baselines", "trees", "many")
+PARTS = ("costs", "baselines", "trees", "many", "thousand")
 LEVELS = (0.01, 1e-6)
 SEEDS = {"trees": 10, "many": 5}
 
@@ -116,6 +119,47 @@ def compare(what: str, problem: tuple, seeds: int, rounds: int) -> None:
         show(f"{what}, {name}", [counts(method, each, best, rounds) for each, best in pairs])
 
 
+def duality_gap(sharing, state) -> float:
+    """Return how far the sum of log throughputs of a state may be below the largest, at most.
+
+    Rates are scaled to fit the capacities. At given prices an application gains most by its
+    cheapest route: weak duality. A gap of g leaves each throughput x times its optimum, where
+    x - 1 - log x <= g, thus within sqrt(2 g) for small g.
+    """
+    from simplugin.pricing.policies.gradient import task_price
+
+    price = task_price(sharing, state.host_price, state.link_price)
+    cheapest = np.full(sharing.n_applications, np.inf)
+    there = sharing.computes
+    np.minimum.at(cheapest, sharing.application[there], price[there])
+    paid = state.host_price @ sharing.speed + state.link_price @ sharing.bandwidth
+    reached = sharing.throughput(state.rate) / (1 + max(sharing.overload(state.rate), 0.0))
+    return float(paid - np.sum(np.log(cheapest * reached) + 1))
+
+
+def thousand(size: int, rounds: int) -> None:
+    """Print rounds of markets with as many applications as hosts, certified by a duality gap."""
+    from simplugin.pricing import Market, settled
+    from simplugin.workloads import AlphaFair
+
+    sharing = random_problem("recursive", size, size, "each", 0)
+    method, utility = Market(), AlphaFair(1.0)
+    state = method.start(sharing, utility)
+    seen, began = [], time.process_time()
+    for number in range(rounds + 1):
+        seen.append((sharing.throughput(state.rate), sharing.overload(state.rate)))
+        if number and number % 50 == 0:
+            gap = duality_gap(sharing, state)
+            took = (time.process_time() - began) / number
+            print(f"{number} rounds, {took:.2g} s each: duality gap {gap:.2g}", flush=True)
+            if gap < 1e-13 * size:
+                break
+        state = method.round(sharing, utility, state)
+    error = np.array([max(np.abs(x / seen[-1][0] - 1).max(), over) for x, over in seen])
+    for level in LEVELS:
+        print(f"within {level:g} of the last round from round {settled(error, level)} on")
+
+
 def main() -> None:
     """Print the parts that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -136,6 +180,8 @@ def main() -> None:
             problem = "recursive", 100, applications, "each"
             seeds = 1 if quick else SEEDS["many"]
             compare(f"100 hosts, {applications} applications", problem, seeds, 300)
+    if "thousand" in parts:
+        thousand(100 if quick else 1000, 1000)
 
 
 if __name__ == "__main__":

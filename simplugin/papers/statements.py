@@ -174,18 +174,42 @@ def largest(values: ArrayLike, note: str = "", **more: Any) -> Quantity:
     return Quantity(float(found[0]), interval, note, samples=samples, **more)
 
 
-def share(held: Iterable[bool], words: str = "", *, over: str = "", **further: Any) -> Quantity:
+def unrefuted(
+    value: float, worse: float, samples: int, *, quick: bool, note: str = "", **more: Any
+) -> Quantity:
+    """Return the worst of random samples, or the share in which something always holds.
+
+    More samples make it only worse. A quick part of them can thus refute a bound but not confirm
+    it: its interval reaches to `worse`.
+    """
+    interval = (float(min(value, worse)), float(max(value, worse))) if quick else None
+    return Quantity(float(value), interval, note, samples=samples, **more)
+
+
+def share(
+    held: Iterable[bool],
+    words: str = "",
+    *,
+    over: str = "",
+    quick: bool | None = None,
+    **further: Any,
+) -> Quantity:
     """Return the share of cases in which something holds, with both numbers and words as note.
 
     With `over`, of what they are random samples, it has the 95 % interval of Clopper and Pearson.
+    With `quick` it is something that should always hold, and has the interval of `unrefuted`.
     """
     cases = list(held)
     count, number = sum(map(bool, cases)), len(cases)
-    if over:
-        low = float(betaincinv(count, number - count + 1, _ENDS[0])) if count else 0.0
-        high = float(betaincinv(count + 1, number - count, _ENDS[1])) if count < number else 1.0
-        further |= {"interval": (low, high), "samples": number, "over": over}
-    return Quantity(count / number, note=f"{count} of {number}{words}", **further)
+    value, note = count / number, f"{count} of {number}{words}"
+    further |= {"over": over} if over else {}
+    if quick is not None:
+        return unrefuted(value, 0.0, number, quick=quick, note=note, **further)
+    if not over:
+        return Quantity(value, note=note, **further)
+    low = float(betaincinv(count, number - count + 1, _ENDS[0])) if count else 0.0
+    high = float(betaincinv(count + 1, number - count, _ENDS[1])) if count < number else 1.0
+    return Quantity(value, (low, high), note, samples=number, **further)
 
 
 def determined_by(

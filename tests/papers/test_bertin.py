@@ -10,7 +10,7 @@ from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE
 from simplugin.pricing.iteration import iterate, settled
 from simplugin.pricing.policies.gradient import Gradient, Reading
 
-FINDING = Finding(20, 50, 0.0, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
+FINDING = Finding(20, 50, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
 
 
 def test_there_are_125_trees():
@@ -82,5 +82,17 @@ def test_verdicts_on_markets(monkeypatch, changed, disagreeing):
     monkeypatch.setattr(seeded_platforms, "examine", lambda *_, **__: next(findings))
     known = statements("simplugin.papers.bertin")
     about = [each for each in known if each.experiment == "cold start, markets"]
-    claims = judged(about, cold_start("market", True))
+    claims = judged(about, cold_start("market", False))
     assert {claim.id for claim in claims if not claim.agrees} == disagreeing
+    assert {claim.id for claim in claims if claim.agrees is False} == disagreeing
+
+
+def test_a_quick_worst_platform_confirms_nothing(monkeypatch):
+    """A part of the platforms refutes a bound on the worst, or leaves it open."""
+    about = [
+        each for each in statements("simplugin.papers.bertin") if each.id == "cold-local-worst"
+    ]
+    monkeypatch.setattr(seeded_platforms, "examine", lambda *_, **__: FINDING)
+    assert judged(about, cold_start("market", True))[0].agrees is None
+    monkeypatch.setattr(seeded_platforms, "examine", lambda *_, **__: FINDING._replace(near=151))
+    assert judged(about, cold_start("market", True))[0].agrees is False

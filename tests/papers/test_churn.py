@@ -71,7 +71,7 @@ def assert_same(platform, sharing, method, state, own):
 @pytest.mark.parametrize("change", CHANGES)
 def test_actors_go_on_after_a_change_and_newcomers_know_nothing(small, changed, name, change):
     platform, sharing = changed[change]
-    calm = calm_down(small[0], small[2], MARKETS[name], 9, simulated=False)
+    calm = calm_down(small[2], MARKETS[name], 9)
     state = churn.resumed(calm, sharing)
     own = without_strangers(small[2], sharing, state)
     assert_same(platform, sharing, MARKETS[name], state, own)
@@ -94,8 +94,8 @@ def test_actors_go_on_from_a_bad_start(small, name):
 
 def negotiated(graph, before, after, method, rounds=(400, 400), *, changed=None, simulated=True):
     """Negotiate until all is calm, change what is shared, and go on."""
-    calm = calm_down(graph, before, method, rounds[0], simulated=simulated)
-    return churn.recover(changed or graph, calm, after, method, rounds[1])
+    calm = calm_down(before, method, rounds[0])
+    return churn.recover(changed or graph, calm, after, method, rounds[1], simulated=simulated)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_time_counts_from_the_change_and_has_the_sweeps_that_tell_bounds():
 
 def test_those_who_stay_keep_what_they_know(small, changed):
     _, sharing = changed["arrival"]
-    state = calm_down(small[0], small[2], Market(), 9, simulated=False).state
+    state = calm_down(small[2], Market(), 9).state
     kept = without_strangers(small[2], sharing, churn.carried_over(small[2], state, sharing))
     old, new = (
         np.sort(request[request != 0]).tolist() for request in (state.request, kept.request)
@@ -157,7 +157,7 @@ def test_those_who_stay_keep_what_they_know(small, changed):
 
 def test_nothing_is_lost_when_nothing_changes(small):
     sharing = small[2]
-    state = calm_down(*small[::2], AcceleratedMarket(), 60, simulated=False).state.market
+    state = calm_down(sharing, AcceleratedMarket(), 60).state.market
     kept = churn.carried_over(sharing, state, sharing)
     prices = ["paid", "price", "balance", "reached", "slack", "share"]
     for name in ["request", "metric", "offer", "plan", *prices]:

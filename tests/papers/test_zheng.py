@@ -24,6 +24,7 @@ from simplugin.papers.zheng.rates import balanced
 from simplugin.papers.zheng.reports import largest_gain, simulated_lie, survey, telling_reports
 from simplugin.papers.zheng.settings import SETTINGS, Setting
 from simplugin.platforms.twelve_peers import DEGREES, chosen_site, consistent_site, scaled_site
+from simplugin.scenarios.outputs import finite, plain
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import lcg_bundles
 from simplugin.workloads.random_markets import random_market
@@ -37,7 +38,7 @@ FEW.sort(key=lambda row: row.release)
 SMALLEST = {
     "arrivals": {"QUICK_PIECES": (1, 2), "QUICK_INSTANCES": 5, "lcg_bundles": lambda: FEW},
     "reports": {"QUICK_MARKETS": 3, "QUICK_TRIED": 1, "QUICK_GAMES": 1},
-    "table1": {"QUICK_SITES": 2, "QUICK_RUNS": 2},
+    "table1": {"QUICK_SITES": 2, "QUICK_VARIED_SITES": 2, "QUICK_RUNS": 2},
     "fairness": {"QUICK_SITES": 1},
     "negotiations": {"QUICK_INSTANCES": 4},
     # The loop as printed ends in the last of these markets.
@@ -69,7 +70,7 @@ def test_an_experiment_measures_what_its_statements_need(name):
     chosen = [each for each in statements(PAPER) if each.experiment == name]
     claims = judged(chosen, EXPERIMENTS[name](True))
     assert claims
-    json.dumps([each.document() for each in claims], allow_nan=False)
+    json.dumps([finite(plain(each.document())) for each in claims], allow_nan=False)
 
 
 @pytest.mark.usefixtures("smallest")

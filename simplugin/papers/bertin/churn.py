@@ -1,9 +1,8 @@
 """Markets that return to the optimum after a change or from a bad start, or hear plans late.
 
-Before and after a change actors run on SimGrid beside the pure iteration. After it they start from
-the state of the pure iteration, as they went through the same rounds: `Comeback.apart` measures it.
-Each role that stays has its own part of the state; newcomers know nothing, and learn from the first
-sweeps.
+After a change actors run on SimGrid beside the pure iteration. They start from the state that it
+has then, as actors go through the same rounds from a cold start. Each role that stays has its own
+part of the state; newcomers know nothing, and learn from the first sweeps.
 """
 
 from __future__ import annotations
@@ -53,15 +52,11 @@ class Calm(NamedTuple):
         The optimum until then.
     state : MarketState or AcceleratedState
         After the last round.
-    apart : float
-        Largest difference of a rate between actors and the pure iteration, relative to the
-        largest rate of the round; NaN without actors.
     """
 
     sharing: Sharing
     best: FairShare
     state: MarketState | AcceleratedState
-    apart: float
 
 
 class Comeback(NamedTuple):
@@ -76,7 +71,8 @@ class Comeback(NamedTuple):
         The same in simulated time, with the two sweeps by which agents learn what resources
         bound them to now [s]; NaN without actors, or if they are not near.
     apart : float
-        As in `Calm`, over both parts.
+        Largest difference of a rate between actors and the pure iteration, relative to the
+        largest rate of the round; NaN without actors.
     trajectory : Trajectory
         From the change on, of the pure iteration.
     """
@@ -87,41 +83,25 @@ class Comeback(NamedTuple):
     trajectory: Trajectory
 
 
-def calm_down(
-    graph: Graph,
-    sharing: Sharing,
-    method: Method[Any],
-    rounds: int,
-    *,
-    simulated: bool = True,
-) -> Calm:
+def calm_down(sharing: Sharing, method: Method[Any], rounds: int) -> Calm:
     """Return what is known once every throughput is within `CALM`, from a cold start.
 
     Parameters
     ----------
-    graph : Graph
-        The platform.
     sharing : Sharing
         The deployment.
     method : Market or AcceleratedMarket
         The method.
     rounds : int
         At most.
-    simulated : bool
-        True if actors run, too.
     """
     best = fair_sharing(sharing)
     state: Any = method.start(sharing, PROPORTIONAL)
-    rates = [state.rate]
-    while len(rates) <= rounds and not _near(sharing, state.rate, best.throughput):
+    for _ in range(rounds):
+        if _near(sharing, state.rate, best.throughput):
+            break
         state = method.round(sharing, PROPORTIONAL, state)
-        rates.append(state.rate)
-    apart = np.nan
-    if simulated:
-        done = negotiate(graph, sharing, method, len(rates) - 1, PROPORTIONAL).trajectory
-        assert done.rates is not None
-        apart = _apart(done.rates, np.array(rates))
-    return Calm(sharing, best, state, apart)
+    return Calm(sharing, best, state)
 
 
 def recover(
@@ -130,6 +110,8 @@ def recover(
     sharing: Sharing,
     method: Method[Any],
     rounds: int,
+    *,
+    simulated: bool = True,
 ) -> Comeback:
     """Return how it goes on when something else is to be shared.
 
@@ -146,19 +128,21 @@ def recover(
         As before the change.
     rounds : int
         At most; actors stop one round after they are near.
+    simulated : bool
+        True if actors run, too.
     """
     best = fair_sharing(sharing).throughput
     state = resumed(calm, sharing)
     pure = iterate(method, sharing, PROPORTIONAL, rounds, start=state, prices=False, rates=True)
     near = settled(throughput_error(pure, best), NEAR)
-    if np.isnan(calm.apart):
+    if not simulated:
         return Comeback(near, np.nan, np.nan, pure)
     needed = rounds if near is None else min(near + 1, rounds)
     own = without_strangers(calm.sharing, sharing, state)
     done = negotiate(graph, sharing, method, needed, PROPORTIONAL, start=own).trajectory
     assert pure.rates is not None
     assert done.rates is not None
-    apart = max(calm.apart, _apart(done.rates, pure.rates[: needed + 1]))
+    apart = _apart(done.rates, pure.rates[: needed + 1])
     return Comeback(near, np.nan if near is None else float(done.date[near]), apart, pure)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,44 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.figures import Figure
-from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.papers.bertin import five_hosts as five
 from simplugin.papers.bertin import seeded_platforms
-from simplugin.papers.bertin.five_hosts import (
-    CHANGED,
-    LATENCY,
-    LEVELS,
-    PERIOD,
-    PLATFORM,
-    PROPORTIONAL,
-    READINGS,
-    RELAXATION,
-    REPORTED,
-    RING,
-    ROUNDS,
-    SMALL,
-    all_trees,
-    averaged,
-    changes,
-    counts,
-    error,
-    falls,
-    live_through,
-    negotiated,
-    optimum,
-    run,
-    sharing,
-    spread,
-)
-from simplugin.papers.bertin.seeded_platforms import runs
-from simplugin.papers.statements import Quantity
+from simplugin.papers.bertin.five_hosts import PROPORTIONAL, ROUNDS, error, optimum, run, sharing
+from simplugin.papers.bertin.seeded_platforms import chosen, examine
+from simplugin.papers.statements import Quantity, resampled
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_SPEED, five_hosts
-from simplugin.pricing.iteration import Trajectory, settled, throughput_error
+from simplugin.pricing.assessment import Recovery, Stretch
+from simplugin.pricing.iteration import Method, Trajectory, settled
 from simplugin.pricing.policies.gradient import Gradient, Reading, Steps, task_price
 from simplugin.pricing.policies.market import Market
 from simplugin.pricing.policies.shipped import POLICIES
-from simplugin.pricing.seeded_instances import Instance
 from simplugin.pricing.task_dispatch import dispatch
-from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
 Floats = NDArray[np.float64]
 Quantities = Mapping[str, Quantity | float]
@@ -64,11 +40,12 @@ def unscaled(quick: bool) -> Quantities:
     rounds = 4000 if quick else 20000
     trajectory = run(rounds, scaled=False)
     throughput = trajectory.throughput
-    late = falls(throughput)
+    late = five.falls(throughput)
     shown = throughput[2 : _SHOWN + 1]
     idle = int(np.flatnonzero((shown == 0).any(axis=1)).max(initial=-2)) + 2
     after = throughput[_SHOWN:]
     of = _provenance(rounds=rounds)
+    trees = five.throughputs_on(five.all_trees(), five.REPORTED, _SHOWN, scaled=False)[2:]
     return {
         "late_falls": Quantity(int(np.sum(late > rounds // 2)), provenance=of),
         "near": Quantity(float(np.mean(error(trajectory)[_SHOWN:] <= 0.01)), provenance=of),
@@ -76,10 +53,22 @@ def unscaled(quick: bool) -> Quantities:
         "highest": Quantity(
             float(shown.max()),
             note=f"from round {_SHOWN} on throughputs are {after.min():.2g} to {after.max():.3g}",
+            readings=_ends("the 125 trees", trees.max(axis=(0, 2))),
+            missing=_EDGES,
         ),
         "factor_five": _factor_five(shown),
         **_unscaled_prices(),
     }
+
+
+# What the report does not say.
+_EDGES = "the edges of Figure 2"
+
+
+def _ends(name: str, values: Floats) -> dict[str, tuple[float, float]]:
+    """Return the least and the largest of some platforms as readings."""
+    ends = {"least": float(values.min()), "most": float(values.max())}
+    return {f"{end} on {name}": (value, value) for end, value in ends.items()}
 
 
 def _factor_five(throughput: Floats) -> int:
@@ -111,7 +100,7 @@ def _best_price() -> float:
 def other_steps(quick: bool) -> Quantities:
     """Measure other step sizes, Figure 4 and section 5.2, and Eq. (12) as it is."""
     rounds = 4000 if quick else 20000
-    trajectory = run(rounds, scaled=False, steps=SMALL)
+    trajectory = run(rounds, scaled=False, steps=five.SMALL)
     off = error(trajectory)
     tried = 1000 if quick else 4000
     varied = [
@@ -122,7 +111,9 @@ def other_steps(quick: bool) -> Quantities:
     plain = run(_SHOWN, scaled=False, reading=Reading(late=True, normalised=False))
     small = _provenance(steps="gamma2 1, lambda 5e-4, mu 5e-5", rounds=rounds)
     return {
-        "last_fall": Quantity(int(falls(trajectory.throughput).max(initial=0)), provenance=small),
+        "last_fall": Quantity(
+            int(five.falls(trajectory.throughput).max(initial=0)), provenance=small
+        ),
         "error": Quantity(
             float(off[rounds]), note=f"{off[_SHOWN]:.1%} after {_SHOWN} rounds", provenance=small
         ),
@@ -149,7 +140,7 @@ def scaled(quick: bool) -> Quantities:
     seidel = run(ROUNDS, reading=Reading(seidel=True)).throughput
     shares = {
         name: float(np.mean(run(ROUNDS, reading=reading).host_price[100:] > 0))
-        for name, reading in READINGS.items()
+        for name, reading in five.READINGS.items()
     }
     host = trajectory.host_price[ROUNDS // 2 :]
     of = _provenance(rounds=ROUNDS)
@@ -169,8 +160,8 @@ def scaled(quick: bool) -> Quantities:
             provenance=of,
         ),
         "calm": Quantity(
-            _count(changes(trajectory.throughput), 0.1),
-            note=f"if managers see new rates, {_count(changes(seidel), 0.1):g}",
+            _count(five.changes(trajectory.throughput), 0.1),
+            note=f"if managers see new rates, {_count(five.changes(seidel), 0.1):g}",
             provenance=of,
         ),
         "positive": Quantity(
@@ -194,37 +185,46 @@ def _count(off: Floats, level: float) -> float:
 def rounds(quick: bool) -> Quantities:
     """Count rounds of the scaled version as actors, and compare actors with the equations."""
     length, short = (1000, 400) if quick else (ROUNDS, ROUNDS)
-    done = negotiated(Gradient(reading=REPORTED), length)
-    raw = negotiated(Gradient(scaled=False, reading=REPORTED), short)
+    done = five.negotiated(Gradient(reading=five.REPORTED), length)
+    raw = five.negotiated(Gradient(scaled=False, reading=five.REPORTED), short)
     apart = max(_apart(done, run(length)), _apart(raw, run(short, scaled=False)))
     off, date = error(done), done.date
-    of = {"platform": PLATFORM, "latency": LATENCY, "rounds": length}
+    of = {"platform": five.PLATFORM, "latency": five.LATENCY, "rounds": length}
     found = {
         "apart": Quantity(apart, provenance=of),
-        "latencies": Quantity(float((date[-1] - date[0]) / length / LATENCY), provenance=of),
+        "latencies": Quantity(float((date[-1] - date[0]) / length / five.LATENCY), provenance=of),
     }
-    for level, note in zip(LEVELS, _by_reading(), strict=True):
+    # Where managers see new rates is no reading: Algorithm 3 gives them the old ones.
+    variants = {
+        name: (
+            error(run(ROUNDS, reading=reading)),
+            five.counts(five.all_trees(), reading),
+            five.counts([five.RING], reading)[0],
+        )
+        for name, reading in list(five.READINGS.items())[:3]
+    }
+    mean = 20 * _count(five.averaged(error(run(ROUNDS))), five.LEVELS[-1]) + 1
+    for place, level in enumerate(five.LEVELS):
         count = _count(off, level)
         seconds = f"at {date[int(count)]:.3g} s, " if np.isfinite(count) else ""
-        note = f"{seconds}{done.bytes_sent / length:.0f} bytes a round; pure iterations by {note}"
-        found[f"within_{level:g}"] = Quantity(count, None, note, optimum()[0], of)
-    return found
-
-
-def _by_reading() -> list[str]:
-    """Return in words the rounds to each level, by reading and platform."""
-    notes: list[list[str]] = [[] for _ in LEVELS]
-    for name, reading in list(READINGS.items())[:3]:
-        here = error(run(ROUNDS, reading=reading))
-        trees, ring = counts(all_trees(), reading), counts([RING], reading)[0]
-        for place, level in enumerate(LEVELS):
-            notes[place].append(
-                f"{name}: {_count(here, level):g} here, {spread(trees[:, place])} on the 125 trees,"
-                f" {ring[place]:g} on the graph {' '.join(RING)}"
+        words = [f"{seconds}{done.bytes_sent / length:.0f} bytes a round; pure iterations by"]
+        readings: dict[str, tuple[float, float]] = {}
+        for name, (here, trees, ring) in variants.items():
+            words.append(
+                f"{name}: {_count(here, level):g} here, {five.spread(trees[:, place])} on the 125"
+                f" trees, {ring[place]:g} on the graph {' '.join(five.RING)};"
             )
-    mean = 20 * _count(averaged(error(run(ROUNDS))), LEVELS[-1]) + 1
-    notes[-1].append(f"averages of 20 rounds, as in Figure 9, stay there from round {mean:g} on")
-    return ["; ".join(each) for each in notes]
+            if not five.READINGS[name].seidel:
+                readings |= _ends(f"the 125 trees, {name}", trees[:, place])
+        found[f"within_{level:g}"] = Quantity(
+            count,
+            note=" ".join([*words, f"averages of 20 rounds stay at 0.5 % from {mean:g} on"]),
+            optimum=optimum()[0],
+            provenance=of,
+            readings=readings,
+            missing=f"{_EDGES}, and whether agents use a round's own throughput or the last known",
+        )
+    return found
 
 
 def _apart(one: Trajectory, other: Trajectory) -> float:
@@ -246,82 +246,86 @@ def tasks(quick: bool) -> Quantities:
     """Measure the throughputs of tasks that are dispatched at the rates: the slides."""
     duration = 20.0 if quick else 200.0
     pace = duration / _NEGOTIATED
-    market = negotiated(Market(), _NEGOTIATED)
-    final = _deviation(market.rate, duration, warm_up=duration / 4)
-    growing = {}
-    for name, trajectory in (
-        ("markets", market),
-        ("scaled", negotiated(Gradient(reading=REPORTED), _NEGOTIATED)),
-    ):
+    found = {}
+    for name, method in (("growing", Market()), ("scaled", Gradient(reading=five.REPORTED))):
+        trajectory = five.negotiated(method, _NEGOTIATED)
         assert trajectory.rates is not None
         dated = zip(pace * np.arange(_NEGOTIATED + 1), trajectory.rates, strict=True)
-        growing[name] = _deviation(list(dated), duration, warm_up=0.0)
-    of = {"platform": PLATFORM, "duration": duration}
-    scaled = f"; with the scaled rule {_percents(growing['scaled'])}"
-    return {
-        "final": _largest(final, _percents(final), of),
-        "growing": _largest(growing["markets"], _percents(growing["markets"]) + scaled, of),
-    }
+        found[name] = _deviation(list(dated), duration, warm_up=0.0)
+        if name == "growing":
+            found["final"] = _deviation(trajectory.rate, duration, warm_up=duration / 4)
+    note = f"{found['growing'].note}; with the scaled rule {found.pop('scaled').note}"
+    return found | {"growing": replace(found["growing"], note=note)}
 
 
-def _deviation(rates: Any, duration: float, warm_up: float) -> Floats:
-    """Return what tasks on SimGrid miss of the rates, shape (n_applications,)."""
+def _deviation(rates: Any, duration: float, warm_up: float) -> Quantity:
+    """Return the largest part of an application's rates that its tasks on SimGrid miss."""
     grain = sharing().throughput(fair_sharing(sharing()).rate) / _TASKS_A_SECOND
-    graph = five_hosts(latency=LATENCY)
+    graph = five_hosts(latency=five.LATENCY)
     done = dispatch(graph, sharing(), rates, duration=duration, warm_up=warm_up, grain=grain)
-    return done.deviation
+    return Quantity(
+        float(np.abs(done.deviation).max()),
+        note=", ".join(f"{100 * each:.2g} %" for each in done.deviation),
+        provenance={"platform": five.PLATFORM, "duration": duration},
+    )
 
 
-def _percents(values: Iterable[float]) -> str:
-    """Write ratios in percent."""
-    return ", ".join(f"{100 * each:.2g} %" for each in values)
-
-
-def _largest(values: Floats, note: str, of: dict[str, Any]) -> Quantity:
-    """Return the largest of some deviations."""
-    return Quantity(float(np.abs(values).max()), note=note, provenance=of)
-
-
-def scaled_changes(_quick: bool) -> Quantities:
+def scaled_changes(quick: bool) -> Quantities:
     """Measure how the scaled rule comes back after changes, by the report's measure."""
-    kept, parts = live_through(Gradient())
-    times: dict[float, list[float]] = {0.05: [], 0.01: []}
-    last = []
-    for part in parts:
-        best = fair_sharing(part.sharing)
-        throughput, _ = kept.during(part)
-        value = PROPORTIONAL.objective(throughput, part.sharing.weight)
-        off = np.abs(value - best.objective) / abs(best.objective)
-        for level, found in times.items():
-            found.append(PERIOD * _count(off, level))
-        last.append(float(kept.errors(part, best.throughput)[-1]))
-    shown = "; ".join(f"within {level:.0%} after {_listed(each)}" for level, each in times.items())
-    return {
-        "never": Quantity(
-            int(np.sum(np.isinf(times[0.01]))),
-            note=f"{shown}; throughputs are up to {max(last):.0%} off at the next change",
-            provenance=CHANGED,
-        )
-    }
+    levels = (0.05, 0.01)
+    runs, last = [], 0.0
+    for seed in five.QUICK_SEEDS if quick else five.SEEDS:
+        kept, parts = five.live_through(Gradient(), seed)
+        times = []
+        for part in parts:
+            best = fair_sharing(part.sharing)
+            throughput, _ = kept.during(part)
+            value = PROPORTIONAL.objective(throughput, part.sharing.weight)
+            off = np.abs(value - best.objective) / abs(best.objective)
+            times.append([five.PERIOD * _count(off, level) for level in levels])
+            last = max(last, float(kept.errors(part, best.throughput)[-1]))
+        runs.append(times)
+    table = np.array(runs)
+    shown = "; ".join(
+        f"within {level:.0%} after {_listed(table[..., place])}"
+        for place, level in enumerate(levels)
+    )
+    note = f"{shown}; throughputs are up to {last:.0%} off at the next change"
+    never = np.isinf(table[..., 1]).sum(axis=1)
+    return {"never": _over_seeds(never, note)}
 
 
-def market_changes(_quick: bool) -> Quantities:
+def market_changes(quick: bool) -> Quantities:
     """Measure how markets come back after changes, by every throughput."""
-    kept, parts = live_through(Market(relaxation=RELAXATION))
-    found = [kept.return_time(part, fair_sharing(part.sharing).throughput) for part in parts]
-    times = [np.inf if time is None else time for time in found]
-    return {"time": Quantity(max(times), note=_listed(times), provenance=CHANGED)}
+    runs = []
+    for seed in five.QUICK_SEEDS if quick else five.SEEDS:
+        kept, parts = five.live_through(Market(relaxation=five.RELAXATION), seed)
+        found = [kept.return_time(part, fair_sharing(part.sharing).throughput) for part in parts]
+        runs.append([np.inf if time is None else time for time in found])
+    times = np.array(runs)
+    return {"time": _over_seeds(times.max(axis=1), _listed(times))}
 
 
-def _listed(times: Sequence[float]) -> str:
-    """Write times in seconds."""
-    return ", ".join(f"{each:.2g} s" if np.isfinite(each) else "never" for each in times)
+def _over_seeds(values: Floats, note: str) -> Quantity:
+    """Return the mean of runs of several seeds."""
+    return resampled(
+        lambda few: float(np.mean(values[few])), len(values), note, provenance=five.CHANGED
+    )
+
+
+def _listed(times: Floats) -> str:
+    """Write times after each change in seconds, least and most of the runs."""
+    ends = zip(times.min(axis=0), times.max(axis=0), strict=True)
+    return ", ".join(
+        " to ".join(dict.fromkeys(f"{end:.2g} s" if np.isfinite(end) else "never" for end in each))
+        for each in ends
+    )
 
 
 def _provenance(**more: Any) -> dict[str, Any]:
     """Return what determines a pure iteration."""
-    reading = next(iter(READINGS))
-    return {"platform": PLATFORM, "by": "pure iteration", "reading": reading, **more}
+    reading = next(iter(five.READINGS))
+    return {"platform": five.PLATFORM, "by": "pure iteration", "reading": reading, **more}
 
 
 _OBJECTIVE = "sum of log throughput"
@@ -364,7 +368,7 @@ def figure3(_quick: bool) -> list[Figure]:
 def figure4(_quick: bool) -> list[Figure]:
     """Return the objective of the unscaled version with small steps."""
     title = "Unscaled version with small steps: objective"
-    return [_objectives("figure4", title, run(_SHOWN, scaled=False, steps=SMALL))]
+    return [_objectives("figure4", title, run(_SHOWN, scaled=False, steps=five.SMALL))]
 
 
 def _throughputs(name: str, title: str, trajectory: Trajectory, **further: Any) -> Figure:
@@ -420,7 +424,7 @@ def figure8(_quick: bool) -> list[Figure]:
 
 def figure9(_quick: bool) -> list[Figure]:
     """Return the objective of the scaled version, averaged over 20 rounds each."""
-    mean = averaged(_objective(run(ROUNDS)))
+    mean = five.averaged(_objective(run(ROUNDS)))
     rounds = 20.0 * np.arange(1, len(mean) + 1)
     title = "Scaled version: objective, averages of 20 rounds"
     # The first average has rounds without throughput in it.
@@ -459,16 +463,16 @@ _CURVES = {"market": "markets", "market_accelerated": "markets, accelerated"}
 def side_by_side(_quick: bool) -> list[Figure]:
     """Return throughputs and host prices of markets and of the scaled rule, both as actors."""
     best = fair_sharing(sharing())
-    scaled = negotiated(Gradient(reading=REPORTED), _ROUNDS)
-    market = negotiated(Market(), _ROUNDS)
     rounds = np.arange(_ROUNDS + 1)
     throughputs, prices = {}, {}
-    for what, trajectory in (("markets", market), ("scaled rule", scaled)):
-        for k, application in enumerate(FIVE_HOSTS_APPLICATIONS):
-            ratio = trajectory.throughput[:, k] / best.throughput[k]
-            throughputs[f"{application.name}, {what}"] = (rounds, ratio)
-        for host, name in enumerate(FIVE_HOSTS):
-            prices[f"{name}, {what}"] = (rounds, trajectory.host_price[:, host] * FIVE_HOSTS_SPEED)
+    for what, method in (("markets", Market()), ("scaled rule", Gradient(reading=five.REPORTED))):
+        done = five.negotiated(method, _ROUNDS)
+        for name, ratio in zip(
+            sharing().applications, (done.throughput / best.throughput).T, strict=True
+        ):
+            throughputs[f"{name}, {what}"] = (rounds, ratio)
+        for name, price in zip(FIVE_HOSTS, done.host_price.T, strict=True):
+            prices[f"{name}, {what}"] = (rounds, price * FIVE_HOSTS_SPEED)
     level = {"optimum": float(best.host_price[0] * FIVE_HOSTS_SPEED)}
     return [
         Figure(
@@ -478,7 +482,7 @@ def side_by_side(_quick: bool) -> list[Figure]:
             "throughput / optimum",
             throughputs,
             {"optimum": 1.0},
-            cycle=len(FIVE_HOSTS_APPLICATIONS),
+            cycle=sharing().n_applications,
         ),
         Figure(
             "markets-prices",
@@ -497,45 +501,31 @@ def live_changes(_quick: bool) -> list[Figure]:
     """Return throughputs of agents without rounds while hosts, links and applications change."""
     figures = []
     for name, title, method in (
-        ("changes-markets", "Markets, without rounds", Market(relaxation=RELAXATION)),
+        ("changes-markets", "Markets, without rounds", Market(relaxation=five.RELAXATION)),
         ("changes-scaled", "Scaled rule, without rounds", Gradient()),
     ):
-        kept, parts = live_through(method)
-        share = np.full(kept.throughput.shape, np.nan)
-        for each in parts:
-            seen = (kept.date >= each.start) & (kept.date < each.end)
-            best = fair_sharing(each.sharing).throughput
-            there = np.ix_(seen, each.applications)
-            share[there] = kept.throughput[there] / best
-        series = {
-            f"application {each.name}": (kept.date, share[:, k])
-            for k, each in enumerate(FIVE_HOSTS_APPLICATIONS)
-        }
-        title += f", a decision every {1e3 * PERIOD:g} ms"
-        label = "throughput / optimum of the time"
-        figures.append(Figure(name, title, "simulated time [s]", label, series, {"optimum": 1.0}))
+        kept, parts = five.live_through(method)
+        stretches = [Stretch(kept, each, fair_sharing(each.sharing)) for each in parts]
+        drawn, _ = Recovery(sharing(), PROPORTIONAL, kept, stretches, {}).figures()
+        title += f", a decision every {1e3 * five.PERIOD:g} ms"
+        figures.append(replace(drawn, name=name, title=title))
     return figures
 
 
 def platforms(quick: bool) -> list[Figure]:
     """Return on how many platforms every throughput is within 1 %, by round."""
-    series = {
-        name: _share(runs(POLICIES[method](), _SLOWEST, quick)) for method, name in _CURVES.items()
-    }
-    series["scaled rule, Table 1"] = _share(runs(Gradient(), _SLOWEST, quick))
+    series = {name: _share(POLICIES[method](), quick) for method, name in _CURVES.items()}
+    series["scaled rule, Table 1"] = _share(Gradient(), quick)
     title = "Every throughput within 1 %, for good"
     return [Figure("platforms", title, "round", "part of the platforms", series, {"all": 1.0})]
 
 
-def _share(
-    done: Iterable[tuple[Instance, FairShare, Trajectory]],
-) -> tuple[NDArray[np.int64], Floats]:
+def _share(method: Method[Any], quick: bool) -> tuple[NDArray[np.int64], Floats]:
     """Return rounds, and the part of the platforms that has settled by then."""
-    errors = (throughput_error(trajectory, best.throughput) for _, best, trajectory in done)
-    first = [settled(error, 0.01) for error in errors]
-    known = np.array([_SLOWEST + 1 if each is None else each for each in first])
+    near = [examine(each, method, _SLOWEST, simulated=False).near for each in chosen(quick)]
+    first = np.array([np.inf if each is None else each for each in near])
     rounds = np.arange(_SLOWEST + 1)
-    return rounds, np.mean(known[:, None] <= rounds, axis=0)
+    return rounds, np.mean(first[:, None] <= rounds, axis=0)
 
 
 FIGURES: dict[str, Callable[[bool], list[Figure]]] = {

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.optimum.fair_sharing import fair_sharing
-from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE, five_hosts
+from simplugin.platforms.graphs import Graph
+from simplugin.platforms.topologies.shapes import (
+    FIVE_HOSTS,
+    FIVE_HOSTS_BANDWIDTH,
+    FIVE_HOSTS_SPEED,
+    FIVE_HOSTS_TREE,
+    five_hosts,
+)
 from simplugin.pricing.changes import Change, Interval, intervals
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import Upkeep, keep_up, negotiate
@@ -65,8 +72,9 @@ CHANGED = {
     "period": PERIOD,
     "changes": [f"{each.date:g} s: {each.resource} {each.capacity:g}" for each in CHANGES],
     "application 3": f"from {ARRIVAL:g} s to {DEPARTURE:g} s",
-    "seed": 0,
 }
+# Of the phases at which roles decide.
+SEEDS, QUICK_SEEDS = range(10), range(2)
 # Without rounds a market whose messages are old must move slowly.
 RELAXATION = 0.5
 
@@ -168,7 +176,9 @@ def _tree(code: tuple[int, ...]) -> tuple[str, ...]:
     return tuple("".join(FIVE_HOSTS[end] for end in sorted(edge)) for edge in edges)
 
 
-def throughputs_on(platforms: Sequence[Sequence[str]], reading: Reading, rounds: int) -> Floats:
+def throughputs_on(
+    platforms: Sequence[Sequence[str]], reading: Reading, rounds: int, *, scaled: bool = True
+) -> Floats:
     """Return the throughputs of an iteration on several platforms, given by their edges.
 
     Returns
@@ -176,44 +186,32 @@ def throughputs_on(platforms: Sequence[Sequence[str]], reading: Reading, rounds:
     float64, shape (rounds + 1, n_platforms, 3)
         [tasks/s].
     """
-    together = _side_by_side([sharing(tuple(edges)) for edges in platforms])
-    trajectory = iterate(Gradient(reading=reading), together, PROPORTIONAL, rounds, prices=False)
+    method = Gradient(scaled, reading=reading)
+    trajectory = iterate(method, _side_by_side(platforms), PROPORTIONAL, rounds, prices=False)
     return trajectory.throughput.reshape(rounds + 1, len(platforms), -1)
 
 
-def _side_by_side(parts: Sequence[Sharing]) -> Sharing:
-    """Return independent problems as one, of which an iteration is the iterations of each."""
-    order = np.argsort(np.concatenate([part.depth for part in parts]), kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-
-    def joined(name: str, count: str) -> Integers:
-        """Return a column of agents whose numbers start behind those of the parts before."""
-        columns, start = [], 0
-        for part in parts:
-            column = getattr(part, name)
-            columns.append(np.where(column >= 0, column + start, -1))
-            start += getattr(part, count)
-        return np.concatenate(columns)[order]
-
-    father = joined("father", "n_agents")
-    names: dict[str, Any] = {
-        kind: tuple(f"{i}:{name}" for i, part in enumerate(parts) for name in getattr(part, kind))
-        for kind in ("applications", "hosts", "links")
-    }
-    numbers: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("flop", "byte", "weight", "speed", "bandwidth", "computes")
-    }
-    numbers["computes"] = numbers["computes"][order]
-    return Sharing(
-        **names,
-        **numbers,
-        application=joined("application", "n_applications"),
-        host=joined("host", "n_hosts"),
-        father=np.where(father >= 0, place[father], -1),
-        link=joined("link", "n_links"),
+def _side_by_side(platforms: Sequence[Sequence[str]]) -> Sharing:
+    """Return platforms, given by their edges, as one problem of which no part reaches another."""
+    places = range(len(platforms))
+    ends = [
+        [len(FIVE_HOSTS) * place + FIVE_HOSTS.index(end) for end in edge]
+        for place, edges in zip(places, platforms, strict=True)
+        for edge in edges
+    ]
+    hosts = [f"{place}:{host}" for place in places for host in FIVE_HOSTS]
+    graph = Graph.duplex(
+        hosts,
+        np.full(len(hosts), FIVE_HOSTS_SPEED),
+        np.array(ends),
+        np.full(len(ends), FIVE_HOSTS_BANDWIDTH),
     )
+    applications = [
+        replace(each, name=f"{place}:{each.name}", master=f"{place}:{each.master}")
+        for place in places
+        for each in FIVE_HOSTS_APPLICATIONS
+    ]
+    return deploy(graph, applications)
 
 
 def spread(counts: Floats) -> str:
@@ -241,7 +239,7 @@ def counts(platforms: Sequence[Sequence[str]], reading: Reading = REPORTED) -> F
     return np.array([[np.inf if count is None else count for count in row] for row in found])
 
 
-def live_through(method: Method[Any]) -> tuple[Upkeep, list[Interval]]:
+def live_through(method: Method[Any], seed: int = 0) -> tuple[Upkeep, list[Interval]]:
     """Run actors without rounds through `CHANGES`; return the run and its intervals."""
     *stay, comes = FIVE_HOSTS_APPLICATIONS
     applications = (*stay, replace(comes, start=ARRIVAL, end=DEPARTURE))
@@ -256,5 +254,6 @@ def live_through(method: Method[Any]) -> tuple[Upkeep, list[Interval]]:
         until=UNTIL,
         period=PERIOD,
         changes=CHANGES,
+        seed=seed,
     )
     return kept, intervals(deployed, applications, CHANGES, UNTIL)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.papers.bertin.churn import (
     NEAR,
     Calm,
@@ -19,11 +21,11 @@ from simplugin.papers.bertin.churn import (
     recover,
 )
 from simplugin.papers.bertin.five_hosts import PROPORTIONAL
-from simplugin.papers.statements import Quantity
+from simplugin.papers.statements import Quantity, resampled, unrefuted
 from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.iteration import Method, Trajectory, iterate, settled, throughput_error
+from simplugin.pricing.iteration import Method, iterate, settled, throughput_error
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
 from simplugin.pricing.policies.gradient import Gradient, Steps
 from simplugin.pricing.policies.market import MarketState
@@ -53,6 +55,9 @@ _COLD_AGENTS, _ADVERSE_AGENTS, _CHURN_AGENTS = (1000, 150), (400, 60), (1000, 60
 _CHURN_PLATFORMS = 6
 # Age of a plan that late news may have [rounds].
 _DELAY = 5
+# Quantities of platforms.
+_over = partial(resampled, over="platforms")
+_worst = partial(unrefuted, worse=np.inf, over="platforms")
 EVENTS = "busiest leaf host without a master leaves", "an application arrives"
 
 
@@ -64,8 +69,6 @@ class Finding(NamedTuple):
     near, exact : int or None
         The round from which every throughput stays within `NEAR` and `EXACT` of the optimum,
         and no resource is overloaded by more; None if it does not by the end.
-    objective_gap : float
-        Of the optimum over the objective at the end, per unit of weight.
     throughput_gap : float
         Largest relative error of a throughput at the end.
     worst : float
@@ -83,7 +86,6 @@ class Finding(NamedTuple):
 
     near: int | None
     exact: int | None
-    objective_gap: float
     throughput_gap: float
     worst: float
     date: float
@@ -132,13 +134,10 @@ def examine(
         apart = apart if np.isfinite(apart) else np.inf
         reached = settled(throughput_error(done, best.throughput), NEAR)
         date = np.nan if reached is None else float(done.date[reached])
-    last = pure.throughput[-1]
-    objective = float(PROPORTIONAL.objective(last, sharing.weight))
     return Finding(
         near,
         exact,
-        (best.objective - objective) / float(sharing.weight.sum()),
-        float(np.abs(last / best.throughput - 1).max()),
+        float(np.abs(pure.throughput[-1] / best.throughput - 1).max()),
         float(error[rounds // 2 :].max()),
         date,
         sent,
@@ -151,26 +150,18 @@ def chosen(quick: bool) -> Iterator[Instance]:
     return map(instance, range(0, _PLATFORMS, _QUICK_STEP if quick else 1))
 
 
-def runs(
-    method: Method[Any], rounds: int, quick: bool
-) -> Iterator[tuple[Instance, FairShare, Trajectory]]:
-    """Yield platforms, their optima, and the pure iteration of a method on them."""
-    for each in chosen(quick):
-        best = fair_sharing(each.sharing)
-        yield each, best, iterate(method, each.sharing, PROPORTIONAL, rounds, prices=False)
-
-
 def scaled_rule(quick: bool) -> Quantities:
     """Measure on how many platforms Table 1's steps bring every throughput near the optimum."""
     rounds = _SCALED_ROUNDS[quick]
     near: dict[str, list[bool]] = {spread: [] for spread in SPREADS}
-    for each, best, trajectory in runs(Gradient(), rounds, quick):
-        error = throughput_error(trajectory, best.throughput)
-        near[each.spread].append(settled(error, NEAR) is not None)
-    share = float(np.mean(np.concatenate(list(near.values()))))
+    for each in chosen(quick):
+        found = examine(each, Gradient(), rounds, simulated=False)
+        near[each.spread].append(found.near is not None)
+    held = np.concatenate(list(near.values()))
     by_spread = ", ".join(f"{sum(hits)} of {len(hits)} {name}" for name, hits in near.items())
     note = f"pure iterations, {rounds} rounds; by spread of speeds {by_spread}"
-    return {"share": Quantity(share, None, note, None, _provenance(quick, rounds))}
+    of = _provenance(quick, rounds)
+    return {"share": _over(lambda few: float(np.mean(held[few])), len(held), note, provenance=of)}
 
 
 def cold_start(policy: str, quick: bool) -> Quantities:
@@ -182,21 +173,20 @@ def cold_start(policy: str, quick: bool) -> Quantities:
         )
         for each in chosen(quick)
     ]
-    near, worst = _median_worst(each.near for each in found)
-    exact, _ = _median_worst(each.exact for each in found)
+    near, exact = (_known(getattr(each, name) for each in found) for name in ("near", "exact"))
     gap, worst_gap = _median_worst(each.throughput_gap for each in found)
-    short, worst_short = _median_worst(each.objective_gap for each in found)
     of = _provenance(quick, rounds)
     shown = (
         f"{_reached((each.exact for each in found), rounds)}; the worst throughput of a platform"
-        f" ends {gap:.1g} off in the median and {worst_gap:.1g} at worst, the objective"
-        f" {short:.1g} and {worst_short:.1g} short, per unit of weight"
+        f" ends {gap:.1g} off in the median and {worst_gap:.1g} at worst"
     )
+    reached = _reached((each.near for each in found), rounds)
+    count, late = len(found), max(each.worst for each in found)
     return {
-        "near": Quantity(near, None, _acted(found), None, of),
-        "near.worst": Quantity(worst, None, _reached((f.near for f in found), rounds), None, of),
-        "exact": Quantity(exact, None, shown, None, of),
-        "late_error": Quantity(max(each.worst for each in found), provenance=of),
+        "near": _over(lambda few: float(np.median(near[few])), count, _acted(found), provenance=of),
+        "near.worst": _worst(max(near), samples=count, quick=quick, note=reached, provenance=of),
+        "exact": _over(lambda few: float(np.median(exact[few])), count, shown, provenance=of),
+        "late_error": _worst(late, samples=count, quick=quick, provenance=of),
         "apart": Quantity(_apart(found), provenance=of),
     }
 
@@ -227,33 +217,39 @@ def churn(policy: str, quick: bool) -> Quantities:
     """Measure how soon a method without steps is back after a leave and an arrival."""
     rounds = _CHURN_ROUNDS[quick]
     method = POLICIES[policy]()
-    found: dict[str, list[Comeback]] = {event: [] for event in EVENTS}
+    found: dict[str, list[Comeback | None]] = {event: [] for event in EVENTS}
     for each in _small(_CHURN_AGENTS[quick]) if quick else chosen(False):
         few = each.sharing.n_agents <= _CHURN_AGENTS[quick]
-        before = calm_down(each.graph, each.sharing, method, rounds, simulated=few)
+        before = calm_down(each.sharing, method, rounds)
         for event, after in zip(EVENTS, (without_leaf(before), with_arrival(each)), strict=True):
+            back = None
             if after is not None:
-                back = recover(each.graph, before, after, method, rounds)
-                found[event].append(back)
+                back = recover(each.graph, before, after, method, rounds, simulated=few)
+            found[event].append(back)
     of = _provenance(quick, rounds)
     if quick:
-        of |= {
-            "platforms": f"the first {_CHURN_PLATFORMS} of at most {_CHURN_AGENTS[quick]} agents"
-        }
-    notes, medians, apart = [], [], 0.0
-    for event, backs in found.items():
+        of["platforms"] = f"the first {_CHURN_PLATFORMS} of at most {_CHURN_AGENTS[quick]} agents"
+    notes, counts, apart = [], [], 0.0
+    for event, every in found.items():
+        backs = [back for back in every if back is not None]
         median, worst = _median_worst(back.rounds for back in backs)
         acted = [back for back in backs if not np.isnan(back.apart)]
         seconds = [np.inf if np.isnan(back.seconds) else back.seconds for back in acted]
         apart = max([apart, *(back.apart for back in acted)])
-        medians.append(median)
+        counts.append([np.nan if back is None else _known([back.rounds])[0] for back in every])
         notes.append(
             f"{event}: back after {_written(median, rounds)} rounds (median),"
             f" {_written(worst, rounds)} (worst) of {len(backs)} platforms; as actors on"
             f" {len(acted)} of them after {np.median(seconds):.2g} s (median)"
         )
+    table = np.array(counts)
     return {
-        "rounds": Quantity(max(medians), None, "; ".join(notes), None, of),
+        "rounds": _over(
+            lambda few: float(np.max(np.nanmedian(table[:, few], axis=1))),
+            table.shape[1],
+            "; ".join(notes),
+            provenance=of,
+        ),
         "apart": Quantity(apart, provenance=of),
     }
 
@@ -300,8 +296,9 @@ def _adverse(found: Sequence[Finding], how: str, quick: bool) -> Quantities:
         f"{how}within 1 % after {_written(median, rounds)} rounds (median),"
         f" {_reached((each.near for each in found), rounds)}"
     )
-    worst = max(each.worst for each in found)
-    return {"late_error": Quantity(worst, None, note, None, _provenance(quick, rounds))}
+    worst, of = max(each.worst for each in found), _provenance(quick, rounds)
+    late = _worst(worst, samples=len(found), quick=quick, note=note, provenance=of)
+    return {"late_error": late}
 
 
 def _reported_start(sharing: Sharing) -> MarketState:
@@ -315,9 +312,14 @@ def _reported_start(sharing: Sharing) -> MarketState:
     )
 
 
+def _known(values: Iterable[float | None]) -> NDArray[np.float64]:
+    """Return numbers, infinite where there is none."""
+    return np.array([np.inf if value is None else value for value in values], dtype=np.float64)
+
+
 def _median_worst(values: Iterable[float | None]) -> tuple[float, float]:
     """Return the median and the worst of numbers, None counting as infinite."""
-    known = [np.inf if value is None else float(value) for value in values]
+    known = _known(values)
     return float(np.median(known)), float(np.max(known))
 
 

@@ -172,8 +172,8 @@ class Scope:
         }
 
 
-# The paper's campaign, and the part of it for measurements that need many settings.
-FULL, PART = Scope((2, 4, 6, 8, 10), 25), Scope((2, 6, 10), 4)
+# The paper's campaign, and the parts of it for settings that take long, and for many settings.
+FULL, SLOW, PART = Scope((2, 4, 6, 8, 10), 25), Scope((2, 6, 10), 25), Scope((2, 6, 10), 4)
 _FEW = ("lille", "sophia")
 # Random graphs differ most from each other.
 QUICK: dict[Family, Scope] = {

@@ -46,6 +46,7 @@ from simplugin.papers.ntakpe.campaign import (
     QUICK_PART,
     REBALANCED,
     SEED,
+    SLOW,
     STRATEGIES,
     TOGETHER,
     Case,
@@ -94,7 +95,7 @@ def sharing(quick: bool, *, family: Family) -> Quantities:
         found["estimates"] = _estimates()
     found["balanced"] = _ahead(family, BALANCED, scope)
     if not quick:
-        found["rebalanced"] = _ahead(family, REBALANCED, PART)
+        found["rebalanced"] = _ahead(family, REBALANCED, SLOW)
     found["gap"] = _gap(family, quick=quick)
     return found
 
@@ -123,12 +124,12 @@ def _estimates() -> Quantity:
     """Measure the error of estimates that count contention over that of those that do not."""
     errors = []
     for setting in (Setting(RIVAL), Setting(RIVAL, readings=TOGETHER)):
-        found = [measured(case, setting) for case in PART.cases("random")]
+        found = [measured(case, setting) for case in SLOW.cases("random")]
         errors.append(np.array([each.planned / each.makespan - 1 for each in found]))
     alone, together = (np.abs(each) for each in errors)
     means = [100 * np.mean(each) for each in (alone, together, *errors)]
     note = "off by {:.1f} %, together {:.1f} %; with signs {:+.1f} %, {:+.1f} %".format(*means)
-    return _of(PART, _resampled(PART, lambda few: mean(together[few]) / mean(alone[few]), note))
+    return _of(SLOW, _resampled(SLOW, lambda few: mean(together[few]) / mean(alone[few]), note))
 
 
 def _resampled(scope: Scope, measure: Callable[[NDArray[np.int64]], float], note: str) -> Quantity:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from simplugin.elementary import exp, expm1, log, power
 from simplugin.market.actors.stations import Counters, lifetime
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
-from simplugin.workloads.bundle_markets import TOLERANCE, Amounts, BundleMarket, Floats
+from simplugin.workloads.bundle_markets import Amounts, Floats
 
 
 def kept_parts(counters: Counters, dates: ArrayLike) -> Floats:
@@ -54,22 +54,7 @@ def best_in_hindsight(values: Floats, counts: Sequence[int], q: float, parts: Fl
         gain = np.sum(worth[:, None] * -expm1(choice * log_q), axis=2)
         benefit = (benefit[:, None] + gain).ravel()
         sold = (sold[:, None, :] + choice).reshape(-1, len(values))
-    first = int(np.argmax(benefit >= benefit.max() * (1 - TOLERANCE)))
-    picked = np.unravel_index(first, [len(choice) for choice in choices])
-    history = [choice[at] for choice, at in zip(choices, picked, strict=True)]
-    return _benefit(values, history, q, parts)
-
-
-def _benefit(values: Floats, history: Iterable[Amounts], q: float, parts: Floats) -> float:
-    """Return the benefit of given amounts of each bundle."""
-    sold, benefit = np.zeros(len(values)), 0.0
-    for amounts, part in zip(history, parts, strict=True):
-        sold = sold * part
-        total = int(amounts.sum())
-        market = BundleMarket(values * power(np.asarray(q), sold), total, total, q)
-        benefit += market.benefit(amounts)
-        sold = sold + amounts
-    return benefit
+    return float(benefit.max())
 
 
 def compositions(m: int, parts: int) -> Amounts:

@@ -11,7 +11,7 @@ import numpy as np
 from simplugin.elementary import exp
 from simplugin.figures import Figure
 from simplugin.market.model import Outcome
-from simplugin.papers.statements import Quantity, determined_by
+from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.settings import ON_SITE, TASKS, Setting, best_of, bisected, by_class
 from simplugin.papers.zheng.table1 import outcome
 from simplugin.platforms.twelve_peers import DEGREES, N_PEERS, SEED, scaled_site
@@ -120,7 +120,10 @@ def fairness(quick: bool) -> dict[str, Quantity]:
         f"alpha {alpha:g}, {kind}: {', '.join(map(str, some))}"
         for (alpha, kind), some in drawn.items()
     )
-    rising = sum(each.is_rising for each in everyone)
+    rising = {
+        alpha: float(np.mean([each.is_rising for kind in kinds for each in drawn[alpha, kind]]))
+        for alpha in (RISING, FALLING)
+    }
     flat = sum(each.converges for each in everyone)
     least = TASKS // N_PEERS
     found = {
@@ -128,13 +131,16 @@ def fairness(quick: bool) -> dict[str, Quantity]:
             N_PEERS * least, note=f"{N_PEERS} peers with {least} tasks each", provenance=ON_SITE
         ),
         "fairness.rising": Quantity(
-            rising / len(everyone),
-            note=f"{rising} of {len(everyone)} curves rise without a fall, from lambda 1 to where"
-            f" N_max does not bind: {words}; then {flat} are constant. Fairer without N_max, in"
-            f" part of the sites by degree: {_fairer(kinds, quick)}{'' if quick else _turning()}",
+            rising[RISING],
+            note=f"curves that rise without a fall, from lambda 1 to where N_max does not bind, at"
+            f" alpha {RISING:g}: {words}; then {flat} of {len(everyone)} are constant. Fairer"
+            " without N_max, in part of the sites by degree:"
+            f" {_fairer(kinds, quick)}{'' if quick else _turning()}",
             optimum=1.0,
+            readings={f"alpha {FALLING:g}": (rising[FALLING], rising[FALLING])},
+            missing="the discount rate",
         ),
-        "fairness.ordered": _ordered(drawn),
+        "fairness.ordered": _ordered(drawn, quick),
     }
     return determined_by(known, found)
 
@@ -167,23 +173,21 @@ def _turning() -> str:
     return f". It turns at alpha {', '.join(words)}; n / (2 m) is {THRESHOLD:g}"
 
 
-def _ordered(drawn: dict[tuple[float, str], list[Curve]]) -> Quantity:
+def _ordered(drawn: dict[tuple[float, str], list[Curve]], quick: bool) -> Quantity:
     """Return at which part of all lambda sites of higher degree are less fair."""
-    counts = np.zeros(2)
-    by_kind: dict[str, Floats] = {}
+    lower: dict[str, list[bool]] = {}
     for (_, kind), some in drawn.items():
         length = max(len(each.fairness) for each in some)
         # Past its last cap that binds a curve is constant.
         values = np.array(
             [np.pad(c.fairness, (0, length - len(c.fairness)), mode="edge") for c in some]
         )
-        own = np.array([np.sum(np.all(np.diff(values, axis=0) < 0, axis=0)), length])
-        by_kind[kind] = by_kind.get(kind, np.zeros(2)) + own
-        counts += own
-    return Quantity(
-        float(counts[0] / counts[1]),
-        note=f"{counts[0]:.0f} of {counts[1]:.0f} lambda"
-        f" ({by_class((each[0] / each[1] for each in by_kind.values()), '.0%')})",
+        lower.setdefault(kind, []).extend(np.all(np.diff(values, axis=0) < 0, axis=0).tolist())
+    return share(
+        [each for own in lower.values() for each in own],
+        f" lambda ({by_class(map(np.mean, lower.values()), '.0%')})",
+        quick=quick,
+        over="lambda",
     )
 
 

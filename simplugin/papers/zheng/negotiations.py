@@ -16,7 +16,7 @@ from simplugin.market.policies.clocks import clock
 from simplugin.market.policies.negotiation import Message, Negotiation, Peer, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.papers.statements import Quantity, determined_by
+from simplugin.papers.statements import Quantity, determined_by, unrefuted
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, TASKS, Setting, dealt
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, chosen_site
@@ -149,10 +149,9 @@ def _rounds(both: dict[str, list[Effort]], quick: bool) -> Quantity:
         f" {told['bisection'].max():.0f} times at most"
     )
     extreme, said = _extremes(quick)
-    return Quantity(
-        float(max(worst, extreme, *(() if quick else (_large(words),)))),
-        note="; ".join([*words, said]),
-    )
+    worst = max(worst, extreme, *(() if quick else (_large(words),)))
+    note = "; ".join([*words, said])
+    return unrefuted(worst, np.inf, len(isgbmat), quick=quick, note=note, over="markets")
 
 
 def _extremes(quick: bool) -> tuple[float, str]:

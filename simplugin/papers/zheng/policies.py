@@ -15,7 +15,7 @@ from simplugin.market.policies.isgbmat import PRINTED, REPAIRED, REPAIRS, Repair
 from simplugin.market.policies.shares import in_proportion, one_by_one, round_robin
 from simplugin.market.policies.shipped import POLICIES, RANDOM
 from simplugin.optimum.bundle_programs import continuous_optimum
-from simplugin.papers.statements import Quantity, determined_by, share
+from simplugin.papers.statements import Quantity, determined_by, resampled, share
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.settings import EQUAL, TASKS, best_of
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
@@ -77,26 +77,25 @@ def loop(quick: bool) -> dict[str, Quantity]:
     means = trials(replace(REPAIRED, clearing_price=False), quick)
     ended = [each for each in cured if each.run.end == "ended"]
     priced = [
-        sum(each.run.end == "ended" and bool(np.isfinite(each.run.price)) for each in runs)
+        [each.run.end == "ended" and bool(np.isfinite(each.run.price)) for each in runs]
         for runs in (printed, cured)
     ]
-    put_out = sum(each.drawn.is_best(each.run.amounts) for each in ended)
     optimal = [each.drawn.is_best(each.run.taken) for each in ended]
     clear = [sum(each.drawn.clears(each.run.price) for each in runs) for runs in (ended, means)]
     parts = np.array([each.run.passes / each.drawn.market.m for each in whole])
     single = run_isgbmat((1.0,), TASKS, TASKS, 0.99).passes
     lost = [each.drawn.market.benefit(each.run.amounts) / each.drawn.best.benefit for each in whole]
     found = {
-        "printed.ends": Quantity(
-            priced[0] / len(printed),
-            note=f"as printed {_ends(printed)}, {priced[0]} with a price; with 0/0 cured"
-            f" {_ends(cured)}, {priced[1]} with a price",
+        "printed.ends": share(
+            priced[0],
+            f" with a price, as printed {_ends(printed)}; with 0/0 cured {_ends(cured)},"
+            f" {sum(priced[1])} with a price",
         ),
-        "cured.optimal": share(optimal, " runs that end"),
-        "cured.put_out": Quantity(
-            put_out / len(ended),
-            note=f"A is complete in {put_out} of {len(ended)} runs that end; the price clears in"
-            f" {clear[0]}, and with all other repairs in {clear[1]} of {len(means)}",
+        "cured.optimal": share(optimal, " runs that end", quick=quick, over="runs"),
+        "cured.put_out": share(
+            [each.drawn.is_best(each.run.amounts) for each in ended],
+            f" runs that end have a complete A; the price clears in {clear[0]}, and with all other"
+            f" repairs in {clear[1]} of {len(means)}",
         ),
         "repaired.passes": Quantity(
             float(parts.max()),
@@ -107,6 +106,8 @@ def loop(quick: bool) -> dict[str, Quantity]:
         "repaired.right": share(
             [not each.failure for each in whole],
             f"; at most {1 - min(lost):.1e} below the maximum",
+            quick=quick,
+            over="markets",
             optimum=1.0,
         ),
         "repairs.failures": _needed(quick),
@@ -212,11 +213,14 @@ def comparison(quick: bool) -> dict[str, Quantity]:
     ]
     ahead = any(np.any(each < -EQUAL) for each in found.values())
     exact = max(float(np.abs(found[name]).max()) for name in EXACT)
+    published = np.array([found[name] for name in PUBLISHED])
     measured = {
-        "comparators.gap": Quantity(
-            -np.inf if ahead else min(float(found[name].mean()) for name in PUBLISHED),
-            note=f"{'; '.join(words)}; {', '.join(EXACT)} within {exact:.0e}; all tasks placed in"
+        "comparators.gap": resampled(
+            lambda few: -np.inf if ahead else float(published[:, few].mean(axis=1).min()),
+            _count(quick),
+            f"{'; '.join(words)}; {', '.join(EXACT)} within {exact:.0e}; all tasks placed in"
             f" {placed} of {len(found) * _count(quick)} assignments",
+            over="markets",
         ),
         "divisible.clears": _divisible(quick),
     }

@@ -18,7 +18,7 @@ from simplugin.market.discount_rates import (
 from simplugin.market.model import HOUR, Outcome
 from simplugin.market.trade_offs import least_completion
 from simplugin.optimum.bundle_benefit import identical_benefit, mixed_benefit, scaled_benefit
-from simplugin.papers.statements import Quantity, determined_by
+from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, SETTINGS, Setting, best_of
 from simplugin.platforms.twelve_peers import SEED, chosen_site, consistent_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
@@ -105,11 +105,12 @@ def rates(quick: bool) -> dict[str, Quantity]:
         f" {each.alpha[each.own.amounts > 0].max():.3g}"
         for kind, each in here.items()
     )
-    fairer = sum(each.own.fairness > each.common.fairness for each in many)
     found = {
-        "own_rates.fairer": Quantity(
-            fairer / len(many),
-            note=f"FI rises in {fairer} of {len(many)} settings; chosen site, {changes}",
+        "own_rates.fairer": share(
+            [each.own.fairness > each.common.fairness for each in many],
+            f" settings; chosen site, {changes}",
+            quick=quick,
+            over="settings",
         ),
         "own_rates.completion": _completion(here, many),
         "own_rates.exist": _everywhere(many, QUICK_MARKETS if quick else MARKETS),

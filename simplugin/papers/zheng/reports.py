@@ -21,7 +21,7 @@ from simplugin.market.mechanisms import (
 from simplugin.market.misreports import Income, Report, deviations, play, profit, rival_prices
 from simplugin.market.model import HOUR, Deal, completion_times
 from simplugin.market.policies.clocks import clinching
-from simplugin.papers.statements import Quantity, determined_by
+from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.drawn_markets import drawn_markets, seeds
 from simplugin.papers.zheng.settings import ALPHA, EQUAL, SETTINGS, Setting, dealt, spread
 from simplugin.platforms.twelve_peers import SETUP, chosen_site
@@ -88,11 +88,10 @@ def reports(quick: bool) -> dict[str, Quantity]:
     found = [survey(seed) for seed in range(QUICK_MARKETS if quick else MARKETS)]
     free = [each for each in found if not each.captive]
     known = seeds(len(found), m=f"2 to {MOST_TASKS}")
-    lying = sum(each.gain > EQUAL for each in free)
     measured = {
-        "uniform.liars": Quantity(
-            lying / len(free),
-            note=f"some peer gains in {lying} of {len(free)} random markets, by"
+        "uniform.liars": share(
+            [each.gain > EQUAL for each in free],
+            " random markets have a peer that gains, by"
             f" {spread(each.gain for each in free)} of U^G, which loses"
             f" {spread(each.loss for each in free)}; in {len(found) - len(free)} further ones a"
             f" peer lacks rivals. Chosen site: {'; '.join(map(_liars, SETTINGS))}. On SimGrid,"
@@ -279,11 +278,11 @@ def _games(wanted: int) -> Quantity:
     ended = [each.ended for each, _ in found]
     income = np.array([1 - each.revenue / truth for each, truth in found])
     benefit = np.array([1 - 1 / each.anarchy for each, _ in found])
-    return Quantity(
-        ended.count("settled") / len(found),
-        note=f"{ended.count('settled')} of {len(found)} settle, {ended.count('cycle')} come back to"
-        f" the same reports for ever; U^G loses {spread(benefit)}, more than 5% in"
-        f" {np.sum(benefit > 0.05)}, the local scheduler's income {spread(income)}",
+    return share(
+        [end == "settled" for end in ended],
+        f" settle, {ended.count('cycle')} come back to the same reports for ever; U^G loses"
+        f" {spread(benefit)}, more than 5% in {np.sum(benefit > 0.05)}, the local scheduler's"
+        f" income {spread(income)}",
         provenance=seeds(chosen[-1] + 1, tick=TICK),
     )
 
