@@ -33,10 +33,10 @@ from simplugin.errors import SimpluginError
 from simplugin.formatting import readable
 
 Value = float | bool | str
-# Ends of 95 % intervals, and how often samples are drawn again for one.
-_ENDS, _RESAMPLES = (0.025, 0.975), 200
 # Values as claims show them.
 _TEXTS: dict[Value, Value] = {"yes": True, "no": False, "inf": math.inf, "-inf": -math.inf}
+# Ends of 95 % intervals, and how often samples are drawn again for one.
+_ENDS, _RESAMPLES = (0.025, 0.975), 200
 # The largest samples, from which the tail of their distribution is estimated.
 _TAIL = 10
 

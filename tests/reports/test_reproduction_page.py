@@ -67,7 +67,7 @@ def test_a_figure_has_caption_command_data_and_seeds():
     assert r"![Shares \[%\]](x-f.png)" in text
     command = "*By `simplugin reproduce x -o DIR`; data: `f` in [x.json](x.json); seeds 1, 2.*"
     assert f"**1.** Shares. {command}" in text
-    assert "Measured 2026-01-01 to 2026-01-02 with numpy 2, in 4 minutes" in text
+    assert "Measured 2026-01-01 to 2026-01-02 with numpy 2, in 4 minutes of computing" in text
     assert "## Figures" not in page(claim("a", True), document=DOCUMENT | {"figures": []})
 
 
