@@ -1,5 +1,6 @@
 # Everything from a bare Debian 12 or 13: `make demo` shows the main job, `make test` runs all checks.
-# SIMGRID_PREFIX=/path uses the SimGrid 4.1 installed there instead of building one.
+# SIMGRID_PREFIX=/path uses the SimGrid 4.1 installed there instead of building one, SIMGRID_SOURCE=/path/archive.tar.xz
+# builds another SimGrid from its source archive.
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .ONESHELL:

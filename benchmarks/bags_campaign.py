@@ -118,7 +118,7 @@ def print_tables(found: list[Measurement], asked: argparse.Namespace) -> None:
         paper = {each.policy: settings.get(each.key) for each in PAPER}
         if all(paper.values()):
             for name, value in section_6_2(paper).items():
-                print(f"- {name}: {value:.3f}")
+                print(f"- {name}: {value.value:.3f}, from {value.interval} ({value.note})")
         lp = {one.number: one for one in settings.get("lp", ())}
         print("\n| setting | trees | LP / it | large trees | by the slope | undone |")
         print("|---|---|---|---|---|---|")

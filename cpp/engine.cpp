@@ -288,6 +288,15 @@ PyObject* require_load_of_hosts(PyObject* /*module*/, PyObject* /*unused*/)
   Py_RETURN_NONE;
 }
 
+PyObject* set_available_speed_of(PyObject* /*module*/, PyObject* args)
+{
+  char const* name;
+  PyObject* value;
+  if (not PyArg_ParseTuple(args, "sO", &name, &value) || not set_available_speed(s4u::Host::by_name(name), value))
+    return nullptr;
+  Py_RETURN_NONE;
+}
+
 /// What plug-ins have measured of a host or link so far, by name, for the reference back end.
 template <class Resource, PyObject* (*Function)(Resource const*)>
 PyObject* by_name(PyObject* /*module*/, PyObject* name)
@@ -376,6 +385,7 @@ PyMethodDef functions[] = {
     {"energy_of_host", energy_of_host, METH_O, "Energy of a host so far [J]."},
     {"energy_of_link", energy_of_link, METH_O, "Energy of a link so far [J]."},
     {"require_load", require_load_of_hosts, METH_NOARGS, "Raise unless SimGrid knows the load of hosts."},
+    {"set_available_speed", set_available_speed_of, METH_VARARGS, "set_available_speed(host, fraction)"},
     {"host_figures", by_name<s4u::Host, host_figures>, METH_O, "What host_load has measured of a host."},
     {"link_figures", by_name<s4u::Link, link_figures>, METH_O, "What link_load has measured of a link."},
     {"reset_host_figures", by_name<s4u::Host, reset_figures>, METH_O, "Let host_load count anew."},

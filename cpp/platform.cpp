@@ -18,6 +18,15 @@ struct Link {
 std::unordered_map<s4u::Host const*, Host*> hosts;
 std::unordered_map<s4u::Link const*, Link*> links;
 
+// SimGrid changes the available speed by profiles only. Access control does not apply to the arguments of an explicit
+// instantiation.
+using simgrid::kernel::resource::CpuImpl;
+double& available_speed_of(CpuImpl& cpu);
+template <auto Member> struct Reveal {
+  friend double& available_speed_of(CpuImpl& cpu) { return (cpu.*Member).scale; }
+};
+template struct Reveal<&CpuImpl::speed_>;
+
 s4u::Host* host_in(PyObject* self)
 {
   return reinterpret_cast<Host*>(self)->host;
@@ -113,6 +122,11 @@ bool valid_pstate(PyObject* self, long pstate)
   return false;
 }
 
+int set_host_available_speed(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  return set_available_speed(host_in(self), value == nullptr ? Py_None : value) ? 0 : -1;
+}
+
 int set_host_pstate(PyObject* self, PyObject* value, void* /*closure*/)
 {
   long const pstate = value == nullptr ? -1 : PyLong_AsLong(value);
@@ -161,7 +175,7 @@ PyMethodDef host_methods[] = {{"turn_on", host_turn_on, METH_NOARGS, "Turn it on
 PyGetSetDef host_attributes[] = {
     {"name", host_name, nullptr, "Its name.", nullptr},
     {"speed", host_speed, nullptr, "Peak speed of a core in this pstate [flop/s].", nullptr},
-    {"available_speed", host_available_speed, nullptr, "Fraction of the speed that its profile leaves.", nullptr},
+    {"available_speed", host_available_speed, set_host_available_speed, "Fraction of the speed that it has.", nullptr},
     {"cores", host_cores, nullptr, "Number of cores.", nullptr},
     {"load", host_load, nullptr, "Speed in use [flop/s].", nullptr},
     {"figures", get_host_figures, nullptr, "What host_load has measured.", nullptr},
@@ -367,6 +381,18 @@ Host* host_of(s4u::Host const* host)
   made->index = static_cast<int>(hosts.size());
   hosts.emplace(host, made);
   return made;
+}
+
+bool set_available_speed(s4u::Host const* host, PyObject* value)
+{
+  double fraction;
+  if (not require_load() || not quantity(value, "available_speed", fraction) ||
+      not positive(value, "available_speed", 1.0, fraction))
+    return false;
+  CpuImpl* cpu             = host->get_cpu();
+  available_speed_of(*cpu) = fraction;
+  cpu->set_pstate(cpu->get_pstate()); // what runs hears of it
+  return true;
 }
 
 Host* host_argument(PyObject* value, Host* standard)

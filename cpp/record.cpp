@@ -122,8 +122,9 @@ bool collect_hosts(PyObject* into)
 bool collect_links(PyObject* into)
 {
   std::unordered_map<s4u::Link const*, double> carried;
+  bool const has_links = sim.engine->get_link_count() > 0; // the model Constant has none, and no routes
   for (auto const& [key, pair] : pairs) {
-    if (pair.bytes == 0)
+    if (pair.bytes == 0 || not has_links)
       continue;
     std::vector<s4u::Link*> route;
     double latency = 0.0;

@@ -186,7 +186,7 @@ std::string transfer_problem(s4u::Host* source, s4u::Host* destination)
   namespace config           = simgrid::config;
   static bool const constant = config::get_value<std::string>("network/model") == "Constant";
   static bool const two_ways = not takes_parallel_tasks() && config::get_value<bool>("network/crosstraffic");
-  if (constant && has_route(source, destination, true))
+  if (constant) // it asks for no route
     return "";
   if (not has_route(source, destination, false))
     return route_problem(source, destination);

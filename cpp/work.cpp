@@ -249,8 +249,9 @@ bool integrates_profiles()
 bool require_load()
 {
   if (integrates_profiles())
-    PyErr_SetString(error_class("SimpluginError"),
-                    "SimGrid does not know the load of hosts with cpu/optim:TI; choose Lazy or Full");
+    PyErr_SetString(
+        error_class("SimpluginError"),
+        "with cpu/optim:TI, SimGrid neither knows the load of hosts nor changes their speed; choose Lazy or Full");
   return not integrates_profiles();
 }
 

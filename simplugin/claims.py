@@ -7,6 +7,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["paper", "ours"]
+_NONE: tuple[Any, ...] = (None, {}, "")
+_OPTIONAL = (
+    "optimum", "provenance", "id", "quantity", "criterion", "definition", "reason", "readings"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,18 @@ class Claim:
     id : str
         A name that stays the same when the words change.
     quantity : dict
-        Interval, number of samples, intervals of other readings, and notes of the measured value.
+        Interval, number of samples, intervals of other readings, and notes of the measured value;
+        infinite ends of intervals are the texts "inf" and "-inf".
+        Where the interval is too wide for a verdict: `needed`, how many samples would decide, and
+        `full`, how many the full reproduction has; 0 if unknown.
+    criterion : str
+        The condition under which the measured value agrees; empty if it names its own.
+    definition : str
+        How the quantity is defined, as far as the claim does not say it.
+    reason : str
+        The part of `why` about a verdict other than agreement: the cause, or what would decide.
+    readings : mapping of str to (bool or None)
+        Verdicts in the other readings of the paper's text.
     """
 
     claim: str
@@ -50,14 +65,15 @@ class Claim:
     kind: Kind = "paper"
     id: str = ""
     quantity: Mapping[str, Any] = field(default_factory=dict)
+    criterion: str = ""
+    definition: str = ""
+    reason: str = ""
+    readings: Mapping[str, bool | None] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """Return the claim as plain containers, for JSON; without absent values."""
-        document = asdict(self)
-        for name in ("optimum", "provenance", "id", "quantity"):
-            if document[name] in (None, {}, ""):
-                del document[name]
-        return document
+        document = asdict(self).items()
+        return {name: each for name, each in document if name not in _OPTIONAL or each not in _NONE}
 
 
 def headline(claims: Sequence[Claim]) -> str:

@@ -22,7 +22,7 @@ from pathlib import Path
 from build_progress import Progress, StepError
 from simgrid_cache import cache_root, ensure, file_digest, find_fault, key_of
 from simgrid_recipe import Recipe, answer_of_compiler, compiler
-from simgrid_release import BINDINGS_OPTIONS, CHECKOUT, OPTIONS, PATCHES, Release, pinned
+from simgrid_release import BINDINGS_OPTIONS, CHECKOUT, OPTIONS, Release, pinned
 
 # Part of every key: raise it when the layout of a prefix changes.
 _LAYOUT = 2
@@ -117,7 +117,7 @@ def place_of(release: Release, system: System | None) -> Path:
         "compiler": [compiler(), answer_of_compiler("--version")],
     }
     if system is None:
-        patches = [file_digest(path) for path in PATCHES]
+        patches = [file_digest(path) for path in release.patches]
         key = key_of({**ingredients, "options": OPTIONS, "patches": patches})
         return cache_root() / f"libsimgrid-{release.version}-{key}"
     headers = sorted(system.include.glob("simgrid/**/*.h*"))
@@ -129,7 +129,8 @@ def place_of(release: Release, system: System | None) -> Path:
 def prefix_of(release: Release, library: Path) -> Path:
     """Return the directory of a library with its bindings for this Python."""
     python = [sysconfig.get_config_var("SOABI"), release.pybind11]
-    key = key_of({"library": library.name, "python": python, "options": BINDINGS_OPTIONS})
+    options = [release.standard, *BINDINGS_OPTIONS]
+    key = key_of({"library": library.name, "python": python, "options": options})
     return cache_root() / f"simgrid-{release.version}-{key}"
 
 
@@ -143,7 +144,11 @@ def refuse_fault(prefix: Path, library: Path, system: str | None) -> None:
 
 def make(release: Release, system: System | None, library: Path, prefix: Path) -> None:
     """Build library and prefix unless they are there and whole."""
-    about = {"version": release.version, "compiler": answer_of_compiler("--version")}
+    about = {
+        "version": release.version,
+        "standard": release.standard,
+        "compiler": answer_of_compiler("--version"),
+    }
 
     def make_library(workspace: Path, progress: Progress) -> Path:
         require_tools()

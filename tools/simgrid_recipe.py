@@ -20,7 +20,7 @@ from pathlib import Path
 
 from build_progress import Progress, StepError
 from simgrid_cache import file_digest
-from simgrid_release import BINDINGS_OPTIONS, OPTIONS, PATCHES, Release
+from simgrid_release import BINDINGS_OPTIONS, OPTIONS, Release
 
 _NOTICE = """\
 {library} and the Python module `simgrid` are SimGrid {version} (https://simgrid.org),
@@ -62,8 +62,13 @@ class Recipe:
     def from_source(self) -> Path:
         """Compile the library; return where it is laid out."""
         self._fetch()
-        for patch in PATCHES:
-            self._run(f"apply {patch.name}", ["git", "-C", self._source, "apply", patch])
+        for patch in self._release.patches:
+            step = f"apply {patch.name}"
+            command: list[str | Path] = ["git", "-C", self._source, "apply", patch]
+            if self._release.source is None or self._applies(command):
+                self._run(step, command)
+            else:
+                print(f"SimGrid {self._release.version}: {patch.name} does not apply, left out")
         self._run("configure", self._configure_command())
         self._run("compile", ["ninja", "-C", self._build, "-j", str(_jobs()), "simgrid"])
         library = self._build / "lib" / self._release.library
@@ -90,6 +95,8 @@ class Recipe:
         (self._workspace / library.name).symlink_to(library)
         for directory in ("lib", "include", "kernel", "licenses", "share"):
             (self._prefix / directory).symlink_to(f"../{library.name}/{directory}")
+        bindings = library / "kernel/src/bindings/python"
+        sources = [each for each in sorted(bindings.glob("*.cpp")) if "smpi" not in each.name]
         module = self._prefix / f"python/simgrid{sysconfig.get_config_var('EXT_SUFFIX')}"
         includes = (
             library / "include",
@@ -98,9 +105,9 @@ class Recipe:
             sysconfig.get_path("include"),
         )
         command: list[str | Path] = [
-            *(compiler(), *BINDINGS_OPTIONS),
+            *(compiler(), f"-std=c++{self._release.standard}", *BINDINGS_OPTIONS),
             *(f"-I{directory}" for directory in includes),
-            library / "kernel/src/bindings/python/simgrid_python.cpp",
+            *sources,
             library / "lib/libsimgrid.so",
             *("-o", module),
         ]
@@ -115,9 +122,14 @@ class Recipe:
         environment["GIT_DIR"] = str(self._workspace / "no-repository")
         self._progress.run(step, command, cwd=self._workspace, env=environment)
 
+    def _applies(self, command: list[str | Path]) -> bool:
+        """Return True if a patch can be applied."""
+        tried = [*command, "--check"]
+        return not subprocess.run(tried, capture_output=True, check=False).returncode
+
     def _fetch(self) -> None:
         """Download and unpack SimGrid."""
-        archive = self._archives / self._release.archive
+        archive = self._release.source or self._archives / self._release.archive
         if not archive.is_file() or file_digest(archive) != self._release.sha256:
             requirement = f"simgrid=={self._release.version}"
             # Not straight to where it is kept: an interruption could leave half of it there.
@@ -130,7 +142,8 @@ class Recipe:
                     f"{self._release.sha256}; if that is meant, change pyproject.toml"
                 )
             arrived.replace(archive)
-        self._run("unpack", ["tar", "--extract", "--file", archive])
+        place = f"--one-top-level={self._source.name}"
+        self._run("unpack", ["tar", "--extract", place, "--strip-components=1", "--file", archive])
 
     def _configure_command(self) -> list[str | Path]:
         """Return the call of CMake."""
@@ -159,7 +172,11 @@ class Recipe:
         shutil.copy2(self._source / "src/kernel/xml/simgrid.dtd", prefix / "share")
         _copy(self._source, prefix / "share", "examples/platforms/**/*", "examples/**/*.xml")
         _copy(self._source, prefix / "share", "teshsuite/**/*.xml")
-        for path in (self._source / "LICENSE-LGPL-2.1", self._source / "COPYING", *PATCHES):
+        for path in (
+            self._source / "LICENSE-LGPL-2.1",
+            self._source / "COPYING",
+            *self._release.patches,
+        ):
             shutil.copy2(path, prefix / "licenses")
         names = {"library": library.name, "archive": self._release.archive}
         notice = _NOTICE.format(**vars(self._release), **names)
@@ -170,11 +187,12 @@ class Recipe:
         """Import the bindings from where they will be used."""
         code = (
             "import sys; sys.path.insert(0, sys.argv[1]); import simgrid; "
-            "assert simgrid.simgrid_version.split('.')[:2] == sys.argv[2].split('.'), "
+            "assert simgrid.simgrid_version.removesuffix('.0') == sys.argv[2], "
             "simgrid.simgrid_version"
         )
-        directory = self._prefix / "python"
-        self._run("try", [sys.executable, "-I", "-c", code, str(directory), self._release.version])
+        # Without site-packages, where the module of an editable install may be.
+        python = [sys.executable, "-I", "-S", "-c", code]
+        self._run("try", [*python, str(self._prefix / "python"), self._release.version])
 
 
 def compiler() -> str:

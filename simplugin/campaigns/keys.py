@@ -138,6 +138,9 @@ def code_digest(*, whole: bool = False) -> str:
 
 def decides(name: str) -> bool:
     """Return True if results depend on a file of this package, given as ``directory/file``."""
+    # Words and choices of figures for the pages of reproductions.
+    if name.endswith("/page.toml"):
+        return False
     return not any(name == each or name.startswith(f"{each}/") for each in (*_SHOWING, *HANDLING))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -13,6 +15,9 @@ from simplugin.cli.displays import RunsDisplay
 from simplugin.cli.terminal import short, warn_of_network
 from simplugin.errors import SimpluginError
 from simplugin.papers.reproduce import Reproduction, reproduce
+from simplugin.papers.reproductions import ALL, CAPABILITIES
+from simplugin.papers.statements import judged_again, statements
+from simplugin.scenarios.outputs import claim_document, claim_from, figure_from, finite
 
 if TYPE_CHECKING:
     from simplugin.campaigns.running.reporting import Summary
@@ -45,7 +50,7 @@ def reproduce_command(
             scheduler=scheduler,
             progress=display.report,
         )
-    written = [] if directory is None else _written(found, directory, quick=quick)
+    written = [] if directory is None else _written(found, directory)
     if as_json:
         sys.stdout.write(json.dumps(found.document(), allow_nan=False) + "\n")
     else:
@@ -53,6 +58,8 @@ def reproduce_command(
         for path in written:
             sys.stdout.write(f"wrote {short(path)}\n")
         sys.stdout.write(f"{_kept(found.summary)}\n")
+        if quick:
+            sys.stdout.write(f"{_full_run(found)}\n")
         if found.together:
             place = short(found.summary.store)
             sys.stdout.write(f"each claim: simplugin report {place} -o DIR\n")
@@ -88,27 +95,87 @@ def _print_tables(found: Reproduction) -> None:
         console.print(claims_table(claims, name))
 
 
-def _written(found: Reproduction, directory: Path, *, quick: bool) -> list[Path]:
-    """Write claims, pages of them, and figures; return the files."""
-    from simplugin.reports.claims import Measurement, claims_page
-    from simplugin.reports.curves import curves
+def _full_run(found: Reproduction) -> str:
+    """Return what a full run adds to a quick one."""
+    from simplugin.reports.reproduction_page import Paper
 
+    packages = [CAPABILITIES[name] for name in found.claims]
+    more = sum(not each.quick for package in packages for each in statements(package))
+    claims = [claim for claims in found.claims.values() for claim in claims]
+    undecided = [claim for claim in claims if claim.agrees is None]
+    decided = sum(bool(claim.quantity.get("full")) for claim in undecided)
+    hours = sum(Paper.of(package).hours for package in packages)
+    name = ALL if found.together else ", ".join(found.claims)
+    return (
+        f"the full run measures {more} statements more and has enough samples for {decided} of the"
+        f" {len(undecided)} that cannot be told;\n"
+        f"it takes about {hours:.2g} h on one core: simplugin reproduce {name}"
+    )
+
+
+def _written(found: Reproduction, directory: Path) -> list[Path]:
+    """Write claims, pages of them, and figures; return the files."""
     document = json.dumps(found.document(), indent=1, allow_nan=False)
     written = [_write(directory / "claims.json", document + "\n")]
-    for name, facts in found.facts.items():
-        command = f"simplugin reproduce {name}{' --quick' if quick else ''} -o DIR"
-        measurement = Measurement(
-            f"Reproduction of {name}", command, facts.dates, facts.versions, facts.seconds
-        )
-        written.append(
-            _write(directory / f"{name}.md", claims_page(found.claims[name], measurement))
-        )
-    for name, figures in found.figures.items():
-        for figure in figures:
-            prefix = f"{name}-" if found.together else ""
-            written.append(directory / f"{prefix}{figure.name}.png")
-            curves([figure], written[-1])
+    for name, recorded in found.documents.items():
+        if recorded["claims"]:
+            texts = page_texts(name, recorded)
+            written += [_write(directory / file, text) for file, text in texts.items()]
+        written += draw_figures(name, recorded["figures"], directory)
     return written
+
+
+def draw_figures(name: str, documents: Iterable[Mapping[str, Any]], directory: Path) -> list[Path]:
+    """Draw figures of a capability from their documents; return the files."""
+    from simplugin.reports.reproduction_page import draw_figure
+
+    written = []
+    for figure in map(figure_from, documents):
+        written.append(directory / f"{name}-{figure.name}.png")
+        draw_figure(figure, written[-1])
+    return written
+
+
+def page_texts(name: str, recorded: Mapping[str, Any]) -> dict[str, str]:
+    """Return the files of a reproduction's page, judged by the statements as they are now.
+
+    Parameters
+    ----------
+    name : str
+        A capability.
+    recorded : mapping
+        Its document as `simplugin.papers.reproduce.recorded` returns it, or the contents of the
+        first of these files.
+
+    Returns
+    -------
+    dict of str to str
+        ``NAME.json`` with the verdicts, their details and the points of the page's figures, and
+        ``NAME.md``.
+    """
+    from simplugin.reports.reproduction_page import Paper, reproduction_page
+
+    paper = Paper.of(CAPABILITIES[name])
+    claims = judged_again(CAPABILITIES[name], map(claim_from, recorded["claims"]))
+    chosen = [each.name for each in paper.figures]
+    document = {key: recorded[key] for key in ("quick", "dates", "versions", "seconds")} | {
+        "claims": [claim_document(claim) for claim in claims],
+        "figures": [_rounded(each) for each in recorded["figures"] if each["name"] in chosen],
+    }
+    text = json.dumps(finite(document), indent=1, allow_nan=False)
+    # One line for each list of numbers.
+    text = re.sub(r"\[\n[^\[\]{}\"]+\]", lambda found: " ".join(found[0].split()), text)
+    page = reproduction_page(name, paper, claims, document)
+    return {f"{name}.json": f"{text}\n", f"{name}.md": page}
+
+
+def _rounded(value: Any) -> Any:
+    """Return plain containers with numbers of the digits that a drawing shows."""
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
 def _write(path: Path, text: str) -> Path:

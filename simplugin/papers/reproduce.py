@@ -7,37 +7,16 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from simplugin.campaigns.jobs import Record
 from simplugin.campaigns.running.campaign_runs import Means, run_source
 from simplugin.campaigns.running.course import Terms
 from simplugin.campaigns.running.reporting import Progress, Summary
 from simplugin.campaigns.store import StoreReader
 from simplugin.claims import Claim
-from simplugin.figures import Figure
 from simplugin.inputs.scratch import scratch_directory
 from simplugin.papers.reproductions import ALL, ReproductionJobs
-from simplugin.scenarios.outputs import claim_from, figure_from, finite, plain
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Origin of the claims of a capability.
-
-    Attributes
-    ----------
-    dates : tuple of (str, str)
-        Days of the first and of the last part, as ISO 8601 in UTC.
-    versions : mapping of str to str
-        Of Python and of the packages that had a part in it.
-    seconds : float
-        What the parts took, one after the other [s].
-    """
-
-    dates: tuple[str, str]
-    versions: Mapping[str, str]
-    seconds: float
+from simplugin.scenarios.outputs import claim_from, finite
 
 
 @dataclass(frozen=True)
@@ -46,31 +25,31 @@ class Reproduction:
 
     Attributes
     ----------
-    claims : dict of str to tuple of Claim
-        For each capability, in the order of its module.
-    figures : dict of str to tuple of Figure
-        Likewise; empty unless asked for.
-    facts : dict of str to Facts
-        Likewise, of those with claims; when and by what they were measured.
+    documents : dict of str to dict
+        Of each capability of which something was measured, as `recorded` returns them.
     summary : Summary
         How many parts were measured, now or before, and which failed.
     together : bool
         Whether all capabilities were asked for, so that each claim says whose it is.
     """
 
-    claims: Mapping[str, tuple[Claim, ...]]
-    figures: Mapping[str, tuple[Figure, ...]]
-    facts: Mapping[str, Facts]
+    documents: Mapping[str, Mapping[str, Any]]
     summary: Summary
     together: bool = False
+
+    @property
+    def claims(self) -> dict[str, list[Claim]]:
+        """Claims of each capability, in the order of its parts."""
+        documents = self.documents.items()
+        return {name: [claim_from(each) for each in found["claims"]] for name, found in documents}
 
     def document(self) -> dict[str, Any]:
         """Return the claims as plain containers, for JSON."""
         return {
             "claims": [
-                ({"capability": name} if self.together else {}) | finite(plain(claim.document()))
-                for name, claims in self.claims.items()
-                for claim in claims
+                ({"capability": name} if self.together else {}) | finite(claim)
+                for name, found in self.documents.items()
+                for claim in found["claims"]
             ]
         }
 
@@ -118,48 +97,42 @@ def reproduce(
         path = Path(directory or "") / "store.sqlite" if store is None else Path(store)
         means = Means(jobs=jobs, scheduler=scheduler, report=progress)
         summary = run_source(source, path, means, Terms(retry_failed=True))
-        recorded = _recorded(path, summary.campaign)
-    claims = _by_capability(recorded, "claims", claim_from)
-    curves = _by_capability(recorded, "figures", figure_from)
-    return Reproduction(
-        {each: claims.get(each, ()) for each in source.names},
-        {each: curves.get(each, ()) for each in source.names} if figures else {},
-        {each: _facts(recorded, each) for each in claims},
-        summary,
-        name == ALL,
-    )
+        return Reproduction(recorded(path, summary.campaign), summary, name == ALL)
 
 
-_Recorded = list[tuple[Record, Mapping[str, Any]]]
-_Kept = TypeVar("_Kept")
+def recorded(store: str | Path, campaign: int | None = None) -> dict[str, Any]:
+    """Return what a store has of a reproduction, a document of each capability.
 
+    Parameters
+    ----------
+    store : path
+        Where the parts are recorded.
+    campaign : int, optional
+        Number of the campaign, by default the one that was begun last.
 
-def _recorded(store: Path, campaign: int) -> _Recorded:
-    """Return what was measured, in the order of the parts."""
+    Returns
+    -------
+    dict of str to dict
+        Plain containers, as JSON has them. ``quick`` is True if less was measured; ``dates`` are
+        the days in UTC; ``versions`` those of the packages;
+        ``seconds`` is the CPU time of the parts [s], or their real time where that is all that is
+        recorded; ``claims`` and ``figures`` are as `claim_document` and `figure_document` write
+        them, in the order of the parts.
+
+    Raises
+    ------
+    StoreError
+        The store cannot be read, or has no such campaign.
+    """
+    found: dict[str, Any] = {}
     with StoreReader(store) as reader:
-        return list(reader.contents(campaign))
-
-
-def _of(record: Record) -> str:
-    """Return the capability of a part."""
-    return str(record.job.varied["capability"])
-
-
-def _by_capability(
-    recorded: _Recorded, kind: str, read: Callable[[Mapping[str, Any]], _Kept]
-) -> dict[str, tuple[_Kept, ...]]:
-    """Return what parts kept, of each capability."""
-    found: dict[str, tuple[_Kept, ...]] = {}
-    for record, kept in recorded:
-        if kind in kept:
-            name = _of(record)
-            found[name] = (*found.get(name, ()), *map(read, kept[kind]))
+        for record, kept in reader.contents(campaign or reader.latest().number):
+            varied = record.job.varied
+            empty = {"dates": [], "versions": {}, "seconds": 0.0, "claims": [], "figures": []}
+            entry = found.setdefault(varied["capability"], {"quick": varied["quick"], **empty})
+            entry["dates"] = sorted({*entry["dates"], record.started[:10]})
+            entry["versions"] |= record.versions
+            entry["seconds"] += kept.get("cpu", record.duration)
+            for kind in ("claims", "figures"):
+                entry[kind] += kept.get(kind, ())
     return found
-
-
-def _facts(recorded: _Recorded, capability: str) -> Facts:
-    """Return how the parts of a capability were measured."""
-    records = [record for record, _ in recorded if _of(record) == capability]
-    days = sorted(record.started[:10] for record in records)
-    versions = {name: value for record in records for name, value in record.versions.items()}
-    return Facts((days[0], days[-1]), versions, sum(record.duration for record in records))

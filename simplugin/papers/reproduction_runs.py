@@ -11,6 +11,7 @@ from simplugin.campaigns.keys import simgrid_version
 from simplugin.papers.statements import Statement, judged, statements
 from simplugin.rows import Metric, Row
 from simplugin.scenarios.outputs import claim_document, figure_document
+from simplugin.simulation.servers import cpu_time
 
 TARGET = f"{__name__}:measure"
 
@@ -39,17 +40,21 @@ def measure(arguments: Mapping[str, Any]) -> Measured:
     Returns
     -------
     Measured
-        In its contents a list of documents, under ``claims`` or ``figures``.
+        In its contents a list of documents, under ``claims`` or ``figures``, and the CPU time that
+        it took, under ``cpu`` [s].
     """
     module, kind, part = (arguments[name] for name in ("module", "kind", "part"))
+    before = cpu_time()
     found = table(module, kind)[part](arguments["quick"])
-    provenance = {"simgrid": simgrid_version()}
+    cpu = cpu_time() - before
     if kind == "FIGURES":
-        row = Row((Metric("figures", len(found)),), provenance)
-        return Measured(row, contents={"figures": [figure_document(each) for each in found]})
-    chosen = chosen_statements(module, quick=arguments["quick"])
-    found = judged((each for each in chosen if each.experiment == part), found)
-    agreeing = sum(bool(claim.agrees) for claim in found)
-    row = Row((Metric("claims", len(found)), Metric("agreeing", agreeing)), provenance)
-    claims = [claim_document(each) for each in found]
-    return Measured(row, contents={"claims": claims})
+        counts = [Metric("figures", len(found))]
+        kept = {"figures": [figure_document(each) for each in found]}
+    else:
+        chosen = chosen_statements(module, quick=arguments["quick"])
+        claims = judged((each for each in chosen if each.experiment == part), found)
+        agreeing = sum(bool(claim.agrees) for claim in claims)
+        counts = [Metric("claims", len(claims)), Metric("agreeing", agreeing)]
+        kept = {"claims": [claim_document(each) for each in claims]}
+    row = Row(tuple(counts), {"simgrid": simgrid_version()})
+    return Measured(row, contents={**kept, "cpu": cpu})

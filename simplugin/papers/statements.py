@@ -23,16 +23,22 @@ from importlib import resources
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 from simplugin.claims import Claim, Kind
+from simplugin.elementary import log, power
 from simplugin.errors import SimpluginError
+from simplugin.formatting import readable
 
 Value = float | bool | str
 # Ends of 95 % intervals, and how often samples are drawn again for one.
 _ENDS, _RESAMPLES = (0.025, 0.975), 200
+# Values as claims show them.
+_TEXTS: dict[Value, Value] = {"yes": True, "no": False, "inf": math.inf, "-inf": -math.inf}
+# The largest samples, from which the tail of their distribution is estimated.
+_TAIL = 10
 
 
 @dataclass(frozen=True)
@@ -73,9 +79,22 @@ class Quantity:
 
     def document(self) -> dict[str, Any]:
         """Return what a claim does not show of it, without absent values."""
-        names = ("interval", "samples", "over", "readings", "missing", "note")
+        names = ("samples", "over", "missing", "note")
         found = {name: getattr(self, name) for name in names if name != "over" or self.samples}
+        found["interval"] = self.interval and _shown_ends(self.interval)
+        found["readings"] = {name: _shown_ends(each) for name, each in self.readings.items()}
         return {name: each for name, each in found.items() if each}
+
+    @classmethod
+    def of(cls, claim: Claim) -> Quantity:
+        """Return the quantity that a claim was judged by, also of a claim read from JSON."""
+        kept = {key: each for key, each in claim.quantity.items() if key not in ("needed", "full")}
+        if "interval" in kept:
+            kept["interval"] = _interval(kept["interval"])
+        if "readings" in kept:
+            kept["readings"] = {name: _interval(each) for name, each in kept["readings"].items()}
+        value = _TEXTS.get(claim.measured, claim.measured)
+        return cls(value, optimum=claim.optimum, provenance=claim.provenance, **kept)
 
 
 def resampled(
@@ -89,7 +108,8 @@ def resampled(
         Gets numbers of samples, shape (samples,), and returns the quantity of these.
     samples : int
         How many there are. As the bootstrap is too narrow for few, the interval is wider by the
-        quantile of Student's distribution and the root of ``samples / (samples - 1)``.
+        quantile of Student's distribution and the root of ``samples / (samples - 1)``. It has no
+        ends where the measure is NaN too often to know them, and is a value that is infinite.
     note : str
         Circumstances.
     **more
@@ -98,26 +118,74 @@ def resampled(
     value = measure(np.arange(samples))
     draws = np.random.default_rng(0).integers(samples, size=(_RESAMPLES, samples))
     found = np.array([measure(each) for each in draws], dtype=np.float64)
-    if isinstance(value, bool):
+    interval = -math.inf, math.inf
+    if samples < 2 or np.mean(np.isnan(found)) > _ENDS[0]:
+        pass
+    elif isinstance(value, bool):
         low, high = (bool(end) for end in np.quantile(found, _ENDS, method="nearest"))
-        interval: tuple[float, float] = (low, high)
+        interval = low, high
         note = "; ".join(filter(None, (note, f"in {np.mean(found):.0%} of the draws")))
-    else:
-        wider = stdtrit(samples - 1, _ENDS[1]) / 1.96 * math.sqrt(samples / max(samples - 1, 1))
-        low, high = np.quantile(found, _ENDS, method="nearest").tolist()
+    elif not math.isfinite(value):
         interval = value, value
-        if math.isfinite(value):
-            interval = value + wider * min(low - value, 0), value + wider * max(high - value, 0)
-    if samples < 2:
-        interval = -math.inf, math.inf
+    else:
+        wider = float(stdtrit(samples - 1, _ENDS[1])) / 1.96 * math.sqrt(samples / (samples - 1))
+        low, high = np.nanquantile(found, _ENDS, method="nearest").tolist()
+        interval = value + wider * min(low - value, 0), value + wider * max(high - value, 0)
     return Quantity(value, interval, note, samples=samples, **more)
 
 
-def share(held: Iterable[bool], words: str = "", **further: Any) -> Quantity:
-    """Return the share of cases in which something holds, with both numbers and words as note."""
+def largest(values: ArrayLike, note: str = "", **more: Any) -> Quantity:
+    """Return the largest of random samples, with the 95 % interval for as many fresh ones.
+
+    The distribution's tail is that of Hill [1]_: of n samples, a share (k / n) (x / y)^-a exceeds
+    x, where y is the sample after the k = 10 largest, and 1 / a the mean of ln(x / y) over these.
+    An interval of few samples is from their median up; no interval has an upper end if a sample is
+    infinite.
+
+    Parameters
+    ----------
+    values : float64, shape (samples,)
+        The samples, all positive; those that are NaN do not count.
+    note : str
+        Circumstances.
+    **more
+        Further attributes of `Quantity`.
+
+    References
+    ----------
+    .. [1] B. M. Hill (1975). A simple general approach to inference about the tail of a
+       distribution. The Annals of Statistics 3(5).
+    """
+    found = np.sort(np.asarray(values, dtype=np.float64))[::-1]
+    found = found[~np.isnan(found)]
+    samples, finite = len(found), found[np.isfinite(found)]
+    if not samples:
+        return Quantity(math.nan, (-math.inf, math.inf), note, **more)
+    low, high = float(np.median(found)), math.inf
+    if len(finite) > 2 * _TAIL:
+        slope = float(np.mean(log(finite[:_TAIL] / finite[_TAIL])))
+        exceeding = 1 - power(_ENDS, 1 / samples)
+        low, most = (finite[_TAIL] * power(_TAIL / samples / exceeding, slope)).tolist()
+        high = max(most, finite[0]) if len(finite) == samples else high
+    if (len(finite) / samples) ** samples < _ENDS[0]:
+        # As good as surely, some fresh sample is infinite, too.
+        low = math.inf
+    interval = min(low, float(found[0])), float(high)
+    return Quantity(float(found[0]), interval, note, samples=samples, **more)
+
+
+def share(held: Iterable[bool], words: str = "", *, over: str = "", **further: Any) -> Quantity:
+    """Return the share of cases in which something holds, with both numbers and words as note.
+
+    With `over`, of what they are random samples, it has the 95 % interval of Clopper and Pearson.
+    """
     cases = list(held)
-    note = f"{sum(cases)} of {len(cases)}{words}"
-    return Quantity(sum(cases) / len(cases), note=note, **further)
+    count, number = sum(map(bool, cases)), len(cases)
+    if over:
+        low = float(betaincinv(count, number - count + 1, _ENDS[0])) if count else 0.0
+        high = float(betaincinv(count + 1, number - count, _ENDS[1])) if count < number else 1.0
+        further |= {"interval": (low, high), "samples": number, "over": over}
+    return Quantity(count / number, note=f"{count} of {number}{words}", **further)
 
 
 def determined_by(
@@ -182,9 +250,7 @@ class Criterion(BaseModel):
             return None
         if self.equals is not None:
             return value == self.equals
-        if isinstance(value, str):
-            return None
-        if math.isnan(value):
+        if isinstance(value, str) or math.isnan(value):
             return None
         low, high = self.bounds(paper)
         inside = low <= value <= high
@@ -210,25 +276,15 @@ class Criterion(BaseModel):
                 number = given if isinstance(given, float) else math.nan
                 return number, number
 
-    def words(self) -> str:
-        """Return the condition in words."""
-        ((name, value),) = self.model_dump(exclude_unset=True).items()
-        match name:
-            case "undetermined":
-                return f"Cannot be told: {value}"
-            case "near":
-                return f"Agrees if at most {value:g} from the paper's value"
-            case "within":
-                return f"Agrees within {100 * value:g} %"
-            case "factor":
-                return f"Agrees within a factor of {value:g}"
-            case "between":
-                return f"Agrees from {value[0]:g} to {value[1]:g}"
-            case "equals":
-                # A boolean quantity names its own condition.
-                return "" if isinstance(value, bool) else f"Agrees if it is {_written(value)}"
-            case _:
-                return f"Agrees if {name.replace('_', ' ')} {value:g}"
+    def words(self, paper: Value) -> str:
+        """Return the condition in words; nothing for what is undetermined or yes or no."""
+        ((name, given),) = self.model_dump(exclude_unset=True).items()
+        if isinstance(given, bool | str):
+            return given if name == "equals" and isinstance(given, str) else ""
+        if name in ("at_most", "at_least", "above", "below"):
+            return f"{name.replace('_', ' ')} {given:g}"
+        low, high = self.bounds(paper)
+        return readable(low) if low == high else f"{readable(low)} to {readable(high)}"
 
 
 class Statement(BaseModel):
@@ -283,18 +339,25 @@ class Statement(BaseModel):
         samples as the paper has: a statement of the paper's agrees, as a repetition of its
         experiment may, and one of our own does not.
         """
-        reasons = [self.criterion.words(), self.why, measured.note]
+        criterion = self.criterion.words(self.paper)
+        details = [f"Agrees if {criterion}" if criterion else "", self.why, measured.note]
+        reasons = [self.criterion.undetermined or ""]
         value, interval = measured.value, measured.interval
+        quantity = measured.document()
         verdict = self._verdict(value, interval or (value, value), measured.samples)
         if interval is not None and not isinstance(value, bool):
             low, high = interval
-            reasons.append(f"from {low:.3g} to {high:.3g} over {measured.samples} {measured.over}")
-        if verdict is None and interval is not None:
-            reasons.append(self._undecided(measured))
+            details.append(f"from {low:.3g} to {high:.3g} over {measured.samples} {measured.over}")
+        if verdict is None and interval is not None and not self.criterion.undetermined:
+            needed, over = self._needed(measured), measured.over
+            quantity |= {"needed": needed, "full": self.samples}
+            reasons.append(f"about {needed} {over} would decide" if needed else f"too few {over}")
+            reasons[-1] += f", in full {self.samples}" if self.samples else ""
         others = {
             name: self._verdict(each[0], each, measured.samples)
             for name, each in measured.readings.items()
         }
+        readings = {"as measured": verdict, **others} if others else {}
         if verdict is not None and set(others.values()) - {verdict}:
             agreeing = [name for name, each in others.items() if each]
             reasons.append(
@@ -309,13 +372,17 @@ class Statement(BaseModel):
             self.paper,
             _shown(value),
             verdict,
-            "; ".join(filter(None, reasons)),
+            "; ".join(filter(None, (*details, *reasons))),
             self.source,
             measured.optimum,
             measured.provenance,
             self.kind,
             self.id,
-            measured.document(),
+            quantity,
+            criterion,
+            self.why,
+            "; ".join(filter(None, reasons)),
+            readings,
         )
 
     def _verdict(self, value: Value, interval: tuple[Any, Any], samples: int) -> bool | None:
@@ -331,18 +398,19 @@ class Statement(BaseModel):
             return None
         return self.kind == "paper"
 
-    def _undecided(self, measured: Quantity) -> str:
-        """Return how many samples would decide, from the width and the distance to a bound."""
-        words = f"too few {measured.over}, in full {self.samples}"
-        if isinstance(measured.value, bool | str) or measured.interval is None:
-            return words
+    def _needed(self, measured: Quantity) -> int:
+        """Return how many samples would decide, from the width and the distance to a bound.
+
+        0 if that cannot be told.
+        """
+        if isinstance(measured.value, bool | str) or not (measured.interval and measured.samples):
+            return 0
         low, high = measured.interval
-        bounds = self.criterion.bounds(self.paper)
-        distance = min(abs(measured.value - each) for each in bounds)
+        distance = min(abs(measured.value - each) for each in self.criterion.bounds(self.paper))
         if not (0 < distance < math.inf and high - low < math.inf):
-            return words
+            return 0
         needed = measured.samples * ((high - low) / (2 * distance)) ** 2
-        return f"about {max(needed, measured.samples + 1):.0f} would decide, in full {self.samples}"
+        return round(max(needed, measured.samples + 1))
 
 
 @cache
@@ -393,16 +461,28 @@ def judged(chosen: Iterable[Statement], quantities: Mapping[str, Quantity | Valu
     return claims
 
 
+def judged_again(paper: str, claims: Iterable[Claim]) -> list[Claim]:
+    """Return the verdicts of a paper's statements on what claims with the same ids measured."""
+    measured = {claim.id: Quantity.of(claim) for claim in claims}
+    return [each.judge(measured[each.id]) for each in statements(paper) if each.id in measured]
+
+
+def _shown_ends(interval: tuple[float, float]) -> list[float | str]:
+    """Return an interval as claims have it, as JSON has no infinity."""
+    return [each if math.isfinite(each) else str(each) for each in interval]
+
+
+def _interval(ends: Iterable[float | str]) -> tuple[float, float]:
+    """Return the interval of `_shown_ends`."""
+    low, high = map(float, ends)
+    return low, high
+
+
 def _number(paper: Value) -> float:
     """Return the paper's value, which these criteria need as a number."""
     if isinstance(paper, str):
         raise SimpluginError(f"the paper's value is {paper!r}; this criterion needs a number")
     return paper
-
-
-def _written(value: Value) -> str:
-    """Return a value as text."""
-    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _shown(value: Value) -> float | str:

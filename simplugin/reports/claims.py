@@ -1,11 +1,8 @@
-"""Claims of a paper beside the measured values, in the terminal and as a Markdown page."""
+"""Claims of a paper beside the measured values, in the terminal."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -14,25 +11,12 @@ from simplugin.claims import Claim, headline
 from simplugin.formatting import readable
 from simplugin.reports.tables import house_table
 
-if TYPE_CHECKING:
-    pass
-
 _WIDEST_VALUE = 18
 _VERDICTS = {
     True: Text("yes", style="green"),
     False: Text("no", style="bold red"),
     None: Text("?", style="yellow"),
 }
-_SECTIONS = (
-    ("What disagrees", "paper", False),
-    ("What cannot be told", "paper", None),
-    ("What agrees", "paper", True),
-    ("Of our own, what fails", "ours", False),
-    ("Of our own, what cannot be told", "ours", None),
-    ("Of our own, what holds", "ours", True),
-)
-# Characters with a meaning in Markdown.
-_SIGNS = re.compile(r"([\\`*_<>|\[\]#~$])")
 
 
 def claims_table(claims: Sequence[Claim], title: str = "") -> Table:
@@ -46,6 +30,8 @@ def claims_table(claims: Sequence[Claim], title: str = "") -> Table:
     for claim in sorted(claims, key=lambda claim: claim.kind == "ours"):
         words = Text.assemble(claim.claim, "\n", (f"{claim.source}: {claim.why}", "dim"))
         measured = _shown(claim.measured)
+        if ends := written_interval(claim):
+            measured += Text(f"\n{ends}", style="dim")
         if claim.optimum is not None:
             measured += Text(f"\noptimum {readable(claim.optimum)}", style="dim")
         table.add_row(words, _shown(claim.paper), measured, _VERDICTS[claim.agrees])
@@ -70,80 +56,26 @@ def claims_summary(claims: Mapping[str, Sequence[Claim]]) -> Table:
 
 
 def _shown(value: float | str | None) -> Text:
+    """Return a value of a claim for a cell of a table."""
+    return Text(written_value(value))
+
+
+def written_value(value: float | str | None) -> str:
     """Write a value of a claim; whole numbers as such."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
-    return Text(readable(value))
+    return readable(value)
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """Origin of measured claims.
-
-    Attributes
-    ----------
-    title : str
-        Title of the page.
-    command : str
-        Command that repeats the measurement.
-    dates : tuple of (str, str)
-        First and last day.
-    versions : mapping of str to str
-        Versions of the packages used.
-    seconds : float
-        Total computing time of the parts [s].
-    """
-
-    title: str
-    command: str
-    dates: tuple[str, str]
-    versions: Mapping[str, str]
-    seconds: float
-
-
-def claims_page(claims: Sequence[Claim], measurement: Measurement) -> str:
-    """Return the page: origin of the measurement, then claims by verdict."""
-    first, last = measurement.dates
-    days = first if first == last else f"{first} to {last}"
-    versions = ", ".join(f"{name} {version}" for name, version in measurement.versions.items())
-    lines = [f"# {measurement.title}", "", f"    {measurement.command}", ""]
-    lines.append(
-        f"Measured {days} with {versions}, in {measurement.seconds / 60:.0f} minutes one part"
-        f" after the other. {headline(claims)}. Each row gives the criterion, the reason of a"
-        " difference as far as it was found, and what determines the measurement."
-    )
-    for heading, kind, verdict in _SECTIONS:
-        found = [claim for claim in claims if (claim.kind, claim.agrees) == (kind, verdict)]
-        if found:
-            lines += ["", f"## {heading}", ""]
-            lines += ["| claim | paper | measured |", "| --- | --- | --- |"]
-            lines += [_line(claim) for claim in found]
-    return "\n".join(lines) + "\n"
-
-
-def _line(claim: Claim) -> str:
-    """Return a claim as a line of a table."""
-    words = [_plain(claim.claim), f"*{_plain(claim.source)}*: {_plain(claim.why)}"]
-    if claim.provenance:
-        of = "; ".join(f"{name} {_written(value)}" for name, value in claim.provenance.items())
-        words.append(f"<small>{_plain(of)}</small>")
-    measured = _plain(_written(claim.measured))
-    if claim.optimum is not None:
-        measured += f"<br>optimum {_plain(_written(claim.optimum))}"
-    return f"| {'<br>'.join(words)} | {_plain(_written(claim.paper))} | {measured} |"
-
-
-def _written(value: Any) -> str:
-    """Return a value as text."""
-    if isinstance(value, float):
-        return readable(value)
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_written, value))
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_written(each)}" for name, each in value.items())
-    return str(value)
-
-
-def _plain(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
-    return _SIGNS.sub(r"\\\1", " ".join(text.split()))
+def written_interval(claim: Claim) -> str:
+    """Write the interval of a measured number; nothing if there is none, or it has no width."""
+    ends = claim.quantity.get("interval")
+    if ends is None or isinstance(claim.measured, str):
+        return ""
+    # Infinite ends are texts.
+    low, high = (None if isinstance(each, str) else each for each in ends)
+    if low == high:
+        return ""
+    if low is None or high is None:
+        return f"{written_value(low)} or more" if high is None else f"{written_value(high)} or less"
+    return f"{written_value(low)} to {written_value(high)}"

@@ -383,7 +383,8 @@ class CalledBack:
         self, name: str, function: Callable[..., float], otherwise: Callable[..., float]
     ) -> Callable[..., float]:
         """Return a function that gives a number, and another one after an error."""
-        positive = name == "bandwidth_factor"
+        # With a capacity of 0, SimGrid keeps the rates that there were.
+        positive = name != "latency_factor"
 
         def ask(*given: Any) -> float:
             answer = self._called(name, function, given)

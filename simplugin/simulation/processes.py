@@ -87,6 +87,13 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def spent(pid: int) -> float:
+    """Return the CPU time of a process and of its children that ended; 0 if it has ended [s]."""
+    # The name, in parentheses, may contain anything.
+    words = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def occupied(pids: Iterable[int], enough: int) -> int:
     """Return how much memory processes occupy together [byte].
 

@@ -24,6 +24,7 @@ from typing import IO, Any, TextIO
 
 from simplugin.errors import CrashError, SetupError, SimulationError, WallClockLimitError
 from simplugin.simulation.failures import crash, place, platform_error_of_abort, tail
+from simplugin.simulation.processes import spent
 from simplugin.simulation.protocol import (
     COMMAND,
     ENDED,
@@ -272,6 +273,15 @@ def server_processes() -> list[int]:
     """Return the process ids of the servers of this process."""
     with _lock:
         return [server.process.pid for server in (*_servers.values(), *_retired)]
+
+
+def cpu_time() -> float:
+    """Return the CPU time of this process and of its simulations [s].
+
+    Children that ended are included, other children that run are not.
+    """
+    own = os.times()
+    return sum([*own[:4], *map(spent, server_processes())])
 
 
 def _bury_retired() -> None:

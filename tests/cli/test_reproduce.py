@@ -1,6 +1,7 @@
 """``simplugin reproduce`` as users call it, with a few parts of pricing, once for all tests."""
 
 import json
+import re
 
 import pytest
 
@@ -47,7 +48,9 @@ def test_files(reproduction):
     assert json.loads((place / "made/claims.json").read_text()) == json.loads(done.stdout)
     page = (place / "made/pricing.md").read_text()
     assert "    simplugin reproduce pricing --quick -o DIR\n" in page
-    assert all(claim["source"] in page for claim in claims_of(done))
+    assert all(claim["claim"] in page for claim in claims_of(done))
+    kept = json.loads((place / "made/pricing.json").read_text())
+    assert {each["id"] for each in kept["claims"]} == {each["id"] for each in claims_of(done)}
     drawn = sorted((place / "made").glob("*.png"))
     assert len(drawn) >= len(FIGURES)
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)
@@ -56,7 +59,10 @@ def test_files(reproduction):
 def test_what_was_measured_is_not_measured_again(reproduction, simplugin):
     done, place = reproduction
     again = simplugin("reproduce", "pricing", "--quick", "-o", "made", cwd=place, status=0)
-    assert again.stdout.endswith("3 parts measured, 3 of them before; kept in made/store.sqlite\n")
+    *_, kept, more, hours = again.stdout.splitlines()
+    assert kept == "3 parts measured, 3 of them before; kept in made/store.sqlite"
+    assert re.fullmatch(r"the full run measures \d+ statements more and .* 0 of the 0 .*;", more)
+    assert re.fullmatch(r"it takes about \S+ h on one core: simplugin reproduce pricing", hours)
     with StoreReader(place / "made/store.sqlite") as reader:
         assert len(list(reader.runs())) == len(PARTS) + len(FIGURES)
     assert json.loads((place / "made/claims.json").read_text()) == json.loads(done.stdout)

@@ -1,3 +1,4 @@
+import json
 import math
 import re
 import sys
@@ -9,7 +10,8 @@ from pydantic import ValidationError
 
 from simplugin.errors import SimpluginError
 from simplugin.papers import statements as of
-from simplugin.papers.statements import Quantity, Statement, judged, statements
+from simplugin.papers.statements import Quantity, Statement, judged, judged_again, statements
+from simplugin.scenarios.outputs import claim_document, claim_from, finite
 
 ONE = {"id": "one", "claim": "A is ahead of B", "source": "Table 1", "experiment": "race"}
 ONE |= {"quantity": "lead", "paper": 2.0, "criterion": {"within": 0.1}}
@@ -61,7 +63,8 @@ def test_an_interval_on_both_sides_decides_with_as_many_samples_as_the_paper_has
     few = sampled(0.30, (0.2, 0.4), 60)
     assert few.agrees is None
     # Half of 0.2 is twice 0.05, so that four times the samples would have 0.35 at an end.
-    assert few.why.endswith("over 60 trees; about 240 would decide, in full 150")
+    assert few.why.endswith("over 60 trees; about 240 trees would decide, in full 150")
+    assert (few.quantity["needed"], few.quantity["full"]) == (240, 150)
     assert sampled(0.34, (0.33, 0.36), 150).agrees is True
     assert sampled(0.36, (0.33, 0.38), 150, kind="ours").agrees is False
     assert sampled(0.30, (0.2, 0.34), 60).agrees is False
@@ -74,6 +77,7 @@ def test_readings_with_other_verdicts_cannot_be_told():
     assert statement.judge(replace(found, readings={"B": (0.1, 0.2)})).agrees is False
     told = statement.judge(replace(found, readings={"B": (0.4, 0.5), "C": (0.1, 0.2)}))
     assert told.agrees is None
+    assert told.readings == {"as measured": False, "B": True, "C": False}
     assert (
         "agrees in B of the other readings; to tell, the paper would have to say which" in told.why
     )
@@ -93,12 +97,52 @@ def test_intervals_are_wider_for_fewer_samples():
     assert re.fullmatch(r"some; in [67]\d% of the draws", held.note)
 
 
+def test_measures_that_are_undefined_or_infinite():
+    # Of two samples one is undefined, so that a mean often is.
+    values = np.array([1.0, math.nan])
+    some = of.resampled(lambda few: float(np.mean(values[few])), 2)
+    assert some.interval == (-math.inf, math.inf)
+    found = of.resampled(lambda few: math.inf if 0 in few else 1.0, 30)
+    assert (found.value, found.interval) == (math.inf, (math.inf, math.inf))
+    statement = Statement(**ONE | {"criterion": {"at_most": 3.0}, "samples": 30})
+    assert statement.judge(found).agrees is False
+    assert statement.judge(some).agrees is None
+
+
+def test_intervals_of_maxima_hold_for_fresh_samples():
+    draws = np.random.default_rng(1)
+    # Of a Pareto distribution, the largest of which has no mean; and of one with an end.
+    for make, least in (
+        (lambda n: draws.random(n) ** -1.0, 85),
+        (lambda n: 1 + draws.random(n), 90),
+    ):
+        found = [of.largest(make(150)).interval for _ in range(400)]
+        inside = [low <= np.max(make(150)) <= high for low, high in found]
+        assert 100 * np.mean(inside) > least
+    few = of.largest([3.0, 1.0, math.nan, 2.0])
+    assert (few.value, few.interval, few.samples) == (3.0, (2.0, math.inf), 3)
+    endless = of.largest([*range(1, 30), math.inf])
+    assert endless.value == endless.interval[1] == math.inf
+    assert 20 < endless.interval[0] < 40
+    assert math.isnan(of.largest([math.nan]).value)
+
+
+@pytest.mark.parametrize(("count", "low", "high"), [(0, 0.0, 0.3085), (5, 0.1871, 0.8129)])
+def test_shares_of_samples_have_exact_intervals(count, low, high):
+    # Clopper and Pearson (1934), tables of ten trials.
+    found = of.share([True] * count + [False] * (10 - count), over="trees")
+    assert found.interval == pytest.approx((low, high), abs=1e-4)
+    assert (found.samples, found.over) == (10, "trees")
+
+
 def test_a_verdict_carries_all_that_a_reader_needs():
     statement = Statement(**ONE | {"why": "ties differ"})
     claim = statement.judge(Quantity(2.5, (2.4, 2.6), "12 runs", 3.0, {"seed": 1}, 12))
-    why = "Agrees within 10 %; ties differ; 12 runs; from 2.4 to 2.6 over 12 seeds; no cause found"
-    assert claim.why == why
-    assert claim.quantity["interval"] == (2.4, 2.6)
+    details = "Agrees if 1.8 to 2.2; ties differ; 12 runs; from 2.4 to 2.6 over 12 seeds"
+    assert claim.why == f"{details}; no cause found"
+    assert claim.reason == "no cause found"
+    assert (claim.criterion, claim.definition) == ("1.8 to 2.2", "ties differ")
+    assert claim.quantity["interval"] == [2.4, 2.6]
     assert (claim.id, claim.measured, claim.optimum) == ("one", 2.5, 3.0)
     assert claim.provenance == {"seed": 1}
 
@@ -119,6 +163,29 @@ def test_a_criterion_has_one_known_key():
     for criterion in ({}, {"above": 1.0, "below": 2.0}, {"over": 1.0}):
         with pytest.raises(ValidationError):
             of.Criterion(**criterion)
+
+
+QUANTITIES = [
+    Quantity(2.1, (1.9, math.inf), "note", 3.0, {"seed": 1}, 12, "trees"),
+    Quantity(2.1, (-math.inf, math.inf), samples=1),
+    Quantity(math.inf, (math.inf, math.inf), samples=4),
+    Quantity(True, (False, True), samples=12),
+    Quantity(False),
+    Quantity("A"),
+    Quantity(2.5, (2.4, 2.6), samples=9, readings={"B": (1.0, math.inf)}, missing="which"),
+]
+
+
+@pytest.mark.parametrize("criterion", [each for each, *_ in CRITERIA], ids=str)
+@pytest.mark.parametrize("measured", QUANTITIES, ids=lambda each: str(each.value))
+def test_what_was_measured_can_be_judged_again(criterion, measured, monkeypatch):
+    former = Statement(**ONE | {"criterion": {"equals": 7.0}, "samples": 3})
+    kept = json.loads(json.dumps(finite(claim_document(former.judge(measured)))))
+    now = Statement(**ONE | {"criterion": criterion, "samples": 10})
+    monkeypatch.setattr(of, "statements", lambda _: (now, Statement(**ONE | {"id": "new"})))
+    [again] = judged_again("some_paper", [claim_from(kept)])
+    judged_at_once = finite(claim_document(now.judge(measured)))
+    assert finite(claim_document(again)) == judged_at_once
 
 
 KEYS = "".join(f'{key} = "a"\n' for key in ("id", "claim", "source", "experiment", "quantity"))

@@ -88,6 +88,25 @@ async def share_work(me: Any) -> list[str]:
     return [await refused(start), me.now]
 
 
+def test_transfers_of_the_model_constant_need_no_route(back_end: Any, tmp_path: Path) -> None:
+    async def sender(me: Any) -> None:
+        await me.mailbox("box").put(None, 1e9)
+        await me.sendto("ada", "cyd", 1e9)
+
+    async def receiver(me: Any) -> float:
+        await me.mailbox("box").get()
+        return float(me.now)
+
+    hosts = "".join(f'<host id="{name}" speed="1Gf"/>' for name in ("ada", "cyd"))
+    result = simulate(
+        write(tmp_path, "None", hosts),
+        [("ada", sender), ("cyd", receiver)],
+        options=SimGridOptions(network_model="Constant"),
+        back_end=back_end,
+    )
+    assert (result.value_of("receiver"), result.clock) == (1.0, 2.0)
+
+
 def test_no_route_for_a_parallel_task(back_end: Any, tmp_path: Path) -> None:
     result = simulate(
         write(tmp_path, "Full", HOSTS + ONE_ROUTE),

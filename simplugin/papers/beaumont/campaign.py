@@ -63,6 +63,8 @@ class Setting:
     measures : bool
         True if speeds and bandwidths are measured before, False if they are read from the
         platform's description.
+    single_requests : bool
+        True if each request is for one task, and first requests come in turn.
     """
 
     policy: str
@@ -74,6 +76,7 @@ class Setting:
     orders: int = 1
     conditions: str = ""
     measures: bool = True
+    single_requests: bool = False
 
     @property
     def key(self) -> str:
@@ -205,6 +208,7 @@ def _executions(
             bias=bias if setting.lasting else None,
             buffer=setting.buffer,
             delays=_delays(tree, setting, [seed, number, _ORDERS, order]),
+            single_requests=setting.single_requests,
             **further,
         )
         for order in range(setting.orders)

@@ -14,6 +14,7 @@ from simplugin.elementary import exp, log, log1p
 from simplugin.errors import WorkloadError
 from simplugin.papers.beaumont.campaign import Measurement, Setting, measurements
 from simplugin.papers.beaumont.instances import SEEDS
+from simplugin.papers.statements import Quantity, resampled
 
 Floats = NDArray[np.float64]
 
@@ -57,20 +58,9 @@ class Ratios:
         return _mean(self.log[self.n_hosts < LARGE])
 
     @property
-    def positive(self) -> float:
-        """Share of trees on which the lower throughput is indeed lower."""
-        return float(np.mean(self.log > 0))
-
-    @property
     def worst(self) -> float:
         """Largest ratio; infinite if the lower throughput is 0 on some tree."""
         return exp(float(np.max(np.where(np.isnan(self.log), -np.inf, self.log))))
-
-    @property
-    def largest(self) -> float:
-        """Largest ratio over the trees on which both throughputs are positive; NaN without any."""
-        known = self.log[np.isfinite(self.log)]
-        return exp(float(np.max(known))) if len(known) else math.nan
 
     @property
     def apart(self) -> int:
@@ -78,14 +68,23 @@ class Ratios:
         return int(np.sum(~np.isfinite(self.log)))
 
     @property
-    def near_zero(self) -> float:
-        """Share of trees on which the lower throughput is near 0."""
-        return float(np.mean(self.log > log(NEAR_ZERO)))
+    def near_zero(self) -> NDArray[np.bool_]:
+        """True for trees on which the lower throughput is near 0."""
+        return self.log > log(NEAR_ZERO)
 
     @property
-    def same(self) -> float:
-        """Share of trees on which the lower throughput is the same or higher."""
-        return float(np.mean(self.log <= -log1p(-SAME)))
+    def same(self) -> NDArray[np.bool_]:
+        """True for trees on which the lower throughput is the same or higher."""
+        return self.log <= -log1p(-SAME)
+
+    def of(self, few: NDArray[np.int64]) -> Ratios:
+        """Return the ratios of some trees, by their places."""
+        return Ratios(self.log[few], self.n_hosts[few])
+
+    def over(self, other: Ratios) -> Ratios:
+        """Return these ratios over others, on the same trees."""
+        with np.errstate(invalid="ignore"):
+            return Ratios(self.log - other.log, self.n_hosts)
 
     def written(self) -> str:
         """Return mean and worst as text."""
@@ -130,6 +129,45 @@ def ratios(
     return Ratios(logarithm, np.array([each.n_hosts for each in high], dtype=np.int64))
 
 
+def extreme(
+    found: Sequence[Ratios],
+    pick: Literal["largest", "least"] = "largest",
+    *,
+    note: str = "",
+    failed: float | None = None,
+    more: bool = False,
+) -> Quantity:
+    """Return the largest or least mean of some ratios, with its interval over trees.
+
+    Parameters
+    ----------
+    found : sequence of Ratios
+        Ratios on as many trees each.
+    pick : {"largest", "least"}
+        Which mean to return.
+    note : str
+        Circumstances.
+    failed : float, optional
+        The value instead, if something failed so that it has no ratio.
+    more : bool
+        True if a full run picks from further ratios, too.
+    """
+
+    def picked(few: NDArray[np.int64]) -> float:
+        """Return the mean that is picked, of some trees."""
+        means = [each.of(few).mean for each in found]
+        value = max(means) if pick == "largest" else min(means)
+        return value if failed is None else failed
+
+    note += "; a full run compares more" * more
+    quantity = resampled(picked, len(found[0].log), note, over="trees")
+    if more and quantity.interval:
+        low, high = quantity.interval
+        ends = (low, math.inf) if pick == "largest" else (-math.inf, high)
+        quantity = replace(quantity, interval=ends)
+    return quantity
+
+
 def best(found: Sequence[Measurement]) -> float:
     """Return the ratio of throughputs that a policy would have if it reached the optimum.
 
@@ -147,8 +185,8 @@ def best(found: Sequence[Measurement]) -> float:
 
 
 def deviations(found: Sequence[Measurement], *, by: Literal["fair", "slope"] = "fair") -> Floats:
-    """Return the part by which throughputs stay below the expected ones, where there are any."""
-    return np.array([1 - getattr(each, by) / each.theory for each in found if each.theory])
+    """Return the part by which throughputs stay below the expected ones, NaN without any."""
+    return np.array([1 - getattr(each, by) / (each.theory or math.nan) for each in found])
 
 
 @dataclass(frozen=True, eq=False)

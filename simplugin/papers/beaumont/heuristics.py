@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 
-from simplugin.elementary import log
+from simplugin.elementary import exp, log
 from simplugin.papers.beaumont.campaign import FEW, ORDERS, Measurement, Setting, measurements
 from simplugin.papers.beaumont.comparisons import Floats, Ratios, best, deviations, ratios
 from simplugin.papers.beaumont.instances import MAIN, READINGS, SEEDS, TASKS, TREES
-from simplugin.papers.statements import Quantity, Statement, determined_by, named, share, statements
+from simplugin.papers.statements import (
+    Quantity,
+    determined_by,
+    largest,
+    named,
+    resampled,
+    share,
+    statements,
+)
 
 Found = Mapping[str, Sequence[Measurement]]
 
@@ -23,18 +32,17 @@ SEED = SEEDS[0]
 POLICIES = ("lp", "data_centric", "cgbc", "fcfs", "bcs")
 # The policies that expect a throughput.
 EXPECTING = POLICIES[:3]
-# What the paper says of LP's throughputs over those of others, as properties of `Ratios`.
-MEASURES = {
-    "data_centric": ("mean", "worst", "same"),
-    "cgbc": ("mean", "large", "worst"),
-    "fcfs": ("mean", "large", "worst"),
-    "bcs": ("near_zero",),
+# What the paper would have to say, so that one of the main readings remained.
+MISSING = "whether tasks are alike in computation or in data, and whether the root computes"
+# How tasks travel in further variants, as a change of settings: BCS with ten slots of a buffer for
+# each application, and requests for one task each, those of all children in turn.
+TRAVEL: Mapping[str, Callable[[Setting], Setting]] = {
+    "ten slots each": lambda each: (
+        replace(each, parameters=(("own_buffers", True),)) if each.policy == "bcs" else each
+    ),
+    "requests in turn": lambda each: replace(each, single_requests=True, orders=1),
 }
-# Number of trees for the variants of readings.
-VARIANT_TREES = 60
-# Largest factor that a number may be off in a reading that gives it, and the most that the
-# logarithm of the factor counts in the distance of a reading.
-NEAR, MOST = 1.1, 2.0
+VARIANTS = (*READINGS, *(f"{name}, {words}" for name in MAIN for words in TRAVEL))
 # A ratio that is much.
 MUCH = 1.2
 # Factor of larger buffers and more tasks; the trees with them, and a few small trees with even
@@ -64,220 +72,153 @@ def listed(numbers: Sequence[int]) -> str:
 
 
 @cache
-def campaign(reading: str, numbers: tuple[int, ...], orders: int) -> Found:
+def campaign(variant: str, numbers: tuple[int, ...], orders: int) -> Found:
     """Return the measurements of the paper's policies on some trees, by policy.
 
     Parameters
     ----------
-    reading : str
-        A key of `simplugin.papers.beaumont.instances.READINGS`.
+    variant : str
+        One of `VARIANTS`.
     numbers : tuple of int
         Numbers of the trees.
     orders : int
         Number of orders of the first requests of first come, first served.
     """
-    return {
-        name: measurements(
-            reading, SEED, numbers, Setting(name, orders=orders if name == "fcfs" else 1)
+    reading, _, words = (variant, "", "") if variant in READINGS else variant.partition(", ")
+    settings = [Setting(name, orders=orders if name == "fcfs" else 1) for name in POLICIES]
+    changed = [TRAVEL[words](each) for each in settings] if words else settings
+    return {each.policy: measurements(reading, SEED, numbers, each) for each in changed}
+
+
+def section_6_2(found: Found) -> dict[str, Quantity]:
+    """Return the quantities of section 6.2 in one reading, with intervals over trees."""
+    behind = {name: ratios(found["lp"], found[name]) for name in POLICIES[1:]}
+
+    def over(measure: Callable[..., float | bool], *names: str) -> Quantity:
+        """Return a measure of LP over some policies."""
+        return resampled(
+            lambda few: measure(*(behind[name].of(few) for name in names)),
+            len(found["lp"]),
+            over="trees",
         )
-        for name in POLICIES
+
+    quantities = {"deviation": _deviation(found), "ranking": over(_ranked, *POLICIES[1:4])}
+    for name in POLICIES[1:4]:
+        quantities[f"{name}.mean"] = over(lambda each: each.mean, name)
+        quantities[f"{name}.worst"] = largest(exp(behind[name].log), over="trees")
+    theory = ratios(found["lp"], found["cgbc"], by="theory").worst
+    least = min(behind, key=lambda name: np.mean(behind[name].log > 0))
+    return quantities | {
+        "cgbc.worst": replace(quantities["cgbc.worst"], note=f"at most {theory:.4g} expected"),
+        "cgbc.large": over(lambda each: each.large, "cgbc"),
+        "fcfs.large": over(lambda each: each.large, "fcfs"),
+        "data_centric.same": share(behind["data_centric"].same, over="trees"),
+        "bcs.near_zero": share(behind["bcs"].near_zero, over="trees"),
+        "fcfs.growth": over(lambda fcfs: fcfs.large / fcfs.small, "fcfs"),
+        "cgbc_over_fcfs.small": over(lambda fcfs, cgbc: fcfs.small / cgbc.small, "fcfs", "cgbc"),
+        "cgbc_over_fcfs.growth": over(
+            lambda fcfs, cgbc: fcfs.large / cgbc.large / max(fcfs.small / cgbc.small, 1.0),
+            "fcfs",
+            "cgbc",
+        ),
+        "lp.ahead": share(behind[least].log > 0, f", over {least}", over="trees"),
     }
 
 
-def section_6_2(found: Found) -> dict[str, float]:
-    """Return the numbers of section 6.2 for one reading, by the quantity of their statement."""
-    numbers = {"deviation": _mean({name: deviations(found[name]) for name in EXPECTING})}
-    for policy, measures in MEASURES.items():
-        behind = ratios(found["lp"], found[policy])
-        numbers |= {f"{policy}.{name}": getattr(behind, name) for name in measures}
-    return numbers
-
-
-def distances(measured: Mapping[str, float]) -> dict[str, float]:
-    """Return the logarithm of the factor between each number and the paper's, at most `MOST`.
-
-    A number on the right side of a bound of the paper's has no distance.
-    """
-    stated = {each.quantity: each for each in statements(PAPER) if each.quantity in measured}
-    return {name: _distance(stated[name], value) for name, value in measured.items()}
-
-
-def _distance(stated: Statement, value: float) -> float:
-    """Return the distance of a number."""
-    paper = float(stated.paper)
-    if (stated.criterion.at_least is not None and value >= paper) or (
-        stated.criterion.at_most is not None and 0 < value <= paper
-    ):
-        return 0.0
-    return min(abs(log(value / paper)), MOST) if value > 0 else MOST
-
-
-def _by_reading(values: Mapping[str, float], note: str = "", **more: Any) -> Quantity:
-    """Return the value of reading A with the interval over all readings."""
-    note = f"reading A; by reading: {named(values, '.3g')}" + f"; {note}" * bool(note)
-    interval = min(values.values()), max(values.values())
-    return Quantity(values["A"], interval, note, over="readings", **more)
+def _ranked(data_centric: Ratios, cgbc: Ratios, fcfs: Ratios) -> bool:
+    """Return True if LP is best and FCFS much worse than DATA-CENTRIC and CGBC."""
+    good = (data_centric.mean, cgbc.mean)
+    return min(*good, fcfs.mean) >= 1 and fcfs.mean >= MUCH * max(good)
 
 
 def heuristics(quick: bool) -> dict[str, Quantity]:
     """Return the distances of the heuristics from LP, by the main readings of the text."""
-    numbers = FEW if quick else tuple(range(TREES))
-    orders = ORDERS[quick]
-    found = {name: campaign(name, numbers, orders) for name in MAIN}
-    values = {name: section_6_2(each) for name, each in found.items()}
-    optimum = best(found["A"]["lp"])
-    behind = {
-        policy: {name: ratios(each["lp"], each[policy]) for name, each in found.items()}
-        for policy in POLICIES[1:]
-    }
+    numbers, orders = FEW if quick else tuple(range(TREES)), ORDERS[quick]
+    found = {name: section_6_2(campaign(name, numbers, orders)) for name in MAIN}
     quantities = {
-        name: _by_reading(
-            {reading: each[name] for reading, each in values.items()},
-            optimum=optimum if name.endswith(".mean") else None,
-        )
-        for name in values["A"]
-        if name != "deviation"
+        key: by_reading({name: each[key] for name, each in found.items()}) for key in found["A"]
     }
-    quantities |= _sizes(behind["fcfs"], behind["cgbc"])
-    quantities["lp.ahead"] = _ahead(behind)
-    quantities["ranking"] = _ranking(behind)
-    quantities["nearest.misses"] = _nearest(values)
+    optimum = best(campaign("A", numbers, orders)["lp"])
+    for policy in POLICIES[1:4]:
+        key = f"{policy}.mean"
+        quantities[key] = replace(quantities[key], optimum=optimum)
+    quantities["fewest.misses"] = _fewest_misses(found)
     return determined_by(provenance(numbers, orders=orders), quantities)
 
 
-def _sizes(fcfs: Mapping[str, Ratios], cgbc: Mapping[str, Ratios]) -> dict[str, Quantity]:
-    """Return comparisons of small trees with large ones."""
-    turns = {name: (each.small, each.large) for name, each in fcfs.items()}
-    over = {
-        name: (small / cgbc[name].small, large / cgbc[name].large)
-        for name, (small, large) in turns.items()
-    }
-
-    def note(sizes: Mapping[str, tuple[float, float]]) -> str:
-        lines = (f"{name} {small:.3g}, {large:.3g}" for name, (small, large) in sizes.items())
-        return f"geometric means of small and large trees: {'; '.join(lines)}"
-
-    return {
-        "fcfs.growth": _by_reading({n: b / a for n, (a, b) in turns.items()}, note(turns)),
-        "cgbc_over_fcfs.small": _by_reading({n: a for n, (a, _) in over.items()}, note(over)),
-        "cgbc_over_fcfs.growth": _by_reading(
-            {n: b / max(a, 1.0) for n, (a, b) in over.items()}, note(over)
-        ),
-    }
-
-
-def _ahead(behind: Mapping[str, Mapping[str, Ratios]]) -> Quantity:
-    """Return the share of trees on which LP is ahead, for the heuristic with the least."""
-    shares = {
-        reading: {policy: behind[policy][reading].positive for policy in POLICIES[1:]}
-        for reading in MAIN
-    }
-    written = "; ".join(f"{name}: {named(each, '.0%')}" for name, each in shares.items())
-    mean = float(np.mean(list(shares["A"].values())))
-    note = f"least heuristic of reading A; mean {mean:.1%}; each: {written}"
-    return Quantity(min(shares["A"].values()), note=note)
-
-
-def _ranking(behind: Mapping[str, Mapping[str, Ratios]]) -> Quantity:
-    """Return True if LP is best and FCFS much worse than DATA-CENTRIC and CGBC, in reading A."""
-    good, lines = [], []
-    for reading in MAIN:
-        means = {name: behind[name][reading].mean for name in POLICIES[1:4]}
-        if min(means.values()) >= 1 and means["fcfs"] >= MUCH * max(
-            means["data_centric"], means["cgbc"]
-        ):
-            good.append(reading)
-        order = sorted(means.items(), key=lambda item: item[1])
-        lines.append(
-            f"{reading}: "
-            + ", ".join(f"{name} {behind[name][reading].written()}" for name, _ in order)
-        )
-    return Quantity("A" in good, note=f"holds in {', '.join(good) or 'none'}; {'; '.join(lines)}")
-
-
-def _nearest(values: Mapping[str, Mapping[str, float]]) -> Quantity:
-    """Return how many numbers the reading nearest to the paper misses."""
-    far = {name: distances(each) for name, each in values.items()}
-    mean = {name: float(np.mean(list(each.values()))) for name, each in far.items()}
-    nearest = min(mean, key=lambda name: mean[name])
-    misses = [name for name, each in far[nearest].items() if each > log(NEAR)]
-    note = (
-        f"{nearest} is nearest of {len(mean)} readings; mean of |ln(measured / paper)| over"
-        f" {len(far[nearest])} numbers: {named(mean, '.2f')}; it misses"
-        f" {', '.join(misses) or 'none'}"
-    )
-    return Quantity(len(misses), note=note)
-
-
 def variants(_quick: bool) -> dict[str, Quantity]:
-    """Return the distance of the reading or variant that is nearest to the paper's numbers."""
-    numbers = tuple(range(VARIANT_TREES))
-    values = {name: section_6_2(campaign(name, numbers, ORDERS[False])) for name in READINGS}
-    mean = {name: float(np.mean(list(distances(each).values()))) for name, each in values.items()}
-    order = sorted(mean, key=lambda name: mean[name])
-    note = f"{order[0]!r} is nearest; {named({name: mean[name] for name in order}, '.2f')}"
-    for each in statements(PAPER):
-        if each.quantity in values["A"]:
-            found = {name: value[each.quantity] for name, value in values.items()}
-            low, high = (pick(found, key=lambda name: found[name]) for pick in (min, max))
-            fitting = [name for name in found if each.criterion.holds(found[name], each.paper)]
-            note += (
-                f"; {each.quantity} {found[low]:.3g} ({low}) to {found[high]:.3g} ({high}), agrees"
-                f" in {', '.join(fitting) or 'none'}"
-            )
-    return {"nearest.distance": Quantity(mean[order[0]], note=note, provenance=provenance(numbers))}
+    """Return what the readings and variants agree with."""
+    numbers = tuple(range(TREES))
+    found = {name: section_6_2(campaign(name, numbers, ORDERS[False])) for name in VARIANTS}
+    return determined_by(provenance(numbers), {"fewest.misses": _fewest_misses(found)})
+
+
+def by_reading(found: Mapping[str, Quantity], missing: str = MISSING) -> Quantity:
+    """Return the quantity of reading A, with the intervals of the others."""
+    lines = []
+    for name, each in found.items():
+        value = each.value if isinstance(each.value, bool) else f"{each.value:.3g}"
+        lines.append(f"{name} {value}" + f" ({each.note})" * bool(each.note))
+    others = {name: each.interval for name, each in found.items() if name != "A" and each.interval}
+    return replace(
+        found["A"], note=f"by reading: {', '.join(lines)}", readings=others, missing=missing
+    )
+
+
+def _fewest_misses(found: Mapping[str, Mapping[str, Quantity]]) -> Quantity:
+    """Return the number of statements of section 6.2 that disagree in the reading with fewest."""
+    stated = [each for each in statements(PAPER) if each.quantity in found["A"]]
+    misses, most, lines = [], [], []
+    for name, quantities in found.items():
+        held = {each.id: each.judge(quantities[each.quantity]).agrees for each in stated}
+        misses.append(list(held.values()).count(False))
+        most.append(misses[-1] + list(held.values()).count(None))
+        agreed = ", ".join(key for key in held if held[key]) or "none"
+        lines.append(f"{name} misses {misses[-1]}, agrees with {agreed}")
+    trees = found["A"]["ranking"].samples
+    ends = (min(misses), min(most))
+    return Quantity(min(misses), ends, "; ".join(lines), samples=trees, over="trees")
 
 
 def deviation(quick: bool) -> dict[str, Quantity]:
-    """Return the shortfall of executions with usual and with large buffers, reading A."""
-    numbers = FEW if quick else tuple(range(TREES))
-    usual = _expecting(numbers, Setting(""))
-    few = QUICK_LARGER if quick else LARGER_TREES
+    """Return the shortfall of executions with large buffers, reading A."""
+    numbers = QUICK_LARGER if quick else LARGER_TREES
     large = Setting("", buffer=10 * LARGER, count=TASKS * LARGER)
-    more, by_slope = _expecting(few, large), _expecting(few, large, "slope")
-    before = _mean(_expecting(few, Setting("")))
-    note = (
-        f"{_each(more)}; with ten slots the same trees have {before:.4f}; by the slope between"
-        f" 10 and 90 % of completions {_mean(by_slope):.4f} remains, which filling and"
-        " draining the buffers does not explain"
-    )
+    more = _expecting(numbers, large)
+    beside = {
+        "with ten slots": _deviation(_expecting(numbers, Setting(""))),
+        "by the slope between 10 and 90 % of completions": _deviation(more, "slope"),
+    }
     if not quick:
-        long = _expecting(MANY_TREES, replace(large, count=TASKS * MANY))
-        note += (
-            f"; with {TASKS * MANY} tasks it is {_mean(long):.4f} on {len(MANY_TREES)} small trees,"
-            f" which have {_mean(_expecting(MANY_TREES, large)):.4f} with {TASKS * LARGER}"
-        )
+        long = replace(large, count=TASKS * MANY)
+        beside[f"on {len(MANY_TREES)} small trees"] = _deviation(_expecting(MANY_TREES, large))
+        beside[f"there with {TASKS * MANY} tasks"] = _deviation(_expecting(MANY_TREES, long))
+    found, words = _deviation(more), (f"{key} {each.value:.4f}" for key, each in beside.items())
+    found = replace(found, note="; ".join([found.note, *words]), optimum=0.0)
+    known = provenance(numbers, buffer=10 * LARGER, tasks=TASKS * LARGER)
+    return determined_by(known, {"deviation.larger": found})
+
+
+def _expecting(numbers: Sequence[int], setting: Setting) -> Found:
+    """Return the measurements of each policy that expects a throughput, in reading A."""
     return {
-        "deviation": Quantity(
-            _mean(usual), note=_each(usual), optimum=0.0, provenance=provenance(numbers)
-        ),
-        "deviation.larger": Quantity(
-            _mean(more),
-            note=note,
-            optimum=0.0,
-            provenance=provenance(few, buffer=10 * LARGER, tasks=TASKS * LARGER),
-        ),
+        name: measurements("A", SEED, numbers, replace(setting, policy=name)) for name in EXPECTING
     }
 
 
-def _expecting(
-    numbers: Sequence[int], setting: Setting, by: Literal["fair", "slope"] = "fair"
-) -> dict[str, Floats]:
-    """Return the deviations of each policy that expects a throughput, in reading A."""
-    return {
-        name: deviations(measurements("A", SEED, numbers, replace(setting, policy=name)), by=by)
-        for name in EXPECTING
-    }
+def _deviation(found: Found, by: Literal["fair", "slope"] = "fair") -> Quantity:
+    """Return the mean shortfall of executions over all policies that expect a throughput."""
+    rows = np.array([deviations(found[name], by=by) for name in EXPECTING])
+    means = {name: _mean(row) for name, row in zip(EXPECTING, rows, strict=True)}
+    return resampled(
+        lambda few: _mean(rows[:, few]), rows.shape[1], named(means, ".4f"), over="trees"
+    )
 
 
-def _mean(found: Mapping[str, Floats]) -> float:
-    """Return the mean over all policies and trees."""
-    return float(np.mean(np.concatenate(list(found.values()))))
-
-
-def _each(found: Mapping[str, Floats]) -> str:
-    """Write the mean of each policy."""
-    return named({name: float(np.mean(values)) for name, values in found.items()}, ".4f")
+def _mean(values: Floats) -> float:
+    """Return the mean of all values that are not NaN."""
+    known = values[~np.isnan(values)]
+    return float(np.mean(known)) if known.size else math.nan
 
 
 def enough_tasks(quick: bool) -> dict[str, Quantity]:
@@ -305,37 +246,37 @@ def _changes(policy: str, numbers: Iterable[int]) -> Floats:
 
 def node_orders(_quick: bool) -> dict[str, Quantity]:
     """Return the failures of DATA-CENTRIC by the order in which it takes nodes."""
-    worst: dict[str, float] = {}
-    shares: dict[str, float] = {}
-    lines, counts = [], []
+    worst, expected = {}, {}
     for reading in ORDER_READINGS:
-        executed, expected = (
-            {order: _data_centric(reading, order, theory=theory) for order in NODE_ORDERS}
+        ran, hoped = (
+            [_data_centric(reading, order, theory=theory) for order in NODE_ORDERS]
             for theory in (False, True)
         )
-        for order, each in executed.items():
-            worst[f"{reading}, {order} first"] = each.largest
-            lines.append(
-                f"{reading}, {order} first {each.written()}, expected {expected[order].written()}"
-            )
-        ran, hoped = (
-            np.concatenate([each.log for each in found.values()]) for found in (executed, expected)
+        most = [largest(exp(each.log[np.isfinite(each.log)]), over="trees") for each in ran]
+        least = min(most, key=lambda each: each.value)
+        low, high = np.min([each.interval or () for each in most], axis=0).tolist()
+        lines = (
+            f"{order} first {one.written()}, expected {other.written()}"
+            for order, one, other in zip(NODE_ORDERS, ran, hoped, strict=True)
         )
-        failed = ran > log(FAILED)
-        shown = int(np.sum(failed & (hoped > log(EXPECTED))))
-        shares[reading] = shown / failed.sum() if failed.any() else 0.0
-        counts.append(f"{reading} {shown} of {failed.sum()}")
-    found = {
-        "orders.worst": Quantity(
-            min(worst[f"A, {order} first"] for order in NODE_ORDERS),
-            (min(worst.values()), max(worst.values())),
-            f"least of the three orders in reading A; largest where both have a throughput:"
-            f" {named(worst, '.3g')}; geometric means: {'; '.join(lines)}",
-            over="orders and readings",
-        ),
-        "orders.expected": _by_reading(shares, "; ".join(counts)),
-    }
-    return determined_by(provenance(range(TREES)), found)
+        worst[reading] = replace(least, interval=(low, high), note="; ".join(lines))
+        expected[reading] = _failures(ran, hoped)
+    missing = "whether tasks are alike in computation or in data"
+    found = {"orders.worst": worst, "orders.expected": expected}
+    quantities = {key: by_reading(each, missing) for key, each in found.items()}
+    return determined_by(provenance(range(TREES)), quantities)
+
+
+def _failures(ran: Sequence[Ratios], hoped: Sequence[Ratios]) -> Quantity:
+    """Return the share of failed executions of which as much was expected."""
+    failed = np.array([each.log for each in ran]) > log(FAILED)
+    shown = failed & (np.array([each.log for each in hoped]) > log(EXPECTED))
+    return resampled(
+        lambda few: float(np.sum(shown[:, few])) / max(float(np.sum(failed[:, few])), 1.0),
+        failed.shape[1],
+        f"{np.sum(shown)} of {np.sum(failed)}",
+        over="trees",
+    )
 
 
 def _data_centric(reading: str, order: str, *, theory: bool) -> Ratios:

@@ -67,7 +67,13 @@ class Reading:
     root_counts: bool = True
 
 
-# The four main readings, and their variants, each of which changes one thing of one of them.
+# The four main readings, and their variants, each of which changes one thing of one of them. A is
+# the default by the text: linear program (1) counts tasks that the root computes, section 5.5
+# trades tasks on it, and section 6.1.3 characterises applications by their ratio, without sizes
+# of their own, as tasks of equal computation are. Its example, that the least and the largest ratio
+# belong to the product and the sum of the same matrices, speaks for C instead; so nothing is told
+# that the four readings do not agree on. Speeds are those of an example platform of SimGrid, whose
+# bandwidths are in bytes, though the paper has "Kbps": variants have bits.
 MAIN: dict[str, Reading] = {
     "A": Reading(),
     "B": Reading(root_computes=False),
@@ -83,6 +89,7 @@ READINGS: dict[str, Reading] = {
             ("A", "ratio_unit", 8.0, "kilobits"),
             ("B", "ratio_unit", 8.0, "kilobits"),
             ("C", "ratio_unit", 8.0, "kilobits"),
+            ("D", "ratio_unit", 8.0, "kilobits"),
             ("A", "ratio_unit", 0.1, "ratios / 10"),
             ("A", "ratio_unit", 0.01, "ratios / 100"),
             ("B", "ratio_unit", 0.3, "ratios x 0.3"),

@@ -18,8 +18,8 @@ from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER, Known, Place
 from simplugin.bags.trace_check import trace_violations
 from simplugin.optimum.steady_state import steady_state
-from simplugin.papers.beaumont.campaign import FEW, FEWER, FEWEST, Setting, measurements
-from simplugin.papers.beaumont.comparisons import PLAIN, Loss, Ratios, best, losses, ratios
+from simplugin.papers.beaumont.campaign import FEWER, FEWEST, Setting, measurements
+from simplugin.papers.beaumont.comparisons import PLAIN, best, extreme, losses, ratios
 from simplugin.papers.beaumont.conditions import SLOWS
 from simplugin.papers.beaumont.heuristics import listed, provenance
 from simplugin.papers.beaumont.instances import MAIN, SEEDS, TASKS, TREES, instance
@@ -33,8 +33,6 @@ SEED = SEEDS[0]
 OURS = ("prices", "lag")
 # The policy of the paper that each competes with: one plans, the other does not.
 RIVALS = {"prices": "data_centric", "lag": "cgbc"}
-# Of both seeds.
-ALL_TREES = (range(TREES), range(TREES))
 OTHER_READINGS = tuple(MAIN)[1:]
 # Largest relative error of measurements, and the conditions of a platform that changes.
 ERRORS, CHANGES = 0.2, "availability"
@@ -73,33 +71,31 @@ TRACED, QUICK_TRACED = tuple(range(20)), (1, 6, 11)
 
 def plain(quick: bool) -> dict[str, Quantity]:
     """Return LP over our policies on the trees of both seeds."""
-    return _against_lp({"": Setting("")}, (FEW, FEWER) if quick else ALL_TREES)
+    return _against_lp({"": Setting("")}, FEWER, quick=quick)
 
 
 def errors(quick: bool) -> dict[str, Quantity]:
     """Return LP over our policies where measurements are wrong."""
-    first = {"first measurements off by up to 20 %": Setting("", errors=ERRORS)}
-    if quick:
-        return _against_lp(first, (FEWER,))
-    lasting = Setting("", errors=ERRORS, lasting=True)
-    return _against_lp(first | {"all measurements off by up to 20 %, for good": lasting}, ALL_TREES)
+    settings = {
+        "first measurements off by up to 20 %": Setting("", errors=ERRORS),
+        "all measurements off by up to 20 %, for good": Setting("", errors=ERRORS, lasting=True),
+    }
+    return _against_lp(settings, FEWER, quick=quick)
 
 
 def changes(quick: bool) -> dict[str, Quantity]:
     """Return LP over our policies where the platform changes."""
-    slows = {
+    settings = {
         "the host with most work at half speed from a quarter of the run on": Setting(
             "", conditions=SLOWS
-        )
+        ),
+        "speeds and bandwidths changing meanwhile": Setting("", conditions=CHANGES),
     }
-    if quick:
-        return _against_lp(slows, (FEWEST,))
-    varies = {"speeds and bandwidths changing meanwhile": Setting("", conditions=CHANGES)}
-    return _against_lp(varies | slows, ALL_TREES)
+    return _against_lp(settings, FEWEST, quick=quick)
 
 
 def _against_lp(
-    settings: Mapping[str, Setting], numbers: Sequence[Sequence[int]]
+    settings: Mapping[str, Setting], few: Sequence[int], *, quick: bool
 ) -> dict[str, Quantity]:
     """Return the largest mean and the worst ratio of LP over each of our policies, in reading A.
 
@@ -107,44 +103,40 @@ def _against_lp(
     ----------
     settings : mapping of str to Setting
         Settings without a policy, by their words; none for the plain one.
-    numbers : sequence of sequence of int
-        Numbers of the instances of the first seed, or of both.
+    few : sequence of int
+        Numbers of the instances of a quick run.
+    quick : bool
+        True for the first setting on a few instances, if there are more settings of one seed.
     """
-    quantities = {}
-    chosen = list(zip(SEEDS, numbers, strict=False))
+    more = quick and len(settings) > 1
+    seeds, numbers = SEEDS[: 1 if more else 2], few if quick else range(TREES)
+    chosen = list(settings.items())[: 1 if more else None]
+    quantities: dict[str, Quantity] = {}
     for policy in OURS:
-        found = {}
-        lines = []
-        for (words, setting), (seed, trees) in product(settings.items(), chosen):
-            calm_lp, calm, high, low = (
-                measurements("A", seed, trees, each)
-                for each in (
-                    Setting("lp"),
-                    Setting(policy),
-                    replace(setting, policy="lp"),
-                    replace(setting, policy=policy),
-                )
+        found, lines, undone = [], [], 0
+        for (words, setting), seed in product(chosen, seeds):
+            high, low = (
+                measurements("A", seed, numbers, replace(setting, policy=name))
+                for name in ("lp", policy)
             )
-            undone = sum(not each.all_done for each in low)
-            ratio = ratios(high, low)
-            mean, worst = (math.inf if undone else each for each in (ratio.mean, ratio.worst))
-            found[mean, worst] = None if words else best(high)
-            line = f"{words}, seed {seed}" if words else f"seed {seed}"
-            line += f": {ratio.written()}, large trees {ratio.large:.3f}, by the slope"
-            line += f" {ratios(high, low, by='slope').written()}"
-            if words:
-                line += (
-                    f"; changes its throughput by {ratios(low, calm).mean - 1:+.1%} and that of LP"
-                    f" by {ratios(high, calm_lp).mean - 1:+.1%}"
-                )
-            lines.append(f"{line}; {undone} executions left tasks undone")
-        note = "; ".join(lines)
-        mean, worst = (max(each) for each in zip(*found, strict=True))
-        optimum = next(value for key, value in found.items() if key[0] == mean)
-        quantities[f"{policy}.mean"] = Quantity(mean, note=note, optimum=optimum)
-        quantities[f"{policy}.worst"] = Quantity(worst, note=note)
-    written = "; ".join(dict.fromkeys(listed(each) for each in numbers))
-    known = {"reading": "A", "seeds": [seed for seed, _ in chosen], "trees": written}
+            ratio, left = ratios(high, low), sum(not each.all_done for each in low)
+            found.append((ratio, None if words else best(high)))
+            undone += left
+            lines.append(
+                f"{words}{', ' * bool(words)}seed {seed}: {ratio.written()}, large trees"
+                f" {ratio.large:.3f}, by the slope {ratios(high, low, by='slope').written()};"
+                f" {left} executions left tasks undone"
+            )
+        note, failed = "; ".join(lines), math.inf if undone else None
+        ours = [ratio for ratio, _ in found]
+        mean = extreme(ours, note=note, failed=failed, more=more)
+        _, optimum = max(found, key=lambda each: each[0].mean)
+        worst = failed or max(each.worst for each in ours)
+        bar = Quantity(worst, note=note)
+        if quick:
+            bar = replace(bar, interval=(worst, math.inf), samples=len(numbers), over="trees")
+        quantities |= {f"{policy}.mean": replace(mean, optimum=optimum), f"{policy}.worst": bar}
+    known = {"reading": "A", "seeds": list(seeds), "trees": listed(numbers)}
     return determined_by(known, quantities)
 
 
@@ -153,18 +145,19 @@ def other_readings(quick: bool) -> dict[str, Quantity]:
     numbers = FEWEST if quick else range(TREES)
     quantities = {}
     for policy, rival in RIVALS.items():
-        values, lines = [], []
+        found, lines, fails = [], [], False
         for reading in OTHER_READINGS:
             lp, ours, other = (
                 measurements(reading, SEED, numbers, Setting(name))
                 for name in ("lp", policy, rival)
             )
             here, there = ratios(lp, ours), ratios(lp, other)
-            undone = sum(not each.all_done for each in ours)
-            values.append(math.inf if undone or here.apart else here.mean / there.mean)
+            found.append(here.over(there))
+            fails |= bool(here.apart) or not all(each.all_done for each in ours)
             lines.append(f"{reading} {here.written()}, {rival} {there.written()}")
-        note = f"largest of {len(values)} readings; LP over the policies: {'; '.join(lines)}"
-        quantities[f"{policy}.over_rival"] = Quantity(max(values), note=note)
+        note = f"largest of {len(found)} readings; LP over the policies: {'; '.join(lines)}"
+        failed = math.inf if fails else None
+        quantities[f"{policy}.over_rival"] = extreme(found, note=note, failed=failed)
     return determined_by(provenance(numbers), quantities)
 
 
@@ -175,14 +168,15 @@ def ablations(quick: bool) -> dict[str, Quantity]:
     for policy, parts in PARTS.items():
         lp, whole = (measurements("A", SEED, numbers, Setting(name)) for name in ("lp", policy))
         usual = ratios(lp, whole)
-        values, lines = [], [f"with everything {usual.written()}"]
+        found, lines = [], [f"with everything {usual.written()}"]
         for words, parameters in parts.items():
             without = ratios(lp, measurements("A", SEED, numbers, Setting(policy, parameters)))
-            starved = without.apart > usual.apart
-            values.append(math.inf if starved else without.mean / usual.mean)
+            # Without a part that keeps trees from having no throughput, the loss is infinite.
+            if without.apart <= usual.apart:
+                found.append(without.over(usual))
             lines.append(f"without {words} {without.written()}")
-        note = f"LP over it, reading A: {'; '.join(lines)}"
-        quantities[f"{policy}.parts"] = Quantity(min(values), note=note)
+        note, failed = f"LP over it, reading A: {'; '.join(lines)}", None if found else math.inf
+        quantities[f"{policy}.parts"] = extreme(found or [usual], "least", note=note, failed=failed)
     return determined_by(provenance(numbers), quantities)
 
 
@@ -206,52 +200,53 @@ def conditions(names: Sequence[str], quick: bool) -> dict[str, Quantity]:
         behind = ", ".join(f"{each.policy} {each.behind.written()}" for each in here)
         lines.append(f"{name}: lost {lost}; LP over it {behind}")
     note = "lost against the plain model, where some is left; " + "; ".join(lines)
-    most = {
-        policy: max(
-            math.inf if each.fails else each.behind.mean for each in found if each.policy == policy
+    quantities = {}
+    for policy in OURS:
+        ours = [each for each in found if each.policy == policy]
+        quantities[policy] = extreme(
+            [each.behind for each in ours],
+            note=note,
+            failed=math.inf if any(each.fails for each in ours) else None,
+            more=len(chosen) < len(names),
         )
-        for policy in OURS
-    }
-    quantities = {policy: Quantity(each, note=note) for policy, each in most.items()}
     return determined_by(_trees(numbers), quantities)
 
 
 def measured_rates(quick: bool) -> dict[str, Quantity]:
-    """Return the loss of LP with measured rates less that with the platform's, with latencies."""
+    """Return the throughput of LP with the platform's rates over that with measured ones."""
     numbers = QUICK_NUMBERS if quick else NUMBERS
     known, unknown = losses(numbers, ("lp", "lp, unmeasured"), (WINDOW,))
     note = (
         f"LP loses {known.written()} with measured rates, {unknown.written()} with the platform's,"
         f" against itself in the plain model; {WINDOW}"
     )
-    value = math.inf if known.starved else known.mean - unknown.mean
-    return {"difference": Quantity(value, note=note, provenance=_trees(numbers))}
+    failed = math.inf if known.starved else None
+    found = extreme([known.lost.over(unknown.lost)], note=note, failed=failed)
+    return determined_by(_trees(numbers), {"unmeasured": found})
 
 
 def replanning(quick: bool) -> dict[str, Quantity]:
-    """Return the least gain of planning again, beyond that where nothing changes."""
+    """Return the least factor that planning again gains, also over that where nothing changes."""
     names = ("load comes",) if quick else (CHANGES, "load comes", "others transfer")
     numbers = QUICK_NUMBERS if quick else NUMBERS
     quantities = {}
     for policy in REPLANNED:
         found = losses(numbers, (f"{policy}, once", policy), (PLAIN, *names))
-        calm, *changing = zip(found[::2], found[1::2], strict=True)
-        least = min(_gain(*each) for each in changing) - max(_gain(*calm), 0.0)
+        pairs = list(zip(found[::2], found[1::2], strict=True))
+        usual, *gains = (once.behind.over(again.behind) for once, again in pairs)
         lines = [
-            f"{once.conditions}: {_gain(once, again):+.1%}, loses {again.written()}, if planned"
-            f" once {once.written()}; LP over it {again.behind.written()}"
-            for once, again in changing
+            f"{again.conditions}: {gain.mean - 1:+.1%}, loses {again.written()}, if planned once"
+            f" {once.written()}; LP over it {again.behind.written()}"
+            for gain, (once, again) in zip(gains, pairs[1:], strict=True)
         ]
-        note = f"{'; '.join(lines)}; where nothing changes {_gain(*calm):+.1%}"
-        fails = any(again.fails for _, again in changing)
-        quantities[policy] = Quantity(-math.inf if fails else least, note=note)
+        quantities[policy] = extreme(
+            [*gains, *(each.over(usual) for each in gains)],
+            "least",
+            note=f"{'; '.join(lines)}; where nothing changes {usual.mean - 1:+.1%}",
+            failed=0.0 if any(again.fails for _, again in pairs[1:]) else None,
+            more=quick,
+        )
     return determined_by(_trees(numbers), quantities)
-
-
-def _gain(once: Loss, again: Loss) -> float:
-    """Return the mean relative gain of the second, where both have a throughput."""
-    with np.errstate(invalid="ignore"):
-        return Ratios(once.behind.log - again.behind.log, once.behind.n_hosts).mean - 1
 
 
 def _trees(numbers: Sequence[int]) -> dict[str, Any]:
@@ -301,29 +296,28 @@ def negotiated(tree: Tree, bags: Bags, terms: Terms) -> Outcome:
 def negotiations(quick: bool) -> dict[str, Quantity]:
     """Return the distances of negotiations from the optimum, and from the pure negotiation."""
     numbers = FEWER[::2] if quick else range(TREES)
-    outcomes: dict[str, list[Outcome]] = {"free": [], "rented": []}
-    gaps: dict[str, list[float]] = {"free": [], "rented": []}
+    free: list[Outcome] = []
+    rented: list[Outcome] = []
+    gaps: dict[float, list[float]] = {}
     apart = []
-    for reading in MAIN:
-        for number in numbers:
-            tree, bags = instance(reading, SEED, number)
-            optimum = steady_state(tree, bags).fair
-            for name, terms in (("free", Terms(rent=0.0)), ("rented", Terms())):
-                done = negotiated(tree, bags, terms)
-                outcomes[name].append(done)
-                gaps[name].append(abs(done.fair / optimum - 1))
-                apart.append(abs(done.fair / negotiate_prices(tree, bags, terms=terms).fair - 1))
-    free, rented = outcomes["free"], outcomes["rented"]
+    for reading, number in product(MAIN, numbers):
+        tree, bags = instance(reading, SEED, number)
+        optimum = steady_state(tree, bags).fair
+        for outcomes, terms in ((free, Terms(rent=0.0)), (rented, Terms())):
+            done = negotiated(tree, bags, terms)
+            outcomes.append(done)
+            gaps.setdefault(terms.rent, []).append(abs(done.fair / optimum - 1))
+            apart.append(abs(done.fair / negotiate_prices(tree, bags, terms=terms).fair - 1))
     note = (
         f"{len(free)} instances of all main readings; {np.mean([each.rounds for each in free]):.1f}"
         f" rounds on average, {max(each.rounds for each in free)} at most,"
         f" {np.median([each.bytes_sent for each in free]):.2g} byte in"
         f" {np.median([each.duration for each in free]):.2g} s (medians); with the charge for port"
-        f" time, which chooses among optima, {max(gaps['rented']):.1g} off at worst in"
+        f" time, which chooses among optima, {max(gaps[Terms().rent]):.1g} off at worst in"
         f" {np.mean([each.rounds for each in rented]):.1f} rounds"
     )
     found = {
-        "gap": Quantity(max(gaps["free"]), note=note, optimum=0.0),
+        "gap": Quantity(max(gaps[0.0]), note=note, optimum=0.0),
         "apart": Quantity(max(apart)),
     }
     return determined_by(provenance(numbers, readings=", ".join(MAIN)), found)

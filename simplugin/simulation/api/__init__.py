@@ -13,15 +13,14 @@ no time limit. ``docs/semantics.md`` describes what each operation does.
 
 Operations that take time return an awaitable and start when awaited; those whose name ends in
 ``_async`` start at once and return an `Activity`; those in ``_init`` return one that is to start
-later. A failed await raises an exception of
-`simplugin.errors` whose `activity` names the culprit.
+later. A failed await raises an exception of `simplugin.errors` whose `activity` names the culprit.
 """
 
 from __future__ import annotations
 
 from simplugin.simulation.api.actor import Actor, Barrier, Condition, Mutex, Semaphore
-from simplugin.simulation.api.meeting import Mailbox, MessageQueue
-from simplugin.simulation.api.platform import Activity, Disk, Host, Link, Route
+from simplugin.simulation.api.mailbox import Mailbox, MessageQueue
+from simplugin.simulation.api.resources import Activity, Disk, Host, Link, Route
 
 __all__ = [
     "Activity",

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simplugin.simulation.api.meeting import Mailbox, MessageQueue
-    from simplugin.simulation.api.platform import Activity, Host, Link, Route
+    from simplugin.simulation.api.mailbox import Mailbox, MessageQueue
+    from simplugin.simulation.api.resources import Activity, Host, Link, Route
     from simplugin.simulation.logs import Level
 
     Vector: TypeAlias = Sequence[float] | NDArray[np.float64]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from simplugin.errors import SimpluginError
 
 if TYPE_CHECKING:
-    from simplugin.simulation.api.platform import Host, Link
+    from simplugin.simulation.api.resources import Host, Link
 
     Factor: TypeAlias = Callable[[float, Host, Host, Sequence[Link], Sequence[str]], float]
     Capacity: TypeAlias = Callable[[float, int], float]
@@ -59,7 +59,7 @@ class Callbacks:
     ----------
     host_sharing, link_sharing : mapping of str to function (capacity, count) -> float
         Nonlinear sharing of a host [flop/s] or link [byte/s], by its name: the capacity that
-        `count` executions or transfers at a time share, given the whole `capacity`. A link
+        `count` executions or transfers at a time share, above 0, given the whole `capacity`. A link
         ``l`` that is SPLITDUPLEX is two, ``l_UP`` and ``l_DOWN``.
     bandwidth_factor, latency_factor : function (size, source, destination, links, zones) -> float
         What bandwidth and latency of a transfer that starts are multiplied by, instead of the

@@ -16,11 +16,12 @@ The bindings lack some functions, which are built from others:
 - activities that are assigned later or start after others are started by a daemon when they can
   be, which then waits for them; others wait for its signal;
 - a read or write is cancelled by killing the daemon that waits for it;
-- whether a disk is on, its properties, energy and the options in force are read through the
-  compiled driver, by name.
+- whether a disk is on, its properties, energy, figures of plug-ins and the options in force are
+  read, and factors of transfers and the available speed of hosts are set, through the compiled
+  driver, by name.
 
-It cannot do everything: executions with a bound, asynchronous executions, reads and writes with a
-priority, direct transfers with a rate, and the remaining work and the suspension of reads and
-writes have no binding and raise `SimpluginError`; what a failed or cancelled activity had already
-done is unknown, and its amount in the trace is NaN.
+It cannot do everything: executions with a bound or several threads, asynchronous executions, reads
+and writes with a priority, changes of priorities, direct transfers with a rate, and the remaining
+work and the suspension of reads and writes have no binding and raise `SimpluginError`; what a
+failed or cancelled activity had already done is unknown, and its amount in the trace is NaN.
 """

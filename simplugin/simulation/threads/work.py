@@ -89,6 +89,11 @@ class Host(_Resource):
         """Fraction of the speed that its profile leaves."""
         return float(self.native.available_speed)
 
+    @available_speed.setter
+    def available_speed(self, value: float) -> None:
+        # The bindings lack it.
+        self._world.call(_driver.set_available_speed, self.name, value)
+
     @property
     def cores(self) -> int:
         """Number of cores."""

@@ -41,6 +41,8 @@ _ROW, _TEXT = sum(np.dtype(each).itemsize for each in Trace.dtypes.values()), 10
 P = ParamSpec("P")
 T = TypeVar("T")
 _PROGRESS_EVERY = 1024
+# SimGrid 4.1 runs each Python actor in a thread; later releases switch contexts in one thread.
+_IN_THREADS = simgrid.simgrid_version == "4.1.0"
 _HERE = str(Path(__file__).parent)
 
 
@@ -154,7 +156,8 @@ class Record:
     def link_totals(self, links: Sequence[str], energy: Sequence[float]) -> LinkTotals:
         """Return the bytes carried, joined to the energy."""
         total: defaultdict[str, float] = defaultdict(float)
-        for (source, destination), size in self._carried.items():
+        # Without links, as in the model Constant, there need not be routes.
+        for (source, destination), size in self._carried.items() if links else ():
             route, _ = simgrid.Host.by_name(source).route_to(simgrid.Host.by_name(destination))
             for link in route:
                 total[link.name] += size
@@ -320,6 +323,7 @@ class World:
         self._resumptions = 0
         self._deferred: list[Callable[[], object]] = []
         self._thread = threading.local()
+        self._entered: dict[int, ActorRecord] = {}
         self._watch = Watch(self.stop, lambda: self.now, self._running_name, locates=False)
 
     @property
@@ -341,14 +345,17 @@ class World:
     # ---- the running actor ----
 
     def enter(self, actor: ActorRecord) -> None:
-        """Make this thread the actor's."""
+        """Make this thread, or this context, the actor's."""
         self._thread.actor = actor
+        self._entered[simgrid.this_actor.get_pid()] = actor
         sys.set_coroutine_origin_tracking_depth(1)
 
     @property
     def actor(self) -> ActorRecord | None:
-        """The actor that runs in this thread, if there is one."""
-        return getattr(self._thread, "actor", None)
+        """The actor that runs, if one does."""
+        if _IN_THREADS:
+            return getattr(self._thread, "actor", None)
+        return self._entered.get(simgrid.this_actor.get_pid())
 
     def running(self, operation: str) -> ActorRecord:
         """Return the actor that runs in this thread.

@@ -29,16 +29,19 @@ def test_ratios_by_hand(column):
     found = ratios(column(4.0, 1.0, 1.0, 8.0, 1.0), column(1.0, 1.0, 2.0, 2.0, 0.0))
     assert found.mean == pytest.approx((4 * 1 * 0.5 * 4) ** 0.25)
     # Of the two trees of 50 and 100 nodes one has a throughput.
-    assert (found.large, found.largest) == pytest.approx((4.0, 4.0))
+    assert found.large == pytest.approx(4.0)
     assert found.small == pytest.approx((4 * 1 * 0.5) ** (1 / 3))
     assert (found.worst, found.apart) == (math.inf, 1)
-    assert (found.positive, found.near_zero, found.same) == (0.6, 0.2, 0.4)
+    assert found.near_zero.tolist() == [False] * 4 + [True]
+    assert found.same.tolist() == [False, True, True, False, False]
+    assert found.of(np.array([0, 0, 3])).mean == pytest.approx(4.0)
+    assert found.over(found).log[:4].tolist() == [0.0] * 4
     assert found.written() == "1.682, worst inf (1 apart)"
 
 
 def test_same_is_within_five_percent_and_near_zero_a_thousandth(column):
-    assert ratios(column(1.0, 1.0, 1.0), column(0.951, 0.949, 3.0)).same == pytest.approx(2 / 3)
-    assert Ratios(np.log([999.0, 1001.0]), np.array([5, 5])).near_zero == 0.5
+    assert ratios(column(1.0, 1.0, 1.0), column(0.951, 0.949, 3.0)).same.sum() == 2
+    assert Ratios(np.log([999.0, 1001.0]), np.array([5, 5])).near_zero.tolist() == [False, True]
     nothing = ratios(column(0.0, 2.0), column(0.0, 1.0))
     assert (nothing.apart, nothing.mean, nothing.worst) == (1, 2.0, 2.0)
 
@@ -53,10 +56,22 @@ def test_best_is_that_of_a_policy_that_reaches_the_optimum(column):
     assert comparisons.best(column(0.8, 0.0, 0.2, optimum=0.4)) == pytest.approx(1.0)
 
 
-def test_deviations_leave_out_policies_without_expectation(column):
+def test_policies_without_expectation_have_no_deviation(column):
     found = column(0.9, 1.1, theory=1.0, slope=0.7) + column(1.0, theory=None)
-    assert comparisons.deviations(found) == pytest.approx([0.1, -0.1])
-    assert comparisons.deviations(found, by="slope") == pytest.approx([0.3, 0.3])
+    assert comparisons.deviations(found) == pytest.approx([0.1, -0.1, math.nan], nan_ok=True)
+    found = comparisons.deviations(found, by="slope")
+    assert found == pytest.approx([0.3, 0.3, math.nan], nan_ok=True)
+
+
+def test_the_largest_and_the_least_mean():
+    found = [Ratios(np.log([value] * 9), np.full(9, 5)) for value in (1.5, 2.0)]
+    assert comparisons.extreme(found).interval == pytest.approx((2.0, 2.0))
+    assert comparisons.extreme(found, "least").value == pytest.approx(1.5)
+    assert comparisons.extreme(found, failed=math.inf).interval == (math.inf, math.inf)
+    # What a full run measures further may be larger, or less.
+    assert comparisons.extreme(found, more=True).interval == pytest.approx((2.0, math.inf))
+    least = comparisons.extreme(found, "least", more=True)
+    assert least.interval == pytest.approx((-math.inf, 1.5))
 
 
 def test_nothing_is_lost_in_the_plain_model():

@@ -38,22 +38,30 @@ def give(monkeypatch):
 
 
 def test_bars_are_those_of_means_and_worst_trees(fake, verdicts):
-    def found(fair):
+    def found(fair, *, quick=False):
         fake(fair)
-        return own_policies.plain(quick=True)
+        return own_policies.plain(quick=quick)
 
-    one = found(lambda _r, number, s: 1.0 if s.policy == "lp" else 0.81 if number == 4 else 1.07)
-    assert one["prices.worst"].value == pytest.approx(1 / 0.81)
-    # The larger mean is that of the seed with fewer trees.
-    assert one["prices.mean"].value == pytest.approx((1 / 0.81 / 1.07**4) ** 0.2)
-    assert one["prices.mean"].optimum == pytest.approx(1.0)
-    assert all(verdicts("prices and lag", one).values())
-    other = found(lambda _r, n, s: 1.0 if s.policy == "lp" else 0.79 if n == 4 else 1.04)
-    agrees = verdicts("prices and lag", other)
-    assert (agrees["prices-worst"], agrees["lag-worst"]) == (False, True)
+    def one(_reading, number, setting):
+        return 1.0 if setting.policy == "lp" else 0.81 if number == 4 else 1.07
+
+    few = found(one, quick=True)
+    assert few["prices.worst"].value == pytest.approx(1 / 0.81)
+    assert few["prices.mean"].value == pytest.approx((1 / 0.81 / 1.07**4) ** 0.2)
+    assert few["prices.mean"].optimum == pytest.approx(1.0)
+    # A few trees can refute a bar on the worst one, but not confirm it.
+    assert set(verdicts("prices and lag", few).values()) <= {True, None}
+    assert verdicts("prices and lag", few)["prices-worst"] is None
+    assert all(verdicts("prices and lag", found(one)).values())
+    for quick in (True, False):
+        other = found(
+            lambda _r, n, s: 1.0 if s.policy == "lp" else 0.79 if n == 4 else 1.04, quick=quick
+        )
+        agrees = verdicts("prices and lag", other)
+        assert (agrees["prices-worst"], agrees["lag-worst"]) == (False, None if quick else True)
     # 0.123 stands for an execution that leaves tasks undone.
     undone = found(lambda _r, n, s: 0.12 if s.policy == "lp" else 0.123 if n == 4 else 0.13)
-    assert not any(verdicts("prices and lag", undone).values())
+    assert set(verdicts("prices and lag", undone).values()) == {False}
     assert "1 executions left tasks undone" in undone["lag.mean"].note
 
 
@@ -63,12 +71,13 @@ def test_disturbances_are_measured_against_lp_under_the_same(fake, verdicts):
     found = own_policies.errors(quick=True)
     assert found["prices.mean"].value == pytest.approx(1 / 1.02)
     assert found["lag.worst"].value == pytest.approx(1 / 0.9)
-    assert "by -50.0% and that of LP by -50.0%" in found["prices.mean"].note
-    assert all(verdicts("wrong measurements", found).values())
+    # The full run has further disturbances, of which each may be the worst.
+    assert set(verdicts("wrong measurements", found).values()) == {None}
+    assert all(verdicts("wrong measurements", own_policies.errors(quick=False)).values())
 
 
 def test_full_runs_compare_both_seeds_under_all_disturbances(fake, monkeypatch):
-    monkeypatch.setattr(own_policies, "ALL_TREES", ((0, 1), (0, 1)))
+    monkeypatch.setattr(own_policies, "TREES", 2)
 
     def fair(_reading, number, setting):
         worse = bool(setting.lasting or setting.conditions == "one host slows") and number == 1
@@ -125,7 +134,7 @@ def test_measured_rates_agree_where_lp_loses_less_with_them(give, verdicts):
         found = own_policies.measured_rates(quick=True)
         assert verdicts("measured rates", found) == {"measured-rates": agrees}
     give({"lp": (1.25, 1.0), "lp, unmeasured": (2.0, 1.0)})
-    assert own_policies.measured_rates(quick=True)["difference"].value == pytest.approx(0.2 - 0.5)
+    assert own_policies.measured_rates(quick=True)["unmeasured"].value == pytest.approx(1.25 / 2)
 
 
 @pytest.mark.parametrize(
@@ -134,11 +143,17 @@ def test_measured_rates_agree_where_lp_loses_less_with_them(give, verdicts):
 def test_replanning_must_gain_more_than_where_nothing_changes(give, verdicts, calm, loaded, agrees):
     policies = ("data_centric", "prices")
     values = {f"plain: {policy}": (1.0, calm) for policy in policies}
-    give(values | {f"load comes: {policy}": (1.0, loaded) for policy in policies})
-    found = own_policies.replanning(quick=True)
+    values |= {f"load comes: {policy}": (1.0, loaded) for policy in policies}
+    values |= {f"others transfer: {policy}": (1.0, 0.5) for policy in policies}
+    values |= {f"availability: {policy}": (1.0, 0.5) for policy in policies}
+    give(values)
+    found = own_policies.replanning(quick=False)
     assert set(verdicts("replanning", found).values()) == {agrees}
     assert f"{1 / loaded - 1:+.1%}" in found["prices"].note
-    assert found["prices"].value == pytest.approx(1 / loaded - 1 - max(1 / calm - 1, 0))
+    assert found["prices"].value == pytest.approx(min(1 / loaded, calm / loaded))
+    # The full run has further changes.
+    few = verdicts("replanning", own_policies.replanning(quick=True))
+    assert set(few.values()) == {None if agrees else False}
 
 
 def test_actors_negotiate_the_optimum():

@@ -136,6 +136,7 @@ for argument, function, date, shown in (
     ("bandwidth_factor", lambda *_: 0.0, 1.0, 0),
     ("latency_factor", lambda *_: float("nan"), 1.0, 0),
     ("link_sharing", {"ab": fail}, 1.0, 1),
+    ("link_sharing", {"ab": lambda *_: 0.0}, 1.0, 0),
     ("host_sharing", {"ada": lambda *_: "much"}, 0.0, 0),
     ("on_host_state_change", fail, 1.0, 1),
     ("on_activity_completion", fail_at_the_transfer, 2.0, 2),

@@ -56,6 +56,16 @@ async def look_at_links(me: Any) -> list[Any]:
     ]
 
 
+@alone([0.5, 1.0, "ValueError"], clock=1.0)
+async def other_load(me: Any) -> list[Any]:
+    execution = me.exec_async(0.75 * ADA)
+    await me.sleep_for(0.5)
+    me.host.available_speed = 0.5
+    await execution
+    wrong = errors_of(lambda: setattr(me.host, "available_speed", 0.0))
+    return [me.host.available_speed, me.now, *wrong]
+
+
 @alone([["bc1", "bc2"], BC_LATENCY, ["bc2", "bc1"], BC_LATENCY, 0.0])
 async def find_routes(me: Any) -> list[Any]:
     seen: list[Any] = []

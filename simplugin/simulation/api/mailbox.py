@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from simplugin.simulation.api.platform import Activity
+    from simplugin.simulation.api.resources import Activity
 
 
 class Meeting(Protocol):

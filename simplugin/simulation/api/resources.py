@@ -1,4 +1,4 @@
-"""Hosts, disks, links and routes as actors see them, and the activities that use them."""
+"""Hosts, disks, links and routes as actors see them, and the activities that run there."""
 
 from __future__ import annotations
 
@@ -239,7 +239,10 @@ class Host(Resource, Protocol):
 
     @property
     def available_speed(self) -> float:
-        """Fraction of the speed that its profile leaves, 0 to 1."""
+        """Fraction of the speed that other load leaves; may be set, as a profile does."""
+
+    @available_speed.setter
+    def available_speed(self, value: float) -> None: ...
 
     @property
     def cores(self) -> int:

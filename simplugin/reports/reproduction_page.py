@@ -1,0 +1,284 @@
+"""The page about the reproduction of a paper, in Markdown, from what was recorded of it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simplugin.claims import Claim
+from simplugin.errors import SimpluginError
+from simplugin.formatting import readable
+from simplugin.reports.claims import written_interval, written_value
+from simplugin.reports.curves import curves
+
+if TYPE_CHECKING:
+    from simplugin.figures import Figure
+
+# Colours of a PNG file. Curves need no more, and the file is a third as large.
+_COLOURS = 64
+_KINDS = ("paper", "ours")
+# Heading, kind, verdict, and the title of the column with the reason.
+_SECTIONS = (
+    ("What holds", "paper", True, ""),
+    ("What does not hold, and why", "paper", False, "cause"),
+    ("What cannot be told, and what would decide", "paper", None, "would decide"),
+    ("Beyond the paper: what holds", "ours", True, ""),
+    ("Beyond the paper: what does not hold", "ours", False, "cause"),
+    ("Beyond the paper: what cannot be told", "ours", None, "would decide"),
+)
+# Characters with a meaning in Markdown.
+_SIGNS = re.compile(r"([\\`*_<>|\[\]#~$])")
+
+
+@dataclass(frozen=True)
+class ChosenFigure:
+    """A figure of the page.
+
+    Attributes
+    ----------
+    name : str
+        Name of the `Figure`.
+    caption : str
+        A sentence or two.
+    statement : str
+        Id of a statement about the same measurements, whose provenance it shares.
+    """
+
+    name: str
+    caption: str
+    statement: str
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The part of a page that is not measured, read from ``page.toml`` in a paper's package.
+
+    Attributes
+    ----------
+    title, citation : str
+        Title, and authors, year and place of publication.
+    about : str
+        Subject of the paper and its main statements.
+    guide : str
+        File in ``docs/`` that explains terms, policies and results.
+    hours : float
+        Computing time of the full reproduction on one core [h].
+    figures : tuple of ChosenFigure
+        In the order of the page.
+    """
+
+    title: str
+    citation: str
+    about: str
+    guide: str
+    hours: float
+    figures: tuple[ChosenFigure, ...]
+
+    @classmethod
+    def of(cls, package: str) -> Paper:
+        """Return the page's part of a paper's package, such as ``simplugin.papers.zheng``.
+
+        Raises
+        ------
+        SimpluginError
+            The file is invalid.
+        """
+        file = resources.files(package) / "page.toml"
+        try:
+            document = tomllib.loads(file.read_text(encoding="utf-8"))
+            figures = tuple(ChosenFigure(**each) for each in document.pop("figure"))
+            return cls(**document, figures=figures)
+        except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+            raise SimpluginError(f"{file}: {error}") from error
+
+
+def reproduction_page(
+    name: str, paper: Paper, claims: Iterable[Claim], document: Mapping[str, Any]
+) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    name : str
+        The capability, from which names of files follow.
+    paper : Paper
+        What is not measured.
+    claims : iterable of Claim
+        The verdicts.
+    document : mapping
+        The origin of the measurements and the figures, as in ``NAME.json``: ``quick``,
+        ``dates``, ``versions``, ``seconds`` and ``figures``.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    numbered = dict(enumerate(sorted(claims, key=lambda claim: claim.kind == "ours"), 1))
+    found = {
+        (kind, verdict): {
+            number: claim
+            for number, claim in numbered.items()
+            if (claim.kind, claim.agrees) == (kind, verdict)
+        }
+        for kind in _KINDS
+        for verdict in (True, False, None)
+    }
+    theirs, ours = ([len(found[kind, each]) for each in (True, False, None)] for kind in _KINDS)
+    command = f"simplugin reproduce {name}{' --quick' if document['quick'] else ''} -o DIR"
+    parts = [
+        f"# {paper.title}",
+        paper.citation,
+        paper.about.strip(),
+        f"Of {sum(theirs)} statements of the paper {theirs[0]} hold, {theirs[1]} do not, and"
+        f" {theirs[2]} cannot be told. Of {sum(ours)} statements of our own beyond it {ours[0]}"
+        " hold. Beside a measured value is its 95 % interval; with as many samples as the paper"
+        " has, one that meets the criterion in part agrees with the paper. Terms and policies are"
+        f" explained in the [guide](../{paper.guide}), verdicts in the [overview](README.md).",
+    ]
+    for heading, kind, verdict, reason in _SECTIONS:
+        parts += _section(heading, found[kind, verdict], kind, reason)
+    parts += [
+        *_readings(numbered),
+        *_figures(name, paper, numbered.values(), document["figures"], command),
+        *_origin(name, document, command),
+        *_definitions(numbered),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(heading: str, claims: Mapping[int, Claim], kind: str, reason: str) -> list[str]:
+    """Return a heading and a table of claims by their numbers; nothing if there are none."""
+    if not claims:
+        return []
+    titles = ["", "statement", *["paper"] * (kind == "paper"), "agrees if", "measured"]
+    titles += [reason] * bool(reason)
+    lines, place = [_row(titles), _row(["---"] * len(titles))], ""
+    for number, claim in claims.items():
+        words = _plain(claim.claim)
+        # A place is written once for the statements that follow each other.
+        if kind == "paper" and claim.source != place:
+            place = claim.source
+            words = (
+                f"*{_plain(place.replace('section ', '§ ').replace('Figure ', 'Fig. '))}*: {words}"
+            )
+        value = [_plain(written_value(claim.paper))] * (kind == "paper")
+        cells = [str(number), words, *value, _plain(claim.criterion), _measured(claim)]
+        lines.append(_row(cells + [_plain(claim.reason)] * bool(reason)))
+    return [f"## {heading}", "\n".join(lines)]
+
+
+def _measured(claim: Claim) -> str:
+    """Return a cell with a measured value and its interval."""
+    ends = written_interval(claim)
+    return _plain(written_value(claim.measured) + (f" ({ends})" if ends else ""))
+
+
+def _readings(claims: Mapping[int, Claim]) -> list[str]:
+    """Return a table of the readings of the text with the statements that they agree on."""
+    found: dict[str, dict[int, bool | None]] = {}
+    for number, claim in claims.items():
+        for reading, verdict in claim.readings.items():
+            found.setdefault(reading, {})[number] = verdict
+    if not found:
+        return []
+    lines = [_row(["reading", "agrees on", "statements that agree"]), _row(["---"] * 3)]
+    for reading, verdicts in found.items():
+        agreeing = [str(number) for number, verdict in verdicts.items() if verdict]
+        count = f"{len(agreeing)} of {len(verdicts)}"
+        lines.append(_row([_plain(reading), count, ", ".join(agreeing)]))
+    words = "Where the text can be read in several ways, other readings were measured too."
+    return ["## Readings of the text", words, "\n".join(lines)]
+
+
+def _definitions(claims: Mapping[int, Claim]) -> list[str]:
+    """Return how quantities are defined, where claims do not say it."""
+    lines = [
+        f"- {number}, `{claim.id}`: {_plain(claim.definition)}"
+        for number, claim in claims.items()
+        if claim.definition
+    ]
+    return ["## Appendix: how it is measured", "\n".join(lines)] if lines else []
+
+
+def _figures(
+    name: str,
+    paper: Paper,
+    claims: Iterable[Claim],
+    documents: Iterable[Mapping[str, Any]],
+    command: str,
+) -> list[str]:
+    """Return the figures, each with caption, command, data and seeds."""
+    provenance = {claim.id: claim.provenance for claim in claims}
+    titles = {each["name"]: each["title"] for each in documents}
+    lines = []
+    for number, each in enumerate((each for each in paper.figures if each.name in titles), 1):
+        file = f"{name}-{each.name}.png"
+        of = _listed(provenance.get(each.statement, {}))
+        lines += [
+            f"![{_plain(titles[each.name])}]({file})",
+            f"**{number}.** {each.caption} *By `{command}`; data: `{each.name}` in"
+            f" [{name}.json]({name}.json){f'; {_plain(of)}' if of else ''}.*",
+        ]
+    return ["## Figures", *lines] if lines else []
+
+
+def _origin(name: str, document: Mapping[str, Any], command: str) -> list[str]:
+    """Return where the measurements come from."""
+    days = " to ".join(sorted({min(document["dates"]), max(document["dates"])}))
+    versions = ", ".join(f"{each} {number}" for each, number in document["versions"].items())
+    minutes = document["seconds"] / 60
+    return [
+        "## Origin",
+        f"    {command}",
+        f"Measured {days} with {versions}, in {minutes:.0f} minutes of computing time on one core."
+        f" [{name}.json]({name}.json) has, of each statement, the criterion, circumstances, seeds,"
+        " number of samples and other readings, and the points of the figures.",
+    ]
+
+
+def _row(cells: Iterable[str]) -> str:
+    """Return a line of a table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def _listed(provenance: Mapping[str, Any]) -> str:
+    """Return what determines a measurement as text."""
+    return "; ".join(f"{name} {_written(value)}" for name, value in provenance.items())
+
+
+def _written(value: Any) -> str:
+    """Return a value as text."""
+    if isinstance(value, float):
+        return readable(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_written, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_written(each)}" for name, each in value.items())
+    return str(value)
+
+
+def _plain(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    return _SIGNS.sub(r"\\\1", " ".join(text.split()))
+
+
+def draw_figure(figure: Figure, path: Path) -> None:
+    """Write a figure of the page as a small PNG file.
+
+    Raises
+    ------
+    SimpluginError
+        The file cannot be written.
+    """
+    from PIL import Image
+
+    curves([figure], path)
+    with Image.open(path) as drawn:
+        reduced = drawn.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    reduced.save(path, optimize=True)
