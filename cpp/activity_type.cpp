@@ -241,8 +241,8 @@ PyObject* activity_wait(PyObject* self, PyObject* const* args, Py_ssize_t count,
 
 PyObject* activity_test(PyObject* self, PyObject* /*unused*/)
 {
-  if (cast(self)->state == State::INITED && is_planned(cast(self)) && activity_start(self, nullptr) != nullptr)
-    Py_DECREF(self);
+  if (cast(self)->state == State::INITED && is_planned(cast(self)) && not Ref<>::steal(activity_start(self, nullptr)))
+    return nullptr;
   return PyBool_FromLong(is_over(cast(self)));
 }
 

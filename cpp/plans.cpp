@@ -121,10 +121,8 @@ PyObject* activity_start(PyObject* self, PyObject* /*unused*/)
 {
   if (running_actor("start") == nullptr)
     return nullptr;
-  if (cast(self)->state == State::INITED || not is_planned(cast(self))) {
-    if (not require_planned(cast(self), "start") || not start_planned(cast(self)))
-      return nullptr;
-  }
+  if (not require_planned(cast(self), "start") || (cast(self)->state == State::INITED && not start_planned(cast(self))))
+    return nullptr;
   return itself(self);
 }
 

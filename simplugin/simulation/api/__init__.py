@@ -12,8 +12,8 @@ Dates and durations are in simulated seconds, work in flop, sizes in byte, energ
 no time limit. ``docs/semantics.md`` describes what each operation does.
 
 Operations that take time return an awaitable and start when awaited; those whose name ends in
-``_async`` start at once and return an `Activity`. A failed await raises an exception of
-`simplugin.errors` whose `activity` names the culprit.
+``_async`` start at once and return an `Activity`; those in ``_init`` return one that is to start
+later. A failed await raises an exception of `simplugin.errors` whose `activity` names the culprit.
 """
 
 from __future__ import annotations

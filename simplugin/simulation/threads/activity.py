@@ -70,8 +70,6 @@ class Activity:
     # True if a daemon started it: SimGrid then does not end it with its owner.
     is_daemons = False
     detached = False
-    # False if it is still to be assigned.
-    is_assigned = True
 
     def __init__(self, owner: ActorRecord, label: str | None, amount: float) -> None:
         if label is not None and not isinstance(label, str):
@@ -288,6 +286,11 @@ class Activity:
         return self.owner.host
 
     # ---- for this package ----
+
+    @property
+    def is_assigned(self) -> bool:
+        """False if it lacks a host or disk."""
+        return True
 
     @property
     def has_started(self) -> bool:

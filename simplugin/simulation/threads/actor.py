@@ -190,8 +190,9 @@ class Actor(ActorRecord):
         me = self.world.running("sendto")
         if rate is not None:
             raise work.unbound("rate of a direct transfer")
-        ends = (None if end is None else host_of(self.world, end) for end in (source, destination))
-        return work.DirectTransfer(me, *ends, size, label).later()
+        start = None if source is None else host_of(self.world, source)
+        end = None if destination is None else host_of(self.world, destination)
+        return work.DirectTransfer(me, start, end, size, label).later()
 
     def wait_any(
         self, activities: Sequence[Activity], timeout: float | None = None

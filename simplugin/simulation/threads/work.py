@@ -15,6 +15,7 @@ from simplugin.errors import (
     NetworkFailureException,
     NoRouteError,
     SimpluginError,
+    SimulationError,
     StorageFailureException,
 )
 from simplugin.simulation import _driver
@@ -235,7 +236,7 @@ class Route(NamedTuple):
     latency: float
 
 
-def host_of(world: World, host: Host | str) -> Host:
+def host_of(world: World, host: Host | str | None) -> Host:
     """Return a host by its name, or itself."""
     if isinstance(host, Host):
         return host
@@ -351,11 +352,12 @@ class Execution(Work):
     def host(self, value: Host | str | None) -> None:
         if self.look():
             raise self.unchangeable("host")
-        if not self.has_started:
-            self._host = None if value is None else host_of(self.world, value)
+        place = None if value is None and not self.has_started else host_of(self.world, value)
+        if place is None or not self.has_started:
+            self._host = place
             self.start_if_ready()
             return
-        self.migrate(host_of(self.world, value))
+        self.migrate(place)
         self.settle_suspension()
 
     @property
@@ -750,7 +752,9 @@ class DiskOperation(Work):
     def watcher_killed(self) -> None:
         """Take note that its watcher ends."""
         if not (self.over or self.disk.is_on):
-            self.world.stop(unbound("failure of a disk by its host's profile"))
+            self.world.stop(
+                SimulationError(str(unbound("failure of a disk by its host's profile")))
+            )
 
     def begun(self) -> Activity:
         """Start it now, and have its end noted."""
