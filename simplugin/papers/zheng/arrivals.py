@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.elementary import exp
-from simplugin.figures import Figure
 from simplugin.market.actors.stations import Counters
 from simplugin.market.execution import Execution, execute
 from simplugin.market.model import HOUR, jain_index
@@ -312,21 +311,3 @@ def _means(names: tuple[str, ...], table: Floats, digits: int = 2) -> str:
     """Return the mean over seeds of each lifetime as text."""
     means = table.mean(axis=1).tolist()
     return ", ".join(f"{name} {value:.{digits}f}" for name, value in zip(names, means, strict=True))
-
-
-def arrival_figures(quick: bool) -> list[Figure]:
-    """Return the distribution of response times for each lifetime of counters."""
-    names = FEW_LIFETIMES if quick else tuple(LIFETIMES)
-    seed = QUICK_SEEDS[0]
-    runs = {f"counters {name}": simulated(seed, LOAD, LIFETIMES[name]) for name in names}
-    runs["proportional share"] = simulated(seed, LOAD, "reset", "proportional_share")
-    part = np.arange(1, len(lcg_bundles()) + 1) / len(lcg_bundles())
-    return [
-        Figure(
-            "arrivals",
-            f"149 bundles of the LCG trace, load {LOAD}, alpha {ALPHA}, no N_max",
-            "response time [h]",
-            "part of bundles done",
-            {name: (np.sort(run.response) / HOUR, part) for name, run in runs.items()},
-        )
-    ]

@@ -7,16 +7,16 @@ from functools import partial
 
 from simplugin.figures import Figure
 from simplugin.papers.statements import Quantity
-from simplugin.papers.zheng.arrivals import arrival_figures, arrivals
+from simplugin.papers.zheng.arrivals import arrivals
 from simplugin.papers.zheng.fairness import FALLING, RISING, fairness, figure5
-from simplugin.papers.zheng.negotiations import negotiations, round_figures
+from simplugin.papers.zheng.negotiations import negotiations
 from simplugin.papers.zheng.policies import comparison, gap_figures, loop
-from simplugin.papers.zheng.rates import rate_figures, rates
-from simplugin.papers.zheng.reports import report_figures, reports
+from simplugin.papers.zheng.rates import rates
+from simplugin.papers.zheng.reports import reports
 from simplugin.papers.zheng.settings import SETTINGS
 from simplugin.papers.zheng.table1 import figure4_figures, table1, table1_figures
 from simplugin.papers.zheng.theorems import balance_figures, theorems
-from simplugin.papers.zheng.times import times, uplink_figures
+from simplugin.papers.zheng.times import times
 
 EXPERIMENTS: dict[str, Callable[[bool], dict[str, Quantity]]] = {
     "arrivals": arrivals,
@@ -41,9 +41,4 @@ FIGURES: dict[str, Callable[[bool], list[Figure]]] = {
     **{f"table 1, {each.kind}": partial(table1_figures, setting=each) for each in SETTINGS},
     "balance": balance_figures,
     "gaps": gap_figures,
-    "negotiations": round_figures,
-    "shared uplink": uplink_figures,
-    "rates": rate_figures,
-    "misreports": report_figures,
-    "arrivals": arrival_figures,
 }

@@ -10,7 +10,6 @@ import numpy as np
 
 from simplugin.elementary import exp
 from simplugin.errors import InfeasibleError
-from simplugin.figures import Figure
 from simplugin.market.policies.clearing import bisection_rounds, median_rounds, secant_rounds
 from simplugin.market.policies.clocks import clock
 from simplugin.market.policies.negotiation import Message, Negotiation, Peer, negotiate
@@ -18,7 +17,7 @@ from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.statements import Quantity, determined_by, unrefuted
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
-from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, TASKS, Setting, dealt
+from simplugin.papers.zheng.settings import EQUAL, ON_SITE, TASKS, Setting, dealt
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, chosen_site
 from simplugin.workloads.bundle_markets import Floats
 
@@ -242,40 +241,3 @@ def _on_simgrid() -> Quantity:
         f" {max(differs):.0e}",
         provenance=ON_SITE | {"class": setting.kind, "latency": f"{LATENCY:g} s"},
     )
-
-
-def round_figures(quick: bool) -> list[Figure]:
-    """Return rounds against the number of tasks and of peers."""
-    counts = (12, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)[: 6 if quick else None]
-    peers = (3, 10, 30, 100, 300, 1000, 3000, 10_000)[: 4 if quick else None]
-    values = Setting("neutral").market()[0].values
-    drawn = 60 * exp(np.random.default_rng(SEED).normal(0, 0.5, max(peers)))
-
-    def rounds(name: str, worth: Floats, m: int) -> int:
-        return negotiate(NEGOTIATIONS[name], worth, m, m, 1 - ALPHA).rounds
-
-    by_tasks = {
-        name: (np.log10(counts), [rounds(name, values, m) for m in counts])
-        for name in ("isgbmat", *CLEARING)
-    }
-    by_peers = {
-        name: (np.log10(peers), [rounds(name, drawn[:n], 100 * n) for n in peers])
-        for name in CLEARING
-    }
-    return [
-        Figure(
-            "negotiation-rounds-tasks",
-            f"Rounds of negotiations, {N_PEERS} peers, alpha {ALPHA:g}, no N_max",
-            "logarithm of the number of tasks, log10 m",
-            "rounds",
-            by_tasks,
-            log_y=True,
-        ),
-        Figure(
-            "negotiation-rounds-peers",
-            f"Rounds of negotiations, 100 tasks a peer, alpha {ALPHA:g}, no N_max",
-            "logarithm of the number of peers, log10 n",
-            "rounds",
-            by_peers,
-        ),
-    ]

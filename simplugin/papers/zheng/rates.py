@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.errors import InfeasibleError
-from simplugin.figures import Figure
 from simplugin.market.discount_rates import (
     balanced_split,
     balancing_rates,
@@ -217,23 +216,3 @@ def _mixed_sizes(most: int) -> Quantity:
         optimum=1.0,
         provenance=ON_SITE | {"m": "of each bundle", "trace": "LCG 2005"},
     )
-
-
-def rate_figures(_quick: bool) -> list[Figure]:
-    """Return when each peer finishes under a common rate and under its own."""
-    found = on_site(SETTINGS[0])
-    edges = np.arange(len(found.alpha) + 1) + 0.5
-    return [
-        Figure(
-            "discount-rates",
-            "When each peer finishes (computation)",
-            "peer",
-            "time [s]",
-            {
-                f"common rate {ALPHA:g}": (edges, found.common.times),
-                "rates of each peer, same benefit": (edges, found.own.times),
-            },
-            lines={"lower bound of completion": found.bound},
-            bars=True,
-        )
-    ]

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.elementary import exp
-from simplugin.figures import Figure
 from simplugin.market.mechanisms import (
     Settlement,
     ascending_clock,
@@ -23,7 +22,7 @@ from simplugin.market.model import HOUR, Deal, completion_times
 from simplugin.market.policies.clocks import clinching
 from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.drawn_markets import drawn_markets, seeds
-from simplugin.papers.zheng.settings import ALPHA, EQUAL, SETTINGS, Setting, dealt, spread
+from simplugin.papers.zheng.settings import EQUAL, SETTINGS, Setting, dealt, spread
 from simplugin.platforms.twelve_peers import SETUP, chosen_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.random_markets import random_market
@@ -285,38 +284,3 @@ def _games(wanted: int) -> Quantity:
         f" income {spread(income)}",
         provenance=seeds(chosen[-1] + 1, tick=TICK),
     )
-
-
-def report_figures(quick: bool) -> list[Figure]:
-    """Return the profit of the peer that gains most by each report, under three rules."""
-    setting = SETTINGS[0]
-    market, _ = setting.market()
-    peer = max(site_reports(setting), key=lambda each: each.gain).peer
-    near = np.linspace(0.8, 1.1, 31 if quick else 301)
-
-    def curve(rule: Rule, income: Income) -> tuple[Floats, Floats]:
-        honest = profit(market, rule(market), peer, income)
-        earned = [profit(market, rule(as_if(market, peer, x)), peer, income) for x in near]
-        return near, np.array(earned) / honest
-
-    words = f"peer {peer + 1} by the speed that it reports (computation, alpha {ALPHA}, no N_max)"
-    labels = ("reported speed / true speed", "profit / profit of the truth")
-    return [
-        Figure(
-            "misreports",
-            f"Profit of {words}",
-            *labels,
-            {
-                "uniform price, measured time": curve(uniform, "measured"),
-                "VCG, measured time": curve(all_defined_vcg, "measured"),
-            },
-            lines={"truth": 1.0},
-        ),
-        Figure(
-            "misreports-verified",
-            f"Profit of {words}: tasks pay only if they take the time reported",
-            *labels,
-            {"uniform price": curve(uniform, "verified")},
-            lines={"truth": 1.0},
-        ),
-    ]

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from simplugin.elementary import exp, log, log1p
-from simplugin.figures import Figure
 from simplugin.market.actors.messages import AWARD
 from simplugin.papers.statements import Quantity, resampled
 from simplugin.papers.zheng.settings import ON_SITE, SETTINGS, TASKS, Setting, by_class, dealt
@@ -232,21 +231,3 @@ def _sizes(draws: int) -> Quantity:
         over="bundles",
         provenance=ON_SITE | {"bundles": draws, "seed": SEED},
     )
-
-
-def uplink_figures(quick: bool) -> list[Figure]:
-    """Return how completion grows over its estimate when the uplink gets narrower."""
-    shares = (2.0 ** np.arange(1, -5.5, -0.5))[:: 3 if quick else 1]
-    found = {kind: [contended(kind, float(share)) for share in shares] for kind in CLASSES}
-    series = {kind: (shares, [each[0] for each in some]) for kind, some in found.items()}
-    bound = (shares, [each[1] for each in found["neutral"]])
-    return [
-        Figure(
-            "shared-uplink",
-            f"Estimated times under contention ({TASKS} tasks, 12 peers,"
-            f" alpha {SETTINGS[0].alpha:g})",
-            "uplink over the sum of the peers' bandwidths [1]",
-            "measured completion over estimated [1]",
-            series | {"all data over the uplink, neutral": bound},
-        )
-    ]
