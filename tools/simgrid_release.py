@@ -8,7 +8,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
-# Each patch stands beside a report of its cause and a program that shows the fault.
+# docs/simgrid has a report of the cause of each, and a program that shows the fault.
 PATCHES = tuple(sorted(Path(__file__).parent.glob("simgrid_patches/*.patch")))
 
 # Without symbols for a debugger: with them the library has 89 MB, without 5. No LTO, model checker
