@@ -241,7 +241,7 @@ PyObject* simgrid_version(PyObject* /*module*/, PyObject* /*unused*/)
 }
 
 /// True if starting a flow marks each of its constraints as modified, one of them being marked already: SimGrid 4.1 as
-/// released stops at the first one, so that flows on the others keep rates above the capacity (tools/simgrid_patches).
+/// released stops at the first one, so that flows on the others keep rates above the capacity (docs/simgrid).
 PyObject* marks_all_constraints(PyObject* /*module*/, PyObject* /*unused*/)
 {
   namespace lmm      = simgrid::kernel::lmm;

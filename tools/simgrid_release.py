@@ -14,8 +14,8 @@ from simgrid_cache import file_digest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
-# Each patch stands beside a report of its cause and a program that shows the fault; those in
-# next/ are for later releases than the pinned one.
+# docs/simgrid has a report of the cause of each, and a program that shows the fault; those in next/
+# are for later releases than the pinned one.
 _PATCHES = Path(__file__).parent / "simgrid_patches"
 
 # Without symbols for a debugger: with them the library has 89 MB, without 5. No LTO, model checker

@@ -352,7 +352,7 @@ def _trace_limit(settings: Settings) -> int:
 
 
 def _refuse_wrong_rates() -> None:
-    """Raise if this SimGrid computes rates above a link's capacity (tools/simgrid_patches)."""
+    """Raise if this SimGrid computes rates above a link's capacity (docs/simgrid)."""
     # Loaded with the back end; the server imports this module before that.
     from simplugin.simulation import _driver
 

@@ -1,9 +1,7 @@
 // Three transfers on a cluster of 1 GB/s. With SimGrid's default, network/optim:Lazy, two of them share
 // nothing although both enter host 5: that link carries 1.75 GB/s.
-//
-//   g++ -std=c++17 selective-update.cpp -lsimgrid -o selective-update
-//   ./selective-update                               # SimGrid 4.1: the transfer 9 -> 5 ends at 0.104 s
-//   ./selective-update --cfg=network/optim:Full      # 0.1875 s
+// Expected: 9 -> 5: 0.186212 s
+// Found: 9 -> 5: 0.103119 s
 #include <cstdio>
 #include <simgrid/s4u.hpp>
 #include <string>

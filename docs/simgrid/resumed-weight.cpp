@@ -1,9 +1,7 @@
 // Two equal transfers over one link, of which the second one is suspended after 0.5 s and resumed at once. That should
 // change nothing: both end at the same date.
-//
-//   g++ -std=c++17 resumed-weight.cpp -lsimgrid -o resumed-weight
-//   ./resumed-weight                               # SimGrid 4.1: they end at 1.340 s and 2.178 s
-//   ./resumed-weight --cfg=network/optim:Full      # SimGrid 4.1: the same
+// Expected: first ends at 2.177958 s
+// Found: first ends at 1.339835 s
 #include <cstdio>
 #include <simgrid/s4u.hpp>
 
