@@ -40,7 +40,9 @@ def test_claims_are_measured(reproduction):
     assert 5e5 < claims["unscaled-highest"]["measured"] <= 6e5
     assert claims["unscaled-zero"]["measured"] == claims["unscaled-zero"]["paper"] == 0
     assert 0 < claims["dispatch"]["measured"] < 0.01
-    assert all(each["agrees"] in (True, False) and each["why"] for each in claims.values())
+    # Figure 2's edges decide, which the report only draws.
+    assert [name for name, each in claims.items() if each["agrees"] is None] == ["unscaled-highest"]
+    assert all(each["why"] for each in claims.values())
 
 
 def test_files(reproduction):
