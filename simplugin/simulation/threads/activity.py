@@ -67,6 +67,8 @@ class Activity:
     ends_with_owner = True
     # True if it was made to start later.
     is_planned = False
+    # True while it is being started.
+    is_starting = False
     # True if a daemon started it: SimGrid then does not end it with its owner.
     is_daemons = False
     detached = False
@@ -253,8 +255,13 @@ class Activity:
         raise NotImplementedError
 
     def begin_as_planned(self) -> None:
-        """Start it now; suspended if it is to be so."""
+        """Start it now; suspended if it is to be so.
+
+        SimGrid starts what is tested: others who run meanwhile must not do that.
+        """
+        self.is_starting = True
         self.begin()
+        self.is_starting = False
         if self.is_planned and self.is_suspended:
             self.suspend()
 
@@ -354,7 +361,8 @@ class Activity:
 
     def poll(self) -> bool:
         """Ask SimGrid whether it is over."""
-        if not self.over and self.native is not None and self.native.test():
+        known = self.native is not None and not (self.over or self.is_starting)
+        if known and self.native.test():
             # A test swallows failures: wait for what is over already, to learn how it ended.
             self.ends_as(simgrid.ActivitySet([self.native]).wait_any)
         return self.over

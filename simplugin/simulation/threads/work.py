@@ -640,7 +640,7 @@ class DirectTransfer(Work):
 
     def settle(self) -> bool:
         """Note the end of a transfer that nobody waited for; return True if it is over."""
-        if not self.over and self.native.finish_time >= 0:
+        if not self.over and self.native is not None and self.native.finish_time >= 0:
             self.ends(None, self.amount)
         return self.over
 
