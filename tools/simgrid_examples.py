@@ -61,6 +61,7 @@ _OWN = re.compile(
     r"|Cannot launch actor |Starting actor .* failed because |Restart actors on host "
     r"|Creating a context of stack |Remove a dependency from "
     r"|.* is assigned to a resource and all dependencies are solved\. Let's start"
+    r"|Activating the wifi_energy plugin|Link .* destroyed, consumed: "
 )
 
 
@@ -163,9 +164,12 @@ def written(lines: tuple[str, ...], digits: int, *, is_sorted: bool) -> list[tup
 
 
 def are_same(want: tuple[str, ...], have: tuple[str, ...], digits: int) -> bool:
-    """Compare lines, of which the first one has dates to some digits, and perhaps no host."""
-    if want[1] and not want[2]:
-        have = (*have[:2], "", have[3])
+    """Compare lines, of which the first one has dates to some digits.
+
+    It may have an actor without its host, or a host with an actor that has no name.
+    """
+    if bool(want[1]) != bool(want[2]):
+        have = (have[0], have[1] if want[1] else "", have[2] if want[2] else "", have[3])
     if want[1:] != have[1:] or digits >= 6:
         return want == have
     return abs(float(want[0] or 0) - float(have[0] or 0)) <= 0.5 * 10.0**-digits + 1e-6
