@@ -26,6 +26,6 @@ def main(examples: Path, platform: str, flows: str = "1", size: str = "25000"):
         options=SimGridOptions(network_model="CM02", crosstraffic=False),
         energy=True,
     )
-    links = {name: joule for name, joule in zip(result.links.name, result.links.energy)}
+    links = dict(zip(result.links.name, result.links.energy, strict=True))
     print(f"[{result.clock:.6f}] Total energy over all links: {sum(links.values()):f}")
     print(f"[{result.clock:.6f}] Energy consumption of link 'bus': {links['bus']:f} Joules")
