@@ -61,7 +61,8 @@ _OWN = re.compile(
     r"|Cannot launch actor |Starting actor .* failed because |Restart actors on host "
     r"|Creating a context of stack |Remove a dependency from "
     r"|.* is assigned to a resource and all dependencies are solved\. Let's start"
-    r"|Ignore file .* size redefinition|Activating the wifi_energy plugin|Link .* destroyed, consumed: "
+    r"|Ignore file .* size redefinition|Activating the wifi_energy plugin"
+    r"|Link .* destroyed, consumed: "
 )
 
 
