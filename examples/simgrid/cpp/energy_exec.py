@@ -9,8 +9,11 @@ async def dvfs_test(me):
     host, other = me.host, me.host_by_name("MyHost2")
 
     async def sleep(duration):
+        start = me.now
         await me.sleep_for(duration)
-        return f"Done sleeping (duration: {duration:.2f} s). Current peak speed={host.speed:.0E}"
+        return (
+            f"Done sleeping (duration: {me.now - start:.2f} s). Current peak speed={host.speed:.0E}"
+        )
 
     async def compute(flops):
         me.log(f"Run a computation of {flops:.0E} flops")

@@ -6,7 +6,7 @@ from simplugin import Host, Platform, Zone, simulate
 
 
 async def execute(me, flops):
-    """Compute at half the speed what is less than a hundredth of a second."""
+    """Compute, at half the speed what would take less than a hundredth of a second."""
     factor = 0.5 if flops < me.host.speed / 100 else 1.0
     print(f"[{me.now:.6f}] Host {me.host.name}, task with {flops:f} flops, new factor {factor:f}")
     await me.execute(flops / factor)
