@@ -4,6 +4,7 @@
 
 #include "driver.hpp"
 
+#include <string_view>
 #include <unordered_set>
 
 namespace driver {
@@ -83,24 +84,38 @@ PyObject* set_factors(PyObject* /*module*/, PyObject* args)
   Py_RETURN_NONE;
 }
 
+/// The disk of a host, by "host:disk".
+s4u::Disk* disk_by_name(std::string_view name)
+{
+  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts())
+    for (s4u::Disk* disk : host->get_disks())
+      if (host->get_name() + ":" + disk->get_name() == name)
+        return disk;
+  return nullptr;
+}
+
 PyObject* share(PyObject* /*module*/, PyObject* args)
 {
-  char const* name;
-  int is_host;
+  char const *kind_given, *name;
   PyObject* function;
-  if (not PyArg_ParseTuple(args, "spO", &name, &is_host, &function))
+  if (not PyArg_ParseTuple(args, "ssO", &kind_given, &name, &function))
     return nullptr;
-  if (is_host == 0 && s4u::Link::by_name(name)->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI) {
+  std::string_view const kind = kind_given;
+  if (kind == "link" && s4u::Link::by_name(name)->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI) {
     PyErr_Format(error_class("SimulationError"), "SimGrid shares the Wi-Fi link '%s' by rules of its own", name);
     return nullptr;
   }
   auto const capacity = [function = Py_NewRef(function)](double whole, int count) {
     return ask(function, Ref<>::steal(Py_BuildValue("(di)", whole, count)), whole);
   };
-  if (is_host != 0)
+  if (kind == "host")
     s4u::Host::by_name(name)->set_sharing_policy(s4u::Host::SharingPolicy::NONLINEAR, capacity);
-  else
+  else if (kind == "link")
     s4u::Link::by_name(name)->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR, capacity);
+  else
+    disk_by_name(name)->set_sharing_policy(kind == "disk_read" ? s4u::Disk::Operation::READ
+                                                               : s4u::Disk::Operation::WRITE,
+                                           s4u::Disk::SharingPolicy::NONLINEAR, capacity);
   Py_RETURN_NONE;
 }
 
@@ -143,7 +158,7 @@ void tell_monitors()
 PyMethodDef callback_functions[] = {
     {"set_factors", set_factors, METH_VARARGS,
      "set_factors(bandwidth, latency): functions (size, source, destination, links, zones) -> factor, or None."},
-    {"share", share, METH_VARARGS, "share(name, is_host, function): function(capacity, count) gives the capacity."},
+    {"share", share, METH_VARARGS, "share(kind, name, function): function(capacity, count) gives the capacity."},
     {"monitor_hosts", monitor_hosts, METH_O, "Call a function (date, host, on) whenever a host goes off or on."},
     {"monitor_activities", monitor_activities, METH_O,
      "Call a function (actor, resource, kind, label, start, end, amount, state) with each activity that has ended."},

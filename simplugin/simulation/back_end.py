@@ -359,19 +359,22 @@ class CalledBack:
 
     def sharing(
         self, hosts: Collection[str], links: Collection[str]
-    ) -> Iterator[tuple[str, bool, Callable[[float, int], float]]]:
-        """Give each name, whether it is a host's, and the function of its capacity."""
-        for kind, known in (("host", hosts), ("link", links)):
+    ) -> Iterator[tuple[str, str, Callable[[float, int], float]]]:
+        """Give what is shared, the name of each, and the function of its capacity."""
+        disks = [f"{host}:{disk}" for host in hosts for disk in _driver.disk_states(host)]
+        named = {"host": hosts, "link": links, "disk_read": disks, "disk_write": disks}
+        for kind, known in named.items():
             functions = getattr(self._callbacks, f"{kind}_sharing")
             for name, function in functions.items():
                 if name not in known:
                     near = " or ".join(map(repr, near_names(name, known)))
                     meant = f"; did you mean {near}?" if near else ""
+                    what = kind.partition("_")[0]
                     raise SimulationError(
-                        f"{kind}_sharing: the platform has no {kind} {name!r}{meant}"
+                        f"{kind}_sharing: the platform has no {what} {name!r}{meant}"
                     )
                 call = self._asked(f"{kind}_sharing[{name!r}]", function, lambda *given: given[0])
-                yield name, kind == "host", call
+                yield kind, name, call
 
     def _factor(
         self, name: str, function: Callable[..., float] | None
@@ -451,11 +454,13 @@ def require_models_of(callbacks: Callbacks) -> None:
         if not _driver.is_default(option):
             raise SimulationError(f"{name} replaces SimGrid's {option}; leave one of them out")
     hosts, links = list(callbacks.host_sharing), list(callbacks.link_sharing)
+    disks = [*callbacks.disk_read_sharing, *callbacks.disk_write_sharing]
     for option, refused, asked in (
         ("host/model", "ptask_L07", [*factors, *hosts, *links]),
         ("network/model", "Constant", [*factors, *links]),
         ("network/solver", "fairbottleneck", links),
         ("cpu/solver", "fairbottleneck", hosts),
+        ("disk/solver", "fairbottleneck", disks),
         ("cpu/optim", "TI", hosts),
     ):
         value = _driver.option(option, "s")

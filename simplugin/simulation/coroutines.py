@@ -86,8 +86,8 @@ class CoroutinesBackEnd:
         require_models_of(callbacks)
         called = CalledBack(callbacks, _driver.stop, _driver.clock)
         raw = _driver.collect()
-        for name, is_host, function in called.sharing(raw["host_names"], raw["link_names"]):
-            _driver.share(name, is_host, function)
+        for kind, name, function in called.sharing(raw["host_names"], raw["link_names"]):
+            _driver.share(kind, name, function)
         _driver.set_factors(called.bandwidth_factor, called.latency_factor)
         if called.on_host_state_change is not None:
             _driver.monitor_hosts(called.on_host_state_change)

@@ -29,4 +29,7 @@ def test_lines_in_all_forms_of_the_log_are_compared():
     assert of.canonical("[Fafard:worker:(2) 1.500000] [python/INFO] done") == line
     assert of.canonical("[Fafard:worker:(2) 1.500000] INFO: done") == line
     assert of.canonical("[  1.500000] (2:worker@Fafard) done") == line
+    without_host = of.canonical("[1.50] [worker] done")
+    assert without_host[1] == "worker"
+    assert of.are_same(without_host, line, 2)
     assert of.canonical("[  1.500000] (0:maestro@) over") == (line[0], "", "", "over")

@@ -5,27 +5,27 @@ from pathlib import Path
 from simplugin import simulate
 
 
-def describe(comm):
-    return f"{comm.state} (remaining: {comm.remaining:.2e} bytes)" if comm else "not started"
-
-
 async def sender(me, h1, h2, h3, h4):
-    def tell(when, c34):
-        me.log(f"{when}c12 is {describe(c12)}; c34 is {describe(c34)}")
+    def tell(when):
+        c12_state, c34_state = (
+            f"{comm.state} (remaining: {comm.remaining:.2e} bytes)" for comm in (c12, c34)
+        )
+        me.log(f"{when}c12 is {c12_state}; c34 is {c34_state}")
 
     me.log(f"Send c12 with sendto_async({h1} -> {h2}), and c34 with sendto_init({h3} -> {h4})")
     c12 = me.sendto_async(h1, h2, 1.5e7)
-    me.sendto_async(h1, h2, 10000)
-    tell("After creation,  ", None)
+    c34 = me.sendto_init(h3, h4, 1e7)
+    me.sendto_init(h1, h2, 10000).detach()
+    tell("After creation,  ")
     await me.sleep_for(1)
-    tell("One sec later,   ", None)
-    c34 = me.sendto_async(h3, h4, 1e7)
-    tell("After c34->start,", c34)
+    tell("One sec later,   ")
+    c34.start()
+    tell("After c34->start,")
     await c12
-    tell("After c12->wait, ", c34)
+    tell("After c12->wait, ")
     await c34
-    tell("After c34->wait, ", c34)
-    await me.sendto(h1, h4, 100)
+    tell("After c34->wait, ")
+    await me.sendto_init(h1, h4, 100)
 
 
 def main(examples: Path, platform: str):

@@ -9,17 +9,14 @@ from simplugin.platforms import Profile, ProfileUse
 
 
 async def watcher(me):
-    def tell(text):
-        print(f"[{me.now:.6f}] [{me.name}] {text}")
-
     route = me.route("Jupiter", "Fafard")
     path = ", ".join(f"link '{link.name}'" for link in route.links)
-    tell(f"Path from Jupiter to Fafard: {path} (latency: {route.latency:.6f}s).")
+    me.log(f"Path from Jupiter to Fafard: {path} (latency: {route.latency:.6f}s).")
     hosts = [me.host_by_name(name) for name in ("Fafard", "Jupiter", "Lilibeth")]
     one, two = me.link_by_name("1"), me.link_by_name("2")
     for _ in range(10):
         fafard, jupiter, lilibeth = (host.speed * host.available_speed / 1e6 for host in hosts)
-        tell(
+        me.log(
             f"Fafard: {fafard:.0f}Mflops, Jupiter: {jupiter:4.0f}Mflops,"
             f" Lilibeth: {lilibeth:3.1f}Mflops,"
             f" Link1: ({one.bandwidth / 1000:.2f}MB/s {one.latency * 1000:.0f}ms),"

@@ -51,7 +51,7 @@ class Completion(NamedTuple):
 class Callbacks:
     """Plain functions, given to ``simulate(..., callbacks=...)``.
 
-    The first four decide, the last two only hear. An exception in one of them ends the simulation
+    The last two only hear, the others decide. An exception in one of them ends the simulation
     with a `CallbackError`. They run in the simulation's process, like actors, and share objects
     with the actors' arguments.
 
@@ -61,6 +61,8 @@ class Callbacks:
         Nonlinear sharing of a host [flop/s] or link [byte/s], by its name: the capacity that
         `count` executions or transfers at a time share, above 0, given the whole `capacity`. A link
         ``l`` that is SPLITDUPLEX is two, ``l_UP`` and ``l_DOWN``.
+    disk_read_sharing, disk_write_sharing : mapping of str to function (capacity, count) -> float
+        The same of reading from and writing to a disk [byte/s], by ``host:disk``.
     bandwidth_factor, latency_factor : function (size, source, destination, links, zones) -> float
         What bandwidth and latency of a transfer that starts are multiplied by, instead of the
         network model's own factors: its size [byte], two hosts, the links of its route, and the
@@ -80,6 +82,8 @@ class Callbacks:
 
     host_sharing: Mapping[str, Capacity] = field(default_factory=dict)
     link_sharing: Mapping[str, Capacity] = field(default_factory=dict)
+    disk_read_sharing: Mapping[str, Capacity] = field(default_factory=dict)
+    disk_write_sharing: Mapping[str, Capacity] = field(default_factory=dict)
     bandwidth_factor: Factor | None = None
     latency_factor: Factor | None = None
     on_host_state_change: Callable[[float, str, bool], object] | None = None

@@ -80,11 +80,17 @@ class ThreadsBackEnd:
         require_models_of(callbacks)
         world = self._world
         called = CalledBack(callbacks, world.stop, lambda: world.now)
-        for name, is_host, function in called.sharing(world.hosts, world.links):
-            if not is_host and world.links[name].sharing_policy == "WIFI":
+        disks = {
+            f"{host.name}:{disk.name}": disk for host in world.hosts.values() for disk in host.disks
+        }
+        named = {"host": world.hosts, "link": world.links, "disk_read": disks, "disk_write": disks}
+        for kind, name, function in called.sharing(world.hosts, world.links):
+            if kind == "link" and world.links[name].sharing_policy == "WIFI":
                 raise SimulationError(f"SimGrid shares the Wi-Fi link {name!r} by rules of its own")
-            native = (world.hosts if is_host else world.links)[name].native
-            native.set_sharing_policy(type(native).SharingPolicy.NONLINEAR, function)
+            native = named[kind][name].native
+            operation = kind.partition("_")[2]
+            given = [getattr(type(native).Operation, operation.upper())] if operation else []
+            native.set_sharing_policy(*given, type(native).SharingPolicy.NONLINEAR, function)
         # The bindings have no factors, and hear of no host.
         _driver.set_factors(
             self._with_own(called.bandwidth_factor), self._with_own(called.latency_factor)

@@ -9,6 +9,7 @@ from worlds import READ, WRITE
 from xml_zones import zone_xml
 
 from simplugin.errors import StorageFailureException
+from simplugin.simulation import Callbacks
 
 DISKS = zone_xml("""
     <host id="ada" speed="1Gf">
@@ -37,6 +38,21 @@ async def disk_raw(me: Any) -> list[Any]:
     disks[0].write_bandwidth = 2e7
     await disks[0].write(400_000.9, label="slow")
     return [*seen, me.now]
+
+
+@alone(
+    [0.4, 0.4, 1.0],
+    platform=DISKS,
+    callbacks=Callbacks(
+        disk_read_sharing={"ada:Disk1": lambda capacity, count: capacity / max(count, 1)},
+        disk_write_sharing={"ada:Disk1": lambda capacity, _: capacity / 2},
+    ),
+)
+async def nonlinear_sharing_of_disks(me: Any) -> list[Any]:
+    disk = me.host.disks[0]
+    operations = [disk.read_async(1e7), disk.read_async(1e7), disk.write_async(2e7)]
+    await me.wait_all(operations)
+    return [each.finish_time for each in operations]
 
 
 # io-async

@@ -1,0 +1,38 @@
+"""Activities that are handled in the order of their ends: SimGrid's ``activityset-waitany``."""
+
+from pathlib import Path
+
+from simplugin import simulate
+
+
+async def bob(me):
+    disk = me.host.disks[0]
+    me.log("Create my asynchronous activities")
+    kinds = {
+        me.exec_async(5e9): "an Exec",
+        me.mailbox("mbox").get_async(): "a Comm",
+        disk.read_async(3e8): "an I/O",
+        me.message_queue("mqueue").get_async(): "a Mess",
+    }
+    pending = list(kinds)
+    me.log("Wait for asynchronous activities to complete")
+    while pending:
+        completed = await me.wait_any(pending)
+        pending.remove(completed)
+        me.log(f"Completed {kinds[completed]}")
+    me.log("Last activity is complete")
+
+
+async def alice(me):
+    me.log("Send 'Message'")
+    await me.mailbox("mbox").put("Message", 6e8)
+
+
+async def carl(me):
+    await me.sleep_for(2)
+    me.log("Send 'Control Message'")
+    await me.message_queue("mqueue").put("Control Message")
+
+
+def main(examples: Path, platform: str):
+    simulate(platform, [("bob", bob), ("alice", alice), ("carl", carl)])

@@ -1,0 +1,90 @@
+"""The flops of a host, and its average load: SimGrid's ``plugin-host-load``."""
+
+from pathlib import Path
+
+from simplugin import SimGridOptions, simulate
+
+
+async def load_test(me):
+    def flops(form=".0E"):
+        return f"number of flops computed so far: {host.figures['flops']:{form}}"
+
+    def load():
+        return host.figures["average_load"]
+
+    host = me.host
+    speed = host.speed
+    me.log(
+        f"Initial peak speed: {speed:.0E} flop/s; {flops()} (should be 0) and current average"
+        f" load: {load():.5f} (should be 0)"
+    )
+    start = me.now
+    me.log("Sleep for 10 seconds")
+    await me.sleep_for(10)
+    me.log(
+        f"Done sleeping {me.now - start:.2f}s; peak speed: {speed:.0E} flop/s; {flops()} (nothing"
+        " should have changed)"
+    )
+
+    start = me.now
+    me.log(f"Run an activity of {2e8:.0E} flops at current speed of {speed:.0E} flop/s")
+    await me.execute(2e8)
+    took = me.now - start
+    expected = 2e8 / host.cores / (10.5 * speed + (took - 0.5) * host.speed)
+    me.log(
+        f"Done working on my activity; this took {took:.2f}s; current peak speed: {host.speed:.0E}"
+        f" flop/s (when I started the computation, the speed was set to {speed:.0E} flop/s);"
+        f" {flops('.2E')}, average load as reported by the HostLoad plugin: {load():.5f} (should be"
+        f" {expected:.5f})"
+    )
+
+    host.pstate = 1
+    me.log(
+        f"========= Requesting pstate 1 (speed should be of {host.pstate_speed(1):.0E} flop/s and"
+        f" is of {host.speed:.0E} flop/s, average load is {load():.5f})"
+    )
+    start = me.now
+    me.log(f"Run an activity of {1e8:.0E} flops")
+    await me.execute(1e8)
+    me.log(
+        f"Done working on my activity; this took {me.now - start:.2f}s; current peak speed:"
+        f" {host.speed:.0E} flop/s; {flops('.2E')}"
+    )
+
+    start = me.now
+    me.log("========= Requesting a reset of the computation and load counters")
+    host.reset_figures()
+    me.log(f"After reset: {host.figures['flops']:.0E} flops computed; load is {load():.5f}")
+    me.log("Sleep for 4 seconds")
+    await me.sleep_for(4)
+    me.log(f"Done sleeping {me.now - start:.2f} s; peak speed: {host.speed:.0E} flop/s; {flops()}")
+
+    other = me.host_by_name("MyHost2")
+    figures = other.figures
+    me.log(
+        f"Turning MyHost2 off, and sleeping another 10 seconds. MyHost2 computed"
+        f" {figures['flops']:.0f} flops so far and has an average load of"
+        f" {figures['average_load']:.5f}."
+    )
+    other.turn_off()
+    start = me.now
+    await me.sleep_for(10)
+    me.log(f"Done sleeping {me.now - start:.2f} s; peak speed: {host.speed:.0E} flop/s; {flops()}")
+
+
+async def change_speed(me, host):
+    await me.sleep_for(10.5)
+    me.log(
+        "I slept until now, but now I'll change the speed of this host while the other actor is"
+        " still computing! This should slow the computation down."
+    )
+    me.host_by_name(host).pstate = 2
+
+
+def main(examples: Path, platform: str):
+    result = simulate(
+        platform,
+        [("MyHost1", load_test), ("MyHost2", change_speed, "MyHost1")],
+        options=SimGridOptions(extra={"plugin": "host_load"}),
+    )
+    print(f"[{result.clock:.6f}] Total simulation time: {result.clock:.2f}")

@@ -1,0 +1,38 @@
+"""Activities that are tested now and then until all are over: SimGrid's ``activityset-testany``."""
+
+from pathlib import Path
+
+from simplugin import simulate
+
+
+async def bob(me):
+    disk = me.host.disks[0]
+    me.log("Create my asynchronous activities")
+    kinds = {
+        me.exec_async(5e9): "an Exec",
+        me.mailbox("mbox").get_async(): "a Comm",
+        disk.read_async(3e8): "an I/O",
+    }
+    pending = list(kinds)
+    me.log("Sleep_for a while")
+    await me.sleep_for(1)
+
+    me.log("Test for completed activities")
+    while pending:
+        completed = me.test_any(pending)
+        if completed is None:
+            me.log("Nothing matches, test again in 0.5s")
+            await me.sleep_for(0.5)
+        else:
+            pending.remove(completed)
+            me.log(f"Completed {kinds[completed]}")
+    me.log("Last activity is complete")
+
+
+async def alice(me):
+    me.log("Send 'Message'")
+    await me.mailbox("mbox").put("Message", 6e8)
+
+
+def main(examples: Path, platform: str):
+    simulate(platform, [("bob", bob), ("alice", alice)])

@@ -1,0 +1,35 @@
+"""Executions on other hosts, and one that moves: SimGrid's ``exec-remote``."""
+
+from pathlib import Path
+
+from simplugin import simulate
+
+WATCHED = ("Boivin", "Fafard", "Ginette")
+
+
+async def test(me):
+    def tell_loads(what):
+        loads = (f"{name}={me.host_by_name(name).load:.0f}" for name in WATCHED)
+        me.log(f"{what}: {'; '.join(loads)}")
+
+    me.log("I'm a wizard! I can run a task on the Ginette host from the Fafard one! Look!")
+    execution = me.exec_async(48.492e6, host="Ginette")
+    me.log("It started. Running 48.492Mf takes exactly one second on Ginette (but not on Fafard).")
+    await me.sleep_for(0.1)
+    tell_loads("Loads in flops/s")
+    await execution
+    me.log("Done!")
+
+    me.log("And now, harder. Start a remote task on Ginette and move it to Boivin after 0.5 sec")
+    execution = me.exec_async(73293500, host="Ginette")
+    await me.sleep_for(0.5)
+    tell_loads("Loads before the move")
+    execution.host = "Boivin"
+    await me.sleep_for(0.1)
+    tell_loads("Loads after the move")
+    await execution
+    me.log("Done!")
+
+
+def main(examples: Path, platform: str):
+    simulate(platform, [("Fafard", test)])
