@@ -1,7 +1,5 @@
 """Options and fixtures that several directories of tests share."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

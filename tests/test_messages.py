@@ -1,7 +1,5 @@
 """Mistakes of users, and the messages about them: culprit, place and remedy on one line."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import re
@@ -50,13 +48,11 @@ EQUAL: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("make", "texts", "numbers"), EQUAL)
-def test_constructors_read_units_as_files_do(
-    make: Callable[..., Any], texts: tuple[Any, ...], numbers: tuple[Any, ...]
-) -> None:
+def test_constructors_read_units_as_files_do(make, texts, numbers):
     assert make(*texts) == make(*numbers)
 
 
-def test_arrays_and_options_read_units() -> None:
+def test_arrays_and_options_read_units():
     tree = Tree(("a", "b"), [-1, 0], ["1Gf", 2], [math.inf, "1GBps"], [0, "1ms"])  # type: ignore[arg-type]
     assert [*tree.speed, *tree.bandwidth, *tree.latency] == [1e9, 2, math.inf, 1e9, 0, 1e-3]
     bags: Any = Bags(("a", "b"), ["1Gf", 2], "1MB", 1, 5)  # type: ignore[arg-type]
@@ -132,9 +128,7 @@ WRONG: list[tuple[Callable[[Any], Any], Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("make", "value", "field", "remedy"), WRONG)
-def test_a_wrong_value_is_refused_with_field_and_remedy(
-    make: Callable[[Any], Any], value: Any, field: str, remedy: str
-) -> None:
+def test_a_wrong_value_is_refused_with_field_and_remedy(make, value, field, remedy):
     with pytest.raises(SimpluginError) as caught:
         make(value)
     message = str(caught.value)
@@ -173,21 +167,19 @@ async def refused(me: Any) -> None:
 PLATFORM = Platform(Zone("z", "Full", (A_HOST,)))
 
 
+FAILING_ACTORS = [
+    (swaps, "size, the argument after the payload, must be a number, not 'x'"),
+    (sleeps, "me.sleep_for"),
+    (yields, "me.sleep_for"),
+    (gathers, "me.wait_all"),
+    (divides, "ZeroDivisionError"),
+    (refused, "flops must be a number, not 'much'"),
+]
+
+
 @pytest.mark.parametrize("back_end", ["coroutines", "threads"])
-@pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        (swaps, "size, the argument after the payload, must be a number, not 'x'"),
-        (sleeps, "me.sleep_for"),
-        (yields, "me.sleep_for"),
-        (gathers, "me.wait_all"),
-        (divides, "ZeroDivisionError"),
-        (refused, "flops must be a number, not 'much'"),
-    ],
-)
-def test_an_actor_that_fails_is_named_with_its_line_only(
-    function: Any, message: str, back_end: str
-) -> None:
+@pytest.mark.parametrize(("function", "message"), FAILING_ACTORS)
+def test_an_actor_that_fails_is_named_with_its_line_only(function, message, back_end):
     with pytest.raises(ActorError) as caught:
         simulate(PLATFORM, [("h", function)], back_end=back_end)
     first, text = function.__code__.co_firstlineno, str(caught.value)
@@ -198,7 +190,7 @@ def test_an_actor_that_fails_is_named_with_its_line_only(
     assert all(first < int(each[1] or each[3]) <= last for each in files)
 
 
-def test_an_async_generator_is_no_actor() -> None:
+def test_an_async_generator_is_no_actor():
     async def generates(_: Any) -> Any:
         yield 1
 
@@ -208,7 +200,7 @@ def test_an_async_generator_is_no_actor() -> None:
 
 @pytest.mark.parametrize("failures", [False, True])
 @pytest.mark.parametrize("choice", [(7, 0), (0, 5), (-1, 0), (0, 0, 0), 1, "x", None])
-def test_a_wrong_policy_is_named(choice: Any, failures: bool) -> None:
+def test_a_wrong_policy_is_named(choice, failures):
     with pytest.raises(SimulationError) as caught:
         execute(TREE, TASKS, Policy("mine", lambda _: choice), failures=failures)
     first, *rest = str(caught.value).splitlines()
@@ -218,6 +210,6 @@ def test_a_wrong_policy_is_named(choice: Any, failures: bool) -> None:
 
 
 @pytest.mark.parametrize("policy", [lambda _: None, "lag"])
-def test_what_is_no_policy_is_refused(policy: Any) -> None:
+def test_what_is_no_policy_is_refused(policy):
     with pytest.raises(SimpluginError, match="give a Policy"):
         execute(TREE, TASKS, policy)

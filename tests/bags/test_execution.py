@@ -1,7 +1,5 @@
 """Executions against closed forms, and against the model, as their traces tell."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
@@ -12,7 +10,7 @@ from numpy.testing import assert_allclose
 from small_trees import bags_of, tree_of
 
 from simplugin.bags.execution import execute
-from simplugin.bags.measurement import measure
+from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import (
     bandwidth_centric,
     bcs,
@@ -21,12 +19,15 @@ from simplugin.bags.policies.classics import (
     first_request_delays,
 )
 from simplugin.bags.policies.load_balancing import balanced
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import NodePlan, Policy
 from simplugin.bags.trace_check import trace_violations
-from simplugin.errors import ActorError, InfeasibleError, WorkloadError
-from simplugin.papers.beaumont.instances import instance
+from simplugin.errors import ActorError, InfeasibleError, PlatformError, WorkloadError
+from simplugin.papers.beaumont.instances import SEEDS, instance
+from simplugin.papers.beaumont.own_policies import violations_of
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.simulation import SimGridOptions
 from simplugin.workloads.applications import Bags
 
 FCFS = Policy("fcfs", first_come_first_served)
@@ -159,7 +160,7 @@ class TestClosedForms:
         assert_allclose(done.port_busy[0], 240.0, rtol=1e-3)
 
 
-POLICIES = {
+OWN_POLICIES = {
     "fcfs": FCFS,
     "cgbc": CGBC,
     "bcs": BCS,
@@ -169,11 +170,11 @@ POLICIES = {
 
 
 class TestModel:
-    @pytest.mark.parametrize("name", POLICIES)
+    @pytest.mark.parametrize("name", OWN_POLICIES)
     @pytest.mark.parametrize(("buffer", "late"), [(2, 0.05), (10, 0.0)])
     def test_trace_keeps_within_it(self, name, buffer, late):
         generator = np.random.default_rng([buffer, len(name)])
-        policy = POLICIES[name]
+        policy = OWN_POLICIES[name]
         for hosts, degree in ((1, 1), (8, 1), (12, 3)):
             where = random_tree(hosts, degree, generator, latency=late)
             flop = generator.uniform(1e8, 1e9, 3)
@@ -213,28 +214,28 @@ class TestModel:
             assert np.array_equal(one.computed, other.computed)
 
 
+OUT_OF_RANGE = [
+    ("buffer is 0", {"buffer": 0}),
+    ("buffer is 2.5", {"buffer": 2.5}),
+    ("buffer is nan", {"buffer": math.nan}),
+    ("buffer is 1000000000000", {"buffer": 10**12}),
+    *(
+        ("period of policy", {"policy": replace(FCFS, period=period)})
+        for period in (0.0, -1.0, math.nan, 1e-300, 1e-6)
+    ),
+    ("bias has 3 rows", {"bias": np.ones((3, 2))}),
+    ("bias is invalid", {"bias": np.array([[1.0, 1.0], [1.0, 0.0]])}),
+    ("bias is invalid", {"bias": np.ones(2)}),
+    ("delays has 3 rows", {"delays": np.zeros(3)}),
+    ("delay is invalid", {"delays": np.array([0.0, -1.0])}),
+    ("plans has 1 rows", {"policy": replace(FCFS, plans=(NodePlan(((1.0,),)),))}),
+    ("known.hosts", {"known": Tree(("x", "h1"), [-1, 0], [0, 1], [math.inf, 1], [0, 0])}),
+    ("known.speed of host 'h0' is 1", {"known": tree_of([-1, 0], 1.0)}),
+]
+
+
 class TestRefusals:
-    @pytest.mark.parametrize(
-        ("culprit", "arguments"),
-        [
-            ("buffer is 0", {"buffer": 0}),
-            ("buffer is 2.5", {"buffer": 2.5}),
-            ("buffer is nan", {"buffer": math.nan}),
-            ("buffer is 1000000000000", {"buffer": 10**12}),
-            *(
-                ("period of policy", {"policy": replace(FCFS, period=period)})
-                for period in (0.0, -1.0, math.nan, 1e-300, 1e-6)
-            ),
-            ("bias has 3 rows", {"bias": np.ones((3, 2))}),
-            ("bias is invalid", {"bias": np.array([[1.0, 1.0], [1.0, 0.0]])}),
-            ("bias is invalid", {"bias": np.ones(2)}),
-            ("delays has 3 rows", {"delays": np.zeros(3)}),
-            ("delay is invalid", {"delays": np.array([0.0, -1.0])}),
-            ("plans has 1 rows", {"policy": replace(FCFS, plans=(NodePlan(((1.0,),)),))}),
-            ("known.hosts", {"known": Tree(("x", "h1"), [-1, 0], [0, 1], [math.inf, 1], [0, 0])}),
-            ("known.speed of host 'h0' is 1", {"known": tree_of([-1, 0], 1.0)}),
-        ],
-    )
+    @pytest.mark.parametrize(("culprit", "arguments"), OUT_OF_RANGE)
     def test_arguments_out_of_range(self, culprit, arguments):
         where, work = tree_of([-1, 0], [0.0, 1.0]), bags_of([1.0], [1.0], 1)
         with pytest.raises(WorkloadError, match=culprit):
@@ -259,3 +260,132 @@ def test_months_of_simulated_time():
     delays = first_request_delays(tree, np.random.default_rng([2008, 39, 4, 1]))
     policy = fcfs(measure(tree, bags), bags)
     assert execute(tree, bags, policy, delays=delays).computed.sum() == bags.count.sum()
+
+
+BUFFER = 10
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("reading", "number"), [("B", 5), ("C", 6)])
+def test_campaign_keeps_within_the_model(reading, number, policy):
+    assert violations_of(reading, number, policy, count=40) == []
+
+
+@pytest.fixture(scope="module")
+def done():
+    tree, bags = instance("B", SEEDS[0], 6, count=20)
+    found = execute(tree, bags, POLICIES["cgbc"](tree, bags), trace=True)
+    fine = execute(tree, bags, POLICIES["fcfs"](tree, bags), trace=True)
+    assert trace_violations(found, BUFFER, bundled=True) == trace_violations(fine, BUFFER) == []
+    return fine
+
+
+def tampered(done, kind, row, **columns):
+    """Return the violations after something was changed of a row of a kind, by order of start."""
+    trace = done.result.trace
+    chosen = np.flatnonzero((trace.kind == kind) & (trace.label != "request"))
+    place = chosen[np.argsort(trace.start[chosen], kind="stable")[row]]
+    changed = {name: np.array(getattr(trace, name)) for name in columns}
+    for name, value in columns.items():
+        changed[name][place] = value
+    result = replace(done.result, trace=replace(trace, **changed))
+    return trace_violations(replace(done, result=result), BUFFER)
+
+
+def test_what_is_used_before_it_arrives_or_not_computed_is_seen(done):
+    assert any("that has not arrived" in each for each in tampered(done, "exec", 0, start=0.0))
+    failed = "\n".join(tampered(done, "exec", 5, state_code=1))
+    assert "are computed, not 20" in failed
+    assert "flop, not" in failed
+
+
+def test_two_at_a_time_and_full_buffers_are_seen(done):
+    longer = tampered(done, "exec", 0, end=done.result.clock)
+    assert any("computes two tasks" in each for each in longer)
+    tree, bags = done.tree, done.bags
+    small = execute(tree, bags, POLICIES["lp"](tree, bags), buffer=3, trace=True)
+    assert trace_violations(small, 3) == []
+    assert any("holds 3 tasks, not 2" in each for each in trace_violations(small, 2))
+
+
+def test_what_is_too_fast_is_seen(done):
+    tree = done.tree
+    slow = replace(done, tree=replace(tree, speed=tree.speed / 2))
+    found = trace_violations(slow, BUFFER)
+    assert any("computes a task too fast" in each for each in found)
+    assert any("computes in" in each for each in found)
+    narrow = replace(done, tree=replace(tree, bandwidth=tree.bandwidth / 2))
+    found = trace_violations(narrow, BUFFER)
+    assert any("too fast" in each for each in found)
+    assert any("sends in" in each for each in found)
+
+
+def test_side_by_side_is_not_more_than_a_port_has(done):
+    # Two transfers at the same time, each at the full bandwidth: none of them is too fast.
+    trace = done.result.trace
+    sends = np.flatnonzero((trace.kind == "comm") & (trace.label == "task"))
+    start, end = np.array(trace.start), np.array(trace.end)
+    later = sends[trace.resource[sends] == trace.resource[sends[0]]][1]
+    length = end[later] - start[later]
+    start[later], end[later] = start[sends[0]], start[sends[0]] + length
+    result = replace(done.result, trace=replace(trace, start=start, end=end))
+    found = trace_violations(replace(done, result=result), BUFFER, parallel=True)
+    assert any("sends in" in each for each in found)
+    assert not any("too fast" in each for each in found)
+
+
+def pair(bandwidth, latency, speed=1e8):
+    """Return a root and its child."""
+    return tree_of([-1, 0], speed, bandwidth, latency)
+
+
+class TestMeasure:
+    def test_linear_model_is_exact(self):
+        tree = random_tree(40, 4, np.random.default_rng(1), latency=0.02, root_computes=False)
+        found = measure(tree)
+        assert_allclose(found.speed, tree.speed, rtol=1e-8)
+        assert_allclose(found.bandwidth, tree.bandwidth, rtol=1e-7)
+        assert_allclose(found.latency, tree.latency, rtol=1e-5)
+        assert found.speed[0] == 0.0
+        assert found.hosts == tree.hosts
+        assert np.array_equal(found.parent, tree.parent)
+        extreme = pair(1e12, 0.0, [1.0, 1e15])
+        assert_allclose(measure(extreme).speed, extreme.speed, rtol=1e-6)
+        assert_allclose(measure(extreme).bandwidth, extreme.bandwidth, rtol=1e-6)
+
+    def test_bandwidths_of_tasks_contain_latencies(self):
+        found = measure(pair(1e6, 0.5), bags_of([1.0] * 2, [1e6, 3e6]))
+        assert_allclose(found.bandwidth[1], 4e6 / (0.5 + 1 + 0.5 + 3), rtol=1e-8)
+        assert_allclose(found.latency[1], 0.5, rtol=1e-8)
+
+    @pytest.mark.parametrize("latency", [1e-4, 0.1])
+    def test_default_model_gives_what_a_task_gets(self, latency):
+        # LV08: 0.97 of the bandwidth, 13.01 latencies, and no more than a window per round trip.
+        tree = pair(1e8, latency)
+        bags = bags_of([1.0], [2e9], 1)
+        options = SimGridOptions()
+        rate = 0.97 * min(1e8, 4194304 / (2 * latency))
+        expected = 2e9 / (13.01 * latency + 2e9 / rate)
+        found = measure(tree, bags, options=options)
+        assert_allclose(found.bandwidth[1], expected, rtol=1e-6)
+        task = execute(pair(1e8, latency, [0.0, 1e8]), bags, FCFS, options=options)
+        assert_allclose(2e9 / task.port_busy[0], expected, rtol=1e-6)
+
+
+class TestErrors:
+    def test_measured_is_true_times_bias(self):
+        tree = random_tree(200, 5, np.random.default_rng(2))
+        measured, bias = with_errors(tree, 0.2, np.random.default_rng(3))
+        assert bias.shape == (200, 2)
+        assert_allclose(measured.speed, tree.speed * bias[:, 0])
+        assert_allclose(measured.bandwidth[1:], (tree.bandwidth * bias[:, 1])[1:])
+        assert 0.8 <= bias.min() < 0.81
+        assert 1.19 < bias.max() <= 1.2
+        assert measured.bandwidth[0] == np.inf
+        again, _ = with_errors(tree, 0.2, np.random.default_rng(3))
+        assert np.array_equal(again.speed, measured.speed)
+
+    @pytest.mark.parametrize("spread", [-0.1, 1.0, float("nan")])
+    def test_spread(self, spread):
+        with pytest.raises(PlatformError, match="spread"):
+            with_errors(pair(1.0, 0.0), spread, np.random.default_rng())

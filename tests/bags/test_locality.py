@@ -4,8 +4,6 @@ The same runs with copies of all messages; and each decision, and each node's pa
 again in another process, which has nothing but what that node had received.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Periodic schedules: their arithmetic, and what comes of them on SimGrid."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise

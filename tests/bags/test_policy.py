@@ -1,7 +1,5 @@
 """States of nodes, and their debts when plans change."""
 
-from __future__ import annotations
-
 import pytest
 
 from simplugin.bags.policy import Known, NodePlan, NodeState, owed

@@ -1,7 +1,5 @@
 """Executions where some hosts may not compute some applications."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -88,18 +88,18 @@ def test_who_only_distributes():
     assert tree_of(graph.platform(), "b", distributors=["b"]).speed.tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("root", "parents", "distributors", "told"),
-    [
-        ("z", None, (), "the root 'z' is no host"),
-        ("a", {"b": "z"}, (), "parents names 'z', which is no host"),
-        ("a", None, ("z",), "distributors names 'z', which is no host"),
-        ("a", {"a": "b", "b": "a"}, (), "parents gives the root 'a' a parent, 'b'"),
-        ("a", {"b": "c", "c": "b"}, (), "parents does not lead from 'b' by way of 'c' to"),
-        ("a", {"c": "a"}, (), "parents makes 'a' the parent of 'c', but there is no route"),
-        ("c", {"e": "c"}, (), "there is no route from 'e' to 'c'"),
-    ],
-)
+NO_TREES = [
+    ("z", None, (), "the root 'z' is no host"),
+    ("a", {"b": "z"}, (), "parents names 'z', which is no host"),
+    ("a", None, ("z",), "distributors names 'z', which is no host"),
+    ("a", {"a": "b", "b": "a"}, (), "parents gives the root 'a' a parent, 'b'"),
+    ("a", {"b": "c", "c": "b"}, (), "parents does not lead from 'b' by way of 'c' to"),
+    ("a", {"c": "a"}, (), "parents makes 'a' the parent of 'c', but there is no route"),
+    ("c", {"e": "c"}, (), "there is no route from 'e' to 'c'"),
+]
+
+
+@pytest.mark.parametrize(("root", "parents", "distributors", "told"), NO_TREES)
 def test_what_is_no_tree_is_refused(root, parents, distributors, told):
     with pytest.raises(WorkloadError, match=told):
         tree_of(ring(), root, parents, distributors=distributors)

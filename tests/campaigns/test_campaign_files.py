@@ -135,48 +135,38 @@ def test_what_is_kept_is_spread_over_the_campaign(loaded, keep):
         assert {each["workload.applications.0.count"] for each in varied} == {10, 20}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words", "at"),
-    [
-        ("from = 1, to = 10", "from = -1, to = 10", "platform.seed is -1; give", "from = -1"),
-        (
-            "scheduler.name = [",
-            "scheduler.nam = [",
-            "key 'sweep.scheduler.nam'; did",
-            ".nam = [",
-        ),
-        ("retries = 3", "retry = 3", "unknown key 'campaign.retry'; did you mean", "retry ="),
-        ('"2GB"', '"2 apples"', "apples", "apples"),
-        ('"2GB"', '"infGB"', "memory_limit is 'infGB'; give", "infGB"),
-        ("keep = 4", "keep = true", "keep is True; give a whole number or 'all'", "true"),
-        ("keep = 4", "keep = { each = 'scheduler.nam' }", "did you mean 'scheduler.name'", "keep"),
-        ("keep = 4", "keep = { of = 'x' }", "campaign.keep", "keep"),
-        ("keep = 4", "inputs = ['no*.csv']", "'no*.csv'; it names no file", "no*.csv"),
-        ("keep = 4", "inputs = ['.']", "it names no file", "inputs"),
-        ("wall_limit = 60.0", "wall_limit = 0", "wall_limit is 0", "= 0"),
-        ("[sweep]", "[sweeps]", "unknown key 'sweeps'; did you mean 'sweep'", "[sweeps]"),
-        ("[sweep]", "[[variations]]\nscheduler.name = 5\n[sweep]", "again", "bags.lag"),
-        ("[sweep]", "[[variations]]\nname = 3\n[sweep]", "variations.0.name is 3", "name = 3"),
-        ("[sweep]", "[[variations]]\nsweep = 3\n[sweep]", "variations.0.sweep is 3", "sweep = 3"),
-        (
-            "[sweep]",
-            "[[variations]]\nworkload.kind = 'x'\n[sweep]",
-            "0.workload.kind is 'x'",
-            "x'",
-        ),
-        ("random_tree", "randm_tree", "no generator 'randm_tree'; did you", "randm_tree"),
-        ("degree = 2", "degree = 2, seed = 4", "sweep.platform.seed is 1; ", "from = 1"),
-        ("platform.seed", "platform.parameters.sed", "sweep.platform.parameters.sed: gen", "sed"),
-        ("bags.lag", "bags.fcsf", "sweep.scheduler.name is 'bags.fcsf'; did", "bags.fcsf"),
-        ("[sweep]", "[sweep]\nscheduler.parameters.bufer = [1]", "did you mean 'buffer'", "bufer"),
-        ("[sweep]", "[sweep]\nsimulation.seed = [1, 2, 1]", "value 1 twice", "seed = [1, 2, 1]"),
-        ("[sweep]", "[sweep]\noutput.gantt = ['a']", "no run of a campaign depends", "gantt"),
-        ("[sweep]", "[sweep]\nsimulation.wall_limit = [1.0]", "does not depend on it", "[1.0]"),
-        ("[sweep]", f"[sweep]\nsimulation.seed = [{10**400}]", "beyond all floats", "seed = ["),
-        ("{ from = 1, to = 10 }", "{ from = 1, to = 9223372036854775807 }", "10^19 runs", "922337"),
-        ("[10, 20]", "[10, 0]", "sweep.workload.applications.0.count is 0; give", "[10, 0]"),
-    ],
-)
+MISTAKES = [
+    ("from = 1, to = 10", "from = -1, to = 10", "platform.seed is -1; give", "from = -1"),
+    ("scheduler.name = [", "scheduler.nam = [", "key 'sweep.scheduler.nam'; did", ".nam = ["),
+    ("retries = 3", "retry = 3", "unknown key 'campaign.retry'; did you mean", "retry ="),
+    ('"2GB"', '"2 apples"', "apples", "apples"),
+    ('"2GB"', '"infGB"', "memory_limit is 'infGB'; give", "infGB"),
+    ("keep = 4", "keep = true", "keep is True; give a whole number or 'all'", "true"),
+    ("keep = 4", "keep = { each = 'scheduler.nam' }", "did you mean 'scheduler.name'", "keep"),
+    ("keep = 4", "keep = { of = 'x' }", "campaign.keep", "keep"),
+    ("keep = 4", "inputs = ['no*.csv']", "'no*.csv'; it names no file", "no*.csv"),
+    ("keep = 4", "inputs = ['.']", "it names no file", "inputs"),
+    ("wall_limit = 60.0", "wall_limit = 0", "wall_limit is 0", "= 0"),
+    ("[sweep]", "[sweeps]", "unknown key 'sweeps'; did you mean 'sweep'", "[sweeps]"),
+    ("[sweep]", "[[variations]]\nscheduler.name = 5\n[sweep]", "again", "bags.lag"),
+    ("[sweep]", "[[variations]]\nname = 3\n[sweep]", "variations.0.name is 3", "name = 3"),
+    ("[sweep]", "[[variations]]\nsweep = 3\n[sweep]", "variations.0.sweep is 3", "sweep = 3"),
+    ("[sweep]", "[[variations]]\nworkload.kind = 'x'\n[sweep]", "0.workload.kind is 'x'", "x'"),
+    ("random_tree", "randm_tree", "no generator 'randm_tree'; did you", "randm_tree"),
+    ("degree = 2", "degree = 2, seed = 4", "sweep.platform.seed is 1; ", "from = 1"),
+    ("platform.seed", "platform.parameters.sed", "sweep.platform.parameters.sed: gen", "sed"),
+    ("bags.lag", "bags.fcsf", "sweep.scheduler.name is 'bags.fcsf'; did", "bags.fcsf"),
+    ("[sweep]", "[sweep]\nscheduler.parameters.bufer = [1]", "did you mean 'buffer'", "bufer"),
+    ("[sweep]", "[sweep]\nsimulation.seed = [1, 2, 1]", "value 1 twice", "seed = [1, 2, 1]"),
+    ("[sweep]", "[sweep]\noutput.gantt = ['a']", "no run of a campaign depends", "gantt"),
+    ("[sweep]", "[sweep]\nsimulation.wall_limit = [1.0]", "does not depend on it", "[1.0]"),
+    ("[sweep]", f"[sweep]\nsimulation.seed = [{10**400}]", "beyond all floats", "seed = ["),
+    ("{ from = 1, to = 10 }", "{ from = 1, to = 9223372036854775807 }", "10^19 runs", "922337"),
+    ("[10, 20]", "[10, 0]", "sweep.workload.applications.0.count is 0; give", "[10, 0]"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words", "at"), MISTAKES)
 def test_mistakes_are_told_with_line_and_remedy(written, old, new, words, at):
     path = written((old, new))
     error = refused(path)

@@ -220,17 +220,17 @@ def test_inputs_count(tmp_path):
     assert several.key({}) == bare != several.key({}, inputs)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "from importlib import import_module",
-        "def f(x):\n    exec(x)",
-        "__import__('analysis')",
-        "import sys\nsys.path.append('lib')",
-        "import compiled",
-        "this is no Python",
-    ],
-)
+UNTOLD_IMPORTS = [
+    "from importlib import import_module",
+    "def f(x):\n    exec(x)",
+    "__import__('analysis')",
+    "import sys\nsys.path.append('lib')",
+    "import compiled",
+    "this is no Python",
+]
+
+
+@pytest.mark.parametrize("text", UNTOLD_IMPORTS)
 def test_all_modules_count_where_imports_cannot_be_told(tmp_path, text):
     planted(tmp_path, {"mine.py": text, "analysis.py": "", "lib/deep.py": "", "notes.txt": ""})
     planted(tmp_path, {"compiled.so": "1", "venv/pyvenv.cfg": "", "venv/lib/site.py": ""})

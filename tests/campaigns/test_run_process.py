@@ -90,24 +90,24 @@ def test_what_comes_out_and_what_a_record_says(process):
     assert simulated.place == about.place
 
 
-@pytest.mark.parametrize(
-    ("code", "kind", "told"),
-    [
-        ("refuse()", "error", "alpha is -1; give 0 or more"),
-        ("{}['colour']", "error", r"KeyError: 'colour'\n  File .*targets.py\", line \d+, in ev.*"),
-        ("interrupt()", "error", r"KeyboardInterrupt\n.*in interrupt.*"),
-        ("Row(())", "error", r"run_targets:evaluate returned a \S*\.Row, not a Measured"),
-        ("LOCKED", "error", r"what came out of \S* cannot be sent: .*lock.*plain data"),
-        ("UNREADABLE", "error", "what came out cannot be read here: .*'no number'"),
-        ("np.ones(10**14)", "memory_limit", "it got no more memory: Unable to allocate.*"),
-        ("os.abort()", "crash", r".*signal 6 \(SIGABRT\); it wrote last:.*in evaluate.*"),
-        # Silent: what the last one wrote is not its doing.
-        ("os._exit(3)", "crash", "its process ended with exit status 3, without a result"),
-        ("os.kill(os.getpid(), 9)", "crash", r".*signal 9 \(SIGKILL\), perhaps .* out of memory"),
-        ("kill_its_keeper()", "crash", ".* killed, together with the one that watches over it"),
-        ("close_every_descriptor()", "crash", ".*"),
-    ],
-)
+FAILING = [
+    ("refuse()", "error", "alpha is -1; give 0 or more"),
+    ("{}['colour']", "error", r"KeyError: 'colour'\n  File .*targets.py\", line \d+, in ev.*"),
+    ("interrupt()", "error", r"KeyboardInterrupt\n.*in interrupt.*"),
+    ("Row(())", "error", r"run_targets:evaluate returned a \S*\.Row, not a Measured"),
+    ("LOCKED", "error", r"what came out of \S* cannot be sent: .*lock.*plain data"),
+    ("UNREADABLE", "error", "what came out cannot be read here: .*'no number'"),
+    ("np.ones(10**14)", "memory_limit", "it got no more memory: Unable to allocate.*"),
+    ("os.abort()", "crash", r".*signal 6 \(SIGABRT\); it wrote last:.*in evaluate.*"),
+    # Silent: what the last one wrote is not its doing.
+    ("os._exit(3)", "crash", "its process ended with exit status 3, without a result"),
+    ("os.kill(os.getpid(), 9)", "crash", r".*signal 9 \(SIGKILL\), perhaps .* out of memory"),
+    ("kill_its_keeper()", "crash", ".* killed, together with the one that watches over it"),
+    ("close_every_descriptor()", "crash", ".*"),
+]
+
+
+@pytest.mark.parametrize(("code", "kind", "told"), FAILING)
 def test_runs_that_fail(attempt, code, kind, told):
     record = attempt(job(code))
     assert record.measured is None
@@ -116,14 +116,14 @@ def test_runs_that_fail(attempt, code, kind, told):
     assert re.fullmatch(rf"{os.uname().nodename}:\d+", record.place)
 
 
-@pytest.mark.parametrize(
-    ("job", "told"),
-    [
-        (job(lock=threading.Lock()), "its arguments cannot be sent"),
-        (job(target="no_such_module_anywhere:run"), "no module 'no_such_module_anywhere'"),
-        (job(target="run_targets:nothing"), "module 'run_targets' has no 'nothing'"),
-    ],
-)
+NOT_TO_BE_HAD = [
+    (job(lock=threading.Lock()), "its arguments cannot be sent"),
+    (job(target="no_such_module_anywhere:run"), "no module 'no_such_module_anywhere'"),
+    (job(target="run_targets:nothing"), "module 'run_targets' has no 'nothing'"),
+]
+
+
+@pytest.mark.parametrize(("job", "told"), NOT_TO_BE_HAD)
 def test_arguments_and_targets_that_cannot_be_had(attempt, job, told):
     failure = attempt(job).failure
     assert failure.kind == "error"

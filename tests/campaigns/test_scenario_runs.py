@@ -78,14 +78,14 @@ def test_what_is_kept_changes_nothing_of_what_is_recorded(tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "bags.toml"]
 
 
-@pytest.mark.parametrize(
-    ("varied", "position", "words"),
-    [
-        ("[[variations]]\nworkload.applications.0.master = 'nobody'", 0, "'nobody'"),
-        ("[[variations]]\nplatform.parameters = { workers = -2 }", 0, "workers = -2"),
-        ("[sweep]\nplatform.parameters.workers = [2, -2]", 1, "[2, -2]"),
-    ],
-)
+ERRORS = [
+    ("[[variations]]\nworkload.applications.0.master = 'nobody'", 0, "'nobody'"),
+    ("[[variations]]\nplatform.parameters = { workers = -2 }", 0, "workers = -2"),
+    ("[sweep]\nplatform.parameters.workers = [2, -2]", 1, "[2, -2]"),
+]
+
+
+@pytest.mark.parametrize(("varied", "position", "words"), ERRORS)
 def test_errors_have_the_line_of_the_campaign_where_it_is_varied(tmp_path, varied, position, words):
     path, text = tmp_path / "bags.toml", BAGS + varied
     path.write_text(text)

@@ -284,18 +284,18 @@ MOUNTS = r"""
 """.strip()
 
 
-@pytest.mark.parametrize(
-    ("place", "kind"),
-    [
-        ("/var/tmp/a.sqlite", None),
-        ("/home/ada/a.sqlite", "nfs4"),
-        ("/home/ada/not/there/yet/a.sqlite", "nfs4"),
-        ("/home/ada/scratch/a.sqlite", None),
-        ("/homes/a.sqlite", None),
-        ("/mnt/two words/a.sqlite", "fuse.sshfs"),
-        ("/mnt/over/a.sqlite", None),
-    ],
-)
+PLACES = [
+    ("/var/tmp/a.sqlite", None),
+    ("/home/ada/a.sqlite", "nfs4"),
+    ("/home/ada/not/there/yet/a.sqlite", "nfs4"),
+    ("/home/ada/scratch/a.sqlite", None),
+    ("/homes/a.sqlite", None),
+    ("/mnt/two words/a.sqlite", "fuse.sshfs"),
+    ("/mnt/over/a.sqlite", None),
+]
+
+
+@pytest.mark.parametrize(("place", "kind"), PLACES)
 def test_the_innermost_mount_counts_and_of_several_the_last(place, kind):
     assert network_file_system(Path(place), MOUNTS) == kind
 

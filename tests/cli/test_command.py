@@ -1,9 +1,11 @@
 """The command as users call it: a process with arguments, streams and an exit status."""
 
+import gc
 import json
 import os
 import pty
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,8 +14,13 @@ from pathlib import Path
 
 import pytest
 from changed_scenarios import change
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simplugin.campaigns.store.schema import make_empty
+from simplugin.cli.new import KINDS
+from simplugin.cli.terminal import own_command
+from simplugin.inputs.files import uncollected
 
 TASK_GRAPHS = Path(__file__).parents[2] / "scenarios" / "taskgraphs.toml"
 COMMAND = [sys.executable, "-m", "simplugin"]
@@ -246,3 +253,92 @@ def test_a_closed_pipe_and_a_store_without_its_log_have_a_remedy(tmp_path, form)
     assert "standard output was closed" in got.stderr
     if not form:
         assert "s.db-wal" in subprocess.run(command, capture_output=True, text=True).stdout
+
+
+@given(st.lists(st.text("-a\\' \"$*~=;é", max_size=8), max_size=5))
+def test_words_are_read_back(arguments):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["/somewhere/simplugin", *arguments])
+        command = own_command()
+    assert "--" not in command
+    assert shlex.split(command) == ["simplugin", *arguments]
+
+
+def test_the_garbage_collector_comes_back():
+    assert gc.isenabled()
+    within = uncollected()
+    within.__enter__()
+    assert not gc.isenabled()
+    within.__exit__(None, None, None)
+    assert gc.isenabled()
+
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+# Of each kind, and of each family of schedulers.
+NAMES = ("bags_failures", "demo", "market_arrivals", "pricing", "taskgraphs")
+PROGRAM = """
+import sys
+from typer.testing import CliRunner
+from simplugin.cli.app import app
+
+for scenario in sys.argv[2:]:
+    place = f"{sys.argv[1]}/{scenario.rpartition('/')[2]}"
+    done = CliRunner().invoke(app, ["run", scenario, "-o", place], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+"""
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Directories of two processes, each with what it wrote of all scenarios."""
+    place = tmp_path_factory.mktemp("runs")
+    runs, files = [], [SCENARIOS / f"{name}.toml" for name in NAMES]
+    for seed in "12":
+        words = [sys.executable, "-c", PROGRAM, place / seed, *files]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        runs.append(subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True))
+    printed = [run.communicate() for run in runs]
+    assert [run.returncode for run in runs] == [0, 0], printed
+    return [place / seed for seed in "12"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_runs_write_the_same_files(written, name):
+    first, second = (
+        {file.name: file.read_bytes() for file in (place / f"{name}.toml").iterdir()}
+        for place in written
+    )
+    assert "result.json" in first
+    assert first.keys() == second.keys()
+    assert [file for file in first if first[file] != second[file]] == []
+    assert b" object at 0x" not in first["result.json"]
+
+
+def test_the_examples_work_as_written(simplugin, tmp_path):
+    for number, kind in enumerate(KINDS):
+        told = simplugin("new", kind, f"mine_{number}.py", cwd=tmp_path, status=0).stdout
+        assert f"next: pytest mine_{number}.py; simplugin run mine_{number}.toml" in told
+        assert 20 <= len((tmp_path / f"mine_{number}.py").read_text().splitlines()) <= 40
+        assert '"mine' in (tmp_path / f"mine_{number}.toml").read_text()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    files = sorted(path.name for path in tmp_path.glob("*.py"))
+    done = subprocess.run([*command, *files], cwd=tmp_path, capture_output=True, text=True)
+    assert f"{len(KINDS)} passed" in done.stdout, done.stdout
+
+
+REFUSED = [
+    ("bag-policy", "mine.py", "did you mean 'bags-policy'"),
+    ("mapper", "mine.txt", "name of a Python module"),
+    ("mapper", "my-mapper.py", "name of a Python module"),
+    ("mapper", "random.py", "name of a Python module"),
+    ("mapper", "nowhere/mine.py", "No such file or directory"),
+    ("mapper", "taken.py", "taken.toml: exists already"),
+]
+
+
+@pytest.mark.parametrize(("kind", "file", "words"), REFUSED)
+def test_what_cannot_be_written_is_refused(kind, file, words, simplugin, tmp_path):
+    (tmp_path / "taken.toml").write_text("mine")
+    assert words in simplugin("new", kind, file, cwd=tmp_path, status=1).stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.toml"]
+    assert (tmp_path / "taken.toml").read_text() == "mine"

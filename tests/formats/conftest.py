@@ -1,7 +1,5 @@
 """Random platforms that SimGrid loads, and a small reference of Grid'5000 to damage."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from itertools import combinations, count

@@ -1,7 +1,5 @@
 """Checking files: each finding has its line, and errors are what SimGrid refuses."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -84,70 +82,66 @@ def verdict_on() -> Iterator[Verdict]:
         yield verdict
 
 
-def test_a_good_file_is_clean(tmp_path: Path) -> None:
+def test_a_good_file_is_clean(tmp_path):
     assert found(tmp_path, platform(HOSTS + JOINED)) == []
     commented = JOINED.replace("/><", "> <!-- in an empty element --> </link_ctn><")
     assert found(tmp_path, platform(HOSTS + commented)) == []
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('¶<host id="a" speed="1GHz"/>', "unknown unit 'GHz'"),
-        ('¶<link id="l" bandwidth="1MBps"/>', "has no attribute 'latency'"),
-        ('¶<host id="a" speed="1f" ram="1"/>', "unknown attribute 'ram'"),
-        ('¶<computer id="a"/>', "no element <computer>"),
-        ('¶<include file="other.xml"/>', "was removed"),
-        ('¶<host id="a" speed="1f">fast</host>', "there is text"),
-        ('¶<host id="a" speed="1f" core="0"/>', "cores of host 'a' cannot be 0"),
-        ('¶<host id="a" speed="1f" pstate="1"/>', "power state 1"),
-        ('¶<host id="a" speed="1f" speed_file="none.txt"/>', "is not found"),
-        ('¶<host id="a" speed="1f"><prop id="remote_disk" value="/m:d:b"/></host>', "remote disk"),
-        (f'{HOSTS}¶<host id="a" speed="1f"/>{JOINED}', "'a' has the name"),
-        (f"¶{SPLIT.replace('SPLITDUPLEX', 'HALF')}", "'HALF'"),
-        ("¶" + SPLIT.replace("/>", ' state_file="p"/>'), "has a state profile"),
-        (f'{HOSTS}¶<link id="s_UP" bandwidth="1Bps" latency="0"/>', "'s_UP' is declared twice"),
-        (HOSTS + "¶" + JOINED.replace('"l"', '"m"'), "unknown link 'm'"),
-        (HOSTS + "¶" + JOINED.replace('"b"', '"z"'), "'z' is unknown"),
-        (HOSTS + "¶" + JOINED.replace('"l"', '"s"'), "without a direction"),
-        (HOSTS + "¶" + JOINED.replace('"l"', '"l" direction="UP"'), "not split-duplex"),
-        (f"{HOSTS}{JOINED}¶{JOINED}", "two routes from 'a' to 'b'"),
-        (f'{HOSTS}¶<route src="a" dst="b"/>', "has no link"),
-        (f'{JOINED}¶<host id="a" speed="1f"/>', "cannot follow routes or traces"),
-        (f'{PROFILE}¶<host id="a" speed="1f"/>', "cannot follow routes or traces"),
-        (f"{HOSTS}¶{CLUSTER}", "cannot follow hosts or links"),
-        (f"{FOLLOWING}{PROFILE}¶{USE}{JOINED}", "host 'a' follows two profiles of kind SPEED"),
-        (f"¶{USE}", "profile 't' is unknown"),
-        ('¶<trace id="t" periodicity="9">\n2 1\n1 1\n</trace>', "comes before 2"),
-        (SITES + "¶" + ZONE_ROUTE.replace('"a" gw_dst="b"', '"b" gw_dst="c"'), "'b' is in 'y'"),
-        (SITES + "¶" + ZONE_ROUTE.replace('gw_dst="b"', ""), "has no attribute 'gw_dst'"),
-        (f"{SITES}{WITHIN}", "'a' is in zone 'x', not directly in 'z'"),
-        (f"¶{CLUSTER.replace('0-3', '0-3,x')}", "radical '0-3,x' is malformed"),
-        (f"{CLUSTER}¶{OTHER}", "host 'n0' has the name"),
-        (f"¶{CLUSTER.replace('/>', TORUS)}", "4 hosts, but its topology has 9 places"),
-    ],
-)
-def test_every_fault_is_told_with_its_line(
-    content: str, message: str, tmp_path: Path, verdict_on: Verdict
-) -> None:
+FAULTS = [
+    ('¶<host id="a" speed="1GHz"/>', "unknown unit 'GHz'"),
+    ('¶<link id="l" bandwidth="1MBps"/>', "has no attribute 'latency'"),
+    ('¶<host id="a" speed="1f" ram="1"/>', "unknown attribute 'ram'"),
+    ('¶<computer id="a"/>', "no element <computer>"),
+    ('¶<include file="other.xml"/>', "was removed"),
+    ('¶<host id="a" speed="1f">fast</host>', "there is text"),
+    ('¶<host id="a" speed="1f" core="0"/>', "cores of host 'a' cannot be 0"),
+    ('¶<host id="a" speed="1f" pstate="1"/>', "power state 1"),
+    ('¶<host id="a" speed="1f" speed_file="none.txt"/>', "is not found"),
+    ('¶<host id="a" speed="1f"><prop id="remote_disk" value="/m:d:b"/></host>', "remote disk"),
+    (f'{HOSTS}¶<host id="a" speed="1f"/>{JOINED}', "'a' has the name"),
+    (f"¶{SPLIT.replace('SPLITDUPLEX', 'HALF')}", "'HALF'"),
+    ("¶" + SPLIT.replace("/>", ' state_file="p"/>'), "has a state profile"),
+    (f'{HOSTS}¶<link id="s_UP" bandwidth="1Bps" latency="0"/>', "'s_UP' is declared twice"),
+    (HOSTS + "¶" + JOINED.replace('"l"', '"m"'), "unknown link 'm'"),
+    (HOSTS + "¶" + JOINED.replace('"b"', '"z"'), "'z' is unknown"),
+    (HOSTS + "¶" + JOINED.replace('"l"', '"s"'), "without a direction"),
+    (HOSTS + "¶" + JOINED.replace('"l"', '"l" direction="UP"'), "not split-duplex"),
+    (f"{HOSTS}{JOINED}¶{JOINED}", "two routes from 'a' to 'b'"),
+    (f'{HOSTS}¶<route src="a" dst="b"/>', "has no link"),
+    (f'{JOINED}¶<host id="a" speed="1f"/>', "cannot follow routes or traces"),
+    (f'{PROFILE}¶<host id="a" speed="1f"/>', "cannot follow routes or traces"),
+    (f"{HOSTS}¶{CLUSTER}", "cannot follow hosts or links"),
+    (f"{FOLLOWING}{PROFILE}¶{USE}{JOINED}", "host 'a' follows two profiles of kind SPEED"),
+    (f"¶{USE}", "profile 't' is unknown"),
+    ('¶<trace id="t" periodicity="9">\n2 1\n1 1\n</trace>', "comes before 2"),
+    (SITES + "¶" + ZONE_ROUTE.replace('"a" gw_dst="b"', '"b" gw_dst="c"'), "'b' is in 'y'"),
+    (SITES + "¶" + ZONE_ROUTE.replace('gw_dst="b"', ""), "has no attribute 'gw_dst'"),
+    (f"{SITES}{WITHIN}", "'a' is in zone 'x', not directly in 'z'"),
+    (f"¶{CLUSTER.replace('0-3', '0-3,x')}", "radical '0-3,x' is malformed"),
+    (f"{CLUSTER}¶{OTHER}", "host 'n0' has the name"),
+    (f"¶{CLUSTER.replace('/>', TORUS)}", "4 hosts, but its topology has 9 places"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), FAULTS)
+def test_every_fault_is_told_with_its_line(content, message, tmp_path, verdict_on):
     assert_error(tmp_path, platform(content), message, verdict_on)
 
 
-@pytest.mark.parametrize(
-    ("routing", "content", "message"),
-    [
-        ("Fuzzy", HOSTS + JOINED, "the routing of zone 'w' is 'Fuzzy'"),
-        ("Floyd", f"{HOSTS}{JOINED}¶{BACK}", "two routes from 'b' to 'a'"),
-        ("Wifi", f"{UNSPLIT}{PROFILE}¶{LINK_USE}", "Wi-Fi link 'l' follows a profile"),
-        ("None", f"{HOSTS}¶{JOINED}", "takes no <route>"),
-        ("Cluster", f"{HOSTS}¶{JOINED}", "takes no <route> between two elements"),
-        ("Cluster", f'{HOSTS}¶<host_link id="a" up="l" down="m"/>', "unknown link 'm'"),
-        ("Cluster", f"{CLUSTER}¶{OTHER.replace('cluster', 'cabinet')}", "cannot follow zones"),
-    ],
-)
-def test_faults_of_zones_of_other_routings(
-    routing: str, content: str, message: str, tmp_path: Path, verdict_on: Verdict
-) -> None:
+FAULTS_OF_ROUTINGS = [
+    ("Fuzzy", HOSTS + JOINED, "the routing of zone 'w' is 'Fuzzy'"),
+    ("Floyd", f"{HOSTS}{JOINED}¶{BACK}", "two routes from 'b' to 'a'"),
+    ("Wifi", f"{UNSPLIT}{PROFILE}¶{LINK_USE}", "Wi-Fi link 'l' follows a profile"),
+    ("None", f"{HOSTS}¶{JOINED}", "takes no <route>"),
+    ("Cluster", f"{HOSTS}¶{JOINED}", "takes no <route> between two elements"),
+    ("Cluster", f'{HOSTS}¶<host_link id="a" up="l" down="m"/>', "unknown link 'm'"),
+    ("Cluster", f"{CLUSTER}¶{OTHER.replace('cluster', 'cabinet')}", "cannot follow zones"),
+]
+
+
+@pytest.mark.parametrize(("routing", "content", "message"), FAULTS_OF_ROUTINGS)
+def test_faults_of_zones_of_other_routings(routing, content, message, tmp_path, verdict_on):
     assert_error(tmp_path, platform(content, routing), message, verdict_on)
 
 
@@ -165,28 +159,26 @@ RATED = "".join(
 )
 
 
-@pytest.mark.parametrize(
-    ("routing", "content", "message"),
-    [
-        ("Full", HOSTS, "'a' cannot reach 'b'"),
-        ("Dijkstra", HOSTS + ONE_WAY, "'b' cannot reach 'a'"),
-        ("Full", SITES, "zone 'x' cannot reach zone 'y'"),
-        ("Full", "¶" + HOSTS.replace("1Gf", "1000", 1) + JOINED, "'1000', without a unit"),
-        ("Cluster", HOSTS, "'a' cannot reach 'b'"),
-        ("Vivaldi", HOSTS, "'a' has no coordinates"),
-        ("None", HOSTS, "'a' cannot reach 'b'"),
-        ("Wifi", RATED, "'a' cannot reach 'b'"),
-        ("Wifi", RATED.replace('<host id="b"', '¶<host id="w"'), "'w' has"),
-        ("Full", "¶" + CLUSTER.replace("/>", DRAGONFLY), "2 groups and 1 routers a chassis"),
-    ],
-)
-def test_what_goes_wrong_later_is_a_warning(
-    routing: str, content: str, message: str, tmp_path: Path
-) -> None:
+WARNINGS = [
+    ("Full", HOSTS, "'a' cannot reach 'b'"),
+    ("Dijkstra", HOSTS + ONE_WAY, "'b' cannot reach 'a'"),
+    ("Full", SITES, "zone 'x' cannot reach zone 'y'"),
+    ("Full", "¶" + HOSTS.replace("1Gf", "1000", 1) + JOINED, "'1000', without a unit"),
+    ("Cluster", HOSTS, "'a' cannot reach 'b'"),
+    ("Vivaldi", HOSTS, "'a' has no coordinates"),
+    ("None", HOSTS, "'a' cannot reach 'b'"),
+    ("Wifi", RATED, "'a' cannot reach 'b'"),
+    ("Wifi", RATED.replace('<host id="b"', '¶<host id="w"'), "'w' has"),
+    ("Full", "¶" + CLUSTER.replace("/>", DRAGONFLY), "2 groups and 1 routers a chassis"),
+]
+
+
+@pytest.mark.parametrize(("routing", "content", "message"), WARNINGS)
+def test_what_goes_wrong_later_is_a_warning(routing, content, message, tmp_path):
     assert_finding(tmp_path, platform(content, routing), "warning", message)
 
 
-def test_several_faults_are_told_at_once_and_in_order(tmp_path: Path) -> None:
+def test_several_faults_are_told_at_once_and_in_order(tmp_path):
     text = platform(
         HOSTS.replace("1MBps", "1MBsp", 1)
         + '<host id="b" speed="2Gf"/>\n<host id="c" speed="fast"/>\n'
@@ -196,7 +188,7 @@ def test_several_faults_are_told_at_once_and_in_order(tmp_path: Path) -> None:
     assert [line for line, _, _ in found(tmp_path, text)] == [7, 9, 10, 11]
 
 
-def test_a_broken_element_still_bears_its_name(tmp_path: Path) -> None:
+def test_a_broken_element_still_bears_its_name(tmp_path):
     text = platform(HOSTS.replace("1Gf", "1GHz").replace("1MBps", "fast") + JOINED)
     assert [line for line, _, _ in found(tmp_path, text)] == [5, 6, 7, 8]
     gateways = 'gw_src="nc_router" gw_dst="md_router"'
@@ -210,7 +202,7 @@ def test_a_broken_element_still_bears_its_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", ["", 'start_time="5" kill_time="3"', 'colour="red"'])
-def test_actors_must_be_on_hosts_of_the_platform(fault: str, tmp_path: Path) -> None:
+def test_actors_must_be_on_hosts_of_the_platform(fault, tmp_path):
     """The finding is the same with and without another fault."""
     hardware, actors = tmp_path / "platform.xml", tmp_path / "deployment.xml"
     hardware.write_text(unmarked(platform(CLUSTER))[0])
@@ -225,30 +217,30 @@ def test_actors_must_be_on_hosts_of_the_platform(fault: str, tmp_path: Path) -> 
     assert "'n4'" in together[-1].message
 
 
-@pytest.mark.parametrize(
-    ("actor", "message"),
-    [
-        ('host="a" function=""', "function"),
-        ('host="" function="f"', "host"),
-        ('host="a" function="f" start_time="5" kill_time="3"', "killed at 3.0 s"),
-        ('host="a" function="f" start_time="soon"', "'soon'"),
-        ('host="a" function="f" on_failure="CRY"', "'CRY'"),
-        ('function="f"', "has no attribute 'host'"),
-    ],
-)
-def test_faults_of_deployments(actor: str, message: str, tmp_path: Path) -> None:
+WRONG_ACTORS = [
+    ('host="a" function=""', "function"),
+    ('host="" function="f"', "host"),
+    ('host="a" function="f" start_time="5" kill_time="3"', "killed at 3.0 s"),
+    ('host="a" function="f" start_time="soon"', "'soon'"),
+    ('host="a" function="f" on_failure="CRY"', "'CRY'"),
+    ('function="f"', "has no attribute 'host'"),
+]
+
+
+@pytest.mark.parametrize(("actor", "message"), WRONG_ACTORS)
+def test_faults_of_deployments(actor, message, tmp_path):
     assert_finding(tmp_path, deployment(f"\n¶<actor {actor}/>\n"), "error", message)
     assert_refused(read_deployment, tmp_path / "f.xml", deployment(f"\n¶<actor {actor}/>\n"))
 
 
-@pytest.mark.parametrize(
-    ("doctype", "root"),
-    [
-        ("http://simgrid.gforge.inria.fr/simgrid.dtd", '<platform version="3">'),
-        ("surfxml.dtd", "<platform>"),
-    ],
-)
-def test_old_files_are_told_how_to_be_upgraded(doctype: str, root: str, tmp_path: Path) -> None:
+OLD_FILES = [
+    ("http://simgrid.gforge.inria.fr/simgrid.dtd", '<platform version="3">'),
+    ("surfxml.dtd", "<platform>"),
+]
+
+
+@pytest.mark.parametrize(("doctype", "root"), OLD_FILES)
+def test_old_files_are_told_how_to_be_upgraded(doctype, root, tmp_path):
     path = tmp_path / "old.xml"
     path.write_text(
         f"<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"{doctype}\">\n{root}\n"
@@ -269,30 +261,26 @@ def configured(option: str, value: str) -> str:
     return platform(HOSTS + JOINED).replace("¶", config)
 
 
-@pytest.mark.parametrize(
-    ("option", "wrong", "right"),
-    [
-        ("network/modle", "CM02", None),
-        ("network/model", "ns-3", "CM02"),
-        ("cpu/optim", "lazy", "TI"),
-        ("network/optim", "TI", "Full"),
-        ("host/solver", "simplex", "bmf"),
-        ("cpu/model", "Cas02", "Cas01"),
-        ("network/crosstraffic", "maybe", "OFF"),
-        ("contexts/stack-size", "2.5", "2"),
-        ("network/weight-S", "20537B", "20537.0"),
-    ],
-)
-def test_options_are_those_of_simgrid(
-    option: str, wrong: str, right: str | None, tmp_path: Path
-) -> None:
+OPTIONS = [
+    ("network/modle", "CM02", None),
+    ("network/model", "ns-3", "CM02"),
+    ("network/optim", "TI", "Full"),
+    ("host/solver", "simplex", "bmf"),
+    ("network/crosstraffic", "maybe", "OFF"),
+    ("contexts/stack-size", "2.5", "2"),
+    ("network/weight-S", "20537B", "20537.0"),
+]
+
+
+@pytest.mark.parametrize(("option", "wrong", "right"), OPTIONS)
+def test_options_are_those_of_simgrid(option, wrong, right, tmp_path):
     assert_finding(tmp_path, configured(option, wrong), "error", repr(option))
     if right is not None:
         assert_finding(tmp_path, configured(option, wrong), "error", repr(wrong))
         assert found(tmp_path, configured(option, right)) == []
 
 
-def test_status(tmp_path: Path) -> None:
+def test_status(tmp_path):
     good, bad = tmp_path / "good.xml", tmp_path / "bad.xml"
     good.write_text(unmarked(platform(HOSTS + JOINED))[0])
     bad.write_text(unmarked(platform(HOSTS))[0])
@@ -311,8 +299,8 @@ PROFILES += [(f'¶availability_file="none" {NEW}', ""), (OLD_B, ""), (OLD, "")]
 
 @pytest.mark.parametrize(("first", "second"), PROFILES)
 def test_a_profile_file_that_another_replaces_is_loaded_all_the_same(
-    first: str, second: str, tmp_path: Path, verdict_on: Verdict
-) -> None:
+    first, second, tmp_path, verdict_on
+):
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.profile").write_text("0 1\n1 0.5\n")
     hosts = HOSTS.replace('"1Gf"', f'"1Gf" {first}', 1).replace('b" speed', f'b" {second} speed')
@@ -327,7 +315,7 @@ def test_a_profile_file_that_another_replaces_is_loaded_all_the_same(
 DELIBERATE = re.compile(r"the (speed|bandwidth|latency|backbone \w+|loopback \w+) of ")
 
 
-def test_it_agrees_with_simgrid_on_mutants() -> None:
+def test_it_agrees_with_simgrid_on_mutants():
     """A small sample of mutants; the benchmark compares thousands."""
     command = [sys.executable, mutants.__file__, "--count", "50", "--json"]
     answer = json.loads(subprocess.check_output(command))

@@ -1,7 +1,5 @@
 """Task graphs in Pegasus' DAX: jobs, files and relations; what is refused where."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 
@@ -45,7 +43,7 @@ def written(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_a_graph_is_read(tmp_path: Path) -> None:
+def test_a_graph_is_read(tmp_path):
     graph = read_dax(written(tmp_path, TEXT), speed=2e9, alpha=0.5)
     # b reads 50 and 1000 byte, whatever a wrote; c says itself how much it works on.
     columns = np.array([[5e9, 0, 8e9], [0.5, 0.25, 0.5], [10, 1050, 3.5]])
@@ -63,7 +61,7 @@ def job(name: str, **files: str) -> str:
     return f'<job id="{name}" runtime="1">{"".join(uses)}</job>\n'
 
 
-def test_a_job_follows_those_that_write_what_it_reads(tmp_path: Path) -> None:
+def test_a_job_follows_those_that_write_what_it_reads(tmp_path):
     """Without any <child>; jobs that change a file are ordered by <child> only."""
     last, first = job("last", x="input", y="input"), job("first", x="output", z="output")
     second = job("second", x="output", y="output", z="inout")
@@ -74,13 +72,13 @@ def test_a_job_follows_those_that_write_what_it_reads(tmp_path: Path) -> None:
     assert found == dict.fromkeys(("first last", "first second", "first other"), 5)
 
 
-def test_prefixes_and_missing_names(tmp_path: Path) -> None:
+def test_prefixes_and_missing_names(tmp_path):
     text = '<d:adag xmlns:d="http://x"><d:job id="a" runtime="1"/></d:adag>'
     graph = read_dax(written(tmp_path, text))
     assert (graph.name, graph.tasks, graph.flop.tolist()) == ("graph", ("a",), [1e9])
 
 
-def test_speeds_out_of_range(tmp_path: Path) -> None:
+def test_speeds_out_of_range(tmp_path):
     path = written(tmp_path, TEXT)
     graph = read_dax(path)
     for speed in (0, -1, float("inf"), float("nan")):
@@ -101,39 +99,39 @@ FILE = '<uses file="f" link="{}" size="{}"/>'
 EDGE = '<child ref="{}">{}<parent ref="{}"/></child>'
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("¶", "no element found"),
-        ('<adag>\n¶<job id="a"', "not well-formed XML"),
-        ("¶<platform/>", "the root element is 'platform'"),
-        ("\n¶<adag/>", "no task"),
-        (f'¶<!DOCTYPE adag SYSTEM "dax.dtd">{adag(JOBS)}', "DOCTYPE"),
-        (adag('¶<job runtime="1"/>'), "<job> has no 'id'"),
-        (adag('\n¶<job id="a" runtime="-1"/>'), "runtime of job 'a' is -1"),
-        (adag('¶<job id="a" runtime="nan"/>'), "'nan', which is no number"),
-        (adag('¶<job id="a" runtime="1e308"/>'), "computation of job 'a' is inf"),
-        (adag("¶" + JOB.format(' alpha="2"')), "alpha of job 'a' is 2"),
-        (adag("¶" + JOB.format(' byte="-2"')), "byte of job 'a' is -2"),
-        (adag(JOB.format(""), "\n¶", JOB.format("")), "'a' is described twice"),
-        (adag(JOBS.format('¶<uses link="input"/>')), "<uses> has no 'file'"),
-        (adag(JOBS.format("¶" + FILE.format("both", 1))), "link is 'both'"),
-        (adag(JOBS.format("¶" + FILE.format("input", -5))), "size of file 'f' is -5"),
-        (adag(JOBS.format(FILE.format("input", 1) + "\n¶" + FILE.format("input", 1))), "twice"),
-        (adag(JOBS.format(FILE.format("input", 1) + "\n¶" + FILE.format("output", 1))), "inout"),
-        (adag(job("a", f="input", g="output"), "¶", job("b", g="input", f="output")), "'b' -> 'a'"),
-        (adag('¶<job id="b" runtime="1">', FILE.format("input", 1e308), HUGE, "</job>"), "is inf"),
-        (adag(JOBS, EDGE.format("b", "\n¶", "z")), "task 'z'"),
-        (adag(JOBS, "¶<child/>"), "<child> has no 'ref'"),
-        (adag(JOBS, '¶<dax id="c" file="d"/>'), "workflow in the workflow"),
-    ],
-)
-def test_what_is_wrong_is_refused_at_its_line(text: str, message: str, tmp_path: Path) -> None:
+WRONG = [
+    ("¶", "no element found"),
+    ('<adag>\n¶<job id="a"', "not well-formed XML"),
+    ("¶<platform/>", "the root element is 'platform'"),
+    ("\n¶<adag/>", "no task"),
+    (f'¶<!DOCTYPE adag SYSTEM "dax.dtd">{adag(JOBS)}', "DOCTYPE"),
+    (adag('¶<job runtime="1"/>'), "<job> has no 'id'"),
+    (adag('\n¶<job id="a" runtime="-1"/>'), "runtime of job 'a' is -1"),
+    (adag('¶<job id="a" runtime="nan"/>'), "'nan', which is no number"),
+    (adag('¶<job id="a" runtime="1e308"/>'), "computation of job 'a' is inf"),
+    (adag("¶" + JOB.format(' alpha="2"')), "alpha of job 'a' is 2"),
+    (adag("¶" + JOB.format(' byte="-2"')), "byte of job 'a' is -2"),
+    (adag(JOB.format(""), "\n¶", JOB.format("")), "'a' is described twice"),
+    (adag(JOBS.format('¶<uses link="input"/>')), "<uses> has no 'file'"),
+    (adag(JOBS.format("¶" + FILE.format("both", 1))), "link is 'both'"),
+    (adag(JOBS.format("¶" + FILE.format("input", -5))), "size of file 'f' is -5"),
+    (adag(JOBS.format(FILE.format("input", 1) + "\n¶" + FILE.format("input", 1))), "twice"),
+    (adag(JOBS.format(FILE.format("input", 1) + "\n¶" + FILE.format("output", 1))), "inout"),
+    (adag(job("a", f="input", g="output"), "¶", job("b", g="input", f="output")), "'b' -> 'a'"),
+    (adag('¶<job id="b" runtime="1">', FILE.format("input", 1e308), HUGE, "</job>"), "is inf"),
+    (adag(JOBS, EDGE.format("b", "\n¶", "z")), "task 'z'"),
+    (adag(JOBS, "¶<child/>"), "<child> has no 'ref'"),
+    (adag(JOBS, '¶<dax id="c" file="d"/>'), "workflow in the workflow"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_what_is_wrong_is_refused_at_its_line(text, message, tmp_path):
     error = assert_refused(read_dax, tmp_path / "graph.xml", text.replace("{}", ""), message)
     assert "platform>" not in str(error)
 
 
-def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_refused(tmp_path):
     path = tmp_path / "graph.dax"
     column = np.full(1, 1e300)
     rest = (np.zeros(1), np.zeros(1), np.zeros((0, 2)), np.zeros(0))
@@ -147,7 +145,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_what_is_written(tmp_path: Path) -> None:
+def test_what_is_written(tmp_path):
     columns = np.array([[3e9, 1, 0], [0, 0.25, 1], [8, 100, 0]])
     edges = np.array([[0, 1], [0, 2]])
     graph = TaskGraph('g&"', ("a", "b", "c"), *columns, edges, np.array([100.0, 0]))
@@ -166,15 +164,15 @@ def test_what_is_written(tmp_path: Path) -> None:
     assert uses == [[edge | {"link": "output"}], [edge | {"link": "input"}], []]
 
 
-@pytest.mark.parametrize(
-    ("file", "count", "edges", "first"),
-    [
-        # In the first, the concatenation reads a fit.txt and a diff.txt that 62 jobs write.
-        ("Montage_100.xml", 100, 233, 13.85),
-        ("inspiral_100.xml", 100, 119, 17.72),
-    ],
-)
-def test_real_workflows(shared_data: Path, file: str, count: int, edges: int, first: float) -> None:
+WORKFLOWS = [
+    # In the first, the concatenation reads a fit.txt and a diff.txt that 62 jobs write.
+    ("Montage_100.xml", 100, 233, 13.85),
+    ("inspiral_100.xml", 100, 119, 17.72),
+]
+
+
+@pytest.mark.parametrize(("file", "count", "edges", "first"), WORKFLOWS)
+def test_real_workflows(shared_data, file, count, edges, first):
     path = shared_data / "workflows/dax" / file
     graph = read_dax(path, speed=1e6)
     root = etree.parse(path).getroot()

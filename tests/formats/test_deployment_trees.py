@@ -1,6 +1,4 @@
-"""Trees from TOML and JSON files; what is wrong with them, and on which line."""
-
-from __future__ import annotations
+"""Deployments in XML, and trees from TOML and JSON; what is wrong with them, on which line."""
 
 import json
 from pathlib import Path
@@ -10,6 +8,8 @@ from marked import assert_refused
 
 from simplugin.errors import DeploymentError
 from simplugin.formats.deployment_trees import read_trees
+from simplugin.formats.deployment_xml import read_deployment, write_deployment
+from simplugin.platforms import DeployedActor, Deployment
 from simplugin.platforms.application_trees import ApplicationTree
 
 ONE = '# one tree\n"b.x" = "a"\nc = "a"\nd = "b.x"\n'
@@ -23,7 +23,7 @@ def written(text: str, directory: Path, name: str = "tree.toml") -> Path:
     return path
 
 
-def test_one_tree_for_all(tmp_path: Path) -> None:
+def test_one_tree_for_all(tmp_path):
     parent = {"b.x": "a", "c": "a", "d": "b.x"}
     toml = read_trees(written(ONE, tmp_path), {"p": "a", "q": None})
     assert toml == (ApplicationTree("p", "a", parent), ApplicationTree("q", "a", parent))
@@ -34,7 +34,7 @@ def test_one_tree_for_all(tmp_path: Path) -> None:
     assert read_trees(crlf, {"p": "a", "q": None}) == toml
 
 
-def test_a_tree_for_each(tmp_path: Path) -> None:
+def test_a_tree_for_each(tmp_path):
     render = ApplicationTree("render", "a", {"b": "a"})
     filters = ApplicationTree("filter", "b", {"a": "b", "c": "a"})
     path = written(TWO, tmp_path)
@@ -44,7 +44,7 @@ def test_a_tree_for_each(tmp_path: Path) -> None:
     assert read_trees(written(text, tmp_path, "tree.JSON")) == (render, filters)
 
 
-def test_one_root_for_all_trees(tmp_path: Path) -> None:
+def test_one_root_for_all_trees(tmp_path):
     path = written(TWO, tmp_path)
     with pytest.raises(DeploymentError, match=r"toml:5: its root 'a' has a parent, 'b'"):
         read_trees(path, root="a")
@@ -53,68 +53,96 @@ def test_one_root_for_all_trees(tmp_path: Path) -> None:
     assert found == [(name, "a") for name in ("one", "two", "three")]
 
 
-@pytest.mark.parametrize(
-    ("text", "roots", "message"),
-    [
-        (ONE.replace("c =", "¶c ="), {"p": "c"}, "its root 'c' has a parent, 'a'"),
-        (ONE.replace('"b.x"', '¶"b.x"', 1), {"p": "z"}, "not below the root 'z': 'a' has"),
-        ('a = "r"\n¶b = "c"\nc = "b"\n', {"p": "r"}, "the parents of 'b' lead back"),
-        ('a = "r"\nb = "c"\n', {"p": None}, "'r' and 'c' have no parent"),
-        ('a = "r"\n¶b = 3\n', {"p": None}, "the parent of host 'b' is no name"),
-        ('a = "r"\n¶b = "r\n', {"p": None}, "Illegal character"),
-        (ONE, None, "this tree is for no application"),
-        (TWO, {"fliter": None}, "no tree for application 'fliter'; there are render"),
-        (TWO.replace("a =", "¶a ="), {"filter": "a"}, "its root 'a' has a parent, 'b'"),
-        (TWO + '¶[x]\nb = "a"\nc = "d"\n', {"x": None}, "'a' and 'd' have no parent"),
-        ('¶p = { a = "r", b = 1 }\n', {"p": "r"}, "the parent of host 'b' is no name"),
-        ('[q]\nb = "a"\n[p]\n¶b = 1\n', {"p": "r"}, "the parent of host 'b' is no name"),
-        ("", {"p": None}, "does not say its root"),
-        ('¶a = "-"\n', {"p": None}, "a host is called '-'"),
-        ('a = ""\n', {"p": None}, "has no name"),
-    ],
-)
-def test_faults(
-    text: str, roots: dict[str, str | None] | None, message: str, tmp_path: Path
-) -> None:
+FAULTS = [
+    (ONE.replace("c =", "¶c ="), {"p": "c"}, "its root 'c' has a parent, 'a'"),
+    (ONE.replace('"b.x"', '¶"b.x"', 1), {"p": "z"}, "not below the root 'z': 'a' has"),
+    ('a = "r"\n¶b = "c"\nc = "b"\n', {"p": "r"}, "the parents of 'b' lead back"),
+    ('a = "r"\nb = "c"\n', {"p": None}, "'r' and 'c' have no parent"),
+    ('a = "r"\n¶b = 3\n', {"p": None}, "the parent of host 'b' is no name"),
+    ('a = "r"\n¶b = "r\n', {"p": None}, "Illegal character"),
+    (ONE, None, "this tree is for no application"),
+    (TWO, {"fliter": None}, "no tree for application 'fliter'; there are render"),
+    (TWO.replace("a =", "¶a ="), {"filter": "a"}, "its root 'a' has a parent, 'b'"),
+    (TWO + '¶[x]\nb = "a"\nc = "d"\n', {"x": None}, "'a' and 'd' have no parent"),
+    ('¶p = { a = "r", b = 1 }\n', {"p": "r"}, "the parent of host 'b' is no name"),
+    ('[q]\nb = "a"\n[p]\n¶b = 1\n', {"p": "r"}, "the parent of host 'b' is no name"),
+    ("", {"p": None}, "does not say its root"),
+    ('¶a = "-"\n', {"p": None}, "a host is called '-'"),
+    ('a = ""\n', {"p": None}, "has no name"),
+]
+
+
+@pytest.mark.parametrize(("text", "roots", "message"), FAULTS)
+def test_faults(text, roots, message, tmp_path):
     path = tmp_path / "tree.toml"
     assert_refused(lambda path: read_trees(path, roots), path, text, message)
 
 
-@pytest.mark.parametrize(
-    ("text", "roots", "message"),
-    [
-        ('b.x = "a"\n¶c = "a"\n', {"c": None}, "'c' is a host beside trees; "),
-        ('¶b-1.lab.fr = "a"\n', {"p": None}, "no tree for application 'p', and 'b-1' holds tables"),
-        ('# sites\n\n¶b-1.lab.fr = "a"\n', {"p": "a"}, "'b-1' holds tables, no hosts; "),
-        ('a.lab = "b.lab"\n', {"p": None}, "there are a; put names of hosts with dots in"),
-        ('¶b.x.y = "a"\n', None, "the parent of host 'x' is a table; "),
-    ],
-)
-def test_names_with_dots_are_tables_to_toml(
-    text: str, roots: dict[str, str | None] | None, message: str, tmp_path: Path
-) -> None:
+NAMES_WITH_DOTS = [
+    ('b.x = "a"\n¶c = "a"\n', {"c": None}, "'c' is a host beside trees; "),
+    ('¶b-1.lab.fr = "a"\n', {"p": None}, "no tree for application 'p', and 'b-1' holds tables"),
+    ('# sites\n\n¶b-1.lab.fr = "a"\n', {"p": "a"}, "'b-1' holds tables, no hosts; "),
+    ('a.lab = "b.lab"\n', {"p": None}, "there are a; put names of hosts with dots in"),
+    ('¶b.x.y = "a"\n', None, "the parent of host 'x' is a table; "),
+]
+
+
+@pytest.mark.parametrize(("text", "roots", "message"), NAMES_WITH_DOTS)
+def test_names_with_dots_are_tables_to_toml(text, roots, message, tmp_path):
     path = tmp_path / "tree.toml"
     error = assert_refused(lambda path: read_trees(path, roots), path, text, message)
     assert "in quotes" in str(error)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{\n "a": "r",\n¶ "b": null\n}', "the parent of host 'b' is no name"),
-        ('{\n "a": "r",\n¶ "a": "s"\n}', "there are two of this name"),
-        ("¶[1]", "this holds no hosts"),
-    ],
-)
-def test_faults_in_json(text: str, message: str, tmp_path: Path) -> None:
+FAULTS_IN_JSON = [
+    ('{\n "a": "r",\n¶ "b": null\n}', "the parent of host 'b' is no name"),
+    ('{\n "a": "r",\n¶ "a": "s"\n}', "there are two of this name"),
+    ("¶[1]", "this holds no hosts"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), FAULTS_IN_JSON)
+def test_faults_in_json(text, message, tmp_path):
     path = tmp_path / "tree.json"
     error = assert_refused(lambda path: read_trees(path, {"p": "r"}), path, text, message)
     assert isinstance(error, DeploymentError)
 
 
-def test_files_that_are_no_text(tmp_path: Path) -> None:
+def test_files_that_are_no_text(tmp_path):
     path = tmp_path / "tree.json"
     path.write_bytes(b"{\n\xff}")
     with pytest.raises(DeploymentError, match="no UTF-8") as caught:
         read_trees(path, {"p": None})
     assert caught.value.line == 2
+
+
+def test_round_trip(tmp_path):
+    path = tmp_path / "deployment.xml"
+    master = DeployedActor("a", "master", ("10", "<&>\"'\n", "é"), properties={"rank": "0"})
+    worker = DeployedActor("b", "worker", start_time=1.5, kill_time=1e3, on_failure="RESTART")
+    deployment = Deployment((master, worker, DeployedActor("a", "f")))
+    write_deployment(deployment, path, comment="made by hand")
+    assert read_deployment(path) == deployment
+    # Only what differs from the defaults is written.
+    assert '  <actor host="a" function="f"/>\n' in path.read_text(encoding="utf-8")
+
+
+def test_old_names_and_negative_times(tmp_path):
+    path = tmp_path / "old.xml"
+    path.write_text(
+        "<?xml version='1.0'?>\n"
+        '<!DOCTYPE platform SYSTEM "http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd">\n'
+        '<platform version="4">\n'
+        '<process host="a" function="f" start_time="-1" kill_time="-1.0"/></platform>\n'
+    )
+    assert read_deployment(path) == Deployment((DeployedActor("a", "f"),))
+
+
+def test_a_platform_is_no_deployment(tmp_path):
+    path = tmp_path / "platform.xml"
+    path.write_text(
+        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+        '<platform version="4.1">\n<zone id="w" routing="Full"/></platform>\n'
+    )
+    with pytest.raises(DeploymentError, match=r"platform\.xml:3: this is a platform file"):
+        read_deployment(path)

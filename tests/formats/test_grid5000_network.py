@@ -1,7 +1,5 @@
 """Faults of switches and the backbone of Grid'5000, one at a time."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any
@@ -30,13 +28,13 @@ def _cut(grid: Grid) -> None:
 
 
 @pytest.mark.parametrize("end", ["gw", "sw"])
-def test_either_end_may_tell_the_uplink(end: str, grid: Grid, read: Read) -> None:
+def test_either_end_may_tell_the_uplink(end, grid, read):
     del grid.switch(end)["linecards"][-1]["ports"][-1]
     facts, warnings = read(grid)
     assert (_uplinks(facts), warnings) == ((Uplink("sw", "gw", 40e9),), ())
 
 
-def test_cables_between_the_same_two_add_up(grid: Grid, read: Read) -> None:
+def test_cables_between_the_same_two_add_up(grid, read):
     cable = {"kind": "switch", "rate": 5_000_000_000}
     grid.switch()["linecards"][1]["ports"].append(cable | {"uid": "gw"})
     grid.switch("gw")["linecards"][0]["ports"].append(cable | {"uid": "sw"})
@@ -44,7 +42,7 @@ def test_cables_between_the_same_two_add_up(grid: Grid, read: Read) -> None:
     assert (_uplinks(facts), warnings) == ((Uplink("sw", "gw", 45e9),), ())
 
 
-def test_the_slower_end_of_an_uplink_counts(grid: Grid, read: Read) -> None:
+def test_the_slower_end_of_an_uplink_counts(grid, read):
     grid.switch()["linecards"][1]["rate"] = 1_000_000_000
     facts, warnings = read(grid)
     assert _uplinks(facts) == (Uplink("sw", "gw", 1e9),)
@@ -54,7 +52,7 @@ def test_the_slower_end_of_an_uplink_counts(grid: Grid, read: Read) -> None:
     assert warnings == (DataWarning("contradiction", place, message, about),)
 
 
-def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
+def test_channel_is_as_it_is_declared(grid, read):
     card = grid.switch()["linecards"][1]
     card["ports"] = [{"kind": "channel", "uid": "lag1"}] * 2
     card["rate"] = 25_000_000_000
@@ -70,7 +68,7 @@ def test_channel_is_as_it_is_declared(grid: Grid, read: Read) -> None:
     assert (_uplinks(facts), warnings) == ((Uplink("sw", "gw", 50e9),), ())
 
 
-def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid: Grid, read: Read) -> None:
+def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid, read):
     _cut(grid)
     facts, warnings = read(grid)
     assert _uplinks(facts) == (Uplink("sw", "gw", 4 * 10e9),)
@@ -78,7 +76,7 @@ def test_switch_without_a_way_is_joined_so_that_nothing_gets_slow(grid: Grid, re
     assert _texts(warnings) == [f"{message}as fast as all adapters behind it together"]
 
 
-def test_uplink_without_a_rate_carries_all_adapters_behind_it(grid: Grid, read: Read) -> None:
+def test_uplink_without_a_rate_carries_all_adapters_behind_it(grid, read):
     # alpha at leaf - sw - gw, where sw - gw has no rate.
     leaf = copy.deepcopy(grid.switch())
     leaf["linecards"][1] = grid.ports("switch", {"uid": "sw"}, rate=20_000_000_000)
@@ -92,7 +90,7 @@ def test_uplink_without_a_rate_carries_all_adapters_behind_it(grid: Grid, read: 
     assert [warning.kind for warning in warnings] == ["assumed"]
 
 
-def test_way_with_fewest_cables_then_the_fastest(grid: Grid, read: Read) -> None:
+def test_way_with_fewest_cables_then_the_fastest(grid, read):
     _cut(grid)
     # By `a` the first cable is the faster one, but the way has a narrow place.
     ways = [("sw", "a", 100), ("a", "gw", 1)]
@@ -106,7 +104,7 @@ def test_way_with_fewest_cables_then_the_fastest(grid: Grid, read: Read) -> None
     assert _uplinks(facts) == (Uplink("b", "gw", 10e9), Uplink("sw", "b", 10e9))
 
 
-def test_site_without_a_router_gets_one(grid: Grid, read: Read) -> None:
+def test_site_without_a_router_gets_one(grid, read):
     del grid.equipment()["gw"]
     facts, warnings = read(grid)
     assert facts.sites[0].router == "gw"
@@ -114,7 +112,7 @@ def test_site_without_a_router_gets_one(grid: Grid, read: Read) -> None:
     assert "assumed: there is no router; 'gw' is taken" in _texts(warnings)
 
 
-def test_second_router_is_a_switch(grid: Grid, read: Read) -> None:
+def test_second_router_is_a_switch(grid, read):
     grid.switch()["kind"] = "router"
     facts, warnings = read(grid)
     assert facts.sites[0].router == "gw"
@@ -123,7 +121,7 @@ def test_second_router_is_a_switch(grid: Grid, read: Read) -> None:
     assert warnings == (DataWarning("contradiction", "sites/north", message, ("site", "north")),)
 
 
-def test_equipment_of_the_name_of_a_node_is_left_out(grid: Grid, read: Read) -> None:
+def test_equipment_of_the_name_of_a_node_is_left_out(grid, read):
     grid.equipment()["alpha-2"] = {"kind": "switch"}
     facts, warnings = read(grid)
     assert _texts(warnings) == ["left-out: a node has the name alpha-2 too"]
@@ -131,7 +129,7 @@ def test_equipment_of_the_name_of_a_node_is_left_out(grid: Grid, read: Read) -> 
     assert facts.sites[0].node_count == 4
 
 
-def test_link_that_one_point_of_presence_lists_is_kept(grid: Grid, read: Read) -> None:
+def test_link_that_one_point_of_presence_lists_is_kept(grid, read):
     pops = grid["network_equipments"]
     pops["renater-lyon"] = {"linecards": [grid.ports("virtual", {"uid": "renater-paris"})]}
     facts, warnings = read(grid)
@@ -141,7 +139,7 @@ def test_link_that_one_point_of_presence_lists_is_kept(grid: Grid, read: Read) -
     assert warnings == (DataWarning("contradiction", place, message, about),)
 
 
-def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> None:
+def test_site_goes_to_the_nearest_point_of_presence(grid, read):
     pops = grid["network_equipments"]
     ports = pops["renater-paris"]["linecards"][0]["ports"]
     card = grid.ports("virtual", ports.pop(), {"uid": "renater-paris"})
@@ -167,7 +165,7 @@ def test_site_goes_to_the_nearest_point_of_presence(grid: Grid, read: Read) -> N
     assert BackboneLink(("third", "renater-paris"), 2e9, assumed=True) in facts.backbone
 
 
-def test_parts_of_the_backbone_are_joined(grid: Grid, read: Read) -> None:
+def test_parts_of_the_backbone_are_joined(grid, read):
     for one, other in (("far", "off"), ("off", "far")):
         cards = [grid.ports("virtual", {"uid": f"renater-{other}"})]
         grid["network_equipments"][f"renater-{one}"] = {"linecards": cards}
@@ -177,7 +175,7 @@ def test_parts_of_the_backbone_are_joined(grid: Grid, read: Read) -> None:
     assert [r.kind for r in warnings] == ["assumed"]
 
 
-def test_without_a_backbone_sites_are_joined_all_the_same(grid: Grid, read: Read) -> None:
+def test_without_a_backbone_sites_are_joined_all_the_same(grid, read):
     del grid["network_equipments"]
     facts, warnings = read(grid)
     for site, link, text in zip(("north", "south"), facts.backbone, _texts(warnings), strict=True):
@@ -189,7 +187,7 @@ def test_without_a_backbone_sites_are_joined_all_the_same(grid: Grid, read: Read
     assert (facts.backbone, warnings) == ((), ())
 
 
-def test_places_of_sites_and_of_points_with_names_of_their_own(grid: Grid, read: Read) -> None:
+def test_places_of_sites_and_of_points_with_names_of_their_own(grid, read):
     north, south = Place("north", 50.0, 3.0), Place("south", 43.0, 7.0)
     assert read(grid)[0].places == (north, Place("renater-paris", 50.0, 3.0), south)
     pops = grid["network_equipments"]
@@ -201,7 +199,7 @@ def test_places_of_sites_and_of_points_with_names_of_their_own(grid: Grid, read:
 
 
 @pytest.mark.parametrize("latitude", [None, "50", 100, True, 10**400])
-def test_positions_that_are_none_are_texts(latitude: Any, grid: Grid, read: Read) -> None:
+def test_positions_that_are_none_are_texts(latitude, grid, read):
     grid["sites"]["north"]["latitude"] = latitude
     facts, warnings = read(grid)
     assert "north" not in {place.name for place in facts.places}

@@ -1,7 +1,5 @@
 """Faults of nodes of Grid'5000, one at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -24,7 +22,7 @@ def _warning(kind: str, message: str) -> DataWarning:
     return DataWarning(kind, "sites/north/clusters/alpha", message, ("cluster", "north", "alpha"))
 
 
-def test_what_is_in_order_gives_no_warning(grid: Grid, read: Read) -> None:
+def test_what_is_in_order_gives_no_warning(grid, read):
     facts, warnings = read(grid)
     assert warnings == ()
     assert facts.date == ""
@@ -37,22 +35,20 @@ def test_what_is_in_order_gives_no_warning(grid: Grid, read: Read) -> None:
     assert facts.backbone == tuple(BackboneLink(each, 10e9) for each in ends)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"performance": None}, "no performance figure"),
-        ({"performance": {"node_flops": "8e9", "core_flops": -1}}, "no performance figure"),
-        ({"architecture": {"nb_cores": "4"}}, "the number of cores is '4'"),
-        ({"architecture": {"nb_cores": 0}}, "the number of cores is 0"),
-        ({"architecture": {"nb_cores": 2.5}}, "the number of cores is 2.5"),
-        ({"status": "retired"}, "retired"),
-        ({"state": "Retired"}, "retired"),
-        ({"network_adapters": []}, "no mounted Ethernet adapter"),
-    ],
-)
-def test_nodes_that_cannot_be_described_are_left_out(
-    change: dict[str, Any], message: str, grid: Grid, read: Read
-) -> None:
+LEFT_OUT = [
+    ({"performance": None}, "no performance figure"),
+    ({"performance": {"node_flops": "8e9", "core_flops": -1}}, "no performance figure"),
+    ({"architecture": {"nb_cores": "4"}}, "the number of cores is '4'"),
+    ({"architecture": {"nb_cores": 0}}, "the number of cores is 0"),
+    ({"architecture": {"nb_cores": 2.5}}, "the number of cores is 2.5"),
+    ({"status": "retired"}, "retired"),
+    ({"state": "Retired"}, "retired"),
+    ({"network_adapters": []}, "no mounted Ethernet adapter"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), LEFT_OUT)
+def test_nodes_that_cannot_be_described_are_left_out(change, message, grid, read):
     for number in (1, 3):
         grid.alpha(number).update(change)
     facts, warnings = read(grid)
@@ -64,14 +60,14 @@ def test_nodes_that_cannot_be_described_are_left_out(
     ("key", "value"),
     [("mounted", False), ("management", True), ("enabled", False), ("mounted", "true")],
 )
-def test_adapters_not_in_use_do_not_count(key: str, value: Any, grid: Grid, read: Read) -> None:
+def test_adapters_not_in_use_do_not_count(key, value, grid, read):
     grid.adapter()[key] = value
     facts, warnings = read(grid)
     assert warnings == (_warning("left-out", "alpha-1: no mounted Ethernet adapter"),)
     assert _groups(facts)[0].numbers == "2-3,10"
 
 
-def test_total_is_believed_and_made_of_cores_where_it_is_missing(grid: Grid, read: Read) -> None:
+def test_total_is_believed_and_made_of_cores_where_it_is_missing(grid, read):
     grid.alpha()["performance"]["node_flops"] = 7_000_000_000
     facts, warnings = read(grid)
     message = "alpha-1: node_flops 7e+09 is not 4 cores of core_flops 2e+09; node_flops is kept"
@@ -85,7 +81,7 @@ def test_total_is_believed_and_made_of_cores_where_it_is_missing(grid: Grid, rea
 
 
 @pytest.mark.parametrize("rate", [None, "10 Gbps", 0, 10**400, True])
-def test_an_adapter_without_a_rate_has_that_of_its_port(rate: Any, grid: Grid, read: Read) -> None:
+def test_an_adapter_without_a_rate_has_that_of_its_port(rate, grid, read):
     grid.adapter()["rate"] = rate
     facts, warnings = read(grid)
     shown = "1" + 36 * "0" + "..." if rate == 10**400 else repr(rate)
@@ -94,14 +90,14 @@ def test_an_adapter_without_a_rate_has_that_of_its_port(rate: Any, grid: Grid, r
     assert len(_groups(facts)) == 1
 
 
-def test_node_without_any_rate_is_left_out(grid: Grid, read: Read) -> None:
+def test_node_without_any_rate_is_left_out(grid, read):
     del grid.adapter()["rate"]
     del grid.switch()["linecards"][0]["rate"]
     message = "alpha-1: the rate of eth0 is None, and its port has none"
     assert read(grid)[1] == (_warning("left-out", message),)
 
 
-def test_a_cable_is_as_fast_as_its_slower_end(grid: Grid, read: Read) -> None:
+def test_a_cable_is_as_fast_as_its_slower_end(grid, read):
     grid.switch()["linecards"][0]["ports"][2]["rate"] = 1_000_000_000
     facts, warnings = read(grid)
     message = "alpha-2: eth0 has 10 Gbit/s, its port at sw 1 Gbit/s; the lower is kept"
@@ -109,7 +105,7 @@ def test_a_cable_is_as_fast_as_its_slower_end(grid: Grid, read: Read) -> None:
     assert [(g.numbers, g.adapter.rate) for g in _groups(facts)] == [("1,3,10", 10e9), ("2", 1e9)]
 
 
-def test_the_node_is_believed_about_its_switch(grid: Grid, read: Read) -> None:
+def test_the_node_is_believed_about_its_switch(grid, read):
     grid.adapter()["switch"] = "gw"
     facts, warnings = read(grid)
     message = "alpha-1: eth0 is at gw, says the node, at sw, say ports; gw is kept"
@@ -118,7 +114,7 @@ def test_the_node_is_believed_about_its_switch(grid: Grid, read: Read) -> None:
     assert switches == [("1", "gw"), ("2-3,10", "sw")]
 
 
-def test_missing_ports_and_nodes_give_warnings(grid: Grid, read: Read) -> None:
+def test_missing_ports_and_nodes_give_warnings(grid, read):
     ports = grid.switch()["linecards"][0]["ports"]
     ports[1] = {"uid": "alpha-77"}
     facts, warnings = read(grid)
@@ -129,7 +125,7 @@ def test_missing_ports_and_nodes_give_warnings(grid: Grid, read: Read) -> None:
     assert len(_groups(facts)) == 1
 
 
-def test_an_unknown_switch_is_that_of_the_port_else_the_router(grid: Grid, read: Read) -> None:
+def test_an_unknown_switch_is_that_of_the_port_else_the_router(grid, read):
     grid.adapter(1)["switch"] = "lost"
     del grid.adapter(2)["switch"]
     del grid.switch()["linecards"][0]["ports"][2]
@@ -143,7 +139,7 @@ def test_an_unknown_switch_is_that_of_the_port_else_the_router(grid: Grid, read:
     assert switches == [("1,3,10", "sw"), ("2", "gw")]
 
 
-def test_the_fastest_of_several_adapters_is_taken(grid: Grid, read: Read) -> None:
+def test_the_fastest_of_several_adapters_is_taken(grid, read):
     second = grid.adapter() | {"device": "eth1", "rate": 25_000_000_000}
     grid.alpha()["network_adapters"].append(second)
     ports = grid.ports("node", {"uid": "alpha-1", "port": "eth1"}, rate=25_000_000_000)
@@ -153,7 +149,7 @@ def test_the_fastest_of_several_adapters_is_taken(grid: Grid, read: Read) -> Non
     assert _groups(facts)[0].adapter.rate == 25e9
 
 
-def test_fast_network_is_found_by_the_ports_of_its_switch(grid: Grid, read: Read) -> None:
+def test_fast_network_is_found_by_the_ports_of_its_switch(grid, read):
     fast = {"device": "ib0", "interface": "InfiniBand", "mounted": True, "rate": 100_000_000_000}
     for number, rate in ((1, {}), (2, {}), (3, {"rate": None})):
         grid.alpha(number)["network_adapters"].append(fast | rate)
@@ -165,18 +161,16 @@ def test_fast_network_is_found_by_the_ports_of_its_switch(grid: Grid, read: Read
     assert warnings == (_warning("left-out", "alpha-3: ib0 is 'InfiniBand' at rate None"),)
 
 
-@pytest.mark.parametrize(
-    ("uid", "content", "message"),
-    [
-        ("alpha-01", {}, "'alpha-01' is not 'alpha' and a number"),
-        ("alpha-5", {"uid": 5}, "uid 5 is no name"),
-        ("alpha-5", {"uid": "a b"}, "uid 'a b' is no name"),
-        ("alpha-5", {"uid": "alpha-1"}, "there are two entries of uid 'alpha-1'"),
-    ],
-)
-def test_nodes_with_odd_names_are_left_out(
-    uid: str, content: dict[str, Any], message: str, grid: Grid, read: Read
-) -> None:
+ODD_NAMES = [
+    ("alpha-01", {}, "'alpha-01' is not 'alpha' and a number"),
+    ("alpha-5", {"uid": 5}, "uid 5 is no name"),
+    ("alpha-5", {"uid": "a b"}, "uid 'a b' is no name"),
+    ("alpha-5", {"uid": "alpha-1"}, "there are two entries of uid 'alpha-1'"),
+]
+
+
+@pytest.mark.parametrize(("uid", "content", "message"), ODD_NAMES)
+def test_nodes_with_odd_names_are_left_out(uid, content, message, grid, read):
     nodes = grid["sites"]["north"]["clusters"]["alpha"]["nodes"]
     nodes[uid] = grid.node(**content)
     facts, warnings = read(grid)
@@ -184,7 +178,7 @@ def test_nodes_with_odd_names_are_left_out(
     assert [group.numbers for group in _groups(facts)] == ["1-3,10"]
 
 
-def test_what_is_no_object_is_left_out(grid: Grid, read: Read) -> None:
+def test_what_is_no_object_is_left_out(grid, read):
     clusters = grid["sites"]["north"]["clusters"]
     clusters["alpha"]["nodes"]["alpha-4"] = "lost"
     clusters["empty"] = {}
@@ -201,7 +195,7 @@ def test_what_is_no_object_is_left_out(grid: Grid, read: Read) -> None:
     ]
 
 
-def test_retired_clusters_and_empty_sites_are_left_out(grid: Grid, read: Read) -> None:
+def test_retired_clusters_and_empty_sites_are_left_out(grid, read):
     grid["sites"]["south"]["clusters"]["beta"]["status"] = "retired"
     facts, warnings = read(grid)
     assert [site.uid for site in facts.sites] == ["north"]
@@ -209,7 +203,7 @@ def test_retired_clusters_and_empty_sites_are_left_out(grid: Grid, read: Read) -
     assert told == [("left-out", "south has no nodes"), ("left-out", "beta is retired")]
 
 
-def test_without_any_node_there_are_no_facts(grid: Grid, read: Read) -> None:
+def test_without_any_node_there_are_no_facts(grid, read):
     for number in (1, 2, 3, 10):
         grid.alpha(number)["performance"] = {}
     del grid["sites"]["south"]

@@ -1,7 +1,5 @@
 """The real reference of March 2026 against its own JSON, read here a second time."""
 
-from __future__ import annotations
-
 import json
 import re
 import tarfile
@@ -55,9 +53,7 @@ def nodes(raw: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str, dict[str,
     return found
 
 
-def test_each_node_is_in_one_group_that_says_what_its_file_says(
-    answer: Facts, nodes: dict[str, tuple[str, str, dict[str, Any]]]
-) -> None:
+def test_each_node_is_in_one_group_that_says_what_its_file_says(answer, nodes):
     facts, _ = answer
     seen = []
     clusters = [(site, cluster) for site in facts.sites for cluster in site.clusters]
@@ -78,7 +74,7 @@ def test_each_node_is_in_one_group_that_says_what_its_file_says(
     assert len(nodes) == 939
 
 
-def test_sites_are_those_with_clusters(answer: Facts) -> None:
+def test_sites_are_those_with_clusters(answer):
     facts, warnings = answer
     assert (len(facts.sites), facts.date) == (11, "2026-03")
     assert sum(len(site.clusters) for site in facts.sites) == 158
@@ -86,7 +82,7 @@ def test_sites_are_those_with_clusters(answer: Facts) -> None:
     assert DataWarning("left-out", "sites/bordeaux", "bordeaux has no nodes", about) in warnings
 
 
-def test_uplinks_that_were_looked_up_by_hand(answer: Facts) -> None:
+def test_uplinks_that_were_looked_up_by_hand(answer):
     # In the files: nancy/sgravillon2 and sgros1 (40 Gbit/s ports to each other, sgros1 to gw);
     # rennes/gw lag1 (200), lag3 to swcore-01-rba (20), its port-channel50 (20);
     # lyon/salome 1 at its end, 10 at gw; nantes/gw bond_econome (20).
@@ -102,9 +98,7 @@ def test_uplinks_that_were_looked_up_by_hand(answer: Facts) -> None:
         assert uplinks[site, switch] == (towards, float(rate) * 1e9)
 
 
-def test_backbone_has_the_links_that_points_of_presence_list(
-    answer: Facts, raw: dict[str, dict[str, Any]]
-) -> None:
+def test_backbone_has_the_links_that_points_of_presence_list(answer, raw):
     points = [content for name, content in raw.items() if name.startswith("network_equipments/")]
     listed = {
         frozenset((point["uid"], port.get("site_uid", port["uid"])))
@@ -118,7 +112,7 @@ def test_backbone_has_the_links_that_points_of_presence_list(
     assert {link.rate for link in links} == {10e9}
 
 
-def test_warnings_name_what_is_odd_and_nothing_else(answer: Facts) -> None:
+def test_warnings_name_what_is_odd_and_nothing_else(answer):
     kinds = Counter((warning.kind, warning.place) for warning in answer[1])
     assert kinds == {
         ("contradiction", "network_equipments/renater-lyon.json"): 1,  # toulouse lists lyon
@@ -135,7 +129,7 @@ def test_warnings_name_what_is_odd_and_nothing_else(answer: Facts) -> None:
     }
 
 
-def test_places_are_those_of_the_files(answer: Facts, raw: dict[str, dict[str, Any]]) -> None:
+def test_places_are_those_of_the_files(answer, raw):
     places = {place.name: (place.latitude, place.longitude) for place in answer[0].places}
     told = {
         content["uid"]: (content["latitude"], content["longitude"])
@@ -146,7 +140,7 @@ def test_places_are_those_of_the_files(answer: Facts, raw: dict[str, dict[str, A
     assert places == told
 
 
-def test_the_shipped_catalogue_is_made_of_it(answer: Facts) -> None:
+def test_the_shipped_catalogue_is_made_of_it(answer):
     assert shipped_catalogue() == answer
     shipped = resources.files("simplugin.formats.grid5000") / SHIPPED
     assert catalogue_text(*answer) == shipped.read_text(encoding="utf-8")

@@ -1,7 +1,5 @@
 """Job traces in the Standard Workload Format: what is read, given back, and refused where."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import os
@@ -42,7 +40,7 @@ def written(tmp_path: Path, data: bytes) -> Path:
     return path
 
 
-def test_a_trace_is_read(tmp_path: Path) -> None:
+def test_a_trace_is_read(tmp_path):
     trace = read_swf(written(tmp_path, TEXT))
     words = (("", ""), ("", "Just words"), ("MaxJobs", "3"), ("Note", "in the middle"))
     labels = (("Version", "2.2"), ("Computer", "Old"), ("Note", "two lines\nof one note"))
@@ -65,7 +63,7 @@ def test_a_trace_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-def test_ends_of_lines(end: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ends_of_lines(end, tmp_path, monkeypatch):
     right = end.join([b"; Version: 2", JOB, b"", b";", JOB, b"8" + JOB[1:], b""])
     wrong = right + end.join([b"", JOB[:-1] + b"x", JOB])
     for block in (1, 2, 7, 30, 1 << 20):
@@ -75,7 +73,7 @@ def test_ends_of_lines(end: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             read_swf(written(tmp_path, wrong))
 
 
-def test_labels_may_be_indented_but_continuations_are_none(tmp_path: Path) -> None:
+def test_labels_may_be_indented_but_continuations_are_none(tmp_path):
     header = b";      Version: 2\n;    http://one.example\n;\tNote: x: y\n;Other_2:\n"
     header += b";  Warning: no\n;    Warning: of it\n;   10:30 h\n;  on its own\n"
     assert read_swf(written(tmp_path, header + JOB)).header == (
@@ -87,7 +85,7 @@ def test_labels_may_be_indented_but_continuations_are_none(tmp_path: Path) -> No
     )
 
 
-def test_encodings_of_comments(tmp_path: Path) -> None:
+def test_encodings_of_comments(tmp_path):
     for data in (b"\xef\xbb\xbf; Note: \xc3\xa9\n", b"; Note: \xe9\n"):
         trace = read_swf(written(tmp_path, data + JOB))
         assert trace.header == (("Note", "é"),)
@@ -95,7 +93,7 @@ def test_encodings_of_comments(tmp_path: Path) -> None:
         assert read_swf(tmp_path / "again.swf") == trace
 
 
-def test_compressed_files_are_known_by_their_content(tmp_path: Path) -> None:
+def test_compressed_files_are_known_by_their_content(tmp_path):
     plain = read_swf(written(tmp_path, TEXT))
     members = gzip.compress(TEXT[:100]) + gzip.compress(TEXT[100:])
     for data in (gzip.compress(TEXT), members):
@@ -110,36 +108,36 @@ def fields(**values: str) -> str:
     return " ".join(words)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "there is no job; a job is a line of 18 numbers"),
-        ("; Version: 2\n\n", "there is no job"),
-        (f"{fields()}\n¶{fields()[:-2]}", "a job has 17 fields, not 18; give all fields on one"),
-        ("\n\n¶12\n", "a job has 1 field, not 18"),
-        (f"¶{fields()} ; late", "a job has 20 fields"),
-        (f"¶{fields().replace(' ', ',')}", "field 1, job, is '7,0,"),
-        (f"¶{fields(run_time='long')}", "field 4, run_time, is 'long', which is no number; give a"),
-        (f"¶{fields(processors='0x10')}", "field 5, processors, is '0x10'"),
-        (f"¶{fields(processors='1_0')}", "field 5, processors, is '1_0'"),
-        (f"¶{fields(run_time='nan')}", "field 4, run_time, is 'nan'"),
-        (f"¶{fields(run_time='٣')}", "field 4, run_time, is '٣'"),
-        (f"¶{fields(run_time='1e999')}", "field 4, run_time, is '1e999'; give a number from 0"),
-        (f"¶{fields(job='9007199254740993')}", "field 1, job, is '9007199254740993'"),
-        (f"; a\n\n¶{fields(submit='-3')}", "field 2, submit, is '-3'; give a number"),
-        (f"¶{fields(submit='-1.5')}", "field 2, submit, is '-1.5'"),
-        (f"¶{fields(user='1.5')}", "field 12, user, is '1.5'; give a whole number from 0"),
-        (f"¶{fields(think_time='-2')}\n{fields(job='-2')}", "field 18, think_time"),
-        (f"¶{fields(think_time='-2', job='-7')}", "field 1, job, is '-7'"),
-        (f"¶{fields(status='6')}", "field 11, status, is '6'; give a whole number from 0 to 5"),
-        (f"; a\n{fields()}\n¶x\0", "this is no text"),
-    ],
-)
-def test_refused(text: str, message: str, tmp_path: Path) -> None:
+REFUSED = [
+    ("", "there is no job; a job is a line of 18 numbers"),
+    ("; Version: 2\n\n", "there is no job"),
+    (f"{fields()}\n¶{fields()[:-2]}", "a job has 17 fields, not 18; give all fields on one"),
+    ("\n\n¶12\n", "a job has 1 field, not 18"),
+    (f"¶{fields()} ; late", "a job has 20 fields"),
+    (f"¶{fields().replace(' ', ',')}", "field 1, job, is '7,0,"),
+    (f"¶{fields(run_time='long')}", "field 4, run_time, is 'long', which is no number; give a"),
+    (f"¶{fields(processors='0x10')}", "field 5, processors, is '0x10'"),
+    (f"¶{fields(processors='1_0')}", "field 5, processors, is '1_0'"),
+    (f"¶{fields(run_time='nan')}", "field 4, run_time, is 'nan'"),
+    (f"¶{fields(run_time='٣')}", "field 4, run_time, is '٣'"),
+    (f"¶{fields(run_time='1e999')}", "field 4, run_time, is '1e999'; give a number from 0"),
+    (f"¶{fields(job='9007199254740993')}", "field 1, job, is '9007199254740993'"),
+    (f"; a\n\n¶{fields(submit='-3')}", "field 2, submit, is '-3'; give a number"),
+    (f"¶{fields(submit='-1.5')}", "field 2, submit, is '-1.5'"),
+    (f"¶{fields(user='1.5')}", "field 12, user, is '1.5'; give a whole number from 0"),
+    (f"¶{fields(think_time='-2')}\n{fields(job='-2')}", "field 18, think_time"),
+    (f"¶{fields(think_time='-2', job='-7')}", "field 1, job, is '-7'"),
+    (f"¶{fields(status='6')}", "field 11, status, is '6'; give a whole number from 0 to 5"),
+    (f"; a\n{fields()}\n¶x\0", "this is no text"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_refused(text, message, tmp_path):
     assert_refused(read_swf, tmp_path / "trace.swf", text, message)
 
 
-def test_other_encodings(tmp_path: Path) -> None:
+def test_other_encodings(tmp_path):
     wide = TEXT.decode().encode("utf-16-le")
     latin = fields(run_time="?").encode().replace(b"?", b"\xff")
     for data, message in ((wide, "this is no text"), (latin, "run_time, is '\ufffd'")):
@@ -149,7 +147,7 @@ def test_other_encodings(tmp_path: Path) -> None:
             assert caught.value.line == 1
 
 
-def test_damaged_compressed_files(tmp_path: Path) -> None:
+def test_damaged_compressed_files(tmp_path):
     data = gzip.compress(TEXT * 50)
     damaged = [data[: len(data) // 2], data[:5], data[:-6], data[:40] + b"\xff" * 9 + data[49:]]
     damaged.append(data[:-8] + b"\0" * 8)
@@ -158,14 +156,14 @@ def test_damaged_compressed_files(tmp_path: Path) -> None:
             read_swf(written(tmp_path, content))
 
 
-def test_what_cannot_be_read(tmp_path: Path) -> None:
+def test_what_cannot_be_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", tmp_path / "absent", Path("/dev/zero")):
         with pytest.raises(WorkloadFileError, match=re.escape(str(path))):
             read_swf(path)
 
 
-def test_endless_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_files(tmp_path, monkeypatch):
     bomb = gzip.compress(JOB + b"\n;" + b" " * (9 << 20))
     with pytest.raises(WorkloadFileError, match=r"swf:2: a line is longer than the 1 MiB"):
         read_swf(written(tmp_path, bomb))
@@ -198,13 +196,13 @@ def traces(draw: st.DrawFn) -> JobTrace:
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(trace=traces(), name=st.sampled_from(["trace.swf", "trace.swf.gz"]))
-def test_what_is_written_is_read_back(name: str, tmp_path: Path, trace: JobTrace) -> None:
+def test_what_is_written_is_read_back(name, tmp_path, trace):
     path = tmp_path / name
     write_swf(trace, path)
     assert read_swf(path) == trace
 
 
-def test_bytes_are_reproducible_and_settle(tmp_path: Path) -> None:
+def test_bytes_are_reproducible_and_settle(tmp_path):
     trace = read_swf(written(tmp_path, TEXT))
     once, twice, packed, again = (tmp_path / name for name in ("a", "b", "a.gz", "b.gz"))
     for path in (once, packed, again):
@@ -224,7 +222,7 @@ WRONG = [("two words", "x"), ("1st", "x"), ("", "Note: x"), *(("Note", value) fo
 
 
 @pytest.mark.parametrize(("label", "value"), WRONG, ids=range(10))
-def test_what_cannot_be_written(label: str, value: str, tmp_path: Path) -> None:
+def test_what_cannot_be_written(label, value, tmp_path):
     path = tmp_path / "trace.swf"
     with pytest.raises(WorkloadFileError, match="comments cannot say"):
         write_swf(JobTrace({"job": [1]}, [("Version", "2"), (label, value)]), path)
@@ -246,7 +244,7 @@ SPLINTERS = st.sampled_from([*"-.e+ ;\n\r\t\0019x"]).map(str.encode) | st.binary
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=damaged(TEXT, SPLINTERS) | damaged(gzip.compress(TEXT, mtime=0), SPLINTERS))
-def test_damaged_files_are_refused_or_read_and_written(data: bytes, tmp_path: Path) -> None:
+def test_damaged_files_are_refused_or_read_and_written(data, tmp_path):
     trace = outcome(written(tmp_path, data))
     again = tmp_path / "again.swf"
     if trace is not None:
@@ -262,14 +260,14 @@ NUMBERS = st.from_regex(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=NUMBERS)
-def test_numbers_are_what_python_reads(value: str, tmp_path: Path) -> None:
+def test_numbers_are_what_python_reads(value, tmp_path):
     number = float(value)
     trace = outcome(written(tmp_path, fields(run_time=value).encode()))
     assert (trace is not None) == (0 <= number < 2**53 or number == -1)
     assert trace is None or trace.run_time.tolist() == [number]
 
 
-def test_the_lcg_trace(shared_data: Path, tmp_path: Path) -> None:
+def test_the_lcg_trace(shared_data, tmp_path):
     path = shared_data / "workloads/LCG-2005.swf.gz"
     trace = read_swf(path)
     assert len(trace) == 188_041 == int(trace.label("MaxJobs") or 0)

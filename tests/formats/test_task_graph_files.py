@@ -1,7 +1,5 @@
 """All formats of task graphs: what is written is read back; whatever is read never breaks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,9 +60,7 @@ def by_target(graph: TaskGraph) -> TaskGraph:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @settings(RELAXED, max_examples=60)
 @given(graph=graphs(), exponent=st.integers(-20, 40), speed=st.floats(1e-3, 1e15))
-def test_what_is_read_back_equals_what_was_written(
-    suffix: str, graph: TaskGraph, exponent: int, speed: float, tmp_path: Path
-) -> None:
+def test_what_is_read_back_equals_what_was_written(suffix, graph, exponent, speed, tmp_path):
     path = tmp_path / f"graph{suffix}"
     expected = by_target(graph) if suffix == ".json" else graph
     write_task_graph(graph, path, speed=2.0**exponent)
@@ -83,7 +79,7 @@ def test_what_is_read_back_equals_what_was_written(
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_real_files_are_given_back(suffix: str, shared_data: Path, tmp_path: Path) -> None:
+def test_real_files_are_given_back(suffix, shared_data, tmp_path):
     files = {*(shared_data / "workflows").glob("*/*")}
     files.remove(shared_data / "workflows/dot/dag_with_cycle.dot")
     assert len(files) == 9
@@ -95,7 +91,7 @@ def test_real_files_are_given_back(suffix: str, shared_data: Path, tmp_path: Pat
         assert again == (by_target(graph) if suffix == ".json" else graph), source
 
 
-def test_the_end_of_the_name_tells_the_format(tmp_path: Path) -> None:
+def test_the_end_of_the_name_tells_the_format(tmp_path):
     graph = read_text(tmp_path, ".gv", "digraph g { a [size=5] b [size=6] a -> b [size=7] }")
     for suffix in (".DOT", ".gv", ".xml", ".dax", ".json"):
         path = tmp_path / f"copy{suffix}"
@@ -129,9 +125,7 @@ SPLINTERS = st.sampled_from([*MARKS, *WORDS, *MORE]).map(str.encode) | st.binary
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @RELAXED
 @given(data=st.data())
-def test_damaged_files_are_read_or_refused(
-    suffix: str, data: st.DataObject, tmp_path: Path
-) -> None:
+def test_damaged_files_are_read_or_refused(suffix, data, tmp_path):
     path = tmp_path / f"graph{suffix}"
     write_task_graph(TINY, path)
     path.write_bytes(data.draw(damaged(path.read_bytes(), SPLINTERS)))
@@ -149,18 +143,18 @@ def refusal(path: Path) -> WorkloadFileError | None:
     return None
 
 
-@pytest.mark.parametrize(
-    ("suffix", "text"),
-    [
-        (".dot", 'digraph { "' + "\\" * 200_000),
-        (".dot", "digraph { /*" + "*" * 200_000),
-        (".dot", "digraph { a [x=" + "1" * 100_000 + "e"),
-        (".dot", "#" * 50_000 + "\n#" * 10_000),
-        (".json", '"' + "\\" * 200_000),
-        (".json", '{"schemaVersion": "' + "1" * 100_000 + '"}'),
-    ],
-)
-def test_files_made_to_do_harm(suffix: str, text: str, tmp_path: Path) -> None:
+HARMFUL = [
+    (".dot", 'digraph { "' + "\\" * 200_000),
+    (".dot", "digraph { /*" + "*" * 200_000),
+    (".dot", "digraph { a [x=" + "1" * 100_000 + "e"),
+    (".dot", "#" * 50_000 + "\n#" * 10_000),
+    (".json", '"' + "\\" * 200_000),
+    (".json", '{"schemaVersion": "' + "1" * 100_000 + '"}'),
+]
+
+
+@pytest.mark.parametrize(("suffix", "text"), HARMFUL)
+def test_files_made_to_do_harm(suffix, text, tmp_path):
     path = tmp_path / f"graph{suffix}"
     path.write_text(text)
     with pytest.raises(WorkloadFileError) as caught:

@@ -1,7 +1,5 @@
 """Task graphs in WfFormat: specification and execution; what is refused at which path and line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -46,7 +44,7 @@ def refuse(tmp_path: Path, text: str, message: str) -> None:
     assert_refused(read_wfformat, tmp_path / "graph.json", text, message)
 
 
-def test_a_graph_is_read(tmp_path: Path) -> None:
+def test_a_graph_is_read(tmp_path):
     graph = read_wfformat(written(tmp_path, INSTANCE), speed=2e9, alpha=0.5)
     # 1.5 s on four processors are 6 s of one.
     columns = np.array([[4e9, 12e9, 0], [0.5, 0.25, 0.5], [10, 1100, 3.5]])
@@ -55,7 +53,7 @@ def test_a_graph_is_read(tmp_path: Path) -> None:
     assert read_wfformat(written(tmp_path, INSTANCE), name="mine").name == "mine"
 
 
-def test_versions(tmp_path: Path) -> None:
+def test_versions(tmp_path):
     assert read_wfformat(written(tmp_path, INSTANCE | {"schemaVersion": "1.6"})).name == "three"
     text = "¶" + TEXT.replace("1.5", "2.0", 1)
     refuse(tmp_path, text, "schemaVersion: this is WfFormat '2.0'")
@@ -90,7 +88,7 @@ def flat(instance: dict[str, Any], version: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", ["1.0", "1.1", "1.2", "1.3", "1.4"])
-def test_older_versions(version: str, tmp_path: Path) -> None:
+def test_older_versions(version, tmp_path):
     expected = read_wfformat(written(tmp_path, INSTANCE), speed=2e9, alpha=0.5)
     graph = read_wfformat(written(tmp_path, flat(INSTANCE, version)), speed=2e9, alpha=0.5)
     assert graph == expected
@@ -105,52 +103,50 @@ def test_older_versions(version: str, tmp_path: Path) -> None:
 A_B = '["a", "b"]'  # the parents of c
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('"tasks": [', '¶"tasks": {}, "jobs": [', "specification.tasks: an object is not a list"),
-        ('"tasks": [', '"tasks": [\n¶"a",', "specification.tasks[0]: 'a' is not an object"),
-        ('"id": "b", "p', '¶"p', "specification.tasks[1]: there is no 'id'"),
-        ('"id": "b", "p', '¶"id": 7, "p', "specification.tasks[1].id: 7 is not a text"),
-        ('"id": "b", "p', '¶"id": "\\ud800", "p', "tasks[1].id: '\\ud800' has half a character"),
-        ('"id": "c", "p', '¶"id": "a", "p', "tasks[2].id: task 'a' is described twice"),
-        (f'"parents": {A_B}, ', "¶", "specification.tasks[2]: there is no 'parents'"),
-        (A_B, '["a",\n¶"z"]', "tasks[2].parents[1]: edge 'z' -> 'c' has an end that is not"),
-        (A_B, '["a", "b",\n¶"a"]', "tasks[2].parents[2]: edge 'a' -> 'c' is given twice"),
-        (A_B, '["b",\n¶"c"]', "tasks[2].parents[1]: the tasks wait for each other in a cycle"),
-        ('["c"]', '["c",\n¶"a"]', "'a' is no task that has 'b' among its parents; add it"),
-        ('["b", "c"]', '["b", "c",\n¶"b"]', "tasks[0].children[2]: child 'b' is listed twice"),
-        ('["outside", "z"]', '["outside",\n¶"u"]', "tasks[2].inputFiles[1]: file 'u' has no size"),
-        ('["x", "y"], "o', '["x",\n¶"x"], "o', "tasks[1].inputFiles[1]: file 'x' is listed twice"),
-        ('"id": "y", ', '"id": ¶"x", ', "specification.files[2].id: file 'x' is here twice"),
-        ('"id": "y", "s', '"id": ¶"y", "S', "specification.files[2]: there is no 'sizeInBytes'"),
-        (": 100}", ": ¶-5}", "files[1].sizeInBytes: -5.0 is negative"),
-        (": 100}", f": ¶1{'0' * 400}}}", "files[1].sizeInBytes: this number is too large"),
-        (": 100}", ": ¶true}", "files[1].sizeInBytes: true is no number"),
-        (": 3.5", ": ¶-1", "tasks[2].byte: -1.0 is negative"),
-        ("0.25", "¶1.5", "tasks[1].alpha: this part is 1.5; give a part from 0 to 1"),
-        ('9, "tasks"', '9, ¶"jobs"', "workflow.execution: there is no 'tasks'"),
-        ('{"id": "a", "r', '¶{"id": "b", "r', "execution.tasks[1].id: task 'b' is here twice"),
-        ('{"id": "a", "r', '¶{"id": "z", "r', "tasks[1].id: task 'z' is not in the specification"),
-        ('"a", "runtime', '¶"a", "runTime', "execution.tasks[1]: there is no 'runtimeInSeconds'"),
-        (": 2}", ": ¶1e307}", "execution.tasks[1].runtimeInSeconds: the computation is inf"),
-        ("4}", "¶0.5}", "execution.tasks[0].coreCount: 0.5 cores run nothing; give at least 1"),
-    ],
-)
-def test_what_is_wrong_is_refused_at_its_path_and_line(
-    old: str, new: str, message: str, tmp_path: Path
-) -> None:
+WRONG = [
+    ('"tasks": [', '¶"tasks": {}, "jobs": [', "specification.tasks: an object is not a list"),
+    ('"tasks": [', '"tasks": [\n¶"a",', "specification.tasks[0]: 'a' is not an object"),
+    ('"id": "b", "p', '¶"p', "specification.tasks[1]: there is no 'id'"),
+    ('"id": "b", "p', '¶"id": 7, "p', "specification.tasks[1].id: 7 is not a text"),
+    ('"id": "b", "p', '¶"id": "\\ud800", "p', "tasks[1].id: '\\ud800' has half a character"),
+    ('"id": "c", "p', '¶"id": "a", "p', "tasks[2].id: task 'a' is described twice"),
+    (f'"parents": {A_B}, ', "¶", "specification.tasks[2]: there is no 'parents'"),
+    (A_B, '["a",\n¶"z"]', "tasks[2].parents[1]: edge 'z' -> 'c' has an end that is not"),
+    (A_B, '["a", "b",\n¶"a"]', "tasks[2].parents[2]: edge 'a' -> 'c' is given twice"),
+    (A_B, '["b",\n¶"c"]', "tasks[2].parents[1]: the tasks wait for each other in a cycle"),
+    ('["c"]', '["c",\n¶"a"]', "'a' is no task that has 'b' among its parents; add it"),
+    ('["b", "c"]', '["b", "c",\n¶"b"]', "tasks[0].children[2]: child 'b' is listed twice"),
+    ('["outside", "z"]', '["outside",\n¶"u"]', "tasks[2].inputFiles[1]: file 'u' has no size"),
+    ('["x", "y"], "o', '["x",\n¶"x"], "o', "tasks[1].inputFiles[1]: file 'x' is listed twice"),
+    ('"id": "y", ', '"id": ¶"x", ', "specification.files[2].id: file 'x' is here twice"),
+    ('"id": "y", "s', '"id": ¶"y", "S', "specification.files[2]: there is no 'sizeInBytes'"),
+    (": 100}", ": ¶-5}", "files[1].sizeInBytes: -5.0 is negative"),
+    (": 100}", f": ¶1{'0' * 400}}}", "files[1].sizeInBytes: this number is too large"),
+    (": 100}", ": ¶true}", "files[1].sizeInBytes: true is no number"),
+    (": 3.5", ": ¶-1", "tasks[2].byte: -1.0 is negative"),
+    ("0.25", "¶1.5", "tasks[1].alpha: this part is 1.5; give a part from 0 to 1"),
+    ('9, "tasks"', '9, ¶"jobs"', "workflow.execution: there is no 'tasks'"),
+    ('{"id": "a", "r', '¶{"id": "b", "r', "execution.tasks[1].id: task 'b' is here twice"),
+    ('{"id": "a", "r', '¶{"id": "z", "r', "tasks[1].id: task 'z' is not in the specification"),
+    ('"a", "runtime', '¶"a", "runTime', "execution.tasks[1]: there is no 'runtimeInSeconds'"),
+    (": 2}", ": ¶1e307}", "execution.tasks[1].runtimeInSeconds: the computation is inf"),
+    ("4}", "¶0.5}", "execution.tasks[0].coreCount: 0.5 cores run nothing; give at least 1"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG)
+def test_what_is_wrong_is_refused_at_its_path_and_line(old, new, message, tmp_path):
     assert old in TEXT
     refuse(tmp_path, TEXT.replace(old, new, 1), message)
 
 
-def test_a_specification_without_tasks(tmp_path: Path) -> None:
+def test_a_specification_without_tasks(tmp_path):
     for tasks, message in (('"x": [', "no 'tasks'"), ('"tasks": [], "x": [', "no task")):
         text = "¶" + TEXT.replace('"tasks": [', tasks, 1)
         refuse(tmp_path, text, f"workflow.specification: there is {message}")
 
 
-def test_parts_that_do_not_fit(tmp_path: Path) -> None:
+def test_parts_that_do_not_fit(tmp_path):
     childless = TEXT.replace('["c"]', "[]").replace(A_B, '["a",\n¶"b"]')
     huge = TEXT.replace("1000}", "1e308}").replace("100}", "1e308}").replace('["a"]', '¶["a"]')
     idle = TEXT.replace(',\n  {"id": "c", "runtimeInSeconds": 0}', "").replace('9, "', '9, ¶"')
@@ -163,21 +159,21 @@ def test_parts_that_do_not_fit(tmp_path: Path) -> None:
         refuse(tmp_path, text, message)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("¶", "this is no JSON: expecting value"),
-        ("¶[]", "a list is not an object"),
-        ("\n ¶7", "7 is not an object"),
-        ('[{"x": [1, {"a": {},\n "b": [],\n¶"a": 2}]}]', "[0].x[1].a: there are two"),
-        ('{"a":' * 1_000_000, "nested too deeply"),
-    ],
-)
-def test_what_is_no_json(text: str, message: str, tmp_path: Path) -> None:
+NO_JSON = [
+    ("¶", "this is no JSON: expecting value"),
+    ("¶[]", "a list is not an object"),
+    ("\n ¶7", "7 is not an object"),
+    ('[{"x": [1, {"a": {},\n "b": [],\n¶"a": 2}]}]', "[0].x[1].a: there are two"),
+    ('{"a":' * 1_000_000, "nested too deeply"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), NO_JSON)
+def test_what_is_no_json(text, message, tmp_path):
     refuse(tmp_path, text, message)
 
 
-def test_what_is_written(tmp_path: Path) -> None:
+def test_what_is_written(tmp_path):
     columns = np.array([[3e9, 1e9, 0], [0, 0.25, 1], [8, 100, 0]])
     edges = np.array([[0, 1], [0, 2]])
     graph = TaskGraph("g", ("a", "b", "é"), *columns, edges, np.array([100.0, 0]))
@@ -199,26 +195,24 @@ def test_what_is_written(tmp_path: Path) -> None:
     assert read_wfformat(path) == graph
 
 
-def test_a_runtime_too_long_to_be_written(tmp_path: Path) -> None:
+def test_a_runtime_too_long_to_be_written(tmp_path):
     column = np.full(1, 1e300)
     graph = TaskGraph("g", ("a",), column, *[np.zeros(1)] * 2, np.zeros((0, 2)), np.zeros(0))
     with pytest.raises(WorkloadFileError, match="give a higher speed"):
         write_wfformat(graph, tmp_path / "graph.json", speed=1e-10)
 
 
-@pytest.mark.parametrize(
-    ("file", "count", "edges"),
-    [
-        ("1000genome-2ch-100k", 52, 76),
-        ("helloworld-chain-5", 5, 4),
-        ("helloworld-forkjoin-10", 10, 16),
-        ("nextflow-bacass", 11, 14),
-        ("srasearch-10a", 22, 30),
-    ],
-)
-def test_real_workflows(
-    shared_data: Path, file: str, count: int, edges: int, tmp_path: Path
-) -> None:
+WORKFLOWS = [
+    ("1000genome-2ch-100k", 52, 76),
+    ("helloworld-chain-5", 5, 4),
+    ("helloworld-forkjoin-10", 10, 16),
+    ("nextflow-bacass", 11, 14),
+    ("srasearch-10a", 22, 30),
+]
+
+
+@pytest.mark.parametrize(("file", "count", "edges"), WORKFLOWS)
+def test_real_workflows(shared_data, file, count, edges, tmp_path):
     path = shared_data / f"workflows/wfcommons/{file}.json"
     graph = read_wfformat(path, speed=1e6)
     instance = json.loads(path.read_text())

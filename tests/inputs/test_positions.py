@@ -1,6 +1,4 @@
-"""Lines of keys and items in TOML and JSON documents."""
-
-from __future__ import annotations
+"""Lines of keys, items and elements in TOML, JSON and XML documents."""
 
 import json
 import tomllib
@@ -11,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simplugin.errors import PlatformError
+from simplugin.inputs import xml_tree
 from simplugin.inputs.positions import json_line, json_starts, toml_line, toml_syntax_error
 
 TEXT = '''# a comment
@@ -40,24 +40,24 @@ seed = 2
 '''
 
 
-@pytest.mark.parametrize(
-    ("path", "line"),
-    [
-        (("platform", "file"), 7),
-        (("platform", "parameters", "b", "c"), 10),
-        (("simulation", "options", "list", 0), 14),
-        (("simulation", "options", "list", 1, "y", 0), 16),
-        (("simulation", "options", "after"), 18),
-        (("runs", 1, "seed"), 22),
-        (("runs", 1, "a.b", 'c"d'), 23),
-        (("runs", 1, "inner"), 24),
-        # What is missing has the line of the table around it.
-        (("simulation", "options", "gone"), 12),
-        (("nowhere", "x"), None),
-        ((), None),
-    ],
-)
-def test_lines_of_toml(path: tuple[str | int, ...], line: int | None) -> None:
+LINES_OF_TOML = [
+    (("platform", "file"), 7),
+    (("platform", "parameters", "b", "c"), 10),
+    (("simulation", "options", "list", 0), 14),
+    (("simulation", "options", "list", 1, "y", 0), 16),
+    (("simulation", "options", "after"), 18),
+    (("runs", 1, "seed"), 22),
+    (("runs", 1, "a.b", 'c"d'), 23),
+    (("runs", 1, "inner"), 24),
+    # What is missing has the line of the table around it.
+    (("simulation", "options", "gone"), 12),
+    (("nowhere", "x"), None),
+    ((), None),
+]
+
+
+@pytest.mark.parametrize(("path", "line"), LINES_OF_TOML)
+def test_lines_of_toml(path, line):
     assert toml_line(TEXT, path) == line
 
 
@@ -80,7 +80,7 @@ STATEMENTS = st.sampled_from(
 
 
 @given(st.lists(STATEMENTS, max_size=12))
-def test_each_key_is_where_the_file_first_has_it(statements: list[str]) -> None:
+def test_each_key_is_where_the_file_first_has_it(statements):
     text = ""
     for number, statement in enumerate(statements):
         longer = text + statement.format(n=number)
@@ -116,7 +116,7 @@ JSON = st.recursive(
 
 @given(JSON, st.sampled_from([None, 1]))
 @settings(max_examples=40)
-def test_each_value_of_json_has_its_path(value: Any, indent: int | None) -> None:
+def test_each_value_of_json_has_its_path(value, indent):
     text = json.dumps(value, indent=indent)
     for path, start in json_starts(text):
         found = value
@@ -130,9 +130,55 @@ def test_each_value_of_json_has_its_path(value: Any, indent: int | None) -> None
     ("text", "line"),
     [("a = 1\nb = \nc = 2\n", 2), ("a = [1,\n2\n", 2), ('a = "\n', 1), ("a = 1\na = 2", 2)],
 )
-def test_syntax_errors_have_a_line(text: str, line: int) -> None:
+def test_syntax_errors_have_a_line(text, line):
     with pytest.raises(tomllib.TOMLDecodeError) as caught:
         tomllib.loads(text)
     message, found = toml_syntax_error(caught.value, text)
     assert found == line
     assert "line" not in message
+
+
+LINES = 2000
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Lengths of the text of elements, each time it is set."""
+    lengths: list[int] = []
+
+    class Counted(xml_tree.Node):
+        def __setattr__(self, name: str, value: object) -> None:
+            if name == "text":
+                assert isinstance(value, str)
+                lengths.append(len(value))
+            object.__setattr__(self, name, value)
+
+    monkeypatch.setattr(xml_tree, "Node", Counted)
+    return lengths
+
+
+def test_text_is_copied_once_however_many_pieces_it_has(kept):
+    lines = "<host/>\n\n" * LINES
+    data = f"<zone>{lines}</zone>".encode()
+    for simgrid in (False, True):
+        root = xml_tree.parse(data, "file", PlatformError, "zone", simgrid=simgrid)
+        assert len(root.children) == LINES
+    # Appending each piece to those before would copy some LINES ** 2.
+    assert 2 * LINES <= sum(kept) <= 2 * 2 * LINES
+
+
+def test_pieces_of_text_belong_to_their_element():
+    content = "a<b>c&amp;<d/>e</b>f<!-- g -->h<b/>\n"
+    root = xml_tree.parse(f"<a>{content}</a>".encode(), "f", PlatformError, "a", simgrid=True)
+    first, second = root.children
+    assert (root.text, first.text, second.text) == ("afh\n", "c&e", "")
+    assert [child.text for child in first.children] == [""]
+
+
+def test_a_value_may_be_as_long_as_is_said():
+    longest = "x" * xml_tree.LONGEST_VALUE
+    for value in (longest, ""):
+        root = xml_tree.parse(f'<a b="{value}"/>'.encode(), "file", PlatformError, "a")
+        assert root.attributes == {"b": value}
+    with pytest.raises(PlatformError, match="more than 1 MiB"):
+        xml_tree.parse(f'<a b="{longest}x"/>'.encode(), "file", PlatformError, "a")

@@ -1,7 +1,5 @@
 """Temporary directories: of processes that were killed, of others that live, and of users."""
 
-from __future__ import annotations
-
 import os
 import signal
 import tempfile
@@ -20,7 +18,7 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_only_what_nobody_holds_is_removed(scratch: Path) -> None:
+def test_only_what_nobody_holds_is_removed(scratch):
     kept = [scratch / name for name in ("simplugin-scratch-notes", "simplugin-results", "other")]
     for each in kept:
         each.mkdir()
@@ -41,7 +39,7 @@ def test_only_what_nobody_holds_is_removed(scratch: Path) -> None:
     assert set(scratch.iterdir()) == set(kept)
 
 
-def test_nobody_loses_a_directory_that_is_being_made(scratch: Path) -> None:
+def test_nobody_loses_a_directory_that_is_being_made(scratch):
     def use(_: int) -> bool:
         with scratch_directory() as directory:
             (Path(directory) / "file").touch()

@@ -1,17 +1,24 @@
-"""Tables into objects: each problem has the path of the culprit, and a remedy."""
+"""Tables and parameters into objects: each problem has the path of the culprit, and a remedy."""
 
-from __future__ import annotations
-
+import json
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import Field
 
-from simplugin.errors import PlatformError
-from simplugin.inputs.documents import Document
+from simplugin.errors import DeploymentError, FileError, PlatformError
+from simplugin.inputs.documents import Document, path_text, read_json, read_toml
+from simplugin.inputs.files import read_text, write
+from simplugin.inputs.parameters import Signature, policy_of, read_parameters
 from simplugin.inputs.quantities import Bandwidth, Speed, Time
+from simplugin.inputs.sections import SchedulerSection, Section
 from simplugin.inputs.validation import row, table, tuple_of, validated
 from simplugin.platforms.drawn_quantities import drawn
 
@@ -47,30 +54,30 @@ def read(content: Any, kind: Any = TREE) -> Any:
     return validated(kind, Document(content, PlatformError))
 
 
-def test_objects_are_made_with_defaults_and_units() -> None:
+def test_objects_are_made_with_defaults_and_units():
     content = {"leaves": [{"name": "a", "time": "2ms"}, {"name": "b"}], "speeds": {"x": "1Gf"}}
     assert read(content) == Tree((Leaf("a", 0.002), Leaf("b")), {"x": 1e9})
 
 
-def test_rows_are_lists() -> None:
+def test_rows_are_lists():
     assert read([["a", 3]], tuple_of(row(Leaf, name=str, time=Time))) == (Leaf("a", 3.0),)
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (3, "the document is 3; give a table"),
-        ({}, "key 'leaves' is missing; add it"),
-        ({"leaves": [], "leafs": 1}, "unknown key 'leafs'; did you mean 'leaves'?"),
-        ({"leaves": [], "colour": 1}, "unknown key 'colour'; the keys here are bandwidth,"),
-        ({"leaves": [{"name": 3}]}, "leaves.0.name is 3; give a text"),
-        ({"leaves": [{"name": "a", "time": "3s"}, 4]}, "leaves.1 is 4; give a table"),
-        ({"leaves": [{"name": "a", "time": "3 h"}]}, "leaves.0.time: time '3 h' has"),
-        ({"leaves": [{"name": "a", "time": "3"}]}, "leaves.0.time is '3', which has no unit"),
-        ({"leaves": [{"name": "bad"}]}, "leaf 'bad' is bad; rename it"),
-    ],
-)
-def test_problems(content: Any, message: str) -> None:
+PROBLEMS = [
+    (3, "the document is 3; give a table"),
+    ({}, "key 'leaves' is missing; add it"),
+    ({"leaves": [], "leafs": 1}, "unknown key 'leafs'; did you mean 'leaves'?"),
+    ({"leaves": [], "colour": 1}, "unknown key 'colour'; the keys here are bandwidth,"),
+    ({"leaves": [{"name": 3}]}, "leaves.0.name is 3; give a text"),
+    ({"leaves": [{"name": "a", "time": "3s"}, 4]}, "leaves.1 is 4; give a table"),
+    ({"leaves": [{"name": "a", "time": "3 h"}]}, "leaves.0.time: time '3 h' has"),
+    ({"leaves": [{"name": "a", "time": "3"}]}, "leaves.0.time is '3', which has no unit"),
+    ({"leaves": [{"name": "bad"}]}, "leaf 'bad' is bad; rename it"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), PROBLEMS)
+def test_problems(content, message):
     with pytest.raises(PlatformError) as caught:
         read(content)
     assert str(caught.value).startswith(message)
@@ -85,7 +92,7 @@ PLAIN = st.recursive(
 
 
 @given(st.dictionaries(KEYS, PLAIN), PLAIN)
-def test_whatever_a_document_says_is_read_or_has_a_place_and_a_remedy(tables, other) -> None:
+def test_whatever_a_document_says_is_read_or_has_a_place_and_a_remedy(tables, other):
     for content in (tables, other):
         for kind in (TREE, EITHER):
             try:
@@ -98,7 +105,7 @@ def test_whatever_a_document_says_is_read_or_has_a_place_and_a_remedy(tables, ot
                     place = place[step]
 
 
-def test_a_member_of_a_union_is_told_from_the_others() -> None:
+def test_a_member_of_a_union_is_told_from_the_others():
     for content, message in (
         ({"law": "log"}, "law is 'log'; give one of 'constant', 'uniform'"),
         ({"law": "uniform", "low": 1}, "key 'high' is missing; add it"),
@@ -110,6 +117,199 @@ def test_a_member_of_a_union_is_told_from_the_others() -> None:
         assert str(caught.value).startswith(message)
 
 
-def test_a_row_has_all_its_values() -> None:
+def test_a_row_has_all_its_values():
     with pytest.raises(PlatformError, match=r"is \['a'\]; give a list of name, time"):
         read(["a"], row(Leaf, name=str, time=Time))
+
+
+Read = Callable[[Path, type[FileError]], Any]
+
+
+@pytest.mark.parametrize("read", [read_text, read_toml, read_json])
+def test_files_that_cannot_be_read(tmp_path, read):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "latin").write_bytes(b"#\n# \xe9")
+    (tmp_path / "zero").write_bytes(b"#\n\0")
+    for name, line in (("", None), ("none", None), ("pipe", None), ("latin", 2), ("zero", 2)):
+        with pytest.raises(DeploymentError) as caught:
+            read(tmp_path / name, DeploymentError)
+        assert (caught.value.file, caught.value.line) == (tmp_path / name, line)
+        assert caught.value.remedy
+
+
+NO_JSON = [
+    ("{", 1),
+    ('{\n"a": 1,\n"a": 2}', 3),
+    ('{\n"a": [1, NaN]}', 2),
+    ("[\n" + "9" * 5000 + "]", 2),
+    ("[" * 100_000, None),
+    ('{\n"a": 1}\n{}', 3),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), NO_JSON)
+def test_what_is_no_json(tmp_path, text, line):
+    path = tmp_path / "file.json"
+    path.write_text(text)
+    with pytest.raises(PlatformError) as caught:
+        read_json(path, PlatformError)
+    assert (caught.value.file, caught.value.line) == (path, line)
+    assert caught.value.remedy
+
+
+def test_what_is_no_toml(tmp_path):
+    path = tmp_path / "file.toml"
+    path.write_bytes(b"a = 1\r\nb : 1\r\n")
+    with pytest.raises(PlatformError, match=r"file.toml:2: .*; write tables in") as caught:
+        read_toml(path, PlatformError)
+    assert caught.value.line == 2
+
+
+def test_places_of_values(tmp_path):
+    path = tmp_path / "file.json"
+    path.write_text('{"a": [\n1,\n{"b": 2}]}')
+    document = read_json(path, PlatformError)
+    error = document.at("a", 1, "b").error("this is wrong", "change it")
+    assert str(error) == f"{path}:3: a[1].b: this is wrong; change it"
+
+
+def test_long_and_unprintable_paths_are_quoted():
+    assert path_text(("a", 0, "b")) == "a[0].b"
+    assert path_text(("\n",)) == r"'\n'"
+    assert len(path_text(("a" * 1000,))) < 100
+
+
+def test_what_cannot_be_written(tmp_path):
+    with pytest.raises(PlatformError, match="may write"):
+        write("text", tmp_path / "none" / "file", PlatformError)
+    with pytest.raises(PlatformError, match="half a character"):
+        write("\ud800", tmp_path / "file", PlatformError)
+    assert not list(tmp_path.iterdir())
+
+
+if TYPE_CHECKING:
+    from simplugin.platforms import Elsewhere
+
+
+class Settings(Section):
+    buffer: Annotated[int, Field(ge=1)] = 2
+    lambda_: Annotated[float, Field(alias="lambda")] = 1.0
+
+
+class Problems(Exception):
+    pass
+
+
+def scenario(name="bags.own", **parameters):
+    def errors(problems):
+        return Problems({each.key: f"{each.text}; {each.remedy}" for each in problems})
+
+    return SimpleNamespace(
+        scheduler=SchedulerSection(name=name, parameters=parameters),
+        directory=None,
+        errors=errors,
+        function=lambda reference, *key: (reference, key),
+    )
+
+
+def policy(_tree, _bags, *, order: Literal["fcfs", "sjf"] = "fcfs", period: Time = 1.0, buffer=3):
+    return order, period, buffer
+
+
+@dataclass(frozen=True)
+class Frozen:
+    sizes: tuple[int, ...]
+    share: float = 0.5
+
+
+def unknown_types(first, second: "Elsewhere" = 3, third: "Elsewhere" = None, **further): ...
+
+
+def parameters_read(function, by_position=0, reserved=None, **parameters):
+    return read_parameters(
+        scenario(**parameters), function, Settings, by_position=by_position, reserved=reserved
+    )
+
+
+def test_settings_and_policy_get_their_own_and_both_what_both_have():
+    settings, own = parameters_read(policy, 2, order="sjf", period="10m", buffer=4)
+    assert (settings.buffer, settings.lambda_) == (4, 1.0)
+    assert own == {"order": "sjf", "period": 600.0, "buffer": 4}
+    assert policy(None, None, **own) == ("sjf", 600.0, 4)
+    assert parameters_read(policy, 2, **{"lambda": 2.5})[0].lambda_ == 2.5
+
+
+def test_a_frozen_data_class_is_a_policy():
+    _, own = parameters_read(Frozen, sizes=[1, 2], share=1)
+    assert Frozen(**own) == Frozen((1, 2), 1.0)
+    assert isinstance(own["share"], float)
+
+
+def test_every_problem_is_reported_with_its_remedy():
+    with pytest.raises(Problems) as caught:
+        parameters_read(policy, 2, order="lifo", perod=1, buffer=0, period=True)
+    assert caught.value.args[0] == {
+        f"scheduler.parameters.{key}": problem.format(f"scheduler.parameters.{key}")
+        for key, problem in {
+            "order": "{} is 'lifo'; give 'fcfs' or 'sjf'",
+            "perod": "unknown key '{}'; did you mean 'period'?",
+            "period": "{} is True; give a number [s], or a text such as '50us'",
+            "buffer": "{} is 0; give a number greater than or equal to 1",
+        }.items()
+    }
+
+
+REFUSED = [
+    (policy, {"_tree": 1}, "_tree", "takes"),
+    (policy, {"buffer": "4"}, "buffer", "give a whole number"),
+    (policy, {"period": "10 parsecs"}, "period", "parsecs"),
+    (Frozen, {}, "sizes", "add it"),
+    (Frozen, {"sizes": [1, "2"]}, "sizes.1", "give a whole number"),
+    (unknown_types, {"first": 1, "second": "3"}, "second", "whole number or a number"),
+]
+
+
+@pytest.mark.parametrize(("function", "parameters", "key", "remedy"), REFUSED)
+def test_a_parameter_is_refused(function, parameters, key, remedy):
+    with pytest.raises(Problems) as caught:
+        parameters_read(function, 2 if function is policy else 0, **parameters)
+    assert remedy in caught.value.args[0][f"scheduler.parameters.{key}"]
+
+
+def test_types_that_only_type_checkers_import_and_further_keywords_take_anything():
+    _, own = parameters_read(unknown_types, first=1, second=4, third=[1], other={"a": 1})
+    assert own == {"first": 1, "second": 4, "third": [1], "other": {"a": 1}}
+    assert isinstance(own["second"], int)
+
+
+def test_a_reserved_parameter_is_refused_with_its_own_remedy():
+    with pytest.raises(Problems, match="give the seed elsewhere"):
+        parameters_read(policy, 2, reserved={"order": "give the seed elsewhere"}, order="sjf")
+
+
+def test_a_function_without_signature_takes_anything():
+    assert Signature.of(dict).takes_any
+
+
+def test_a_policy_is_shipped_or_a_reference():
+    assert policy_of(scenario(), {"own": policy}) is policy
+    assert policy_of(scenario("my:own"), {}) == ("my:own", ("scheduler", "name"))
+
+
+# Those that floats have, too.
+WHOLE = st.integers(-(2**53), 2**53)
+
+
+@given(st.dictionaries(st.sampled_from("abc"), st.floats(allow_nan=False) | WHOLE))
+@settings(max_examples=30)
+def test_numbers_keep_their_bits(values):
+    def numbers(**kinds: float): ...
+
+    def named(a: float = 0, b: int | float = 0, c=0): ...
+
+    for function in (numbers, named):
+        read_values, problems = Signature.of(function).read(values)
+        assert not problems
+        assert read_values == values
+    assert all(type(read_values[key]) is type(values[key]) for key in values if key != "a")
+    assert json.loads(json.dumps(values)) == values

@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from market_draws import bundle_markets
 
+from simplugin.errors import WorkloadError
 from simplugin.market.assessment import Assessment, demand_curve
 from simplugin.market.execution import Execution
-from simplugin.market.model import Deal
+from simplugin.market.model import Deal, Outcome, heterogeneity, jain_index
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle
@@ -184,3 +186,34 @@ def test_demand_is_the_number_of_tasks_worth_a_price(market):
     for price, bought in list(zip(prices, tasks, strict=True))[::100]:
         assert np.sum(each >= price * (1 + 1e-9)) <= bought <= np.sum(each >= price * (1 - 1e-9))
     assert tasks[-1] >= min(1.5 * market.m, len(each)) - 1e-9
+
+
+MARKET = BundleMarket([7.0, 12.0], 4, 4, 0.5)
+
+
+def test_amounts_that_leave_tasks_over_are_refused():
+    with pytest.raises(WorkloadError, match="place all 4"):
+        Outcome(MARKET, np.array([1, 2]), 1.0, np.zeros(2))
+
+
+def test_times_of_another_shape_are_refused():
+    with pytest.raises(WorkloadError, match="one a peer"):
+        Outcome(MARKET, np.array([2, 2]), 1.0, np.zeros(3))
+
+
+@given(st.lists(st.floats(0, 1e300), min_size=1, max_size=20).filter(any))
+def test_fairness_is_between_one_over_n_and_one(times):
+    index = jain_index(times)
+    assert 1 / len(times) - 1e-12 <= index <= 1 + 1e-12
+
+
+def test_fairness_counts_peers_without_tasks():
+    assert jain_index([5.0] * 11 + [0.0]) == pytest.approx(11 / 12)
+    with pytest.raises(WorkloadError, match="nobody"):
+        jain_index([0.0, 0.0])
+
+
+def test_heterogeneity_is_the_mean_of_two_standard_deviations_of_populations():
+    # Deviations of 1, 3 from their mean are 1; those of 0, 0, 6 (not of a sample) sqrt(8).
+    assert heterogeneity([1.0, 3.0], [5.0, 5.0]) == pytest.approx(0.5)
+    assert heterogeneity([0.0, 0.0, 6.0], [1.0, 1.0, 1.0]) == pytest.approx(np.sqrt(8) / 2)

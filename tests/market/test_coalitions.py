@@ -15,9 +15,6 @@ from simplugin.market.mechanisms import lowest_uniform, uniform
 from simplugin.optimum.least_core import least_core
 from simplugin.workloads.bundle_markets import BundleMarket
 
-# Alone they are worth 10 and 6 + 3, together 10 + 6, of two tasks.
-TWO = BundleMarket([[10.0, 0.0], [6.0, 3.0]], 2, 2)
-
 
 @st.composite
 def markets(draw):
@@ -32,21 +29,6 @@ def markets(draw):
 def by_hand(market, members):
     tasks = [market.table[peer, : market.caps[peer]] for peer in members if peer < market.n_peers]
     return float(np.sort(np.concatenate([*tasks, [0.0]]))[::-1][: market.m].sum())
-
-
-def test_two_peers_by_hand():
-    assert coalition_worths(TWO).tolist() == [0, 10, 9, 16]
-    assert shapley_value(TWO).shares.tolist() == [8.5, 7.5]
-    # They lack 3 together.
-    assert core(TWO).epsilon == pytest.approx(1.5)
-    against = objection(TWO, [7.0, 9.0])
-    assert (against.members, against.worth, against.share) == ((0,), 10.0, 7.0)
-    # With the scheduler: peer 0 adds 7 to peer 1, which adds 6 to it.
-    assert objection(TWO, [7.0, 6.0, 3.0], scheduler=True) is None
-    against = objection(TWO, [7.5, 5.5, 3.0], scheduler=True)
-    assert (against.members, against.worth, against.share) == ((1, 2), 9.0, 8.5)
-    shares = shapley_value(TWO, scheduler=True).shares
-    assert shares.tolist() == pytest.approx([10 / 6 + 7 / 3, 9 / 6 + 6 / 3, 19 / 6 + 16 / 3])
 
 
 def test_a_majority_of_three():

@@ -1,26 +1,34 @@
+"""Values of tasks, and sites of peers on platforms of others."""
+
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from simplugin.errors import WorkloadError
+from simplugin.market.execution import execute
 from simplugin.market.model import Terms, completion_times
+from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms.peers import PeerSite
+from simplugin.platforms.twelve_peers import chosen_site
 from simplugin.workloads.bundle_markets import largest_share
-from simplugin.workloads.bundles import Bundle
+from simplugin.workloads.bundles import CLASSES, Bundle
 
 SITE = PeerSite.numbered(np.array([25e6, 50e6]), np.array([10e6, 20e6]))
 
 
-def test_estimated_times_add_setup_transfer_and_execution() -> None:
+def test_estimated_times_add_setup_transfer_and_execution():
     times = completion_times(SITE, Bundle("b", 10, 1e9, 40e6), setup=0.5)
     assert times == pytest.approx([0.5 + 4 + 40, 0.5 + 2 + 20])
 
 
-def test_a_task_that_takes_an_hour_is_worth_one() -> None:
+def test_a_task_that_takes_an_hour_is_worth_one():
     assert Terms().values([3600.0, 36.0]).tolist() == [1.0, 100.0]
     assert Terms(price_unit=1.0).values([4.0]).tolist() == [0.25]
 
 
-def test_terms_make_the_market_that_they_describe() -> None:
+def test_terms_make_the_market_that_they_describe():
     market = Terms(alpha=[0.5, 0.25], n_max=7).market([3600.0, 1800.0], 10)
     assert market.values.tolist() == [1.0, 2.0]
     assert market.q.tolist() == [0.5, 0.75]
@@ -28,35 +36,35 @@ def test_terms_make_the_market_that_they_describe() -> None:
     assert Terms().market([1.0, 1.0], 10).caps.tolist() == [10, 10]
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"alpha": [0.5, 0.0]}, "alpha is"),
-        ({"alpha": [0.5, 1e-300]}, "alpha is .*1e-300.*; give discount rates from 1.2e-16 on"),
-        ({"alpha": "ab"}, "alpha is 'ab'"),
-        ({"n_max": -1}, "n_max is -1; give whole numbers of tasks from 0 on, or None or inf"),
-        ({"n_max": [4, np.nan]}, "n_max is .*nan"),
-        ({"n_max": "ab"}, "n_max is 'ab'"),
-        ({"discounts": [1.0, 0.5, 0.6]}, "discounts rise from 0.5 for task 2 to 0.6 for the next"),
-        ({"discounts": [1.1]}, r"discounts are \[1.1\]; give factors from 0 to 1"),
-        ({"discounts": []}, "discounts are"),
-        ({"discounts": [1.0], "alpha": 0.5}, "alpha says nothing beside discounts"),
-        ({"price_unit": 0.0}, "price_unit is 0.0"),
-        ({"setup": -1.0}, "setup is -1.0"),
-    ],
-)
-def test_senseless_terms_are_refused(fields: dict[str, object], message: str) -> None:
+SENSELESS_TERMS = [
+    ({"alpha": [0.5, 0.0]}, "alpha is"),
+    ({"alpha": [0.5, 1e-300]}, "alpha is .*1e-300.*; give discount rates from 1.2e-16 on"),
+    ({"alpha": "ab"}, "alpha is 'ab'"),
+    ({"n_max": -1}, "n_max is -1; give whole numbers of tasks from 0 on, or None or inf"),
+    ({"n_max": [4, np.nan]}, "n_max is .*nan"),
+    ({"n_max": "ab"}, "n_max is 'ab'"),
+    ({"discounts": [1.0, 0.5, 0.6]}, "discounts rise from 0.5 for task 2 to 0.6 for the next"),
+    ({"discounts": [1.1]}, r"discounts are \[1.1\]; give factors from 0 to 1"),
+    ({"discounts": []}, "discounts are"),
+    ({"discounts": [1.0], "alpha": 0.5}, "alpha says nothing beside discounts"),
+    ({"price_unit": 0.0}, "price_unit is 0.0"),
+    ({"setup": -1.0}, "setup is -1.0"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), SENSELESS_TERMS)
+def test_senseless_terms_are_refused(fields, message):
     with pytest.raises(WorkloadError, match=message):
         Terms(**fields)  # type: ignore[arg-type]
 
 
-def test_the_largest_share_counts_in_means_rounded_up() -> None:
+def test_the_largest_share_counts_in_means_rounded_up():
     assert [largest_share(1000, 12, factor) for factor in (1, 1.5, 2)] == [84, 126, 168]
     with pytest.raises(WorkloadError, match=r"lambda is 0\.9"):
         largest_share(1000, 12, 0.9)
 
 
-def test_a_share_that_is_whole_but_for_rounding_is_whole() -> None:
+def test_a_share_that_is_whole_but_for_rounding_is_whole():
     hundredths = range(100, 500)
     shares = [largest_share(1200, 12, number / 100) for number in hundredths]
     assert shares == list(hundredths)
@@ -65,16 +73,16 @@ def test_a_share_that_is_whole_but_for_rounding_is_whole() -> None:
     assert largest_share(2**52, 1, 1) == 2**52
 
 
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        (np.inf, None),
-        ([5, np.inf], [5, 2**53]),
-        (10**30, 2**53),
-        ([0, 10], [0, 10]),
-    ],
-)
-def test_no_limit_is_one_beyond_all_bundles(given: object, kept: object) -> None:
+LIMITS = [
+    (np.inf, None),
+    ([5, np.inf], [5, 2**53]),
+    (10**30, 2**53),
+    ([0, 10], [0, 10]),
+]
+
+
+@pytest.mark.parametrize(("given", "kept"), LIMITS)
+def test_no_limit_is_one_beyond_all_bundles(given, kept):
     terms = Terms(n_max=given)  # type: ignore[arg-type]
     found = terms.n_max
     assert (found.tolist() if isinstance(found, np.ndarray) else found) == kept
@@ -83,7 +91,7 @@ def test_no_limit_is_one_beyond_all_bundles(given: object, kept: object) -> None
     assert market.caps.tolist() == limits.tolist()
 
 
-def test_terms_keep_what_they_were_given() -> None:
+def test_terms_keep_what_they_were_given():
     alpha, n_max = np.array([0.5, 0.25]), np.array([5, 6])
     terms = Terms(alpha, n_max)
     alpha[0], n_max[0] = 0.1, 0
@@ -93,3 +101,123 @@ def test_terms_keep_what_they_were_given() -> None:
     for kept in (terms.alpha, terms.n_max):
         with pytest.raises(ValueError, match="read-only"):
             kept[0] = 1  # type: ignore[index]
+
+
+STAR = Path(__file__).parents[2] / "platforms_xml" / "star.xml"
+CHAIN = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="z" routing="Full">
+    <host id="desk" speed="1Gf"/> <host id="b10" speed="3Gf" core="4"/> <host id="b9" speed="2Gf"/>
+    <host id="alone" speed="1Gf"/> <host id="idle" speed="1e-9f"/> <host id="near" speed="1Gf"/>
+    <link id="wide" bandwidth="100MBps" latency="3ms"/>
+    <link id="narrow" bandwidth="10MBps" latency="4ms"/>
+    <route src="desk" dst="b10"> <link_ctn id="wide"/> <link_ctn id="narrow"/> </route>
+    <route src="desk" dst="b9"> <link_ctn id="wide"/> </route>
+    <route src="desk" dst="idle"> <link_ctn id="wide"/> </route>
+    <route src="b9" dst="near"> <link_ctn id="wide"/> </route>
+  </zone>
+</platform>
+"""
+
+
+@pytest.fixture
+def chain(tmp_path):
+    path = tmp_path / "chain.xml"
+    path.write_text(CHAIN)
+    return path
+
+
+def test_capacities_are_those_of_the_file():
+    site = site_of(STAR, "master")
+    assert site.names == tuple(f"worker-{number}" for number in range(1, 11))
+    speed = [5.6, 7.7, 9.5, 1.3, 2.2, 8.4, 9.5, 3.2, 3.8, 8.8]
+    assert site.speed == pytest.approx(np.array(speed) * 1e9)
+    # No worker gets more than the master's link of 59 MB/s lets through.
+    own = np.array([41, 106, 39, 57, 84, 73, 19, 13, 110, 97])
+    assert site.bandwidth == pytest.approx(np.minimum(own, 59) * 1e6)
+    assert site.latency == pytest.approx(100e-6)
+    assert (site.scheduler, site.uplink) == ("master", np.inf)
+
+
+def test_a_route_counts_by_its_narrowest_link(chain):
+    site = site_of(chain, "desk")
+    # Hosts that compute nothing or cannot be reached are no peers; 9 comes before 10.
+    assert site.names == ("b9", "b10")
+    # One core of four.
+    assert site.speed == pytest.approx([2e9, 3e9])
+    assert site.bandwidth == pytest.approx([100e6, 10e6])
+    assert site.latency == pytest.approx(7e-3)
+
+
+def test_links_are_shared_by_transfers_that_are_under_way(chain):
+    # Both peers pass the wide link, and the slower one of the two a narrow one.
+    site = site_of(chain, "desk")
+    sends = Bundle("b", 10, 0.0, 1e6)
+    assert shared_site(chain, site, sends, 0.0).bandwidth == pytest.approx([90e6, 10e6])
+    computes = Bundle("b", 10, 1e9, 0.0)
+    assert shared_site(chain, site, computes).bandwidth == pytest.approx([1e8, 1e7])
+    # Four alike that transfer 1 MB in one of two seconds just fill 2 MB/s; of 1 MB/s each gets
+    # the r for which it transfers in three of four: 4 / (1 + 1 / r) = 1.
+    alike = PeerSite.numbered([1e9] * 4, [1e6] * 4, uplink=2e6)
+    task = Bundle("b", 10, 1e9, 1e6)
+    assert shared_site(alike.platform(), alike, task, 0.0).bandwidth == pytest.approx([1e6] * 4)
+    alike = replace(alike, uplink=1e6)
+    found = shared_site(alike.platform(), alike, task, 0.0).bandwidth
+    assert found == pytest.approx([1e6 / 3] * 4)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("share", [1.0, 0.5, 1 / 12])
+def test_estimates_know_a_shared_uplink(kind, share):
+    plain = chosen_site()
+    site = replace(plain, uplink=share * float(plain.bandwidth.sum()))
+    bundle = Bundle.of_class(kind, 1000)
+    believed = shared_site(site.platform(), site, bundle)
+    deal = execute(site, bundle, Terms(), "optimum", believed=believed).deals[0]
+    # Without, completion is up to 10.8 times what is estimated.
+    assert deal.outcome().completion == pytest.approx(deal.estimated().completion, rel=0.05)
+
+
+def test_peers_keep_the_order_in_which_they_are_named(chain):
+    assert site_of(chain, "desk", ["b10", "b9"]).names == ("b10", "b9")
+
+
+def test_a_site_comes_back_from_its_own_platform():
+    drawn = np.random.default_rng(3).uniform(1e6, 1e9, (2, 11))
+    site = PeerSite.numbered(*drawn, latency=0.25, scheduler="desk")
+    back = site_of(site.platform(), "desk")
+    assert back.names == site.names
+    assert back.speed == pytest.approx(site.speed)
+    assert back.bandwidth == pytest.approx(site.bandwidth)
+    assert back.latency == pytest.approx(0.25)
+
+
+NO_SITES = [
+    ("dusk", None, "scheduler 'dusk' is no host; there are"),
+    ("alone", None, "scheduler 'alone' has a route to no host"),
+    ("desk", ["b9", "b8"], "peers names 'b8', which is no host"),
+    ("desk", ["b9", "desk"], "peers names 'desk', which is the scheduler"),
+    ("desk", ["b9", "b10", "b9"], "peers names 'b9' twice"),
+    ("desk", ["idle"], "peers names 'idle', which computes nothing"),
+    ("desk", ["b9", "near"], "peers names 'near', to which scheduler 'desk' has no route"),
+]
+
+
+@pytest.mark.parametrize(("scheduler", "peers", "words"), NO_SITES)
+def test_what_is_no_site_is_refused(chain, scheduler, peers, words):
+    with pytest.raises(WorkloadError, match=words):
+        site_of(chain, scheduler, peers)
+
+
+def test_a_route_without_one_bandwidth_is_refused(simgrid_prefix):
+    wifi = simgrid_prefix / "share" / "examples" / "platforms" / "wifi.xml"
+    with pytest.raises(WorkloadError, match=r"peers names 'Station 2'.* Wi-Fi link 'AP1'"):
+        site_of(wifi, "Station 1", ["Station 2"])
+
+
+def test_hosts_beside_a_scheduler_are_those_of_its_zone(chain):
+    assert hosts_beside(chain, "desk") == ["b10", "b9", "alone", "idle", "near"]
+    assert hosts_beside(STAR, "worker-3")[0] == "master"
+    with pytest.raises(WorkloadError, match="in no zone with other hosts"):
+        hosts_beside(chain, "nobody")

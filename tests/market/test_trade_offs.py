@@ -1,7 +1,5 @@
 """The front of completion time and benefit against enumeration."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

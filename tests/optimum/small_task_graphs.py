@@ -1,7 +1,5 @@
 """Small task graphs and sites: given ones, and ones drawn from seeds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

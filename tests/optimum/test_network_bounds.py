@@ -1,7 +1,5 @@
 """Network bounds of makespans, against all sets of edges and simulations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -86,21 +84,6 @@ class TestNetwork:
         assert [each.value for each in own] == pytest.approx([0.01 + 8 + 0.02])
         without = makespan_bound(graphs, EVEN, transfers=False)
         assert (without.kind, without.value) == ("area", pytest.approx(3 + 84 / 4))
-
-    def test_switches_add_up_but_clusters_of_one_do_not(self):
-        graph = graph_of([0.0, 0.0], [(0, 1)], byte=5e9)
-        clusters = (("a", 2, 1e9), ("b", 2, 1e9))
-        for one_switch, seconds in ((True, 4.0), (False, 2.0)):
-            site = MultiCluster("s", clusters, one_switch=one_switch).site()
-            bound = network_bound(GraphSet((graph,)), site)
-            assert (bound.kind, bound.value) == ("network", pytest.approx(seconds))
-
-    def test_what_comes_late_counts_from_then_on(self):
-        first, late = (graph_of([0.0, 0.0], [(0, 1)], byte=2.5e9, name=name) for name in "ab")
-        graphs = GraphSet((first, late), np.array([0.0, 1.5]))
-        assert network_bound(graphs, EVEN).value == pytest.approx(4.0)
-        late_enough = GraphSet((first, late), np.array([0.0, 9.0]))
-        assert network_bound(late_enough, EVEN).value == pytest.approx(11.0)
 
     def test_no_data_and_no_switch_prove_nothing(self):
         still = GraphSet((graph_of([1e9, 1e9], [(0, 1)]), graph_of([1e9], name="h")))

@@ -1,7 +1,5 @@
 """Trees of applications, as networkx knows trees, and their deployments."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import networkx as nx
@@ -17,7 +15,7 @@ from simplugin.platforms.application_trees import ApplicationTree, application_t
 FAMILY = ApplicationTree("a", "r", {"x": "r", "u": "x", "y": "r", "v": "x", "w": "y"})
 
 
-def test_order() -> None:
+def test_order():
     assert FAMILY.hosts == ("r", "x", "y", "u", "v", "w")
     assert list(FAMILY.parent) == ["x", "y", "u", "v", "w"]
     leaves = dict.fromkeys("uvw", ())
@@ -26,7 +24,7 @@ def test_order() -> None:
     assert ApplicationTree.of_parents("a", FAMILY.parent) == FAMILY
 
 
-def test_pruning() -> None:
+def test_pruning():
     assert FAMILY.pruned(["v"]).parent == {"x": "r", "v": "x"}
     assert FAMILY.pruned([]).hosts == ("r",)
     assert FAMILY.pruned(FAMILY.hosts) == FAMILY
@@ -34,24 +32,24 @@ def test_pruning() -> None:
         FAMILY.pruned(["z"])
 
 
-@pytest.mark.parametrize(
-    ("root", "parent", "message"),
-    [
-        ("a", {"a": "b"}, "its root 'a' has a parent, 'b'"),
-        ("a", {"b": "a", "c": "d"}, "host 'c' is not below the root 'a': 'd' has no parent"),
-        ("a", {"b": "c", "c": "d", "d": "c"}, "the parents of 'c' lead back to it: 'c' <- 'd'"),
-        ("a", {"-": "a"}, "a host is called '-'"),
-        ("-", {}, "a host is called '-'"),
-        ("", {}, "has no name"),
-    ],
-)
-def test_what_is_no_tree(root: str, parent: dict[str, str], message: str) -> None:
+NO_TREES = [
+    ("a", {"a": "b"}, "its root 'a' has a parent, 'b'"),
+    ("a", {"b": "a", "c": "d"}, "host 'c' is not below the root 'a': 'd' has no parent"),
+    ("a", {"b": "c", "c": "d", "d": "c"}, "the parents of 'c' lead back to it: 'c' <- 'd'"),
+    ("a", {"-": "a"}, "a host is called '-'"),
+    ("-", {}, "a host is called '-'"),
+    ("", {}, "has no name"),
+]
+
+
+@pytest.mark.parametrize(("root", "parent", "message"), NO_TREES)
+def test_what_is_no_tree(root, parent, message):
     with pytest.raises(DeploymentError, match=message) as caught:
         ApplicationTree("render", root, parent)
     assert "'render'" in str(caught.value)
 
 
-def test_no_sole_root() -> None:
+def test_no_sole_root():
     for parent, message in (
         ({}, "does not say its root"),
         ({"a": "b", "b": "a"}, "every host has a parent, 'a' too"),
@@ -62,7 +60,7 @@ def test_no_sole_root() -> None:
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("abcdef"), max_size=6))
-def test_faults_are_those_of_trees(parent: dict[str, str]) -> None:
+def test_faults_are_those_of_trees(parent):
     graph = nx.DiGraph((above, host) for host, above in parent.items())
     graph.add_node("a")
     is_tree = nx.is_arborescence(graph) and graph.in_degree("a") == 0
@@ -80,12 +78,7 @@ def trees(draw: st.DrawFn, application: str = "app") -> ApplicationTree:
 
 @settings(max_examples=30)
 @given(trees("a"), trees("b"), st.lists(st.sampled_from(["1e6", "{host}", "-", "b"]), max_size=4))
-def test_trees_come_back_from_xml(
-    tmp_path_factory: pytest.TempPathFactory,
-    one: ApplicationTree,
-    other: ApplicationTree,
-    arguments: list[str],
-) -> None:
+def test_trees_come_back_from_xml(tmp_path_factory, one, other, arguments):
     actors = (tree.deployment("run", "pass", arguments).actors for tree in (one, other))
     path = tmp_path_factory.mktemp("trees") / "deployment.xml"
     write_deployment(Deployment(sum(actors, ())), path)
@@ -95,7 +88,7 @@ def test_trees_come_back_from_xml(
     assert [list(tree.parent) for tree in found] == [list(one.parent), list(other.parent)]
 
 
-def test_what_actors_are_told() -> None:
+def test_what_actors_are_told():
     told = ("{number} {depth} {workers} {master}", "{hosts}")
     times: Any = {"start_time": 1, "kill_time": 2, "on_failure": "RESTART"}
     actors = FAMILY.deployment("lead", "follow", told, **times).actors
@@ -106,19 +99,19 @@ def test_what_actors_are_told() -> None:
     assert all({name: getattr(each, name) for name in times} == times for each in actors)
 
 
-@pytest.mark.parametrize(
-    ("places", "message"),
-    [
-        ([("r", "a")], "actor 'node' on host 'r' does not say its application"),
-        ([("r", "a", "x")], "application 'a' has no root"),
-        ([("r", "a", "-"), ("s", "a", "-")], "application 'a' has several roots, 'r' and 's'"),
-        ([("r", "a", "-"), ("r", "a", "-")], "application 'a' has two actors on host 'r'"),
-        ([("r", "a", "-", "x", "x"), ("x", "a", "r")], "host 'r' and of its child 'x' disagree"),
-        ([("r", "a", "-"), ("x", "a", "r")], "host 'r' and of its child 'x' disagree"),
-        ([("r", "a", "-"), ("x", "a", "y", "y"), ("y", "a", "x", "x")], "lead back"),
-    ],
-)
-def test_actors_that_tell_of_no_tree(places: list[tuple[str, ...]], message: str) -> None:
+NO_TREES_OF_ACTORS = [
+    ([("r", "a")], "actor 'node' on host 'r' does not say its application"),
+    ([("r", "a", "x")], "application 'a' has no root"),
+    ([("r", "a", "-"), ("s", "a", "-")], "application 'a' has several roots, 'r' and 's'"),
+    ([("r", "a", "-"), ("r", "a", "-")], "application 'a' has two actors on host 'r'"),
+    ([("r", "a", "-", "x", "x"), ("x", "a", "r")], "host 'r' and of its child 'x' disagree"),
+    ([("r", "a", "-"), ("x", "a", "r")], "host 'r' and of its child 'x' disagree"),
+    ([("r", "a", "-"), ("x", "a", "y", "y"), ("y", "a", "x", "x")], "lead back"),
+]
+
+
+@pytest.mark.parametrize(("places", "message"), NO_TREES_OF_ACTORS)
+def test_actors_that_tell_of_no_tree(places, message):
     actors = (DeployedActor(host, "node", tuple(arguments)) for host, *arguments in places)
     with pytest.raises(DeploymentError, match=message):
         application_trees(Deployment(tuple(actors)))

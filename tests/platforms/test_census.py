@@ -1,7 +1,5 @@
 """Counts of platforms whose numbers are known, and the pairs of hosts that are asked for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from itertools import permutations
@@ -42,13 +40,13 @@ def all_pairs_of(zone: Zone, wanted: list[tuple[str, str]]) -> None:
     assert sorted(chosen.pairs) == sorted(wanted)
 
 
-def test_a_host_stands_for_its_cluster() -> None:
+def test_a_host_stands_for_its_cluster():
     office = Zone("office", "Full", (Host("x", 1e9), Host("y", 1e9)))
     place = Zone("all", "Full", (cluster("a", "1-30"), cluster("b", "1"), office))
     all_pairs_of(place, [*permutations(("a2", "b1", "x", "y"), 2), ("a1", "a2"), ("a2", "a1")])
 
 
-def test_every_host_is_in_a_sample(sampled: Sampled) -> None:
+def test_every_host_is_in_a_sample(sampled):
     chosen = sampled(hosts(50), 200)
     assert not chosen.complete
     assert len(set(chosen.pairs)) == 200
@@ -67,7 +65,7 @@ def test_every_host_is_in_a_sample(sampled: Sampled) -> None:
     assert telling_pairs(hosts(1)).pairs == ()
 
 
-def test_the_first_of_many_pairs_are_a_sample() -> None:
+def test_the_first_of_many_pairs_are_a_sample():
     chosen = telling_pairs(hosts(40))
     assert chosen.complete
     assert {*chosen.pairs} == {*permutations((f"h{at}" for at in range(40)), 2)}
@@ -79,13 +77,13 @@ def test_the_first_of_many_pairs_are_a_sample() -> None:
     ("topology", "sizes"),
     [("TORUS", "3,4"), ("FAT_TREE", "2;4,3;1,2;1,1"), ("DRAGONFLY", "2,1;3,1;2,1;1")],
 )
-def test_hosts_of_other_topologies_stand_for_themselves(topology: str, sizes: str) -> None:
+def test_hosts_of_other_topologies_stand_for_themselves(topology, sizes):
     place = Zone("all", "Floyd", (cluster("c", "1-12", topology, sizes), cluster("flat", "1-30")))
     alike = [("flat1", "flat2"), ("c2", "flat2"), tuple(f"c{at}" for at in range(1, 13))]
     all_pairs_of(place, [pair for names in alike for pair in permutations(names, 2)])
 
 
-def test_tori_share_the_pairs(sampled: Sampled) -> None:
+def test_tori_share_the_pairs(sampled):
     # 12 x 11 pairs each, and 2 between them.
     tori = cluster("a", "1-12", "TORUS", "12"), cluster("b", "7-12,1-6", "TORUS", "3,4")
     two = Platform(Zone("all", "Full", tori))
@@ -101,7 +99,7 @@ def test_tori_share_the_pairs(sampled: Sampled) -> None:
         assert counts == {f"{name}{at}": 10 for name in "ab" for at in range(1, 13)}
 
 
-def test_a_torus_too_large_to_be_listed() -> None:
+def test_a_torus_too_large_to_be_listed():
     numbers = f"5-9,20-{20 + 1400**2 - 6}"
     chosen = telling_pairs(Platform(cluster("t", numbers, "TORUS", "1400,1400")))
     assert not chosen.complete
@@ -113,7 +111,7 @@ def test_a_torus_too_large_to_be_listed() -> None:
     assert max(found) > 1_000_000
 
 
-def test_nested_zones() -> None:
+def test_nested_zones():
     gateway = Zone("gw", "Full", (Router("router"),))
     link = Link("up", 1e9, 1e-3, "SPLITDUPLEX")
     parts = gateway, cluster("a", "1-3", cores=4), cluster("b", "1-2"), link
@@ -131,7 +129,7 @@ def test_nested_zones() -> None:
     )
 
 
-def test_parts_are_those_of_the_first_zone_that_divides() -> None:
+def test_parts_are_those_of_the_first_zone_that_divides():
     site = Zone("site", "Floyd", (cluster("a", "1-3"), cluster("b", "1-2"), Zone("empty", "Full")))
     found = census_of(Platform(Zone("all", "Full", (site,))))
     assert [part.name for part in found.parts] == ["a", "b"]

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ FORK: dict[str, Any] = {
 }
 
 
-def test_an_edge_becomes_a_link_a_direction() -> None:
+def test_an_edge_becomes_a_link_a_direction():
     edges = np.array([[0, 1], [2, 1]])
     both = np.array([[1.0, 2.0], [3.0, 4.0]])
     graph = Graph.duplex(["a", "b", "c"], np.ones(3), edges, both, np.array([0.1, 0.2]))
@@ -35,7 +33,7 @@ def test_an_edge_becomes_a_link_a_direction() -> None:
     assert (single.n_hosts, single.n_links, single.links) == (1, 0, ())
 
 
-def test_simgrid_has_the_hosts_and_links_and_routes_between_neighbours() -> None:
+def test_simgrid_has_the_hosts_and_links_and_routes_between_neighbours():
     found = resolve(Graph(**FORK).platform(), 9)
     assert {host.name: host.speed for host in found.hosts} == {"a": 1e9, "b": NO_SPEED, "c": 2e9}
     widths = {link.name: link.bandwidth for link in found.links}
@@ -58,33 +56,33 @@ TREE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "changes", "message"),
-    [
-        (Graph, {"speed": np.ones(2)}, r"speed has shape \(2,\); give \(3,\)"),
-        (Graph, {"latency": np.ones(2)}, r"latency has shape \(2,\); give \(3,\)"),
-        (Graph, {"speed": [1, -1, 1]}, "speed.* out of its range"),
-        (Graph, {"bandwidth": [1, np.inf, 1]}, "bandwidth.* out of its range"),
-        (Graph, {"latency": [0, np.nan, 1]}, "latency.* out of its range"),
-        (Graph, {"source": np.array([0, 3, 1])}, r"an end of a link is not in 0\.\.2"),
-        (Graph, {"hosts": ("a", "b", "b")}, "two hosts are called 'b'"),
-        (Graph, {"destination": np.array([1, 1, 2])}, "a link joins a host to itself"),
-        (Graph, {"source": [0, 1, 1], "destination": [1, 2, 2]}, "two links join the same hosts"),
-        (Tree, {"parent": [-1, 0, 3, 1]}, "'b' comes before its parent"),
-        (Tree, {"parent": [-1, 0, -1, 1]}, "no other, must have the parent -1"),
-        (Tree, {"parent": [-1, 0, 0]}, r"parent has shape \(3,\)"),
-        (Tree, {"speed": [1.0, -2.0, 0.0, 4.0]}, "speed.* out of its range"),
-        (Tree, {"bandwidth": [np.inf, 0.0, 6.0, 7.0]}, "bandwidth.* out of its range"),
-        (Tree, {"bandwidth": [9.0, 1.0, 6.0, 7.0]}, "the root has no link"),
-        (Tree, dict.fromkeys(TREE, ()), "no host"),
-    ],
-)
-def test_invalid_graphs_are_refused(kind: Any, changes: dict[str, Any], message: str) -> None:
+INVALID_GRAPHS = [
+    (Graph, {"speed": np.ones(2)}, r"speed has shape \(2,\); give \(3,\)"),
+    (Graph, {"latency": np.ones(2)}, r"latency has shape \(2,\); give \(3,\)"),
+    (Graph, {"speed": [1, -1, 1]}, "speed.* out of its range"),
+    (Graph, {"bandwidth": [1, np.inf, 1]}, "bandwidth.* out of its range"),
+    (Graph, {"latency": [0, np.nan, 1]}, "latency.* out of its range"),
+    (Graph, {"source": np.array([0, 3, 1])}, r"an end of a link is not in 0\.\.2"),
+    (Graph, {"hosts": ("a", "b", "b")}, "two hosts are called 'b'"),
+    (Graph, {"destination": np.array([1, 1, 2])}, "a link joins a host to itself"),
+    (Graph, {"source": [0, 1, 1], "destination": [1, 2, 2]}, "two links join the same hosts"),
+    (Tree, {"parent": [-1, 0, 3, 1]}, "'b' comes before its parent"),
+    (Tree, {"parent": [-1, 0, -1, 1]}, "no other, must have the parent -1"),
+    (Tree, {"parent": [-1, 0, 0]}, r"parent has shape \(3,\)"),
+    (Tree, {"speed": [1.0, -2.0, 0.0, 4.0]}, "speed.* out of its range"),
+    (Tree, {"bandwidth": [np.inf, 0.0, 6.0, 7.0]}, "bandwidth.* out of its range"),
+    (Tree, {"bandwidth": [9.0, 1.0, 6.0, 7.0]}, "the root has no link"),
+    (Tree, dict.fromkeys(TREE, ()), "no host"),
+]
+
+
+@pytest.mark.parametrize(("kind", "changes", "message"), INVALID_GRAPHS)
+def test_invalid_graphs_are_refused(kind, changes, message):
     with pytest.raises(PlatformError, match=message):
         kind(**((FORK if kind is Graph else TREE) | changes))
 
 
-def test_a_tree_has_children_depths_and_a_graph() -> None:
+def test_a_tree_has_children_depths_and_a_graph():
     tree = Tree(**TREE)
     assert tree.children == ((1, 2), (3,), (), ())
     assert tree.depth.tolist() == [0, 1, 1, 2]
@@ -138,16 +136,16 @@ def test_latencies_are_even_over_powers_of_ten_and_independent_of_bandwidths():
     assert np.array_equal(made.latency, again.latency)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"n_hosts": 0}, "hosts of a tree is 0; give a whole number from 1"),
-        ({"max_degree": 0}, "largest number of children is 0; give a whole number from 1"),
-        ({"speeds": (2.0, 1.0)}, "speeds is"),
-        ({"bandwidth_law": "normal"}, "bandwidth_law is 'normal'"),
-    ],
-)
-def test_invalid_random_trees_are_refused(changes: dict[str, Any], message: str) -> None:
+INVALID_RANDOM_TREES = [
+    ({"n_hosts": 0}, "hosts of a tree is 0; give a whole number from 1"),
+    ({"max_degree": 0}, "largest number of children is 0; give a whole number from 1"),
+    ({"speeds": (2.0, 1.0)}, "speeds is"),
+    ({"bandwidth_law": "normal"}, "bandwidth_law is 'normal'"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), INVALID_RANDOM_TREES)
+def test_invalid_random_trees_are_refused(changes, message):
     given = {"n_hosts": 3, "max_degree": 2, "generator": np.random.default_rng(0)} | changes
     with pytest.raises(PlatformError, match=message):
         random_tree(**given)

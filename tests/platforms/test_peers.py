@@ -1,7 +1,5 @@
 """Sites of computing peers: fields, the star that they become, and the paper's twelve peers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,19 +13,19 @@ from simplugin.simulation.resolve import resolve
 SPEED, BANDWIDTH = np.array([1e9, 2e9, 4e9]), np.array([1e7, 2e7, 5e6])
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"names": ()}, "has no peer"),
-        ({"names": ("a", "b", "a")}, "two hosts of a site of peers are called 'a'"),
-        ({"scheduler": "b"}, "are called 'b'"),
-        ({"speed": [1.0, 2.0]}, r"speed has shape \(2,\); give \(3,\)"),
-        ({"bandwidth": [1.0, 0.0, 1.0]}, "bandwidth.* out of its range"),
-        ({"speed": [1.0, np.inf, 1.0]}, "speed.* out of its range"),
-        ({"latency": -1.0}, "latency of a site of peers is -1.0"),
-        ({"uplink": 0.0}, "uplink of a site of peers is 0.0"),
-    ],
-)
+REFUSED_SITES = [
+    ({"names": ()}, "has no peer"),
+    ({"names": ("a", "b", "a")}, "two hosts of a site of peers are called 'a'"),
+    ({"scheduler": "b"}, "are called 'b'"),
+    ({"speed": [1.0, 2.0]}, r"speed has shape \(2,\); give \(3,\)"),
+    ({"bandwidth": [1.0, 0.0, 1.0]}, "bandwidth.* out of its range"),
+    ({"speed": [1.0, np.inf, 1.0]}, "speed.* out of its range"),
+    ({"latency": -1.0}, "latency of a site of peers is -1.0"),
+    ({"uplink": 0.0}, "uplink of a site of peers is 0.0"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), REFUSED_SITES)
 def test_refuses(fields, message):
     given = {"names": ("a", "b", "c"), "speed": SPEED, "bandwidth": BANDWIDTH} | fields
     with pytest.raises(PlatformError, match=message):
@@ -71,22 +69,22 @@ def test_routes_pass_the_backbone_and_the_local_scheduler():
     assert {link.name: link.bandwidth for link in found.links}["backbone"] == 1e8
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"names": (), "sites": ()}, "has 0 names and 0 sites"),
-        ({"names": ("a",)}, "has 1 names and 2 sites"),
-        ({"names": ("a", "a")}, "two sites of a grid of peers are called 'a'"),
-        ({"names": ("a", "global")}, "a site of a grid of peers is called 'global', as a zone"),
-        ({"names": ("a", "a-2")}, "a host of a grid of peers is called 'a-2', as a site or a zone"),
-        ({"names": ("global-scheduler", "b")}, "a host .* is called 'global-scheduler', as a site"),
-        ({"scheduler": "grid"}, "a host of a grid of peers is called 'grid', as a site or a zone"),
-        ({"sites": (_site("a"), _site("a"))}, "two hosts of a grid of peers are called 'a-ls'"),
-        ({"scheduler": "b-2"}, "two hosts of a grid of peers are called 'b-2'"),
-        ({"bandwidth": np.inf}, "bandwidth of a grid of peers is inf"),
-        ({"latency": -0.5}, "latency of a grid of peers is -0.5"),
-    ],
-)
+REFUSED_GRIDS = [
+    ({"names": (), "sites": ()}, "has 0 names and 0 sites"),
+    ({"names": ("a",)}, "has 1 names and 2 sites"),
+    ({"names": ("a", "a")}, "two sites of a grid of peers are called 'a'"),
+    ({"names": ("a", "global")}, "a site of a grid of peers is called 'global', as a zone"),
+    ({"names": ("a", "a-2")}, "a host of a grid of peers is called 'a-2', as a site or a zone"),
+    ({"names": ("global-scheduler", "b")}, "a host .* is called 'global-scheduler', as a site"),
+    ({"scheduler": "grid"}, "a host of a grid of peers is called 'grid', as a site or a zone"),
+    ({"sites": (_site("a"), _site("a"))}, "two hosts of a grid of peers are called 'a-ls'"),
+    ({"scheduler": "b-2"}, "two hosts of a grid of peers are called 'b-2'"),
+    ({"bandwidth": np.inf}, "bandwidth of a grid of peers is inf"),
+    ({"latency": -0.5}, "latency of a grid of peers is -0.5"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), REFUSED_GRIDS)
 def test_refuses_grids(fields, message):
     given = {"names": ("a", "b"), "sites": (_site("a"), _site("b"))} | fields
     with pytest.raises(PlatformError, match=message):

@@ -1,7 +1,5 @@
 """Trees from the shape of a platform: against networkx, brute force, and zones drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import networkx as nx
@@ -72,7 +70,7 @@ def weighted(graph: Graph, metric: str) -> nx.DiGraph:
 
 @settings(max_examples=60)
 @given(graphs(), st.sampled_from(list(METRICS)))
-def test_distances_are_those_of_networkx(graph: Graph, metric: str) -> None:
+def test_distances_are_those_of_networkx(graph, metric):
     root = graph.hosts[0]
     tree = shortest_path_tree(graph.platform(), "a", root, metric)
     lengths = weighted(graph, metric)
@@ -88,7 +86,7 @@ def test_distances_are_those_of_networkx(graph: Graph, metric: str) -> None:
     require_routes(graph.platform(), tree)
 
 
-def test_ties_go_to_fewer_routes_and_then_to_the_first_name() -> None:
+def test_ties_go_to_fewer_routes_and_then_to_the_first_name():
     """By brute force over all simple paths; sums of whole latencies have no rounding."""
     for seed in range(6):
         random = np.random.default_rng(seed)
@@ -106,7 +104,7 @@ def test_ties_go_to_fewer_routes_and_then_to_the_first_name() -> None:
             assert parent == min(keys)[2]
 
 
-def test_hosts_that_are_on_no_way_to_those_wanted_are_left_out() -> None:
+def test_hosts_that_are_on_no_way_to_those_wanted_are_left_out():
     ends = np.array([[0, 1], [1, 2], [0, 2], [0, 3]])
     bandwidth = np.array([1e9, 1e9, 1e6, 1e9])
     graph = Graph.duplex(("r", "m", "t", "p"), np.ones(4), ends, bandwidth)
@@ -114,7 +112,7 @@ def test_hosts_that_are_on_no_way_to_those_wanted_are_left_out() -> None:
     assert only.parent == {"m": "r", "t": "m"}
 
 
-def test_routes_of_several_links() -> None:
+def test_routes_of_several_links():
     links = Link("one", 1e8, 1e-3), Link("two", 5e7, 2e-3, "SPLITDUPLEX")
     elements = (*(Host(name, 1e9) for name in "abc"), Router("x"), *links)
     routes = (
@@ -132,7 +130,7 @@ def test_routes_of_several_links() -> None:
     assert neighbour_routes(Platform(Zone("z", "Floyd", elements, routes))) is None
 
 
-def test_refused_shortest_paths() -> None:
+def test_refused_shortest_paths():
     graph = Graph.duplex(("a", "b", "c"), np.ones(3), np.array([[0, 1]]), np.array([1e8]))
     cluster = Platform(Cluster("c", "0-3", 1e9, 1e8, 0.0))
     for platform, root, options, message in (
@@ -177,7 +175,7 @@ def platforms(draw: st.DrawFn) -> Platform:
 
 @settings(max_examples=60)
 @given(platforms(), st.data())
-def test_data_enter_each_zone_once(platform: Platform, data: st.DataObject) -> None:
+def test_data_enter_each_zone_once(platform, data):
     hosts = list(platform.host_names())
     root = data.draw(st.sampled_from(hosts))
     chosen = data.draw(st.one_of(st.none(), st.sets(st.sampled_from(hosts))))
@@ -197,7 +195,7 @@ def test_data_enter_each_zone_once(platform: Platform, data: st.DataObject) -> N
     require_routes(platform, tree)
 
 
-def test_zones_of_two_sites() -> None:
+def test_zones_of_two_sites():
     platform = read_platform(ROOT / "platforms_xml/lille_nancy.xml")
     tree = zone_tree(platform, "a", "grelon-3")
     sites = ("chuque-1", "chti-1", "chicon-1", "grillon-1")

@@ -1,7 +1,5 @@
 """Deployments that every method of negotiation is tried on."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

@@ -1,17 +1,17 @@
-from __future__ import annotations
+"""Gradients and other baselines: rounds by hand, and the optimum that they reach."""
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import WorkloadError
+from simplugin.errors import SimpluginError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
+from simplugin.pricing import AutomaticGradient, Market, PrimalDual, negotiate
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.iteration import iterate, throughput_error
 from simplugin.pricing.policies.gradient import (
@@ -60,7 +60,7 @@ def shared_link() -> Sharing:
     )
 
 
-def test_a_round_by_hand() -> None:
+def test_a_round_by_hand():
     """Scaled, with two hosts and a link: the numbers are worked out on paper."""
     state = Gradient(steps=EASY).start(pair(), LOG)
     after = Gradient(steps=EASY).round(pair(), LOG, state)
@@ -79,7 +79,7 @@ def test_a_round_by_hand() -> None:
     assert again.link_price.tolist() == [0.0, 0.0]
 
 
-def test_an_unscaled_round_by_hand() -> None:
+def test_an_unscaled_round_by_hand():
     """Prices move by the overload itself, and stop at 0."""
     method = Gradient(scaled=False, steps=EASY)
     after = method.round(pair(), LOG, method.start(pair(), LOG))
@@ -87,7 +87,7 @@ def test_an_unscaled_round_by_hand() -> None:
     assert after.link_price == pytest.approx([1 + 0.2 * (12 - 6), 0.0], rel=1e-15)
 
 
-def test_equation_12_by_hand() -> None:
+def test_equation_12_by_hand():
     """Eq. (12) draws to the marginal utility less the price; at 0 throughput, to the least's."""
     method = Gradient(steps=replace(EASY, least=0.5), reading=Reading(normalised=False))
     state = method.start(pair(), LOG)
@@ -99,7 +99,7 @@ def test_equation_12_by_hand() -> None:
     assert method.round(pair(), LOG, state).rate == pytest.approx([1 + 2 * (2 - 1), 0.0])
 
 
-def test_readings_by_hand() -> None:
+def test_readings_by_hand():
     """Late throughputs, fresh denominators and managers that see new rates, on one host."""
     sharing = deploy(
         Graph.duplex("a", np.array([10.0]), np.zeros((0, 2), int), np.zeros(0)),
@@ -122,7 +122,7 @@ def test_readings_by_hand() -> None:
     assert after(seidel=True, fresh=True) == pytest.approx((2.5, 0.25 + 0.1 * (5 - 10) / 10))
 
 
-def test_agents_of_one_application_share_a_link() -> None:
+def test_agents_of_one_application_share_a_link():
     """Prices add up along the chain; loads, routes and denominators add up on the link."""
     sharing = shared_link()
     assert path_price(sharing, np.array([1.0, 2.0, 4.0])).tolist() == [0, 1, 1, 3, 5]
@@ -140,7 +140,7 @@ def test_agents_of_one_application_share_a_link() -> None:
     assert Gradient(steps=EASY).round(sharing, LOG, free).rate.tolist() == [6, 0, 0, 6, 6]
 
 
-def test_the_count_of_routes_can_be_left_out() -> None:
+def test_the_count_of_routes_can_be_left_out():
     """A link above two hosts has twice the denominator with the count."""
     graph = Graph.duplex("abc", np.full(3, 10.0), np.array([[0, 1], [1, 2]]), np.full(2, 6.0))
     sharing = deploy(graph, [Application("k", "a", flop=2.0, byte=3.0)])
@@ -157,9 +157,7 @@ def test_the_count_of_routes_can_be_left_out() -> None:
     st.floats(0, 1e9),
     st.sampled_from([0.0, 5e-324, 1e-300, 1.0, 1e30]),
 )
-def test_prices_are_finite_or_above(
-    price: float, load: float, capacity: float, demand: float
-) -> None:
+def test_prices_are_finite_or_above(price, load, capacity, demand):
     """No denominator gives a negative price or none at all; 0 gives 0."""
     found = float(next_price(price, load, capacity, demand, 0.5))
     assert found >= 0
@@ -173,7 +171,7 @@ MODERATE = Steps(0.2, 0.2, 0.05, 1.0, 1.0, 0.5, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
-def test_two_applications_share_a_host(alpha: float) -> None:
+def test_two_applications_share_a_host(alpha):
     """With one host the throughputs go as (weight / flop) ** (1 / alpha)."""
     flop, weight = np.array([1.0, 2.0]), np.array([1.0, 3.0])
     sharing = deploy(
@@ -190,13 +188,13 @@ def test_two_applications_share_a_host(alpha: float) -> None:
     assert found.host_price[-1] == pytest.approx(weight[0] * best[0] ** -alpha / flop[0], rel=1e-6)
 
 
-def test_max_min_fairness_is_refused() -> None:
+def test_max_min_fairness_is_refused():
     """It has no utility to follow the gradient of."""
     with pytest.raises(WorkloadError, match="finite alpha"):
         Gradient().start(pair(), AlphaFair(math.inf))
 
 
-def test_step_sizes_by_application_are_those_of_its_agents_alone() -> None:
+def test_step_sizes_by_application_are_those_of_its_agents_alone():
     """Two applications that share nothing go through the same rounds as each of them alone."""
     graph = Graph.duplex("ab", np.array([10.0, 20.0]), np.zeros((0, 2), int), np.zeros(0))
     applications = [Application(name, name, 2.0, 0.0) for name in "ab"]
@@ -214,7 +212,7 @@ def test_step_sizes_by_application_are_those_of_its_agents_alone() -> None:
             assert found[:, k].tolist() == single.throughput[:, 0].tolist()
 
 
-def test_step_sizes_by_application_reach_the_optimum_where_one_for_all_does_not() -> None:
+def test_step_sizes_by_application_reach_the_optimum_where_one_for_all_does_not():
     """On the report's five hosts, with throughputs 190 times apart."""
     graph = Graph.duplex("ABCDE", np.full(5, 5e8), [(0, 3), (0, 1), (1, 2), (2, 4)], 5e8)
     first, second, third = FIVE_HOSTS_APPLICATIONS
@@ -228,23 +226,23 @@ def test_step_sizes_by_application_reach_the_optimum_where_one_for_all_does_not(
         assert (error[-1] > 0.1) != near
 
 
-@pytest.mark.parametrize(
-    ("steps", "what"),
-    [
-        ({"utility": (1.0, 2.0)}, "utility has 2 numbers for 1 applications"),
-        ({"host": [0.1]}, "host has 1 numbers for 2 hosts"),
-        ({"start_link_price": np.ones(3)}, "start_link_price has 3 numbers for 2 links"),
-        ({"rate": (0.1, -1.0)}, "rate is"),
-    ],
-)
-def test_step_sizes_that_do_not_fit_are_refused(steps: dict[str, Any], what: str) -> None:
+WRONG_STEPS = [
+    ({"utility": (1.0, 2.0)}, "utility has 2 numbers for 1 applications"),
+    ({"host": [0.1]}, "host has 1 numbers for 2 hosts"),
+    ({"start_link_price": np.ones(3)}, "start_link_price has 3 numbers for 2 links"),
+    ({"rate": (0.1, -1.0)}, "rate is"),
+]
+
+
+@pytest.mark.parametrize(("steps", "what"), WRONG_STEPS)
+def test_step_sizes_that_do_not_fit_are_refused(steps, what):
     """The message has the name and the number needed."""
     with pytest.raises(WorkloadError, match=what):
         Gradient(steps=Steps(**steps)).start(pair(), LOG)
 
 
 @pytest.mark.parametrize(("product", "stable"), [(0.5, False), (0.03, False), (0.015, True)])
-def test_steps_converge_below_the_pull_and_not_below_1(product: float, stable: bool) -> None:
+def test_steps_converge_below_the_pull_and_not_below_1(product, stable):
     """The report's condition of stability, a product below 1, does not suffice.
 
     Rates shifted between two hosts follow a linear map as long as prices are positive.
@@ -263,3 +261,48 @@ def test_steps_converge_below_the_pull_and_not_below_1(product: float, stable: b
     assert found is not None
     last = np.abs(found[-500:] / 1000 - 1).max()
     assert last < 1e-6 if stable else last > 0.01
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "method", [AutomaticGradient(), PrimalDual()], ids=lambda m: type(m).__name__
+)
+def test_throughputs_and_prices_are_optimal(deployment, method, alpha):
+    _, _, sharing = deployment
+    best = fair_sharing(sharing, alpha)
+    found = iterate(method, sharing, AlphaFair(alpha), 4000)
+    assert throughput_error(found, best.throughput)[-1] < 1e-2
+    if isinstance(method, PrimalDual):
+        assert throughput_error(found, best.throughput)[-1] < 1e-4
+        worth = np.concatenate([sharing.speed, sharing.bandwidth])
+        seen = np.concatenate([found.host_price[-1], found.link_price[-1]]) * worth
+        expected = np.concatenate([best.host_price, best.link_price]) * worth
+        assert seen.sum() == pytest.approx(expected.sum(), rel=1e-3)
+
+
+def test_a_primal_dual_round_by_hand():
+    """One host and one application, whose units cancel: F = 5, a = 2, c = 10."""
+    graph = Graph.duplex("a", np.array([10.0]), np.zeros((0, 2), int), np.zeros(0))
+    sharing = deploy(graph, [Application("k", "a", flop=2.0, byte=0.0)])
+    method, log = PrimalDual(balance=1.0), AlphaFair(1.0)
+    state = method.start(sharing, log)
+    assert state.value == pytest.approx([1 / 5])
+    # Column: 5 * 2 / 10 + 1 = 2, so tau = 25 / 2; row of the host 1, in units of 1 / 10 each.
+    state = method.round(sharing, log, state)
+    assert state.rate == pytest.approx([12.5 / 5])
+    # Extrapolated to 5: the host is just full, and the throughput wants max log - (rho - 0)^2 / 50.
+    assert state.host_price == pytest.approx([0.0])
+    assert state.value == pytest.approx([1 / 5])
+
+
+def test_they_start_from_nothing_as_markets_do_and_have_no_actors(deployment):
+    platform, _, sharing = deployment
+    for method in (AutomaticGradient(), PrimalDual()):
+        for field in ("rate", "host_price", "link_price"):
+            first = method.start(sharing, AlphaFair(1.0))
+            market = Market().start(sharing, AlphaFair(1.0))
+            assert np.array_equal(getattr(first, field), getattr(market, field))
+        with pytest.raises(SimpluginError, match="no agents for"):
+            negotiate(platform, sharing, method, 1, AlphaFair(1.0))
+        with pytest.raises(WorkloadError, match="finite alpha"):
+            method.start(sharing, AlphaFair(math.inf))

@@ -1,7 +1,5 @@
 """Agents without rounds, through changes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import inf, nan
 
@@ -176,13 +174,13 @@ def test_news_are_forgotten_after_silence_or_farewell():
     assert news.take([]) == {}
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        *({"until": inf}, {"until": 0.0}, {"until": 1e12}, {"patience": 0}),
-        *({name: time} for name in ("period", "sample") for time in (0.0, -1.0, nan, 1e-300, 2.0)),
-    ],
-)
+ENDLESS = [
+    *({"until": inf}, {"until": 0.0}, {"until": 1e12}, {"patience": 0}),
+    *({name: time} for name in ("period", "sample") for time in (0.0, -1.0, nan, 1e-300, 2.0)),
+]
+
+
+@pytest.mark.parametrize("wrong", ENDLESS)
 def test_times_that_never_end_are_refused(wrong):
     with pytest.raises(WorkloadError, match="positive, finite times"):
         keep_up(

@@ -1,4 +1,4 @@
-from __future__ import annotations
+"""Markets of rates, and what accelerates them."""
 
 import math
 from dataclasses import replace
@@ -13,6 +13,15 @@ from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.iteration import iterate, settled, throughput_error
+from simplugin.pricing.policies.acceleration import (
+    MEMORY,
+    SLACK,
+    AcceleratedMarket,
+    coefficients,
+    mix,
+    steady,
+    total,
+)
 from simplugin.pricing.policies.market import (
     Market,
     MarketState,
@@ -54,9 +63,7 @@ def end(sharing: Sharing, alpha: float = 1.0, rounds: int = 300) -> MarketState:
     st.floats(0.1, 30),
 )
 @settings(max_examples=100)
-def test_a_market_projects_wishes_onto_what_fits(
-    bids: list[tuple[float, float, float]], capacity: float
-) -> None:
+def test_a_market_projects_wishes_onto_what_fits(bids, capacity):
     # All on one host, so that all bids meet in one market.
     sharing = star(
         [capacity], 1.0, *(Application(f"a{i}", "h0", a, 0.0) for i, (_, a, _) in enumerate(bids))
@@ -85,9 +92,7 @@ def test_a_market_projects_wishes_onto_what_fits(
     st.sampled_from([0.2, 0.5, 1.0, 2.0, 4.0]),
 )
 @settings(max_examples=100)
-def test_a_master_finds_its_best_throughput(
-    middle: float, slack: float, weight: float, alpha: float
-) -> None:
+def test_a_master_finds_its_best_throughput(middle, slack, weight, alpha):
     one = np.array([weight])
     reached, value = best_throughput(np.array([middle]), np.array([slack]), one, AlphaFair(alpha))
     # Stationarity of w U(rho) - (rho - m)^2 / 2u.
@@ -99,7 +104,7 @@ def test_a_master_finds_its_best_throughput(
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("number", [4, 15])
-def test_the_fixed_point_is_the_optimum(number: int, alpha: float) -> None:
+def test_the_fixed_point_is_the_optimum(number, alpha):
     problem = instance(number).sharing
     weight = np.linspace(0.5, 2, problem.n_applications)
     sharing = replace(problem, weight=weight)
@@ -113,7 +118,7 @@ def test_the_fixed_point_is_the_optimum(number: int, alpha: float) -> None:
     assert worth == pytest.approx(float(marginal @ best.throughput), rel=1e-6)
 
 
-def test_agents_of_one_application_share_links(deployment: tuple[object, object, Sharing]) -> None:
+def test_agents_of_one_application_share_links(deployment):
     _, _, sharing = deployment
     state, best = end(sharing, rounds=900), fair_sharing(sharing)
     assert sharing.throughput(state.rate) == pytest.approx(best.throughput, rel=1e-8)
@@ -121,7 +126,7 @@ def test_agents_of_one_application_share_links(deployment: tuple[object, object,
     assert sharing.link_load(state.rate)[full] == pytest.approx(sharing.bandwidth[full], rel=1e-8)
 
 
-def test_offers_never_exceed_what_a_resource_has() -> None:
+def test_offers_never_exceed_what_a_resource_has():
     # Also long before throughputs are right.
     sharing = instance(8).sharing
     method = Market()
@@ -136,7 +141,7 @@ def test_offers_never_exceed_what_a_resource_has() -> None:
         assert state.price.min() >= 0
 
 
-def test_what_has_no_capacity_gets_nothing() -> None:
+def test_what_has_no_capacity_gets_nothing():
     graph = Graph.duplex(
         "abcd",
         np.array([4.0, 8.0, 0.0, 2.0]),
@@ -155,20 +160,20 @@ def test_what_has_no_capacity_gets_nothing() -> None:
     assert np.all(np.isfinite(state.price))
 
 
-def test_tasks_without_data_cross_links_for_nothing() -> None:
+def test_tasks_without_data_cross_links_for_nothing():
     sharing = star([1.0, 7.0], 1e-6, Application("a", "h0", 1.0, 0.0))
     state = end(sharing)
     assert sharing.throughput(state.rate) == pytest.approx([8], rel=1e-12)
     assert state.link_price.max() == 0
 
 
-def test_an_application_that_reaches_no_host_is_named() -> None:
+def test_an_application_that_reaches_no_host_is_named():
     sharing = star([0.0, 4.0], 0.0, Application("stuck", "h0", 1.0, 1.0))
     with pytest.raises(InfeasibleError, match="'stuck' reaches no host"):
         slots(sharing)
 
 
-def test_bounds_are_what_an_agent_could_get_alone() -> None:
+def test_bounds_are_what_an_agent_could_get_alone():
     # Master 3 tasks/s; behind links of 4 tasks/s, leaves of 10 and 2.
     sharing = star([6.0, 20.0, 4.0], 12.0, Application("a", "h0", 2.0, 3.0))
     asked = slots(sharing)
@@ -176,7 +181,7 @@ def test_bounds_are_what_an_agent_could_get_alone() -> None:
     assert asked.alone.tolist() == [9]
 
 
-def test_the_first_metric_needs_bounds_alone() -> None:
+def test_the_first_metric_needs_bounds_alone():
     sharing = star([6.0, 20.0, 4.0], 12.0, Application("a", "h0", 2.0, 3.0))
     state = Market().start(sharing, LOG)
     # U' = 1/9 over the least of bound and throughput, halved.
@@ -185,7 +190,7 @@ def test_the_first_metric_needs_bounds_alone() -> None:
     assert state.request.tolist() == np.zeros((2, 3)).tolist()
 
 
-def test_units_change_nothing() -> None:
+def test_units_change_nothing():
     # Rounds in tasks and in dozens of tasks, flop and Tflop, are the same rounds.
     problem = instance(8).sharing
     other = replace(
@@ -196,7 +201,7 @@ def test_units_change_nothing() -> None:
     assert there[1:] * 12 == pytest.approx(here[1:], rel=1e-9)
 
 
-def test_every_throughput_is_soon_within_one_percent() -> None:
+def test_every_throughput_is_soon_within_one_percent():
     # Local knowledge only; a sample of the campaign's instances.
     rounds = []
     for number in range(0, 40, 8):
@@ -209,7 +214,7 @@ def test_every_throughput_is_soon_within_one_percent() -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_alpha_0_leads_to_the_largest_total_throughput(number: int) -> None:
+def test_alpha_0_leads_to_the_largest_total_throughput(number):
     problem = instance(number).sharing
     best = fair_sharing(problem, 0.0).throughput.sum()
     reached = iterate(Market(), problem, AlphaFair(0.0), 300, prices=False)
@@ -218,11 +223,127 @@ def test_alpha_0_leads_to_the_largest_total_throughput(number: int) -> None:
 
 
 @pytest.mark.parametrize("relaxation", [0, 2.0, float("nan"), "1"])
-def test_a_relaxation_out_of_range_is_refused(relaxation: object) -> None:
+def test_a_relaxation_out_of_range_is_refused(relaxation):
     with pytest.raises(WorkloadError, match=r"relaxation is .*; give a number between 0 and 2"):
         Market(relaxation=relaxation)  # type: ignore[arg-type]
 
 
-def test_max_min_fairness_is_refused() -> None:
+def test_max_min_fairness_is_refused():
     with pytest.raises(WorkloadError, match="give a finite alpha"):
         Market().start(instance(0).sharing, AlphaFair(float("inf")))
+
+
+def test_every_throughput_is_right_in_few_rounds():
+    percent, millionth = [], []
+    # Instances of all families and spreads.
+    for number in (0, 2, 4, 8, 15, 29):
+        sharing = instance(number).sharing
+        best = fair_sharing(sharing).throughput
+        found = iterate(AcceleratedMarket(), sharing, LOG, 300, prices=False)
+        error = throughput_error(found, best)
+        percent.append(settled(error, 0.01) or np.inf)
+        millionth.append(settled(error, 1e-6) or np.inf)
+    assert np.median(percent) <= 25
+    assert max(percent) <= 150
+    assert np.median(millionth) <= 60
+    assert max(millionth) < np.inf
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0, 4.0])
+def test_other_utilities_and_weights(alpha):
+    problem = instance(11).sharing
+    sharing = replace(problem, weight=np.linspace(0.2, 5, problem.n_applications))
+    found = iterate(AcceleratedMarket(), sharing, AlphaFair(alpha), 400, prices=False)
+    best = fair_sharing(sharing, alpha).throughput
+    assert found.throughput[-1] == pytest.approx(best, rel=1e-8)
+    assert found.overload[-1] < 1e-8
+
+
+def test_residuals_never_grow_far():
+    # What makes divergence impossible while the metric stays.
+    sharing = instance(15).sharing
+    method = AcceleratedMarket()
+    state = method.start(sharing, LOG)
+    mixed = undone = 0
+    for _ in range(200):
+        before, state = state, method.round(sharing, LOG, state)
+        mixed += state.plain is not None
+        undone += before.plain is not None and len(state.requests) == 1
+        if len(before.requests) and len(state.requests) > len(before.requests):
+            # Down to rounding.
+            assert state.products[-1, -1] <= max(SLACK * before.least, 1e-26)
+        assert len(state.requests) == len(state.residuals) == len(state.products)
+        assert len(state.requests) <= MEMORY + 1
+    assert mixed > 100
+    assert undone > 0
+
+
+def test_a_mix_that_proves_worse_is_undone():
+    sharing = instance(8).sharing
+    method = AcceleratedMarket()
+    state = method.start(sharing, LOG)
+    while state.plain is None or state.market.next_metric <= state.market.number + 3:
+        state = method.round(sharing, LOG, state)
+    spoilt = replace(state, market=replace(state.market, request=state.market.request * 3))
+    after = method.round(sharing, LOG, spoilt)
+    # The allocation stays, the requests are those of the plain step, and one round is remembered.
+    assert np.array_equal(after.rate, state.rate)
+    assert np.array_equal(after.market.request, state.plain)
+    assert len(after.requests) == 1
+    assert after.plain is None
+    assert after.market.number == state.market.number + 1
+
+
+def test_sums_along_the_trees_are_inner_products():
+    sharing = instance(4).sharing
+    generator = np.random.default_rng(0)
+    metric = generator.uniform(0, 2, (2, sharing.n_agents))
+    residuals = tuple(generator.normal(size=(2, sharing.n_agents)) for _ in range(3))
+    expected = [(metric * residuals[-1] * other).sum() for other in residuals]
+    assert total(sharing, metric, residuals[-1], residuals) == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, MEMORY + 1))
+@settings(max_examples=50)
+def test_coefficients_solve_the_least_squares(seed, count):
+    residuals = np.random.default_rng(seed).normal(size=(count, 40))
+    gamma = coefficients(residuals @ residuals.T)
+    differences = np.diff(residuals, axis=0).T
+    expected = np.linalg.lstsq(differences, residuals[-1], rcond=None)[0]
+    assert gamma == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+def test_a_linear_map_is_solved_in_as_many_rounds_as_it_has_dimensions():
+    # Anderson's method is then GMRES [Walker, Ni 2011].
+    matrix = np.diag([0.9, 0.5, -0.3])
+    requests: tuple[np.ndarray, ...] = ()
+    residuals: tuple[np.ndarray, ...] = ()
+    point = np.array([1.0, 1.0, 1.0])
+    for _ in range(4):
+        requests, residuals = (*requests, point), (*residuals, matrix @ point - point)
+        stacked = np.array(residuals)
+        if len(requests) > 1:
+            point = mix(requests, residuals, coefficients(stacked @ stacked.T))
+        else:
+            point = point + residuals[-1]
+    # But for the ridge; plain rounds would have left 0.9^4 = 0.66.
+    assert np.abs(point).max() < 5e-3
+
+
+def test_a_residual_that_stays_is_a_drift():
+    once = np.array([[1.0, 0.0], [1.0, 0.02]])
+    assert steady(once @ once.T)
+    turned = np.array([[1.0, 0.0], [1.0, 0.2]])
+    assert not steady(turned @ turned.T)
+
+
+def test_repeated_residuals_do_no_harm():
+    same = np.ones((3, 5))
+    assert coefficients(same @ same.T).tolist() == [0.0, 0.0]
+
+
+def test_plain_rounds_are_the_market_s():
+    # The first two rounds are not mixed.
+    sharing = instance(4).sharing
+    plain = iterate(Market(), sharing, LOG, 2).throughput
+    assert np.array_equal(iterate(AcceleratedMarket(), sharing, LOG, 2).throughput, plain)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
@@ -7,7 +5,7 @@ import numpy as np
 from simplugin.pricing.seeded_instances import FAMILIES, SPREADS, instance, instances
 
 
-def test_all_families_and_spreads_are_there() -> None:
+def test_all_families_and_spreads_are_there():
     found = list(instances())
     assert len(found) == len({i.name for i in found}) == 200
     counts = Counter((i.family, i.spread) for i in found)
@@ -20,14 +18,14 @@ def test_all_families_and_spreads_are_there() -> None:
     assert {len(i.applications) for i in found} == set(range(2, 21))
 
 
-def test_uneven_throughputs_lie_orders_of_magnitude_apart() -> None:
+def test_uneven_throughputs_lie_orders_of_magnitude_apart():
     # At equal shares of all computation, tasks per second are inverse to computation per task.
     spans = [np.ptp(np.log10(i.sharing.flop)) for i in instances(60) if i.spread == "strong"]
     assert np.median(spans) > 3
     assert max(spans) <= 4
 
 
-def test_fewer_instances_are_the_first_of_more() -> None:
+def test_fewer_instances_are_the_first_of_more():
     for number, first in enumerate(instances(5)):
         alone = instance(number)
         assert alone.name == first.name

@@ -1,7 +1,5 @@
 """Rates become tasks: measured throughputs against the rates, the platform and closed forms."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any
@@ -49,20 +47,9 @@ def ended(done: Dispatch, sharing: Sharing, first: float, last: float) -> np.nda
 # ---- decisions ----
 
 
-def test_queues_get_their_shares_in_turn() -> None:
-    deficit = [0.0, 0.0, 0.0]
-    chosen = []
-    for _ in range(8):
-        queue, deficit = next_queue(deficit, (2.0, 1.0, 1.0))
-        chosen.append(queue)
-    # By hand: the deficits before each choice are (.5 .25 .25), (0 .5 .5), (.5 -.25 .75), ...
-    assert chosen == [0, 1, 2, 0, 0, 1, 2, 0]
-    assert deficit == [0.0, 0.0, 0.0]
-
-
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=6).filter(any), st.integers(1, 100))
 @settings(max_examples=50)
-def test_shares_are_kept_at_any_time(weight: list[int], tasks: int) -> None:
+def test_shares_are_kept_at_any_time(weight, tasks):
     deficit = [0.0] * len(weight)
     count = [0] * len(weight)
     for done in range(1, tasks + 1):
@@ -75,14 +62,14 @@ def test_shares_are_kept_at_any_time(weight: list[int], tasks: int) -> None:
     assert all(got == 0 for got, part in zip(count, weight, strict=True) if part == 0)
 
 
-def test_requests_fill_the_queues_in_use() -> None:
+def test_requests_fill_the_queues_in_use():
     assert to_request(0, 0, 4, (1.0, 0.0, 2.0)) == 8
     assert to_request(3, 4, 4, (1.0, 0.0, 2.0)) == 1
     assert to_request(9, 0, 4, (1.0, 0.0, 2.0)) == 0
     assert to_request(0, 0, 4, (0.0, 0.0, 0.0)) == 0
 
 
-def test_proportions_hold_from_their_dates_on() -> None:
+def test_proportions_hold_from_their_dates_on():
     proportions = Proportions((1.0, 2.0, 3.0), ((1.0, 0.0), (0.0, 0.0), (0.0, 5.0)))
     silent = (0.0, 0.0)
     found = [proportions.at(date) for date in (0.5, 1.0, 1.5, 2.0, 7.0)]
@@ -93,7 +80,7 @@ def test_proportions_hold_from_their_dates_on() -> None:
     assert proportions.for_dispatch(3.5) == (0.0, 5.0)
 
 
-def test_a_master_gains_tasks_as_its_throughput_says() -> None:
+def test_a_master_gains_tasks_as_its_throughput_says():
     proportions = Proportions((0.0, 2.0, 3.0), ((1.0, 1.0), (0.0, 0.0), (4.0, 0.0)))
     pace = Pace(0.0, 0.0)
     assert pace.until(0.25, proportions, 9.0) == Pace(0.5, 0.25)
@@ -110,7 +97,7 @@ def test_a_master_gains_tasks_as_its_throughput_says() -> None:
 # ---- closed forms ----
 
 
-def test_one_host_computes_at_its_speed() -> None:
+def test_one_host_computes_at_its_speed():
     alone = Graph(("a",), np.array([1e6]), *[np.zeros(0)] * 4)
     sharing = deploy(alone, [Application("k", "a", flop=1e3, byte=7.0)])
     done = dispatch(alone, sharing, np.array([1000.0]), duration=10.0, grain=10.0)
@@ -125,7 +112,7 @@ def test_one_host_computes_at_its_speed() -> None:
     assert faster.deviation[0] == pytest.approx(0.375, rel=1e-2)
 
 
-def test_all_cores_of_a_host_compute() -> None:
+def test_all_cores_of_a_host_compute():
     hosts = (Host("a", 1e6), Host("b", 1e6, cores=4))
     route = Route("a", "b", ["wire"])
     platform = Platform((Zone("flat", "Full", (*hosts, Link("wire", 1e9, 1e-4)), (route,)),))
@@ -136,7 +123,7 @@ def test_all_cores_of_a_host_compute() -> None:
     assert np.mean(done.agent[done.date > 1.0] == 1) == pytest.approx(0.8, abs=1e-2)
 
 
-def test_a_link_beyond_its_bandwidth_slows_the_whole_application() -> None:
+def test_a_link_beyond_its_bandwidth_slows_the_whole_application():
     graph = line((1e6, 1e6), 2.5e5)
     sharing = deploy(graph, [Application("k", "a", flop=1e3, byte=1e3)])
     # Half of the tasks are for b, whose link carries 250 a second: the proportion stays.
@@ -145,7 +132,7 @@ def test_a_link_beyond_its_bandwidth_slows_the_whole_application() -> None:
     assert done.deviation[0] == pytest.approx(0.75, abs=5e-3)
 
 
-def test_unequal_rates_on_a_shared_star_are_kept() -> None:
+def test_unequal_rates_on_a_shared_star_are_kept():
     # The master's host only forwards; each of three hosts computes 9 : 1 for two applications.
     graph = Graph.duplex(
         "mabc", np.array([0.0, 1e6, 1e6, 1e6]), np.array([[0, 1], [0, 2], [0, 3]]), np.full(3, 1e9)
@@ -161,7 +148,7 @@ def test_unequal_rates_on_a_shared_star_are_kept() -> None:
     np.testing.assert_allclose(free.throughput, [1500.0, 750.0], rtol=1e-2)
 
 
-def test_a_route_of_two_links_is_crossed_once() -> None:
+def test_a_route_of_two_links_is_crossed_once():
     up, down = Link("up", 5e5, 1e-3), Link("down", 2e5, 1e-3)
     hosts = [Host("a", 1e6), Host("b", 1e6)]
     platform = Platform(Zone("z", "Full", [*hosts, up, down], [Route("a", "b", ["up", "down"])]))
@@ -187,7 +174,7 @@ def report() -> Report:
     return sharing, rates, dispatch(FIVE, sharing, rates, duration=10.0)
 
 
-def test_the_report_s_platform_keeps_the_optimal_rates(report: Report) -> None:
+def test_the_report_s_platform_keeps_the_optimal_rates(report):
     sharing, rates, done = report
     # All are bound by computation: a third of it for each.
     np.testing.assert_allclose(
@@ -202,7 +189,7 @@ def test_the_report_s_platform_keeps_the_optimal_rates(report: Report) -> None:
     )
 
 
-def test_every_task_is_computed_once_at_most(report: Report) -> None:
+def test_every_task_is_computed_once_at_most(report):
     sharing, _, done = report
     for number in range(sharing.n_applications):
         mine = np.sort(done.task[sharing.application[done.agent] == number])
@@ -222,7 +209,7 @@ def test_every_task_is_computed_once_at_most(report: Report) -> None:
     assert np.all(computed + below <= done.arrived)
 
 
-def test_no_host_and_no_link_does_more_than_it_can(report: Report) -> None:
+def test_no_host_and_no_link_does_more_than_it_can(report):
     sharing, _, done = report
     result = done.result
     assert result.clock == pytest.approx(10.0, abs=1e-9)
@@ -240,7 +227,7 @@ def test_no_host_and_no_link_does_more_than_it_can(report: Report) -> None:
     assert np.all(flops <= work + flop.sum())
 
 
-def test_agents_without_a_rate_get_nothing() -> None:
+def test_agents_without_a_rate_get_nothing():
     sharing = deploy(FIVE, REPORT)
     rates = fair_sharing(sharing).rate.copy()
     leaves = np.setdiff1d(np.arange(sharing.n_agents), sharing.father)
@@ -254,7 +241,7 @@ def test_agents_without_a_rate_get_nothing() -> None:
 
 
 @pytest.mark.parametrize("number", [4, 81])
-def test_optimal_rates_of_other_platforms_are_kept(number: int) -> None:
+def test_optimal_rates_of_other_platforms_are_kept(number):
     problem = instance(number)
     rates = fair_sharing(problem.sharing).rate
     done = dispatch(problem.graph, problem.sharing, rates, duration=10.0)
@@ -265,7 +252,7 @@ def test_optimal_rates_of_other_platforms_are_kept(number: int) -> None:
 # ---- rates that change ----
 
 
-def test_changed_rates_are_followed() -> None:
+def test_changed_rates_are_followed():
     graph = line((1e6, 1e6), 1e9)
     sharing = deploy(graph, [Application("k", "a", 1e3, 1e2), Application("l", "b", 1e3, 1e2)])
     # Agents: k's master, l's master, k's on b, l's on a.
@@ -282,7 +269,7 @@ def test_changed_rates_are_followed() -> None:
     assert done.date[0] > 0.1
 
 
-def test_rates_that_ask_too_much_leave_no_debt() -> None:
+def test_rates_that_ask_too_much_leave_no_debt():
     graph = line((1e6, 1e6), 1e9)
     sharing = deploy(graph, [Application("k", "a", 1e3, 1e2), Application("l", "b", 1e3, 1e2)])
     fair = np.full(4, 500.0)
@@ -295,7 +282,7 @@ def test_rates_that_ask_too_much_leave_no_debt() -> None:
 # ---- interfaces ----
 
 
-def test_both_back_ends_agree() -> None:
+def test_both_back_ends_agree():
     graph = line((1e6, 1e6), 5e5)
     both = [Application("k", "a", 1e3, 1e3), Application("l", "b", 3e3, 3e2)]
     sharing = deploy(graph, both)
@@ -310,7 +297,7 @@ def test_both_back_ends_agree() -> None:
     np.testing.assert_allclose(runs[0].date, runs[1].date, rtol=1e-9)
 
 
-def test_what_makes_no_sense_is_refused() -> None:
+def test_what_makes_no_sense_is_refused():
     graph = line((1e6, 0.0), 1e6)
     sharing = deploy(graph, [Application("k", "a", 1e3, 1e3)])
     fine = np.array([1.0, 0.0])

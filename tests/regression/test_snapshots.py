@@ -189,18 +189,18 @@ def test_a_file_of_tolerances_holds_for_all_and_for_one(tmp_path):
     assert loaded.scenarios == ("slow",)
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "told"),
-    [
-        ("relativ = 1", 1, "did you mean 'relative'"),
-        ("\nrelative = -1", 2, "greater than or equal to 0"),
-        ("relative = true", 1, "give a number"),
-        ("[metrics]\nm = { relative = 1, abs = 2 }", 2, "unknown key"),
-        ("[scenarios.s]\n\nmetrics = 3", 3, "give a table"),
-        ("scenarios = 3", 1, "give a table"),
-        ("[", 1, "not TOML"),
-    ],
-)
+WRONG_TOLERANCES = [
+    ("relativ = 1", 1, "did you mean 'relative'"),
+    ("\nrelative = -1", 2, "greater than or equal to 0"),
+    ("relative = true", 1, "give a number"),
+    ("[metrics]\nm = { relative = 1, abs = 2 }", 2, "unknown key"),
+    ("[scenarios.s]\n\nmetrics = 3", 3, "give a table"),
+    ("scenarios = 3", 1, "give a table"),
+    ("[", 1, "not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "told"), WRONG_TOLERANCES)
 def test_a_wrong_tolerance_is_told_with_its_line(tmp_path, text, line, told):
     file = tmp_path / "tolerances.toml"
     file.write_text(text)

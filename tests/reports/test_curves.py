@@ -1,11 +1,26 @@
+"""Curves, performance profiles, and the one colour that an application has in all charts."""
+
+import math
 from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.colors import to_hex
 
 from simplugin.errors import SimpluginError
-from simplugin.figures import Figure
+from simplugin.figures import Figure, groups_of
+from simplugin.listings import Listing
+from simplugin.reports import draw_gantt
+from simplugin.reports.colours import colouring, group_colour, in_colour_order
 from simplugin.reports.curves import draw_curves
+from simplugin.reports.page.activity_charts import activity_chart
+from simplugin.reports.page.documents import figure_document
+from simplugin.reports.profiles import profiles
+from simplugin.scenarios.outputs import figure_document as written
+from simplugin.scenarios.outputs import figure_from
+from simplugin.simulation.trace import COLUMNS
 
 ROUNDS = np.arange(101)
 SERIES = {"one": (ROUNDS, 0.5**ROUNDS), "two": (ROUNDS, 2 * 0.5**ROUNDS)}
@@ -121,3 +136,84 @@ def test_points_have_names_that_do_not_cover_each_other():
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in axes.texts]
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+# "report" is the first execution to end; an application without any executions keeps its colour.
+GROUPS = ("crunch two", "none", "crunch one", "report")
+
+
+def figure_of(*names):
+    series = {name: ([0, 1], [at, at + 1]) for at, name in enumerate(names)}
+    return Figure("f", "F", "x", "y", series, groups=GROUPS)
+
+
+def test_an_application_has_its_colour_in_all_charts(result):
+    figure = figure_of("optimum", "report", "crunch one", "crunch two")
+    [axes] = draw_curves([figure]).axes
+    curves = {line.get_label(): to_hex(line.get_color()) for line in axes.lines}
+    chart = draw_gantt(result, groups=groups_of([figure])).axes[0].get_legend()
+    labels = [text.get_text() for text in chart.get_texts()]
+    patches = [to_hex(each.get_facecolor()) for each in chart.get_patches()]
+    bars = dict(zip(labels, patches, strict=True))
+    page = figure_document(figure)
+    on_page = {
+        each["name"]: group_colour(number)
+        for each, number in zip(page["series"], page["numbers"], strict=True)
+    }
+    activities = Listing("", tuple((name, "") for name in COLUMNS), tuple(result.trace.rows()))
+    kept = activity_chart(activities, groups=groups_of([figure_from(written(figure))]))
+    for number, name in enumerate(GROUPS):
+        if name != "none":
+            assert {each[name] for each in (curves, bars, on_page)} == {group_colour(number)}
+        assert kept.groups[number] == name
+    assert curves["optimum"] == group_colour(4)
+
+
+def test_without_applications_the_order_is_natural(result):
+    assert in_colour_order(["b10", "", "b2", "a"], ["z"]) == ["z", "a", "b2", "b10"]
+    names = colouring(result, "label").legend
+    assert [*names] == ["crunch one", "crunch two", "report", "(none)"]
+
+
+COST = st.one_of(st.none(), st.floats(0.1, 1e3))
+
+
+def within(found, group, factor):
+    """Return the part of the instances on which a group is within a factor of the best."""
+    return np.count_nonzero(found.ratios[group] <= factor) / max(found.n, 1)
+
+
+def test_more_is_better():
+    found = profiles({"a": {1: 1.0, 2: 4.0}, "b": {1: 2.0, 2: 2.0}}, sense="max")
+    assert found.ratios["a"].tolist() == [1.0, 2.0]
+    assert found.ratios["b"].tolist() == [1.0, 2.0]
+
+
+def test_far_from_the_best_is_no_failure():
+    found = profiles({"a": {1: 1e-200}, "b": {1: 1e200}, "c": {1: None}})
+    assert within(found, "b", 1e300) == 0.0
+    assert within(found, "b", math.nextafter(math.inf, 0)) == 1.0
+    assert found.ratios["c"].tolist() == [math.inf]
+
+
+def test_instances_that_not_all_were_tried_on_are_counted_apart():
+    found = profiles({"a": {1: 1.0, 2: 4.0, 9: None}, "b": {1: 2.0, 5: 2.0, 9: math.nan}})
+    assert (found.n, found.apart, found.unsolved) == (1, 2, 1)
+    assert found.ratios["b"].tolist() == [2.0]
+    with pytest.raises(SimpluginError, match="group 'a' has a value of 0"):
+        profiles({"a": {1: 0.0}, "b": {1: 1.0}})
+
+
+@given(st.lists(st.tuples(COST, COST, COST), min_size=1, max_size=15), st.floats(1.0, 1e4))
+def test_profiles_are_what_dolan_and_more_define(rows, factor):
+    groups = {str(s): {p: row[s] for p, row in enumerate(rows)} for s in range(3)}
+    found = profiles(groups)
+    costs = np.array([[math.inf if each is None else each for each in row] for row in rows])
+    solved = [row for row in costs if np.isfinite(row).any()]
+    assert (found.n, found.unsolved) == (len(solved), len(rows) - len(solved))
+    for s in range(3):
+        expected = sum(row[s] / row.min() <= factor for row in solved) / max(len(solved), 1)
+        assert within(found, str(s), factor) == pytest.approx(expected)
+    # Each instance has a best group.
+    if solved:
+        assert sum(within(found, str(s), 1.0) for s in range(3)) >= 1 - 1e-12

@@ -148,17 +148,17 @@ def test_times_off_are_hatched_behind_their_row(result):
 UNTRACED = {"trace": (), "provenance": {"trace": False}}
 
 
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (lambda result: draw_gantt(result, window=(2.0, 1.0)), "window is"),
-        (lambda result: draw_gantt(result, by="link"), "by is"),
-        (lambda result: draw_gantt(result, colour="red"), "colour is"),
-        (lambda result: draw_gantt(replace(result, **UNTRACED)), "trace=True"),
-        (lambda result: by_host(result, ["nope"]), "no host 'nope'"),
-        (lambda result: by_actor(result, ["nope"]), "no actor 'nope'"),
-    ],
-)
+NOT_DRAWN = [
+    (lambda result: draw_gantt(result, window=(2.0, 1.0)), "window is"),
+    (lambda result: draw_gantt(result, by="link"), "by is"),
+    (lambda result: draw_gantt(result, colour="red"), "colour is"),
+    (lambda result: draw_gantt(replace(result, **UNTRACED)), "trace=True"),
+    (lambda result: by_host(result, ["nope"]), "no host 'nope'"),
+    (lambda result: by_actor(result, ["nope"]), "no actor 'nope'"),
+]
+
+
+@pytest.mark.parametrize(("draw", "message"), NOT_DRAWN)
 def test_what_cannot_be_drawn(result, draw, message):
     with pytest.raises(SimpluginError, match=message):
         draw(result)

@@ -1,8 +1,7 @@
-"""Listings below a row: room for numbers and names, host names with a common ending."""
-
-from __future__ import annotations
+"""Listings and claims in the terminal: room for numbers and names, host names' common endings."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from simplugin.claims import Claim
 from simplugin.errors import SimpluginError
 from simplugin.listings import Listing
+from simplugin.reports.claims import claims_summary, claims_table, written_interval
 from simplugin.reports.listings import common_ending, print_listings, without_common_ending
 from simplugin.rows import Best, Metric, Row
 
@@ -34,7 +35,7 @@ COLUMNS = (("host", ""), ("parent", ""), ("law", ""), ("tasks", ""))
 LINES = ((NAMES[0], "", "exp. 2", 3), (NAMES[1], NAMES[0], "exp", 4))
 
 
-def test_the_domain_is_left_out_where_all_of_a_column_have_it() -> None:
+def test_the_domain_is_left_out_where_all_of_a_column_have_it():
     shown, ending = without_common_ending(Listing("hosts", COLUMNS, LINES))
     first, second = ("gros-1.nancy", "", "exp. 2", 3), ("chuc-2.lille", "gros-1.nancy", "exp", 4)
     assert (shown.lines, ending) == ((first, second), ".grid5000.fr")
@@ -47,21 +48,21 @@ name = st.lists(label, min_size=1, max_size=4).map(".".join)
 
 
 @given(st.lists(name, min_size=1, max_size=5))
-def test_something_is_left_of_every_name(names: list[str]) -> None:
+def test_something_is_left_of_every_name(names):
     ending = common_ending(names)
     assert all(each.endswith(ending) and each != ending for each in names)
     longer = {each.removesuffix(ending).rpartition(".")[1:] for each in names}
     assert len(longer) > 1 or ("", next(iter(longer))[1]) in longer
 
 
-def test_only_where_there_is_too_little_room() -> None:
+def test_only_where_there_is_too_little_room():
     for width, told in ((200, False), (40, True)):
         text = "\n".join(written(Listing("hosts", COLUMNS, LINES), width))
         assert ("names are shown without '.grid5000.fr'" in text) is told
         assert (NAMES[0] in text) is not told
 
 
-def test_listings_have_units_and_come_below_the_row() -> None:
+def test_listings_have_units_and_come_below_the_row():
     columns = (("name", ""), ("speed", "flop/s"), ("price [1/Gflop]", ""), ("load", "%"))
     listing = Listing("Hosts", columns, [("a", 2e9, 0.5, 0.25), ("b", None, 3, None)], "and 2 more")
     row = Row((Metric("objective", 3.0),), best=Best("objective", 4.0, "optimum", "max"))
@@ -77,7 +78,7 @@ def test_listings_have_units_and_come_below_the_row() -> None:
         Listing("Hosts", columns, [("a",)])
 
 
-def test_numbers_of_a_narrow_table_are_whole_and_names_say_all() -> None:
+def test_numbers_of_a_narrow_table_are_whole_and_names_say_all():
     units = (*["", "", "s", "", "s", "s", "%", "s", ""],)
     columns = tuple((f"column {at}", unit) for at, unit in enumerate(units))
     names = [f"montage-chameleon-2mass-01d-001-{number}" for number in (1, 2)]
@@ -93,7 +94,7 @@ def test_numbers_of_a_narrow_table_are_whole_and_names_say_all() -> None:
         assert "".join(line.split()[0] for line in lines[start:stop]) == name
 
 
-def test_columns_move_together_before_names_are_broken() -> None:
+def test_columns_move_together_before_names_are_broken():
     columns = (("processors a task", ""), ("node", ""), ("CPU", "%"))
     listing = Listing("Nodes", columns, [(1234, "a-long-name", 0.5)])
     # 17, 11 and 6 wide with three and two blanks, then 10, 11 and 6.
@@ -106,3 +107,42 @@ def test_columns_move_together_before_names_are_broken() -> None:
     narrow = written(listing, 8)
     assert any("1\u202f234" in line and "50.0 %" in line for line in narrow)
     assert not any("…" in line for line in narrow)
+
+
+CLAIMS = [
+    Claim("A|B shares", 1.0, 1.25, False, "the *tie* rule\ndiffers", "Fig. 2", 1.5, {"seed": 7}),
+    Claim("rounds", "few", 3, True, "under 10", "sec. 1", None, {"seeds": [1, 2], "m": {"a": 0.5}}),
+]
+
+
+def printed(table):
+    out = io.StringIO()
+    Console(file=out, width=200).print(table)
+    return [" ".join(line.split()) for line in out.getvalue().splitlines() if line.strip()]
+
+
+def test_claims_stand_beside_their_measurements():
+    lines = printed(claims_table(CLAIMS, "pricing"))
+    assert (lines[0], lines[-1]) == ("pricing", "1 of 2 paper statements agree")
+    assert {"A|B shares 1 1.25 no", "rounds few 3 yes", "sec. 1: under 10"} <= {*lines}
+
+
+INTERVALS = [
+    ((1.0, 1.25), "1 to 1.25"),
+    ((1.0, "inf"), "1 or more"),
+    (("-inf", 1.5), "1.5 or less"),
+    (("-inf", "inf"), ""),
+    ((2.0, 2.0), ""),
+]
+
+
+@pytest.mark.parametrize(("ends", "words"), INTERVALS)
+def test_an_interval_stands_below_its_value(ends, words):
+    claim = replace(CLAIMS[0], quantity={"interval": ends})
+    assert written_interval(claim) == words
+    assert words in " ".join(printed(claims_table([claim])))
+
+
+def test_many_claims_are_counted_by_capability():
+    lines = printed(claims_summary({"one": CLAIMS, "two": CLAIMS[:1]}))
+    assert {"one the paper 2 1 1 0", "two the paper 1 0 1 0"} <= {*lines}

@@ -64,23 +64,23 @@ def test_energy_has_a_column():
     assert host.endswith("2 kJ")
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (999.0, "byte", "999 B"),
-        (1.25e9, "byte", "1.25 GB"),
-        (-2e6, "J", "-2 MJ"),
-        (123456.0, "s", "123\u202f456 s"),
-        (1.25e300, "G$", "1.25e+300 G$"),
-        (1e15, "s", "1e+15 s"),
-        (9.99e14, "s", "999\u202f000\u202f000\u202f000\u202f000 s"),
-        (1234567, "", "1\u202f234\u202f567"),
-        (0.25, "", "0.25"),
-        (None, "s", "-"),
-        (float("nan"), "J", "-"),
-        ("text", "", "text"),
-    ],
-)
+READABLE = [
+    (999.0, "byte", "999 B"),
+    (1.25e9, "byte", "1.25 GB"),
+    (-2e6, "J", "-2 MJ"),
+    (123456.0, "s", "123\u202f456 s"),
+    (1.25e300, "G$", "1.25e+300 G$"),
+    (1e15, "s", "1e+15 s"),
+    (9.99e14, "s", "999\u202f000\u202f000\u202f000\u202f000 s"),
+    (1234567, "", "1\u202f234\u202f567"),
+    (0.25, "", "0.25"),
+    (None, "s", "-"),
+    (float("nan"), "J", "-"),
+    ("text", "", "text"),
+]
+
+
+@pytest.mark.parametrize(("value", "unit", "text"), READABLE)
 def test_readable(value, unit, text):
     assert readable(value, unit) == text
 

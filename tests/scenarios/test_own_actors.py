@@ -124,15 +124,15 @@ def test_metrics_are_those_of_the_closed_form(file, back_end):
     assert row["makespan"] == pytest.approx(4.0)
 
 
-@pytest.mark.parametrize(
-    ("args", "end"),
-    [
-        ('["4Gf"]', 2.0),
-        ('["4Gf", 2, "a label", "another"]', 4.0),
-        ("{ flop = 4e9, times = 2 }", 4.0),
-        ("{ flop = 4_000_000_000, pause = 1.5 }", 3.5),
-    ],
-)
+ARGUMENTS = [
+    ('["4Gf"]', 2.0),
+    ('["4Gf", 2, "a label", "another"]', 4.0),
+    ("{ flop = 4e9, times = 2 }", 4.0),
+    ("{ flop = 4_000_000_000, pause = 1.5 }", 3.5),
+]
+
+
+@pytest.mark.parametrize(("args", "end"), ARGUMENTS)
 def test_arguments_by_position_and_by_keyword(file, args, end):
     scenario = change(file, '["4Gf", 2]', args)
     assert run(scenario).row["makespan"] == pytest.approx(end)
@@ -230,16 +230,16 @@ def test_a_campaign_with_its_report(file):
     assert report.facts["seeds"] == "simulation.seed 1 to 3"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        ("args.1 = [2, 4]", "args.1 = [2, 2.5]", r"sweep\..*args\.1: .*give a whole number"),
-        ("args.1 = [2, 4]", "function = ['mine:compute', 'mine:copmute']", "no 'copmute'"),
-        ("args.1 = [2, 4]", "args.9 = [2, 4]", "positions are 0 to 1"),
-        ("pair.args.1 = [2, 4]", "pear.args.1 = [2, 4]", "names pair"),
-        ("mine:measured", "mine:measure", "no 'measure'"),
-    ],
-)
+WRONG_CAMPAIGNS = [
+    ("args.1 = [2, 4]", "args.1 = [2, 2.5]", r"sweep\..*args\.1: .*give a whole number"),
+    ("args.1 = [2, 4]", "function = ['mine:compute', 'mine:copmute']", "no 'copmute'"),
+    ("args.1 = [2, 4]", "args.9 = [2, 4]", "positions are 0 to 1"),
+    ("pair.args.1 = [2, 4]", "pear.args.1 = [2, 4]", "names pair"),
+    ("mine:measured", "mine:measure", "no 'measure'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "told"), WRONG_CAMPAIGNS)
 def test_campaigns_check_functions_and_arguments_before_they_run(file, old, new, told):
     path = file.with_name("campaign.toml")
     path.write_text(SCENARIO + "[sweep]\nworkload.actors.pair.args.1 = [2, 4]\n")

@@ -285,14 +285,14 @@ def test_one_run_is_selected_for_each_combination(sizes, data):
     assert found.selected(each, where) == set(expected.values())
 
 
-@pytest.mark.parametrize(
-    ("each", "where", "told"),
-    [
-        ("platform.sed", {}, "did you mean 'platform.seed'"),
-        ("scheduler.name", {"platform.seed": 7}, "no run has platform.seed = 7"),
-        ("platform.seed", {}, "more than 10,000 runs"),
-    ],
-)
+WRONG_SELECTIONS = [
+    ("platform.sed", {}, "did you mean 'platform.seed'"),
+    ("scheduler.name", {"platform.seed": 7}, "no run has platform.seed = 7"),
+    ("platform.seed", {}, "more than 10,000 runs"),
+]
+
+
+@pytest.mark.parametrize(("each", "where", "told"), WRONG_SELECTIONS)
 def test_selections_of_nothing_or_too_much(each, where, told):
     count = 20_000 if "more" in told else 3
     sweep = {"platform.seed": {"from": 1, "to": count}, "scheduler.name": ["a", "b"]}

@@ -1,7 +1,5 @@
 """A build in the cache is whole or is not used."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os
@@ -35,30 +33,30 @@ def prefix(tmp_path: Path) -> Path:
     return prefix
 
 
-def test_whole_or_absent(prefix: Path, tmp_path: Path) -> None:
+def test_whole_or_absent(prefix, tmp_path):
     assert cache.find_fault(prefix) is None
     assert json.loads((prefix / cache.MANIFEST).read_text())["version"] == "1"
     assert "does not exist" in str(cache.find_fault(tmp_path / "nowhere"))
 
 
-@pytest.mark.parametrize(
-    ("damage", "fault"),
-    [
-        (lambda lib, _: (lib / "library.so").unlink(), "library.so.*No such file"),
-        (lambda lib, _: os.truncate(lib / "library.so.1", 5), "lib/library.so has changed"),
-        (lambda lib, _: (lib.parent / "header.h").write_text("int g();\n"), "header.h has changed"),
-        (lambda _, manifest: manifest.unlink(), "missing"),
-        (lambda _, manifest: manifest.write_text("{"), cache.MANIFEST),
-        (lambda _, manifest: manifest.write_text("[]"), cache.MANIFEST),
-        (lambda _, manifest: manifest.write_text('{"files": 1}'), cache.MANIFEST),
-    ],
-)
-def test_damage_is_named(prefix: Path, damage: Any, fault: str) -> None:
+DAMAGE = [
+    (lambda lib, _: (lib / "library.so").unlink(), "library.so.*No such file"),
+    (lambda lib, _: os.truncate(lib / "library.so.1", 5), "lib/library.so has changed"),
+    (lambda lib, _: (lib.parent / "header.h").write_text("int g();\n"), "header.h has changed"),
+    (lambda _, manifest: manifest.unlink(), "missing"),
+    (lambda _, manifest: manifest.write_text("{"), cache.MANIFEST),
+    (lambda _, manifest: manifest.write_text("[]"), cache.MANIFEST),
+    (lambda _, manifest: manifest.write_text('{"files": 1}'), cache.MANIFEST),
+]
+
+
+@pytest.mark.parametrize(("damage", "fault"), DAMAGE)
+def test_damage_is_named(prefix, damage, fault):
     damage(prefix / "lib", prefix / cache.MANIFEST)
     assert re.search(fault, str(cache.find_fault(prefix)))
 
 
-def test_publishing_replaces_a_damaged_build(prefix: Path, tmp_path: Path) -> None:
+def test_publishing_replaces_a_damaged_build(prefix, tmp_path):
     target = tmp_path / "cache/simgrid"
     (target / "lib").mkdir(parents=True)
     (target / "lib/half").touch()
@@ -68,14 +66,14 @@ def test_publishing_replaces_a_damaged_build(prefix: Path, tmp_path: Path) -> No
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_every_ingredient_counts() -> None:
+def test_every_ingredient_counts():
     ingredients = {"version": "4.1", "options": ["-O3"], "compiler": "g++ 12"}
     variants = [{**ingredients, name: "other"} for name in ingredients]
     assert len({cache.key_of(each) for each in [ingredients, *variants]}) == 4
     assert cache.key_of(dict(reversed(ingredients.items()))) == cache.key_of(ingredients)
 
 
-def test_the_cache_is_outside_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_outside_the_checkout(monkeypatch):
     monkeypatch.setenv("HOME", "/home/ada")
     assert cache.cache_root({"XDG_CACHE_HOME": "/var/c"}) == Path("/var/c/simplugin")
     assert cache.cache_root({}) == Path("/home/ada/.cache/simplugin")
@@ -83,7 +81,7 @@ def test_the_cache_is_outside_the_checkout(monkeypatch: pytest.MonkeyPatch) -> N
     assert cache.cache_root({"XDG_CACHE_HOME": "c"}) == Path("/home/ada/.cache/simplugin")
 
 
-def test_what_is_whole_is_built_once_and_what_is_damaged_again(tmp_path: Path) -> None:
+def test_what_is_whole_is_built_once_and_what_is_damaged_again(tmp_path):
     place, builds = tmp_path / "cache/thing", []
 
     def build(workspace: Path, _: Any) -> Path:
@@ -103,7 +101,7 @@ def test_what_is_whole_is_built_once_and_what_is_damaged_again(tmp_path: Path) -
     assert not list(place.parent.glob(".*"))
 
 
-def test_the_library_belongs_to_no_python(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_belongs_to_no_python(monkeypatch):
     library = build_simgrid.place_of(PINNED, None)
     prefix = build_simgrid.prefix_of(PINNED, library)
     monkeypatch.setattr("sysconfig.get_config_var", lambda _: "cpython-399")
@@ -124,7 +122,7 @@ with simgrid_cache.locked(pathlib.Path(sys.argv[1])):
 """
 
 
-def test_a_lock_excludes_and_dies_with_its_process(tmp_path: Path) -> None:
+def test_a_lock_excludes_and_dies_with_its_process(tmp_path):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     command = [sys.executable, "-c", HOLD, str(tmp_path / "lock")]
     hold: Any = functools.partial(subprocess.Popen, command, cwd=TOOLS, text=True, **pipes)
@@ -142,18 +140,16 @@ def test_a_lock_excludes_and_dies_with_its_process(tmp_path: Path) -> None:
 BUILD = [sys.executable, str(TOOLS / "build_simgrid.py")]
 
 
-@pytest.mark.parametrize(
-    ("word", "settings", "told"),
-    [
-        ("--print-prefix", {}, f"does not exist.*make -C {TOOLS.parent} simgrid"),
-        (None, {"CXX": "no-such-compiler"}, r"no-such-compiler.*sudo apt-get install g\+\+"),
-        (None, {"SIMGRID_PREFIX": "nowhere"}, "version.h is missing"),
-        (None, {"SIMGRID_PREFIX": "."}, "is SimGrid 3.35, not 4.1"),
-    ],
-)
-def test_what_is_missing_is_named(
-    tmp_path: Path, word: str | None, settings: dict[str, str], told: str
-) -> None:
+MISSING = [
+    ("--print-prefix", {}, f"does not exist.*make -C {TOOLS.parent} simgrid"),
+    (None, {"CXX": "no-such-compiler"}, r"no-such-compiler.*sudo apt-get install g\+\+"),
+    (None, {"SIMGRID_PREFIX": "nowhere"}, "version.h is missing"),
+    (None, {"SIMGRID_PREFIX": "."}, "is SimGrid 3.35, not 4.1"),
+]
+
+
+@pytest.mark.parametrize(("word", "settings", "told"), MISSING)
+def test_what_is_missing_is_named(tmp_path, word, settings, told):
     header = tmp_path / "include/simgrid/version.h"
     header.parent.mkdir(parents=True)
     header.write_text("#define SIMGRID_VERSION_MAJOR 3\n#define SIMGRID_VERSION_MINOR 35\n")
@@ -165,7 +161,7 @@ def test_what_is_missing_is_named(
     assert re.search(told, answer.stderr, re.DOTALL)
 
 
-def test_an_unchanged_prefix_leaves_the_stamp_alone(tmp_path: Path, simgrid_prefix: Path) -> None:
+def test_an_unchanged_prefix_leaves_the_stamp_alone(tmp_path, simgrid_prefix):
     stamp = tmp_path / "stamp"
     command = [*BUILD, "--stamp", str(stamp)]
     subprocess.run(command, check=True)

@@ -1,7 +1,5 @@
 """System packages: asked for when missing, with sudo unless root, never otherwise."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -46,7 +44,7 @@ MISSING = "g++ cmake ninja-build libboost-dev"
 
 
 @pytest.mark.parametrize(("uid", "sudo"), [(0, ""), (1000, "sudo ")])
-def test_what_is_missing_is_installed(tmp_path: Path, uid: int, sudo: str) -> None:
+def test_what_is_missing_is_installed(tmp_path, uid, sudo):
     machine = Machine(tmp_path, uid)
     machine.give("git", "true")
     machine.give_installer("apt-get")
@@ -58,7 +56,7 @@ def test_what_is_missing_is_installed(tmp_path: Path, uid: int, sudo: str) -> No
     assert [call for call in machine.calls() if call.startswith(sudo)] == wanted
 
 
-def test_nothing_is_installed_where_nothing_is_missing(tmp_path: Path) -> None:
+def test_nothing_is_installed_where_nothing_is_missing(tmp_path):
     machine = Machine(tmp_path, uid=0)
     for command in ("git", "g++", "cmake", "ninja"):
         machine.give(command, "while read -r; do :; done")
@@ -68,7 +66,7 @@ def test_nothing_is_installed_where_nothing_is_missing(tmp_path: Path) -> None:
     assert machine.calls() == []
 
 
-def test_what_only_tests_need_is_installed_for_those_who_ask(tmp_path: Path) -> None:
+def test_what_only_tests_need_is_installed_for_those_who_ask(tmp_path):
     machine = Machine(tmp_path, uid=0)
     machine.give("git", "true")
     machine.give_installer("apt-get")
@@ -78,7 +76,7 @@ def test_what_only_tests_need_is_installed_for_those_who_ask(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("has_apt", [True, False])
-def test_who_cannot_install_is_told_what_to_do(tmp_path: Path, has_apt: bool) -> None:
+def test_who_cannot_install_is_told_what_to_do(tmp_path, has_apt):
     machine = Machine(tmp_path, uid=1000)
     if has_apt:
         machine.give_installer("apt-get")
@@ -88,7 +86,7 @@ def test_who_cannot_install_is_told_what_to_do(tmp_path: Path, has_apt: bool) ->
     assert machine.calls() == []
 
 
-def test_a_failing_installation_is_reported(tmp_path: Path) -> None:
+def test_a_failing_installation_is_reported(tmp_path):
     machine = Machine(tmp_path, uid=0)
     machine.give_installer("apt-get", "exit 100")
     answer = machine.run()

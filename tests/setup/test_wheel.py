@@ -1,8 +1,8 @@
-"""The wheel stands alone: it needs the C and C++ runtime only, and no other SimGrid disturbs it."""
+"""The wheel stands alone, and the package's face is complete and light."""
 
-from __future__ import annotations
-
+import importlib
 import importlib.metadata
+import json
 import os
 import re
 import subprocess
@@ -14,8 +14,11 @@ from email import message_from_string
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from xml_zones import zone_xml
+
+import simplugin
 
 CHECKOUT = Path(__file__).parents[2]
 EXTENSION = sysconfig.get_config_var("EXT_SUFFIX")
@@ -47,12 +50,12 @@ def names_below(directory: Path) -> set[str]:
     return {path.relative_to(directory).as_posix() for path in files}
 
 
-def test_its_tag_is_this_python(wheel: Path) -> None:
+def test_its_tag_is_this_python(wheel):
     version = f"cp{sys.version_info.major}{sys.version_info.minor}"
     assert re.fullmatch(rf"simplugin-[\d.]+-{version}-{version}-linux_\w+\.whl", wheel.name)
 
 
-def test_licenses_are_inside(content: Path) -> None:
+def test_licenses_are_inside(content):
     (information,) = content.glob("simplugin-*.dist-info")
     licenses = names_below(information / "licenses")
     patches = {f"simgrid/{path.name}" for path in CHECKOUT.glob("tools/simgrid_patches/*.patch")}
@@ -60,7 +63,7 @@ def test_licenses_are_inside(content: Path) -> None:
     assert len(patches) == 3
 
 
-def test_an_index_can_show_its_description(content: Path) -> None:
+def test_an_index_can_show_its_description(content):
     (file,) = content.glob("simplugin-*.dist-info/METADATA")
     metadata = message_from_string(file.read_text())
     description = metadata.get_payload()
@@ -74,23 +77,23 @@ def test_an_index_can_show_its_description(content: Path) -> None:
     assert f"Programming Language :: Python :: {oldest}" in metadata.get_all("Classifier")
 
 
-def test_every_module_of_the_checkout_is_inside(content: Path) -> None:
+def test_every_module_of_the_checkout_is_inside(content):
     sources = CHECKOUT / "simplugin"
     expected = {name for name in names_below(sources) if name.endswith((".py", ".pyi", "typed"))}
     assert expected <= names_below(content / "simplugin")
 
 
-def test_every_library_is_there_once(content: Path) -> None:
+def test_every_library_is_there_once(content):
     assert {name for name in names_below(content) if ".so" in name} == set(RPATHS)
 
 
-def test_it_adds_one_name_to_those_that_python_imports(content: Path) -> None:
+def test_it_adds_one_name_to_those_that_python_imports(content):
     tops = {path.name for path in content.iterdir() if not path.name.endswith(".dist-info")}
     assert tops == {"simplugin", "simplugin.libs"}
 
 
 @pytest.mark.parametrize(("name", "rpath"), RPATHS.items())
-def test_what_it_is_linked_with(content: Path, name: str, rpath: str) -> None:
+def test_what_it_is_linked_with(content, name, rpath):
     dynamic = subprocess.check_output(["readelf", "--dynamic", content / name], text=True)
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
     assert needed - RUNTIME == ({LIBRARY} if rpath else set())
@@ -103,7 +106,7 @@ def test_what_it_is_linked_with(content: Path, name: str, rpath: str) -> None:
 @pytest.mark.parametrize(
     "name", [name for name, rpath in RPATHS.items() if rpath or LIBRARY in name]
 )
-def test_nothing_of_simgrid_is_shared_in_a_process(content: Path, name: str) -> None:
+def test_nothing_of_simgrid_is_shared_in_a_process(content, name):
     symbols = subprocess.check_output(["readelf", "--dyn-syms", content / name], text=True)
     assert " UNIQUE " not in symbols
     if LIBRARY in name:
@@ -237,7 +240,7 @@ def pretend(content: Path, packages: Path) -> None:
     (packages / bindings).write_bytes(official)
 
 
-def test_smoke(wheel: Path, content: Path, tmp_path: Path) -> None:
+def test_smoke(wheel, content, tmp_path):
     home = tmp_path / "empty"
     venv.create(home, with_pip=False)
     (packages,) = home.glob("lib/python*/site-packages")
@@ -264,3 +267,76 @@ def test_smoke(wheel: Path, content: Path, tmp_path: Path) -> None:
     for order in ("first", "last"):
         words = [home / "bin/python", "-W", "error", "beside.py", order]
         subprocess.run(words, cwd=work, env=environment, check=True)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+OF_DOCUMENTS = {"lxml", "matplotlib", "networkx", "pydantic", "rich", "typer"}
+HEAVY = {"cloudpickle", "cvxpy", "numpy", "pandas", "scipy"} | OF_DOCUMENTS
+HEAVY |= {"simgrid", "simplugin.simulation.threads.simgrid"}
+
+
+def modules_after(code: str) -> set[str]:
+    """Return the modules that are loaded when a new Python has run some code."""
+    code += "; import json, sys; print(json.dumps(sorted(sys.modules)))"
+    return set(json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)))
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    modules = modules_after("import simplugin")
+    assert "simplugin" in modules
+    assert not modules & HEAVY
+    assert not {name for name in modules if name.startswith("simplugin.")}
+
+
+def test_importing_simulate_imports_numpy_only():
+    modules = modules_after(
+        "from simplugin.simulation import simulate, Placement, SimGridOptions; "
+        "import simplugin.simulation.simulate; assert callable(simplugin.simulation.simulate)"
+    )
+    assert not modules & (HEAVY - {"numpy"})
+
+
+def test_checking_files_imports_no_numbers_and_no_network():
+    check = "from simplugin.campaigns.campaign import check_file; from pathlib import Path; "
+    modules = modules_after(
+        "from simplugin.formats.check import check; assert not check(['platforms_xml/lille.xml']); "
+        + "import sys; assert 'pydantic' not in sys.modules; "
+        + check
+        + "assert not check_file(Path('scenarios/demo.toml'), imports=False, trust=())"
+    )
+    assert not modules & (HEAVY - {"cloudpickle", "pydantic"} | {"asyncio"})
+
+
+STUBS = sorted((ROOT / "simplugin").rglob("__init__.pyi"))
+
+
+@pytest.mark.parametrize("package", [".".join(s.parent.relative_to(ROOT).parts) for s in STUBS])
+def test_every_public_name_is_there(package):
+    module = importlib.import_module(package)
+    assert module.__all__
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+        assert name in dir(module)
+
+
+def test_another_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        simplugin.no_such_name  # noqa: B018 - the access is what is tested
+
+
+def test_the_version_is_the_installed_one():
+    assert simplugin.__version__ == importlib.metadata.version("simplugin")
+
+
+def test_the_citation_is_of_this_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    metadata = importlib.metadata.metadata("simplugin")
+    assert citation["title"] == f"simplugin: {lower_first(metadata['Summary'])}"
+    assert citation["license"] == metadata["License-Expression"]
+    assert [each["name"] for each in citation["authors"]] == [metadata["Author"]]
+    assert "version" not in citation  # it is written once, in pyproject.toml
+
+
+def lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,7 +1,5 @@
 """Comparison of nested values whose numbers may differ in their last bits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any

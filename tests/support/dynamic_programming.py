@@ -1,7 +1,5 @@
 """The largest global benefit of a bundle by comparing all assignments."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike
 

@@ -1,7 +1,5 @@
 """Negotiations whose messages are written down."""
 
-from __future__ import annotations
-
 from itertools import count
 from typing import Any
 

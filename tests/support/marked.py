@@ -1,7 +1,5 @@
 """Texts with a mark at the fault that a reader is to find."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Markets of bundles drawn by Hypothesis."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Other processes: their state, and waiting for them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Values of SimGrid's options as it writes them."""
 
-from __future__ import annotations
-
 
 def meaning(text: str) -> bool | float | str:
     """Return the truth value or number of a text, or the text."""

@@ -1,7 +1,5 @@
 """Small task graphs, sites and allocations of tests, and random ones with many ties."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

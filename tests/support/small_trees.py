@@ -1,7 +1,5 @@
 """Small trees and bags, trees that change, and the constraints of rates on a tree."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Schedules and graphs as charts, and where tasks are drawn."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise, permutations
 
 import numpy as np
@@ -74,13 +72,13 @@ def test_the_critical_path_stands_out():
     assert [node.group for node in chart.nodes] == [None] * 3
 
 
-@pytest.mark.parametrize(
-    ("kind", "parameters", "count"),
-    [
-        ("chain", {"n_tasks": 1}, 1),
-        ("daggen", {"n_tasks": 50, "width": 0.8, "density": 0.8, "jump": 4}, 50),
-    ],
-)
+GENERATED = [
+    ("chain", {"n_tasks": 1}, 1),
+    ("daggen", {"n_tasks": 50, "width": 0.8, "density": 0.8, "jump": 4}, 50),
+]
+
+
+@pytest.mark.parametrize(("kind", "parameters", "count"), GENERATED)
 def test_every_generated_graph_can_be_drawn(kind, parameters, count):
     chart = graph_chart(graph_named(kind, np.random.default_rng(1), **parameters))
     assert len(chart.nodes) == count

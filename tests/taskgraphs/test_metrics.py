@@ -1,12 +1,20 @@
-"""Metrics of numbers and schedules made up by hand."""
+"""Metrics, times of tasks and of redistributions, by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+from math import gcd
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from small_graphs import graph_of, site_of
 
 from simplugin.errors import WorkloadError
+from simplugin.platforms.sites import LILLE, SOPHIA
 from simplugin.taskgraphs import metrics
 from simplugin.taskgraphs.schedule import Schedule
+from simplugin.taskgraphs.timing import overlaps, redistribution, redistribution_time, task_times
 from simplugin.workloads.graph_sets import GraphSet
 
 
@@ -63,3 +71,131 @@ def test_what_is_no_makespan_is_refused():
 def test_graphs_without_work_do_not_suffer():
     slowdowns = metrics.slowdown([0.0, 0.0, 3.0], [0.0, 2.0, 6.0])
     assert slowdowns.tolist() == [1.0, 1.0, 0.5]
+
+
+# Two clusters with links of 100 and 200 MB/s; between them no more than 1 GB/s.
+SITE = site_of(
+    [4, 20],
+    [1e9, 2e9],
+    [1e8, 2e8],
+    [[1e-4, 3e-4], [4e-4, 2e-4]],
+    [[np.inf, 1e9], [1e9, np.inf]],
+)
+
+
+class TestTaskTimes:
+    def test_amdahl(self):
+        # A quarter of 8 s is sequential; the other 6 s are divided by three.
+        assert task_times(8e9, 0.25, 3, 1e9) == pytest.approx(4.0)
+
+    def test_limits(self):
+        assert task_times(1e9, 1.0, 1000, 1e9) == pytest.approx(1.0)
+        assert task_times(1e9, 0.0, 1000, 1e9) == pytest.approx(1e-3)
+        assert task_times(0.0, 0.5, 7, 1e9) == 0.0
+
+    def test_broadcasting(self):
+        times = task_times([1e9, 2e9, 3e9], 0.0, np.array([[2], [4]]), np.array([[1e9], [3e9]]))
+        assert times.shape == (2, 3)
+        assert times[1].tolist() == pytest.approx([1 / 12, 2 / 12, 3 / 12])
+
+
+SLOWEST = [
+    # Two senders of 100 MB/s; five receivers of 200 MB/s; the switch.
+    ((0, 2), (1, 5), 2e8),
+    ((1, 10), (0, 4), 4e8),
+    ((1, 9), (1, 3), 6e8),
+]
+
+
+class TestRedistributionTime:
+    @pytest.mark.parametrize(("source", "count", "slowest"), SLOWEST)
+    def test_slowest_link(self, source, count, slowest):
+        expected = float(SITE.latency[source[0], count[0]]) + 6e8 / slowest
+        assert redistribution_time(SITE, 6e8, *source, *count) == pytest.approx(expected)
+
+    def test_shared_link(self):
+        # Twenty hosts could send 4 GB/s, and all of them receive as much.
+        wide = replace(SITE, shared=np.full((2, 2), 1.5e9))
+        assert redistribution_time(wide, 6e8, 1, 20, 1, 20) == pytest.approx(2e-4 + 0.4)
+
+    def test_no_data_take_no_time(self):
+        assert redistribution_time(SITE, 0.0, 0, 1, 1, 1) == 0.0
+
+    def test_switches_of_the_paper(self):
+        # Adapters of 50 us at both ends; one switch of 50 us in Lille, two between clusters of
+        # Sophia. 10 Gbit/s carry what ten adapters send.
+        one, two = LILLE.site(), SOPHIA.site()
+        assert redistribution_time(one, 1.25e8, 0, 20, 1, 20) == pytest.approx(150e-6 + 0.1)
+        assert redistribution_time(two, 1.25e8, 0, 20, 1, 20) == pytest.approx(200e-6 + 0.1)
+        assert redistribution_time(two, 1.25e8, 0, 20, 0, 4) == pytest.approx(150e-6 + 0.25)
+
+
+PROCESSORS = st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True)
+
+
+def plainly(byte: int, sources: list[int], targets: list[int]) -> dict[tuple[int, int], Fraction]:
+    """Return what each sends to each: the common part of two intervals of all data."""
+    m, n = len(sources), len(targets)
+    sent = {}
+    for i, source in enumerate(sources):
+        for j, target in enumerate(targets):
+            left = max(Fraction(i, m), Fraction(j, n))
+            right = min(Fraction(i + 1, m), Fraction(j + 1, n))
+            if right > left:
+                sent[source, target] = byte * (right - left)
+    return sent
+
+
+@given(st.integers(1, 10**10), PROCESSORS, PROCESSORS)
+def test_blocks_overlap_as_intervals_do(byte, sources, targets):
+    hosts, sizes = redistribution(byte, sources, targets)
+    assert sorted(hosts.tolist()) == sorted({*sources, *targets})
+    assert hosts[: len(sources)].tolist() == sources
+    sent = {
+        (int(hosts[row]), int(hosts[column])): sizes[row, column]
+        for row, column in np.argwhere(sizes).tolist()
+    }
+    expected = plainly(byte, sources, targets)
+    assert sent.keys() == expected.keys()
+    for pair, amount in expected.items():
+        assert sent[pair] == pytest.approx(float(amount), rel=1e-12)
+
+
+@given(st.integers(1, 60), st.integers(1, 60))
+def test_number_of_messages(m, n):
+    row, column, part = overlaps(m, n)
+    assert len(row) == len(column) == len(part) == m + n - gcd(m, n)
+
+
+def test_the_same_processors_keep_their_blocks():
+    hosts, sizes = redistribution(12.0, [4, 2, 7], [4, 2, 7])
+    assert hosts.tolist() == [4, 2, 7]
+    assert sizes.tolist() == np.diag([4.0, 4.0, 4.0]).tolist()
+    assert not redistribution(12.0, [4, 2, 7], [4, 2, 7], local="kept")[1].any()
+
+
+def test_kept_data_are_those_on_the_diagonal():
+    # Processor 5 has the first half and needs the second: all of it moves. Processor 6 likewise.
+    _, sizes = redistribution(10.0, [5, 6], [6, 5], local="kept")
+    assert sizes.tolist() == [[0.0, 5.0], [5.0, 0.0]]
+    # To three processors, the first keeps a third of all data.
+    _, sizes = redistribution(12.0, [5, 6], [5, 8, 6], local="kept")
+    assert sizes.tolist() == [[0.0, 0.0, 2.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+
+
+def test_uniform_sends_to_everyone():
+    hosts, sizes = redistribution(12.0, [0, 1], [1, 2, 3], pattern="uniform")
+    assert hosts.tolist() == [0, 1, 2, 3]
+    assert sizes.tolist() == [[0.0, 2.0, 2.0, 2.0], [0.0, 2.0, 2.0, 2.0], [0.0] * 4, [0.0] * 4]
+
+
+def test_unknown_choices():
+    with pytest.raises(WorkloadError, match="pattern is 'cyclic'; choose 'block' or 'uniform'"):
+        redistribution(1.0, [0], [1], pattern="cyclic")
+    with pytest.raises(WorkloadError, match="local is 'lost'; choose 'sent' or 'kept'"):
+        redistribution(1.0, [0], [1], local="lost")
+
+
+def test_nobody_to_send_to():
+    with pytest.raises(WorkloadError, match="from 2 to 0 processors"):
+        redistribution(1.0, [0, 1], [])

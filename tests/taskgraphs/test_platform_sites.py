@@ -1,7 +1,5 @@
 """Sites of platforms, against sites whose numbers are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,3 +1,5 @@
+"""Markets of bundles: what they are worth, which are senseless, and random ones."""
+
 from fractions import Fraction
 
 import numpy as np
@@ -7,11 +9,12 @@ from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.random_markets import ALPHA, PEERS, TASKS, random_market
 
 SIMPLE = {"values": [7.0, 12.0], "m": 4, "caps": 4, "q": 0.5}
 
 
-def test_sums_and_means_are_those_of_exact_fractions() -> None:
+def test_sums_and_means_are_those_of_exact_fractions():
     market = BundleMarket([7.0, 12.0], 6, 6, 0.5)
     half = Fraction(1, 2)
     sums = [float(sum(v * half**j for j in range(k))) for v, k in ((7, 4), (12, 2))]
@@ -20,11 +23,11 @@ def test_sums_and_means_are_those_of_exact_fractions() -> None:
     assert market.benefit([4, 2]) == pytest.approx(sum(sums), rel=1e-14)
 
 
-def test_the_mean_price_of_no_task_is_the_base_price() -> None:
+def test_the_mean_price_of_no_task_is_the_base_price():
     assert BundleMarket(**SIMPLE).mean_prices([0, 4])[0] == 7.0
 
 
-def test_sums_do_not_cancel_at_small_discounts() -> None:
+def test_sums_do_not_cancel_at_small_discounts():
     market = BundleMarket([2.0], 10**6, 10**6, 1 - 1e-12)
     # 1 + q + ... + q^(k-1) is k (1 - (k - 1) alpha / 2) up to (k alpha)^2.
     alpha = 1 - market.q[0]
@@ -36,7 +39,7 @@ def test_sums_do_not_cancel_at_small_discounts() -> None:
     ("price", "amounts"),
     [(13.0, [0, 0]), (12.0, [0, 1]), (7.0, [1, 1]), (3.0, [2, 3]), (0.0, [4, 4])],
 )
-def test_peers_buy_what_is_worth_its_price(price: float, amounts: list[int]) -> None:
+def test_peers_buy_what_is_worth_its_price(price, amounts):
     assert BundleMarket(**SIMPLE).response(price).tolist() == amounts
 
 
@@ -47,9 +50,7 @@ def test_peers_buy_what_is_worth_its_price(price: float, amounts: list[int]) -> 
     number=st.integers(1, 2000),
     nudge=st.sampled_from([1 - 1e-9, 1.0, 1 + 1e-9]),
 )
-def test_a_response_takes_exactly_the_tasks_worth_the_price(
-    value: float, q: float, cap: int, number: int, nudge: float
-) -> None:
+def test_a_response_takes_exactly_the_tasks_worth_the_price(value, q, cap, number, nudge):
     market = BundleMarket([value, value], max(cap, 1), [cap, 1 + cap], q)
     log_price = float(market.log_worth(number)[0] + np.log(nudge))
     bought = int(market.response_to_log(log_price)[0])
@@ -57,35 +58,33 @@ def test_a_response_takes_exactly_the_tasks_worth_the_price(
     assert bought == int(np.sum(worth >= log_price - 1e-12))
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"values": []}, "no computing peer"),
-        ({"values": [1.0, -2.0]}, "a value is -2.0"),
-        ({"values": [1.0, float("nan")]}, "a value is nan"),
-        ({"values": [1.0, 10**400]}, "values are .*; give numbers"),
-        ({"values": [5e-324, 1e308]}, r"a value is 1e\+308, too large .* larger unit of price"),
-        ({"m": 0}, "m is 0"),
-        ({"m": 1.5}, "m is 1.5"),
-        ({"m": float("nan")}, "m is nan"),
-        ({"m": 2**53}, "m is 9007199254740992; give a whole number of tasks from 1 on, below 2"),
-        ({"m": "4"}, "m is '4'"),
-        ({"m": True}, "m is True"),
-        ({"caps": [4, float("nan")]}, "caps are .*nan"),
-        ({"caps": "ab"}, "caps are 'ab'; give numbers"),
-        ({"caps": [1, 2, 3]}, r"caps has shape \(3,\)"),
-        ({"caps": -1}, "caps are -1"),
-        ({"caps": 2.5}, "caps are 2.5"),
-        ({"q": 1.0}, "q is 1.0"),
-        ({"q": [0.5, 0.0]}, "q is 0.0"),
-    ],
-)
-def test_senseless_markets_are_refused(fields: dict[str, object], message: str) -> None:
+SENSELESS_MARKETS = [
+    ({"values": []}, "no computing peer"),
+    ({"values": [1.0, -2.0]}, "a value is -2.0"),
+    ({"values": [1.0, float("nan")]}, "a value is nan"),
+    ({"values": [1.0, 10**400]}, "values are .*; give numbers"),
+    ({"values": [5e-324, 1e308]}, r"a value is 1e\+308, too large .* larger unit of price"),
+    ({"m": 0}, "m is 0"),
+    ({"m": 1.5}, "m is 1.5"),
+    ({"m": 2**53}, "m is 9007199254740992; give a whole number of tasks from 1 on, below 2"),
+    ({"m": True}, "m is True"),
+    ({"caps": [4, float("nan")]}, "caps are .*nan"),
+    ({"caps": "ab"}, "caps are 'ab'; give numbers"),
+    ({"caps": [1, 2, 3]}, r"caps has shape \(3,\)"),
+    ({"caps": -1}, "caps are -1"),
+    ({"caps": 2.5}, "caps are 2.5"),
+    ({"q": 1.0}, "q is 1.0"),
+    ({"q": [0.5, 0.0]}, "q is 0.0"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), SENSELESS_MARKETS)
+def test_senseless_markets_are_refused(fields, message):
     with pytest.raises(WorkloadError, match=message):
         BundleMarket(**(SIMPLE | fields))  # type: ignore[arg-type]
 
 
-def test_a_bundle_that_cannot_be_placed_is_refused_with_the_sentence() -> None:
+def test_a_bundle_that_cannot_be_placed_is_refused_with_the_sentence():
     with pytest.raises(
         InfeasibleError,
         match=r"1000 tasks cannot be placed: 12 peers take at most 83 each, 996 together"
@@ -94,28 +93,28 @@ def test_a_bundle_that_cannot_be_placed_is_refused_with_the_sentence() -> None:
         BundleMarket(np.ones(12), 1000, 83, 0.99)
 
 
-@pytest.mark.parametrize(
-    ("amounts", "message"),
-    [
-        ([1, 2, 1], "give 2 whole numbers"),
-        ([-1, 5], "peer 0 gets -1 tasks"),
-        ([1, 2], "3 tasks are placed; place all 4"),
-        ([1.5, 2.5], "give 2 whole numbers"),
-        ([np.nan, 2], "give 2 whole numbers"),
-        (["a", "b"], "give 2 whole numbers"),
-    ],
-)
-def test_wrong_amounts_are_refused(amounts: list[int], message: str) -> None:
+WRONG_AMOUNTS = [
+    ([1, 2, 1], "give 2 whole numbers"),
+    ([-1, 5], "peer 0 gets -1 tasks"),
+    ([1, 2], "3 tasks are placed; place all 4"),
+    ([1.5, 2.5], "give 2 whole numbers"),
+    ([np.nan, 2], "give 2 whole numbers"),
+    (["a", "b"], "give 2 whole numbers"),
+]
+
+
+@pytest.mark.parametrize(("amounts", "message"), WRONG_AMOUNTS)
+def test_wrong_amounts_are_refused(amounts, message):
     with pytest.raises(WorkloadError, match=message):
         BundleMarket(**SIMPLE).check(amounts)
 
 
 @pytest.mark.parametrize("caps", [10**30, float("inf"), [10**30, 4]])
-def test_caps_beyond_the_tasks_are_none(caps: object) -> None:
+def test_caps_beyond_the_tasks_are_none(caps):
     assert BundleMarket(**(SIMPLE | {"caps": caps})).caps.tolist() == [4, 4]  # type: ignore[arg-type]
 
 
-def test_more_tasks_together_than_integers_can_count_are_refused() -> None:
+def test_more_tasks_together_than_integers_can_count_are_refused():
     many = np.ones(10**4)
     with pytest.raises(WorkloadError, match=r"take up to 1e\+19 tasks together; give caps"):
         BundleMarket(many, 10**15, 10**15, 0.99)
@@ -128,7 +127,7 @@ def test_more_tasks_together_than_integers_can_count_are_refused() -> None:
 
 @settings(max_examples=50)
 @given(log_value=st.floats(-700, 690), number=st.integers(1, 10**5))
-def test_the_least_discounts_are_counted_to_the_last_bit(log_value: float, number: int) -> None:
+def test_the_least_discounts_are_counted_to_the_last_bit(log_value, number):
     cap = 10**5
     market = BundleMarket([np.exp(log_value)], cap, cap, 1 - 1.2e-16)
     worth = market.log_value[0] + np.arange(cap) * market.log_q[0]
@@ -137,7 +136,7 @@ def test_the_least_discounts_are_counted_to_the_last_bit(log_value: float, numbe
 
 
 @pytest.mark.parametrize("name", ["values", "caps", "q"])
-def test_a_market_keeps_what_it_was_given(name: str) -> None:
+def test_a_market_keeps_what_it_was_given(name):
     told = {name: np.array(value) for name, value in SIMPLE.items() if name != "m"}
     told = {key: np.broadcast_to(value, 2).copy() for key, value in told.items()}
     market = BundleMarket(**(SIMPLE | told))  # type: ignore[arg-type]
@@ -148,3 +147,45 @@ def test_a_market_keeps_what_it_was_given(name: str) -> None:
         getattr(market, name)[0] = 1
     # What it returns is the caller's.
     market.above(-np.inf)[0] = 1
+
+
+DRAWN = [random_market(seed) for seed in range(1000)]
+
+
+def test_ranges():
+    peers = [each.n_peers for each in DRAWN]
+    assert (min(peers), max(peers)) == PEERS
+    tasks = [each.m for each in DRAWN]
+    assert min(tasks) == TASKS[0]
+    assert 1400 < max(tasks) <= TASKS[1]
+    assert np.median(tasks) == pytest.approx(np.sqrt(TASKS[0] * TASKS[1]), rel=0.15)
+    alpha = np.array([1 - each.q[0] for each in DRAWN])
+    assert ALPHA[0] <= alpha.min() < 1.1e-4
+    assert 0.45 < alpha.max() <= ALPHA[1]
+    assert all(np.ptp(each.q) == 0 for each in DRAWN)
+    # A third each without caps, with one for all and with each peer's own.
+    free = sum(bool(np.all(each.caps == each.m)) for each in DRAWN)
+    own = sum(bool(np.ptp(each.caps) > 0) for each in DRAWN)
+    assert 280 < free < 480
+    assert 280 < own < 390
+
+
+def test_rates_of_each_peers_own():
+    for seed in range(50):
+        market = random_market(seed, own_rates=True)
+        assert market.values.tolist() == DRAWN[seed].values.tolist()
+        assert len(set(market.q)) == market.n_peers
+        assert np.all((1 - market.q >= ALPHA[0] * (1 - 1e-9)) & (1 - market.q <= ALPHA[1]))
+
+
+def test_the_same_in_any_order():
+    again = random_market(7)
+    assert again.m == DRAWN[7].m
+    for name in ("values", "caps", "q"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(DRAWN[7], name))
+
+
+def test_fewer_tasks():
+    assert max(random_market(seed, most_tasks=30).m for seed in range(100)) <= 30
+    with pytest.raises(WorkloadError, match="most_tasks"):
+        random_market(0, most_tasks=1)

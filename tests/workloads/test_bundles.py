@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 import statistics
 from collections import defaultdict
@@ -19,7 +17,7 @@ from simplugin.workloads.bundles import Bundle, drawn_sizes, lcg_bundles, trace_
 from simplugin.workloads.job_traces import JobTrace
 
 
-def test_classes_have_the_ratios_of_section_5() -> None:
+def test_classes_have_the_ratios_of_section_5():
     sizes = {
         kind: (Bundle.of_class(kind).flop, Bundle.of_class(kind).byte)
         for kind in ("computation", "neutral", "communication")
@@ -32,30 +30,30 @@ def test_classes_have_the_ratios_of_section_5() -> None:
     assert Bundle.of_class("neutral").count == 1000
 
 
-def test_an_unknown_class_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_class_is_refused_with_the_known_ones():
     with pytest.raises(WorkloadError, match="'computation', 'neutral', 'communication'"):
         Bundle.of_class("io")
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"count": 0}, "count of bundle 'b' is 0"),
-        ({"flop": -1.0}, "flop of bundle 'b' is -1.0"),
-        ({"byte": float("nan")}, "byte of bundle 'b' is nan"),
-        ({"release": float("inf")}, "release of bundle 'b' is inf"),
-        ({"flop": 0.0, "byte": 0.0}, "neither compute nor move data"),
-        ({"work": np.ones(2)}, "work of bundle 'b' is not 3 finite numbers"),
-        ({"work": np.array([1.0, np.inf, 1.0])}, "work of bundle 'b' is not 3 finite numbers"),
-    ],
-)
-def test_senseless_bundles_are_refused(fields: dict[str, object], message: str) -> None:
+SENSELESS_BUNDLES = [
+    ({"count": 0}, "count of bundle 'b' is 0"),
+    ({"flop": -1.0}, "flop of bundle 'b' is -1.0"),
+    ({"byte": float("nan")}, "byte of bundle 'b' is nan"),
+    ({"release": float("inf")}, "release of bundle 'b' is inf"),
+    ({"flop": 0.0, "byte": 0.0}, "neither compute nor move data"),
+    ({"work": np.ones(2)}, "work of bundle 'b' is not 3 finite numbers"),
+    ({"work": np.array([1.0, np.inf, 1.0])}, "work of bundle 'b' is not 3 finite numbers"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), SENSELESS_BUNDLES)
+def test_senseless_bundles_are_refused(fields, message):
     good: dict[str, object] = {"name": "b", "count": 3, "flop": 1.0, "byte": 1.0}
     with pytest.raises(WorkloadError, match=message):
         Bundle(**(good | fields))  # type: ignore[arg-type]
 
 
-def test_work_is_a_copy_that_cannot_be_written() -> None:
+def test_work_is_a_copy_that_cannot_be_written():
     work = np.array([1.0, 2.0, 3.0])
     bundle = Bundle("b", 3, 2.0, 1.0, work=work)
     work[0] = 9.0
@@ -78,7 +76,7 @@ TRACE = JobTrace(
 )
 
 
-def test_dates_sizes_and_order() -> None:
+def test_dates_sizes_and_order():
     found = trace_bundles(TRACE, least=2)
     assert [each.jobs.tolist() for each in found] == [[1, 3, 2], [4, 5]]
     first = found[0]
@@ -90,7 +88,7 @@ def test_dates_sizes_and_order() -> None:
     assert first.processors.tolist() == [1, 1, 2]
 
 
-def test_bundles_for_a_market() -> None:
+def test_bundles_for_a_market():
     first = trace_bundles(TRACE, least=2)[0]
     believed = first.bundle(1e9, 5e6)
     assert (believed.count, believed.byte, believed.release) == (3, 5e6, 120)
@@ -106,18 +104,18 @@ def test_bundles_for_a_market() -> None:
             first.bundle(speed, 1)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"gap": -1}, "gap is -1"),
-        ({"gap": np.nan}, "gap is nan"),
-        ({"least": 0}, "least is 0"),
-        ({"by": ("user", "name")}, "by is 'name'"),
-        ({"by": ()}, "at least one field"),
-        ({"by": ("user", "user")}, "each once"),
-    ],
-)
-def test_refused(arguments: dict[str, object], message: str) -> None:
+REFUSED = [
+    ({"gap": -1}, "gap is -1"),
+    ({"gap": np.nan}, "gap is nan"),
+    ({"least": 0}, "least is 0"),
+    ({"by": ("user", "name")}, "by is 'name'"),
+    ({"by": ()}, "at least one field"),
+    ({"by": ("user", "user")}, "each once"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
+def test_refused(arguments, message):
     with pytest.raises(WorkloadError, match=message):
         trace_bundles(TRACE, **arguments)
 
@@ -155,9 +153,7 @@ FEW = st.integers(-1, 1)
     least=st.integers(1, 4),
     by=st.lists(st.sampled_from(KEYS), min_size=1, unique=True),
 )
-def test_against_one_job_at_a_time(
-    jobs: list[tuple[int, ...]], gap: int, least: int, by: list[str]
-) -> None:
+def test_against_one_job_at_a_time(jobs, gap, least, by):
     names = ("submit", "run_time", "status", "user", "partition", "executable")
     trace = JobTrace(dict(zip(names, zip(*jobs, strict=True), strict=True)))
     expected = sorted([at + 1 for at in each] for each in plainly(trace, gap, least, by))
@@ -175,7 +171,7 @@ def lcg(shared_data: Path) -> JobTrace:
     return read_swf(shared_data / "workloads/LCG-2005.swf.gz")
 
 
-def test_the_lcg_grid(lcg: JobTrace) -> None:
+def test_the_lcg_grid(lcg):
     found = trace_bundles(lcg)
     expected = plainly(lcg, 120, 100)
     assert sorted(each.jobs.tolist() for each in found) == sorted(
@@ -191,7 +187,7 @@ def test_the_lcg_grid(lcg: JobTrace) -> None:
     assert all(each.variation > 0.05 for each in found)
 
 
-def test_the_trace_gives_what_is_shipped(lcg: JobTrace) -> None:
+def test_the_trace_gives_what_is_shipped(lcg):
     assert lcg_bundle_rows.__file__ is not None
     shipped = Path(lcg_bundle_rows.__file__).read_text(encoding="utf-8")
     assert lcg_tool.module_text(lcg) == shipped
@@ -202,19 +198,19 @@ def test_the_trace_gives_what_is_shipped(lcg: JobTrace) -> None:
         assert row.variation == pytest.approx(each.variation, abs=5.001e-7)
 
 
-def test_the_tool_says_what_it_wants(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tool_says_what_it_wants(capsys):
     assert lcg_tool.main([]) == 2
     assert "tools/lcg_bundles.py LCG-2005.swf.gz" in capsys.readouterr().err
 
 
-def test_what_is_shipped() -> None:
+def test_what_is_shipped():
     rows = lcg_bundles()
     assert (len(rows), max(row.count for row in rows)) == (149, 1069)
     assert min(row.count for row in rows) >= 100
     assert np.all(np.diff([row.release for row in rows]) >= 0)
 
 
-def test_lcg_bundles_for_a_market() -> None:
+def test_lcg_bundles_for_a_market():
     row = lcg_bundles()[0]
     bundle = row.bundle(2e9, 1e6)
     assert (bundle.count, bundle.byte, bundle.release) == (row.count, 1e6, row.release)
@@ -228,7 +224,7 @@ def test_lcg_bundles_for_a_market() -> None:
 
 
 @pytest.mark.parametrize("variation", [0.0, 0.3, 1.0])
-def test_sizes_vary_as_asked(variation: float) -> None:
+def test_sizes_vary_as_asked(variation):
     sizes = drawn_sizes(200_000, variation, np.random.default_rng(1))
     assert sizes.min() > 0
     assert sizes.mean() == pytest.approx(1, rel=1e-12)
@@ -237,6 +233,6 @@ def test_sizes_vary_as_asked(variation: float) -> None:
     assert np.median(np.log(sizes)) == pytest.approx(np.log(sizes).mean(), abs=0.01)
 
 
-def test_sizes_that_cannot_be_drawn() -> None:
+def test_sizes_that_cannot_be_drawn():
     with pytest.raises(WorkloadError, match="variation is -1"):
         drawn_sizes(3, -1, np.random.default_rng(1))

@@ -1,6 +1,4 @@
-"""Graphs joined into one numbering of tasks."""
-
-from __future__ import annotations
+"""Graphs joined into one numbering of tasks, and applications that make no sense."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
-from simplugin.workloads import GraphSet, TaskGraph
+from simplugin.workloads import Application, Bags, GraphSet, TaskGraph
 
 
 def graph_called(name: str, n_tasks: int, edges: list[tuple[int, int]]) -> TaskGraph:
@@ -30,7 +28,7 @@ B = graph_called("b", 1, [])
 C = graph_called("c", 3, [(1, 0), (0, 2), (1, 2)])
 
 
-def test_numbering() -> None:
+def test_numbering():
     graphs = GraphSet((A, B, C))
     assert (graphs.n_graphs, graphs.n_tasks) == (3, 7)
     assert graphs.first.tolist() == [0, 3, 4, 7]
@@ -42,13 +40,13 @@ def test_numbering() -> None:
     assert [graphs.name_of(task) for task in (2, 3, 4)] == ["a:a2", "b:b0", "c:c0"]
 
 
-def test_release_dates() -> None:
+def test_release_dates():
     assert GraphSet((A, B)).release.tolist() == [0.0, 0.0]
     assert GraphSet([A, B], [0, 3]).release.tolist() == [0.0, 3.0]  # type: ignore[arg-type]
 
 
 @given(st.permutations([A, B, C]), st.integers(1, 3))
-def test_neighbours_are_those_of_each_graph(order: list[TaskGraph], count: int) -> None:
+def test_neighbours_are_those_of_each_graph(order, count):
     graphs = GraphSet(tuple(order[:count]))
     edges = graphs.edges.tolist()
     for side, neighbours in ((0, graphs.successors), (1, graphs.predecessors)):
@@ -58,17 +56,93 @@ def test_neighbours_are_those_of_each_graph(order: list[TaskGraph], count: int) 
             assert neighbours.of(task).tolist() == [edges[at][1 - side] for at in expected]
 
 
-@pytest.mark.parametrize(
-    ("graphs", "release", "message"),
-    [
-        ((), (), "there is no task graph"),
-        ((A, B, A), (), "two graphs are called 'a'; name them apart"),
-        ((A, B), (1.0,), r"release dates are \(1.0,\); give one date >= 0 for each of the 2"),
-        ((A, B), (1.0, -1.0), r"release dates are \(1.0, -1.0\)"),
-        ((A, B), (1.0, np.nan), r"release dates are \(1.0, nan\)"),
-        ((A, B), ("soon", 1.0), r"release dates are \('soon', 1.0\)"),
-    ],
-)
-def test_refused(graphs: tuple[TaskGraph, ...], release: tuple[float, ...], message: str) -> None:
+REFUSED = [
+    ((), (), "there is no task graph"),
+    ((A, B, A), (), "two graphs are called 'a'; name them apart"),
+    ((A, B), (1.0,), r"release dates are \(1.0,\); give one date >= 0 for each of the 2"),
+    ((A, B), (1.0, -1.0), r"release dates are \(1.0, -1.0\)"),
+    ((A, B), (1.0, np.nan), r"release dates are \(1.0, nan\)"),
+    ((A, B), ("soon", 1.0), r"release dates are \('soon', 1.0\)"),
+]
+
+
+@pytest.mark.parametrize(("graphs", "release", "message"), REFUSED)
+def test_refused(graphs, release, message):
     with pytest.raises(WorkloadError, match=message):
         GraphSet(graphs, release)  # type: ignore[arg-type] # as users give it
+
+
+def test_hosts_are_names_and_no_text():
+    with pytest.raises(WorkloadError, match=r"hosts of application 'k' is 'h1'; give a tuple"):
+        Application("k", "h0", 1.0, 1.0, hosts="h1")  # type: ignore[arg-type]
+    assert Application("k", "h0", 1.0, 1.0, hosts=["h1"]).hosts == ("h1",)  # type: ignore[arg-type]
+
+
+def test_scalars_stand_for_all_applications():
+    bags = Bags(("a", "b"), 2.0, [4.0, 1.0], 1, 200)
+    assert bags.flop.tolist() == [2.0, 2.0]
+    assert bags.count.tolist() == [200, 200]
+    assert bags.ratio.tolist() == [2.0, 0.5]
+    assert bags.n_applications == 2
+
+
+def test_of_applications():
+    applications = [Application("a", "m", 1e9, 0.0), Application("b", "m", 2e9, 5.0, 3.0, count=7)]
+    bags = Bags.of(applications, 50)
+    assert bags.names == ("a", "b")
+    assert bags.count.tolist() == [50, 7]
+    assert bags.weight.tolist() == [1.0, 3.0]
+    assert bags.byte.tolist() == [0.0, 5.0]
+
+
+SENSELESS_APPLICATIONS = [
+    ("flop", [1.0, 0.0], "flop of application 'b' is"),
+    ("byte", [-1.0, 0.0], "byte of application 'a' is"),
+    ("weight", [np.inf, 1.0], "weight of application 'a' is"),
+    ("count", [3, 0], "count of application 'b' is"),
+    ("count", [2.5, 1], "count of application 'a' is"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "message"), SENSELESS_APPLICATIONS)
+def test_applications_that_make_no_sense_are_refused(field, value, message):
+    fields = {"flop": 1.0, "byte": 1.0, "weight": 1.0, "count": 1} | {field: value}
+    with pytest.raises(WorkloadError, match=message):
+        Bags(("a", "b"), **fields)
+
+
+def test_names():
+    with pytest.raises(WorkloadError, match="two applications are called 'a'"):
+        Bags(("a", "a"), 1.0, 1.0, 1.0, 1)
+    with pytest.raises(WorkloadError, match="no application"):
+        Bags((), 1.0, 1.0, 1.0, 1)
+
+
+IMPOSSIBLE_APPLICATIONS = [
+    (Application("b", "n", 1.0, 1.0), "'b' starts at 'n', but the first one at 'm'"),
+    (Application("b", "m", 1.0, 1.0, start=1.0), "'b' restricts its dates"),
+]
+
+
+@pytest.mark.parametrize(("other", "message"), IMPOSSIBLE_APPLICATIONS)
+def test_applications_that_no_tree_can_have(other, message):
+    with pytest.raises(WorkloadError, match=message) as raised:
+        Bags.of([Application("a", "m", 1.0, 1.0), other], 5)
+    assert raised.value.application == "b"
+
+
+def test_hosts_that_may_compute():
+    plain, some = Application("a", "m", 1.0, 1.0), Application("b", "m", 1.0, 1.0, hosts=("m", "n"))
+    assert Bags.of([plain], 5).hosts is None
+    bags = Bags.of([plain, some], 5)
+    assert bags.hosts == (None, ("m", "n"))
+    assert bags.allowed(["n", "o", "m"], np.ones(3)).tolist() == [
+        [True, True],
+        [True, False],
+        [True, True],
+    ]
+    assert bags.may_compute("o") == [True, False]
+    assert Bags(("a", "b"), 1, 1, 1, 1, {"b": ["m"]}).hosts == (None, ("m",))
+    for hosts, message in (({"c": ["m"]}, "'c', which is no application"), ([["m"]], "each of 2")):
+        with pytest.raises(WorkloadError, match=message):
+            Bags(("a", "b"), 1, 1, 1, 1, hosts)

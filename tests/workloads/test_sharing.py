@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -78,7 +76,7 @@ def ancestors(sharing: Sharing, agent: int) -> list[int]:
     return way
 
 
-def test_depths_levels_and_masters() -> None:
+def test_depths_levels_and_masters():
     sharing = row()
     assert sharing.depth.tolist() == [0, 0, 1, 1, 2, 2]
     assert sharing.levels == (slice(0, 2), slice(2, 4), slice(4, 6))
@@ -87,12 +85,12 @@ def test_depths_levels_and_masters() -> None:
     assert (sharing.n_links, sharing.n_agents) == (4, 6)
 
 
-def test_masters_are_in_the_order_of_applications() -> None:
+def test_masters_are_in_the_order_of_applications():
     swapped = row(**with_entry("application", 0, 1) | {"application": 1 - ROW["application"]})
     assert swapped.masters.tolist() == [1, 0]
 
 
-def test_rates_become_throughputs_and_loads() -> None:
+def test_rates_become_throughputs_and_loads():
     sharing = row()
     rate = np.array([1.0, 0.0, 2.0, 3.0, 4.0, 5.0])
     assert sharing.gather(rate).tolist() == [7, 8, 6, 8, 4, 5]
@@ -101,32 +99,32 @@ def test_rates_become_throughputs_and_loads() -> None:
     assert sharing.link_load(rate).tolist() == [6, 4, 24, 15]
 
 
-def test_gather_takes_several_values_an_agent_and_leaves_them() -> None:
+def test_gather_takes_several_values_an_agent_and_leaves_them():
     rate = np.array([1.0, 0.0, 2.0, 3.0, 4.0, 5.0])
     both = np.stack([rate, 10 * rate], axis=1)
     assert row().gather(both).tolist() == [[each, 10 * each] for each in (7, 8, 6, 8, 4, 5)]
     assert both[:, 0].tolist() == rate.tolist()
 
 
-@pytest.mark.parametrize(
-    ("rate", "overload"),
-    [
-        ([1, 0, 2, 0, 0, 0], 0.0),
-        # 10 flop a task on 100 flop/s: 12 tasks are a fifth too many.
-        ([12, 0, 0, 0, 0, 0], 0.2),
-        # 10 bytes of the first application on the first link's 8.
-        ([0, 0, 10, 0, 0, 0], 0.25),
-        # The last host computes nothing, and the last link carries nothing.
-        ([0, 0, 0, 0, 1, 0], np.inf),
-        ([0, 0, 0, 0, 0, 1], np.inf),
-    ],
-)
-def test_the_overload_is_relative_to_the_capacity(rate: list[float], overload: float) -> None:
+OVERLOADS = [
+    ([1, 0, 2, 0, 0, 0], 0.0),
+    # 10 flop a task on 100 flop/s: 12 tasks are a fifth too many.
+    ([12, 0, 0, 0, 0, 0], 0.2),
+    # 10 bytes of the first application on the first link's 8.
+    ([0, 0, 10, 0, 0, 0], 0.25),
+    # The last host computes nothing, and the last link carries nothing.
+    ([0, 0, 0, 0, 1, 0], np.inf),
+    ([0, 0, 0, 0, 0, 1], np.inf),
+]
+
+
+@pytest.mark.parametrize(("rate", "overload"), OVERLOADS)
+def test_the_overload_is_relative_to_the_capacity(rate, overload):
     assert row().overload(np.array(rate, dtype=float)) == pytest.approx(overload, rel=1e-12)
 
 
 @given(forests())
-def test_trees_of_any_shape(sharing: Sharing) -> None:
+def test_trees_of_any_shape(sharing):
     ways = [ancestors(sharing, agent) for agent in range(sharing.n_agents)]
     assert sharing.depth.tolist() == [len(way) - 1 for way in ways]
     for depth, level in enumerate(sharing.levels):
@@ -147,31 +145,28 @@ def test_trees_of_any_shape(sharing: Sharing) -> None:
     assert sharing.host_load(rate).sum() == total
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        (with_entry("speed", 0, -1), "speed has a negative or infinite value"),
-        (with_entry("byte", 1, np.nan), "byte has a negative or infinite value"),
-        (with_entry("flop", 1, 0), "flop and weight of an application must be positive"),
-        (with_entry("weight", 0, 0), "flop and weight of an application must be positive"),
-        ({"speed": np.ones(2)}, r"speed has shape \(2,\); give \(3,\)"),
-        ({"link": np.ones(5)}, r"link has shape \(5,\); give \(6,\)"),
-        ({"weight": np.ones((2, 1))}, r"weight has shape \(2, 1\); give \(2,\)"),
-        (with_entry("application", 2, 2), r"application of an agent is not in 0\.\.1"),
-        (with_entry("host", 2, -1), r"host of an agent is not in 0\.\.2"),
-        (with_entry("link", 2, 4), r"link of an agent is not in 0\.\.3"),
-        (with_entry("link", 2, -1), r"link of an agent is not in 0\.\.3"),
-        (with_entry("link", 0, 1), "the agent of a master has a link"),
-        (with_entry("father", 2, 4), "agents are not ordered by depth"),
-        (with_entry("father", 5, 1), "agents are not ordered by depth"),
-        (with_entry("application", 4, 1), "an agent and its father are of different applications"),
-        (
-            with_entry("father", 3, -1) | with_entry("link", 3, -1),
-            "agents are not ordered by depth",
-        ),
-        ({"application": np.zeros(6, dtype=int)}, "each application must have one agent without"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(changes: dict[str, Any], message: str) -> None:
+SENSELESS = [
+    (with_entry("speed", 0, -1), "speed has a negative or infinite value"),
+    (with_entry("byte", 1, np.nan), "byte has a negative or infinite value"),
+    (with_entry("flop", 1, 0), "flop and weight of an application must be positive"),
+    (with_entry("weight", 0, 0), "flop and weight of an application must be positive"),
+    ({"speed": np.ones(2)}, r"speed has shape \(2,\); give \(3,\)"),
+    ({"link": np.ones(5)}, r"link has shape \(5,\); give \(6,\)"),
+    ({"weight": np.ones((2, 1))}, r"weight has shape \(2, 1\); give \(2,\)"),
+    (with_entry("application", 2, 2), r"application of an agent is not in 0\.\.1"),
+    (with_entry("host", 2, -1), r"host of an agent is not in 0\.\.2"),
+    (with_entry("link", 2, 4), r"link of an agent is not in 0\.\.3"),
+    (with_entry("link", 2, -1), r"link of an agent is not in 0\.\.3"),
+    (with_entry("link", 0, 1), "the agent of a master has a link"),
+    (with_entry("father", 2, 4), "agents are not ordered by depth"),
+    (with_entry("father", 5, 1), "agents are not ordered by depth"),
+    (with_entry("application", 4, 1), "an agent and its father are of different applications"),
+    (with_entry("father", 3, -1) | with_entry("link", 3, -1), "agents are not ordered by depth"),
+    ({"application": np.zeros(6, dtype=int)}, "each application must have one agent without"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), SENSELESS)
+def test_what_makes_no_sense_is_refused(changes, message):
     with pytest.raises(WorkloadError, match=message):
         row(**changes)

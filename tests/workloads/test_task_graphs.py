@@ -1,6 +1,4 @@
-"""Task graphs: what is refused, and levels and paths against the enumeration of all paths."""
-
-from __future__ import annotations
+"""Task graphs: what is refused, levels and paths against enumeration; costs of tasks."""
 
 import itertools
 import pickle
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 
 from simplugin.errors import WorkloadError
 from simplugin.workloads import TaskGraph
+from simplugin.workloads.task_costs import COMPLEXITIES, CostLaw, complexity
 
 # a -> b -> d, a -> c -> d, and e alone.
 DIAMOND: dict[str, Any] = {
@@ -79,51 +78,51 @@ def length(
     return float(sum(time[task] for task in path) + moves)
 
 
+WRONG_FIELDS = [
+    ("tasks", 3, "b", "two tasks called 'b'"),
+    ("flop", 1, -2.0, "flop of task 'b' of graph 'diamond' is -2.0"),
+    ("flop", 1, "x", "graph 'diamond': flop.1.: .* 'x' is not a number"),
+    ("alpha", 2, 1.1, "task 'c' of graph 'diamond' has alpha 1.1"),
+    ("alpha", 3, np.nan, "alpha of task 'd' of graph 'diamond' is nan"),
+    ("byte", 0, np.inf, "byte of task 'a' of graph 'diamond' is inf"),
+    ("edge_byte", 3, -1.0, "edge_byte of edge 'c' -> 'd' of graph 'diamond' is -1.0"),
+    ("edges", 3, (2, 5), "an edge from task 2 to task 5; its tasks are 0 to 4"),
+    ("edges", 3, (-1, 3), "an edge from task -1 to task 3"),
+    ("edges", 3, (0, 2), "two edges from 'a' to 'c'; add their bytes up"),
+    ("edges", 0, (0.5, 1), "and type float64; give a row of two"),
+    ("edges", 1, (3, 1), "has a cycle: 'b' -> 'd' -> 'b'; remove one of its edges"),
+    ("edges", 3, (2, 2), "has a cycle: 'c' -> 'c';"),
+]
+
+
+WRONG_SHAPES = [
+    ({"tasks": ()}, "graph 'diamond' has no task"),
+    ({"flop": [1.0, 2.0]}, r"flop of graph 'diamond' has shape \(2,\); give \(5,\)"),
+    ({"edge_byte": [8.0] * 3}, r"edge_byte of graph 'diamond' has shape \(3,\)"),
+    ({"edges": [[0] * 4] * 2}, r"edges of graph 'diamond' have shape \(2, 4\)"),
+    ({"edges": [0, 1, 0, 2]}, r"edges of graph 'diamond' have shape \(4,\)"),
+]
+
+
 class TestRefused:
-    @pytest.mark.parametrize(
-        ("field", "at", "value", "message"),
-        [
-            ("tasks", 3, "b", "two tasks called 'b'"),
-            ("flop", 1, -2.0, "flop of task 'b' of graph 'diamond' is -2.0"),
-            ("flop", 1, "x", "graph 'diamond': flop.1.: .* 'x' is not a number"),
-            ("alpha", 2, 1.1, "task 'c' of graph 'diamond' has alpha 1.1"),
-            ("alpha", 3, np.nan, "alpha of task 'd' of graph 'diamond' is nan"),
-            ("byte", 0, np.inf, "byte of task 'a' of graph 'diamond' is inf"),
-            ("edge_byte", 3, -1.0, "edge_byte of edge 'c' -> 'd' of graph 'diamond' is -1.0"),
-            ("edges", 3, (2, 5), "an edge from task 2 to task 5; its tasks are 0 to 4"),
-            ("edges", 3, (-1, 3), "an edge from task -1 to task 3"),
-            ("edges", 3, (0, 2), "two edges from 'a' to 'c'; add their bytes up"),
-            ("edges", 0, (0.5, 1), "and type float64; give a row of two"),
-            ("edges", 1, (3, 1), "has a cycle: 'b' -> 'd' -> 'b'; remove one of its edges"),
-            ("edges", 3, (2, 2), "has a cycle: 'c' -> 'c';"),
-        ],
-    )
-    def test_refused(self, field: str, at: int, value: Any, message: str) -> None:
+    @pytest.mark.parametrize(("field", "at", "value", "message"), WRONG_FIELDS)
+    def test_refused(self, field, at, value, message):
         with pytest.raises(WorkloadError, match=message):
             diamond(**{field: with_entry(field, at, value)})
 
-    @pytest.mark.parametrize(
-        ("changes", "message"),
-        [
-            ({"tasks": ()}, "graph 'diamond' has no task"),
-            ({"flop": [1.0, 2.0]}, r"flop of graph 'diamond' has shape \(2,\); give \(5,\)"),
-            ({"edge_byte": [8.0] * 3}, r"edge_byte of graph 'diamond' has shape \(3,\)"),
-            ({"edges": [[0] * 4] * 2}, r"edges of graph 'diamond' have shape \(2, 4\)"),
-            ({"edges": [0, 1, 0, 2]}, r"edges of graph 'diamond' have shape \(4,\)"),
-        ],
-    )
-    def test_shapes(self, changes: dict[str, Any], message: str) -> None:
+    @pytest.mark.parametrize(("changes", "message"), WRONG_SHAPES)
+    def test_shapes(self, changes, message):
         with pytest.raises(WorkloadError, match=message):
             diamond(**changes)
 
-    def test_a_long_cycle_is_shortened(self) -> None:
+    def test_a_long_cycle_is_shortened(self):
         ring = [(task, (task + 1) % 100) for task in range(100)]
         message = r"-> 't5' -> \.\.\. 89 more \.\.\. -> 't95' -> "
         with pytest.raises(WorkloadError, match=message):
             graph_of(ring, 100)
 
     @given(graphs(), st.data())
-    def test_the_cycle_that_is_named_is_one(self, graph: TaskGraph, data: st.DataObject) -> None:
+    def test_the_cycle_that_is_named_is_one(self, graph, data):
         source = data.draw(st.integers(0, graph.n_tasks - 1))
         path = data.draw(st.sampled_from(paths_from(graph, source)))
         edges = [tuple(edge) for edge in graph.edges.tolist()]
@@ -137,7 +136,7 @@ class TestRefused:
 
 
 class TestShape:
-    def test_neighbours(self) -> None:
+    def test_neighbours(self):
         graph = diamond()
         assert graph.successors.of(0).tolist() == [1, 2]
         assert graph.successors.edges_of(2).tolist() == [3]
@@ -149,7 +148,7 @@ class TestShape:
         assert graph.level.tolist() == [0, 1, 1, 2, 0]
 
     @given(graphs())
-    def test_order_and_levels(self, graph: TaskGraph) -> None:
+    def test_order_and_levels(self, graph):
         order = graph.order.tolist()
         assert sorted(order) == list(range(graph.n_tasks))
         place = {task: at for at, task in enumerate(order)}
@@ -163,7 +162,7 @@ class TestShape:
         assert graph.width == max(depth.count(level) for level in depth)
 
     @given(graphs(), st.booleans())
-    def test_bottom_and_top_levels(self, graph: TaskGraph, moves: bool) -> None:
+    def test_bottom_and_top_levels(self, graph, moves):
         # Powers of two that no sum rounds.
         time = 2.0 ** (np.arange(graph.n_tasks) % 5)
         transfer = graph.edge_byte / 4 if moves else None
@@ -180,7 +179,7 @@ class TestShape:
         assert graph.top_levels(time, transfer).tolist() == top
 
     @given(graphs(), st.booleans())
-    def test_critical_path_is_the_first_of_the_longest(self, graph: TaskGraph, moves: bool) -> None:
+    def test_critical_path_is_the_first_of_the_longest(self, graph, moves):
         # Few lengths, so that there are ties.
         time = 1.0 + np.arange(graph.n_tasks) % 2
         transfer = np.arange(graph.n_edges) % 2 * 1.0 if moves else None
@@ -191,26 +190,97 @@ class TestShape:
 
 class TestValue:
     @pytest.mark.parametrize("field", sorted(DIAMOND))
-    def test_equal_in_all_fields(self, field: str) -> None:
+    def test_equal_in_all_fields(self, field):
         other = {"name": "other", "tasks": "f", "edges": (2, 4)}.get(field, 0.5)
         changed = "other" if field == "name" else with_entry(field, 3, other)
         assert diamond() == diamond()
         assert diamond() != diamond(**{field: changed})
         assert diamond() != "diamond"
 
-    def test_pickled(self) -> None:
+    def test_pickled(self):
         graph = diamond()
         _ = graph.level
         copy = pickle.loads(pickle.dumps(graph))
         assert copy == graph
         assert copy.level.tolist() == graph.level.tolist()
 
-    def test_has_no_hash(self) -> None:
+    def test_has_no_hash(self):
         with pytest.raises(TypeError, match="unhashable"):
             hash(diamond())
 
-    def test_keeps_its_own_arrays(self) -> None:
+    def test_keeps_its_own_arrays(self):
         flop, edges = DIAMOND["flop"].copy(), DIAMOND["edges"].copy()
         graph = diamond(flop=flop, edges=edges)
         flop[0], edges[0, 0] = -1.0, 4
         assert graph == diamond()
+
+
+COUNT = 4000
+
+
+def drawn(seed: int = 1, **law: Any):
+    """Return costs of many tasks."""
+    return CostLaw(**law).draw(COUNT, np.random.default_rng(seed))
+
+
+def test_complexities():
+    side = 2.0**11
+    d = np.array([side * side])
+    assert complexity("linear", d, 64.0).tolist() == [2.0**28]
+    assert complexity("log", d, 64.0).tolist() == [2.0**28 * 22]
+    assert complexity("power", d, 64.0).tolist() == [2.0**33]
+    with pytest.raises(WorkloadError, match="complexity is 'mixed'; give one of 'linear'"):
+        complexity("mixed", d)  # type: ignore[arg-type]
+
+
+def test_sides_are_those_that_daggen_draws():
+    side = np.sqrt(drawn().elements) / 1024
+    values, counts = np.unique(side, return_counts=True)
+    assert drawn().byte.tolist() == (8 * drawn().elements).tolist()
+    assert values.tolist() == [2, 3, 4, 5, 6, 7, 8, 9, 10]
+    # Nine alike: a share has a standard deviation of sqrt(8) / 9 / sqrt(COUNT).
+    assert np.all(np.abs(counts / COUNT - 1 / 9) < 4 * np.sqrt(8) / 9 / np.sqrt(COUNT))
+
+
+def test_uniform_sizes():
+    million = 1024**2
+    elements = drawn(sizes="uniform").elements / million
+    assert np.min(elements) == pytest.approx(4, abs=0.2)
+    assert np.max(elements) == pytest.approx(121, abs=0.2)
+    assert np.min(elements) >= 4
+    assert np.max(elements) <= 121
+    assert np.mean(elements) == pytest.approx(62.5, abs=4 * 117 / np.sqrt(12 * COUNT))
+
+
+@pytest.mark.parametrize("max_alpha", [0.25, 1.0, 0.0])
+def test_alpha(max_alpha):
+    alpha = drawn(max_alpha=max_alpha).alpha
+    assert np.all((alpha >= 0) & (alpha <= max_alpha))
+    assert np.mean(alpha) == pytest.approx(max_alpha / 2, abs=4 * max_alpha / np.sqrt(12 * COUNT))
+
+
+def test_scenarios_differ_in_the_complexity_only():
+    mixed = drawn()
+    each = {kind: drawn(scenario=kind) for kind in COMPLEXITIES}
+    for costs in each.values():
+        assert costs.elements.tolist() == mixed.elements.tolist()
+        assert costs.alpha.tolist() == mixed.alpha.tolist()
+    d = mixed.elements
+    a = each["linear"].flop / d
+    assert 64 <= np.min(a) < 65
+    assert 511 < np.max(a) < 512
+    assert np.allclose(each["log"].flop, a * d * np.log2(d), rtol=1e-12)
+    assert np.allclose(each["power"].flop, d**1.5, rtol=1e-12)
+    same = np.array([mixed.flop == each[kind].flop for kind in COMPLEXITIES])
+    assert np.all(np.sum(same, axis=0) == 1)
+    # Three alike: a share has a standard deviation of sqrt(2) / 3 / sqrt(COUNT).
+    shares = np.mean(same, axis=1)
+    assert np.all(np.abs(shares - 1 / 3) < 4 * np.sqrt(2) / 3 / np.sqrt(COUNT))
+
+
+def test_a_graph_hands_on_the_data_of_the_source():
+    costs = drawn().of(np.array([5, 7, 5]))
+    graph = costs.graph("g", ["a", "b", "c"], [(1, 0), (2, 1)])
+    assert graph.byte[0] == graph.byte[2] != graph.byte[1]
+    assert graph.edge_byte.tolist() == [graph.byte[1], graph.byte[2]]
+    assert graph.flop.tolist() == costs.flop.tolist()

@@ -1,7 +1,5 @@
 """A flood of executions that must all come to their end, whatever the policy and the weather."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

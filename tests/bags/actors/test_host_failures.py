@@ -1,7 +1,5 @@
 """Hosts and links that go off, come back or do not: no task is lost, and each counts once."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose

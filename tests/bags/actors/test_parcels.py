@@ -1,7 +1,5 @@
 """Tasks that the root hands out: each once, in the proportions asked for."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Decisions on states made by hand."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from simplugin.bags.policies.classics import bandwidth_centric, first_come_first_served

@@ -1,7 +1,5 @@
 """Matrix games, against closed forms and linear programs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Requirements of every shipped policy, and throughputs that each reaches."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache
@@ -47,7 +45,7 @@ def dates(done: Execution) -> list[float]:
 
 @pytest.mark.parametrize("name", POLICIES)
 class TestConformance:
-    def test_all_tasks_within_the_optimum(self, name: str) -> None:
+    def test_all_tasks_within_the_optimum(self, name):
         policy, done = POLICIES[name](TREE, BAGS), run(name)
         assert policy.name == name
         best = steady_state(TREE, BAGS).fair
@@ -62,10 +60,10 @@ class TestConformance:
             assert policy.theory <= best * (1 + 1e-9)
         assert fair(experimental(done), BAGS.weight) >= LEAST.get(name, 0.0) * best
 
-    def test_same_inputs_same_dates(self, name: str) -> None:
+    def test_same_inputs_same_dates(self, name):
         assert dates(run(name, 1)) == dates(run(name))
 
-    def test_names_and_order_of_hosts_do_not_matter(self, name: str) -> None:
+    def test_names_and_order_of_hosts_do_not_matter(self, name):
         # With a plan, or in turns, there are ties on this tree, which go to the first host.
         order = [0, 2, 1, 6, 5, 4, 3] if name in ("cgbc", "bcs", "lag") else range(7)
         place = np.argsort(order)
@@ -76,14 +74,14 @@ class TestConformance:
             dates(run(name))
         )
 
-    def test_a_single_host(self, name: str) -> None:
+    def test_a_single_host(self, name):
         alone = tree_of([-1], 1e8)
         done = execute(alone, BAGS, POLICIES[name](alone, BAGS))
         assert max(dates(done)) == pytest.approx(60 * 1.0 + 60 * 3.0 + 120 * 0.5)
 
 
 class TestPlanned:
-    def test_rates_are_the_steady_state(self) -> None:
+    def test_rates_are_the_steady_state(self):
         best = steady_state(TREE, BAGS)
         policy = lp(TREE, BAGS)
         assert policy.theory == pytest.approx(best.fair, rel=1e-9)
@@ -95,21 +93,21 @@ class TestPlanned:
             for target, child in enumerate(children, 1):
                 assert flows[host][target] == pytest.approx(flows[child].sum(axis=0))
 
-    def test_ports_for_each_link(self) -> None:
+    def test_ports_for_each_link(self):
         wide = lp(TREE, BAGS, port="multi").theory
         assert wide == pytest.approx(steady_state(TREE, BAGS, port="multi").fair, rel=1e-9)
         # All CPUs are busy: 6.5e8 flop/s for 5e8 flop of one task of x and y, and two of z.
         assert wide == pytest.approx(6.5 / 5)
         assert lp(TREE, BAGS).theory < 1.2
 
-    def test_cut_removes_minute_flows(self) -> None:
+    def test_cut_removes_minute_flows(self):
         # h1 does 0.9 tasks/s and leaves a tenth of the port, 0.001 tasks/s, to h2.
         tree, bags = tree_of([-1, 0, 0], [0.0, 0.9e8, 1e8], [1e6, 1e4]), bags_of([1e8], [1e6], 50)
         for cut, children in ((1e-3, 2), (0.1, 1)):
             rates = lp(tree, bags, cut=cut).plans[0].rates
             assert sum(rate > 0 for (rate,) in rates[1:]) == children
 
-    def test_nobody_computes(self) -> None:
+    def test_nobody_computes(self):
         idle = replace(TREE, speed=0 * TREE.speed)
         for make in (lp, cgbc):
             with pytest.raises(InfeasibleError):
@@ -117,7 +115,7 @@ class TestPlanned:
 
 
 class TestBundles:
-    def test_theory_is_the_steady_state_of_bundles(self) -> None:
+    def test_theory_is_the_steady_state_of_bundles(self):
         # A bundle is one of x and y, and two of z.
         best = steady_state(TREE, bags_of([5e8], [5.2e6]))
         assert cgbc(TREE, BAGS).theory == pytest.approx(best.fair, rel=1e-9)
@@ -127,7 +125,7 @@ class TestBundles:
 
 
 class TestFirstRequests:
-    def test_spread(self) -> None:
+    def test_spread(self):
         delays = first_request_delays(TREE, np.random.default_rng(0))
         slowest = 48.0 / 0.8e6
         assert delays.shape == (7,)
@@ -135,12 +133,12 @@ class TestFirstRequests:
         assert len(set(delays.tolist())) == 7
         assert delays.max() < 0.01
 
-    def test_latency_counts(self) -> None:
+    def test_latency_counts(self):
         late = replace(TREE, latency=[0.0] + [2.0] * 6)
         delays = first_request_delays(late, np.random.default_rng(0))
         assert delays.max() > SPREAD
 
-    def test_order_decides_which_child_gets_which_type(self) -> None:
+    def test_order_decides_which_child_gets_which_type(self):
         # Two children alike but in speed, two types in turn: each child keeps to one type.
         tree, bags = tree_of([-1, 0, 0], [0.0, 3e8, 1e8], 1e6), bags_of([1e8, 3e8], [1.0, 1.0], 90)
         ends = set()

@@ -1,4 +1,4 @@
-"""The choice of sites: rules, the account that the global scheduler keeps, and estimates."""
+"""The choice of sites, tasks dealt to peers, and the random numbers of each that is drawn."""
 
 import math
 
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simplugin.errors import InfeasibleError
 from simplugin.market.actors.global_schedulers import Desk, Directory
 from simplugin.market.actors.local_schedulers import seconds
 from simplugin.market.actors.messages import Announcement, Capacity, Estimate, Submission
@@ -16,8 +17,13 @@ from simplugin.market.policies.dispatch import (
     completion_of_best,
     first_idle,
 )
+from simplugin.market.policies.negotiation import own_generator
+from simplugin.market.policies.shares import one_by_one, round_robin
+from simplugin.papers.zheng.theorems import made_state, small_market
 from simplugin.platforms.peers import PeerSite
+from simplugin.platforms.twelve_peers import consistent_site
 from simplugin.workloads.bundles import Bundle
+from simplugin.workloads.random_markets import random_market
 
 
 def test_first_idle_takes_the_quickest_of_the_idle():
@@ -116,3 +122,71 @@ def test_sites_answer_by_what_peers_say(speed, m, n_max, alpha):
     else:
         times = completion_times(site, Bundle("b", m, 3e8, 2e7), 0.25)
         assert answer == completion_of_best(terms.market(times, m), times)
+
+
+CAPS = st.lists(st.integers(0, 9), min_size=1, max_size=7)
+
+
+@given(CAPS, st.data())
+def test_round_robin_deals_in_turns(caps, data):
+    count = data.draw(st.integers(0, sum(caps)))
+    dealt, left, turn = [0] * len(caps), count, 0
+    while left:
+        peer = turn % len(caps)
+        if dealt[peer] < caps[peer]:
+            dealt[peer] += 1
+            left -= 1
+        turn += 1
+    assert round_robin(count, np.array(caps)).tolist() == dealt
+
+
+@given(CAPS, st.data())
+def test_one_by_one_fills_in_order(caps, data):
+    count = data.draw(st.integers(0, sum(caps)))
+    order = data.draw(st.permutations(range(len(caps))))
+    dealt, left = [0] * len(caps), count
+    for peer in order:
+        dealt[peer] = min(caps[peer], left)
+        left -= dealt[peer]
+    assert one_by_one(count, np.array(caps), np.array(order)).tolist() == dealt
+
+
+def test_too_small_caps():
+    with pytest.raises(InfeasibleError, match="4 tasks cannot be dealt"):
+        round_robin(4, np.array([1, 2]))
+
+
+SEEDS = 12
+DRAWN = {
+    "random market": random_market,
+    "rates": lambda seed: random_market(seed, own_rates=True),
+    "site": consistent_site,
+    "made state": made_state,
+    "small market": small_market,
+    "local scheduler": own_generator,
+    "peer": lambda seed: [own_generator(seed, peer) for peer in range(SEEDS)],
+}
+
+
+@pytest.fixture
+def streams(monkeypatch):
+    """First numbers of all generators that are made, and what each was made for."""
+    made, make = {}, np.random.default_rng
+
+    def noted(entropy):
+        # Whoever asks for the same entropy, spelt alike, asks for the same on purpose.
+        first = make(entropy).random()
+        made.setdefault(first, set()).add(str(entropy))
+        return make(entropy)
+
+    monkeypatch.setattr(np.random, "default_rng", noted)
+    return made
+
+
+def test_first_draws_differ(streams):
+    for draw in DRAWN.values():
+        for seed in range(SEEDS):
+            draw(seed)
+    shared = [entropies for entropies in streams.values() if len(entropies) > 1]
+    assert shared == []
+    assert len(streams) == SEEDS * (len(DRAWN) - 1 + SEEDS)

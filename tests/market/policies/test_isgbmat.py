@@ -156,17 +156,17 @@ def test_printed_is_figure_2(seed, idle):
     np.testing.assert_array_equal(run.amounts, run.assigned)
 
 
-@pytest.mark.parametrize(
-    ("key", "market", "ends"),
-    [
-        ("idle_price", ((1.0, 2.0), 4, 4, 0.9), "not a number"),
-        ("full_left_out", ((10.0, 1.0), 3, (1, 5), 0.9), "stuck"),
-        ("logarithms", ((0.1 + 0.2,) * 7, 20, 20, 0.9), "stuck"),
-        ("logarithms", ((1.0,), 700, 700, 0.1), "not a number"),
-        # One task each, then at 0.9 another each: 4 of 3.
-        ("trim", ((1.0, 1.0), 3, 3, 0.9), "overshoot"),
-    ],
-)
+WITHOUT_REPAIRS = [
+    ("idle_price", ((1.0, 2.0), 4, 4, 0.9), "not a number"),
+    ("full_left_out", ((10.0, 1.0), 3, (1, 5), 0.9), "stuck"),
+    ("logarithms", ((0.1 + 0.2,) * 7, 20, 20, 0.9), "stuck"),
+    ("logarithms", ((1.0,), 700, 700, 0.1), "not a number"),
+    # One task each, then at 0.9 another each: 4 of 3.
+    ("trim", ((1.0, 1.0), 3, 3, 0.9), "overshoot"),
+]
+
+
+@pytest.mark.parametrize(("key", "market", "ends"), WITHOUT_REPAIRS)
 def test_without_one_repair_it_does_not_end(key, market, ends):
     assert run_isgbmat(*market).end == "ended"
     assert run_isgbmat(*market, dataclasses.replace(REPAIRED, **{key: False})).end == ends

@@ -1,10 +1,19 @@
-"""Federations: SimGrid's routes of each arrangement, contention, and invalid descriptions."""
+"""Federations: routes of each arrangement, latencies against shortest paths, contention."""
 
+import math
+import re
+from itertools import combinations, pairwise
+
+import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from simplugin import simulate
 from simplugin.errors import PlatformError
+from simplugin.formats.check import check
+from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms import Cluster
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.federations.federation import Federation
@@ -185,27 +194,27 @@ AT_X = _cluster("a", 4, 0.0, switch="x"), _cluster("b", 4, 0.0, switch="x", back
 PASSED_ONCE = _site("s", *AT_X, switches=(Switch("x", 1e8),))
 
 
-@pytest.mark.parametrize(
-    ("federation", "transfers", "ends"),
-    [
-        # A switch of all is shared by any two; of two switches, only by those that pass one.
-        (_pair(SWITCH), "a-1.s a-2.s, b-1.s b-2.s", [2, 2]),
-        (_pair(SWITCH, one_switch=False), "a-1.s a-2.s, b-1.s b-2.s", [1, 1]),
-        (_pair(SWITCH, one_switch=False), "a-1.s b-1.s, b-2.s b-3.s", [2, 2]),
-        # No switch limits anything, though both pass the same cable.
-        (_pair(), "a-1.s b-1.s, a-2.s b-2.s", [1, 1]),
-        # An uplink is shared by those in the same direction, unless it is half-duplex.
-        (_pair(uplink=Wire(1e8)), "a-1.s b-1.s, a-2.s b-2.s", [2, 2]),
-        (_pair(uplink=Wire(1e8)), "a-1.s b-1.s, b-2.s a-2.s", [1, 1]),
-        (_pair(uplink=Wire(1e8, duplex=False)), "a-1.s b-1.s, b-2.s a-2.s", [2, 2]),
-        # A switch on the way between two others is not twice as slow.
-        (_of(PASSED_ONCE), "b-1.s a-1.s", [1]),
-        (_five("star", 1e9), "a-1.A a-1.B, a-1.C a-1.D", [1, 1]),
-        (_five("star", 1e9, SWITCH), "a-1.A a-1.B, a-1.C a-1.D", [2, 2]),
-        # From A to C by B; from A to B: both over A--B. From E to A: not.
-        (_five("ring", 1e8), "a-1.A a-1.C, a-2.A a-1.B, a-1.E a-3.A", [2, 2, 1]),
-    ],
-)
+CONTENTION = [
+    # A switch of all is shared by any two; of two switches, only by those that pass one.
+    (_pair(SWITCH), "a-1.s a-2.s, b-1.s b-2.s", [2, 2]),
+    (_pair(SWITCH, one_switch=False), "a-1.s a-2.s, b-1.s b-2.s", [1, 1]),
+    (_pair(SWITCH, one_switch=False), "a-1.s b-1.s, b-2.s b-3.s", [2, 2]),
+    # No switch limits anything, though both pass the same cable.
+    (_pair(), "a-1.s b-1.s, a-2.s b-2.s", [1, 1]),
+    # An uplink is shared by those in the same direction, unless it is half-duplex.
+    (_pair(uplink=Wire(1e8)), "a-1.s b-1.s, a-2.s b-2.s", [2, 2]),
+    (_pair(uplink=Wire(1e8)), "a-1.s b-1.s, b-2.s a-2.s", [1, 1]),
+    (_pair(uplink=Wire(1e8, duplex=False)), "a-1.s b-1.s, b-2.s a-2.s", [2, 2]),
+    # A switch on the way between two others is not twice as slow.
+    (_of(PASSED_ONCE), "b-1.s a-1.s", [1]),
+    (_five("star", 1e9), "a-1.A a-1.B, a-1.C a-1.D", [1, 1]),
+    (_five("star", 1e9, SWITCH), "a-1.A a-1.B, a-1.C a-1.D", [2, 2]),
+    # From A to C by B; from A to B: both over A--B. From E to A: not.
+    (_five("ring", 1e8), "a-1.A a-1.C, a-2.A a-1.B, a-1.E a-3.A", [2, 2, 1]),
+]
+
+
+@pytest.mark.parametrize(("federation", "transfers", "ends"), CONTENTION)
 def test_contention(federation, transfers, ends):
     actors = []
     for number, pair in enumerate(transfers.split(", ")):
@@ -226,68 +235,192 @@ MANY = _site("s", _cluster("a", repeat=1000), repeat=101)
 LARGE = _site("s", _cluster("a", 1_999_999), _cluster("b", 2))
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: Wire(0.0), "the bandwidth of a cable is 0.0 byte/s"),
-        (lambda: Switch("", None, 1e-3), "a switch has a latency without a bandwidth"),
-        (lambda: _cluster("a", 0), "the hosts of cluster 'a' cannot be 0; give a whole number"),
-        (lambda: _cluster("a", cores=1.5), "the cores of cluster 'a' cannot be 1.5"),
-        (lambda: ClusterGroup("a", 1, 0.0, 1.0, 0.0), "the speed of cluster 'a' is 0.0 flop/s"),
-        (lambda: _cluster("a", backbone=Switch()), "the backbone of cluster 'a' has no bandwidth"),
-        (lambda: _cluster("a", 10**11), "the hosts of cluster 'a' cannot be 100,000,000,000"),
-        (lambda: SiteBackbone("web", WIRE), "is of kind 'web'; give one of star, mesh"),
-        (lambda: SiteBackbone("mesh"), "a backbone of kind 'mesh' has no bandwidth"),
-        (lambda: SiteBackbone("links"), "a backbone of kind 'links' has 0 links"),
-        (lambda: SiteBackbone("links", WIRE, None, LINK), "'links' has a bandwidth"),
-        (lambda: SiteBackbone("ring", WIRE, SWITCH), "a backbone of kind 'ring' has a hub"),
-        (lambda: SiteBackbone("star", WIRE, Switch()), "the hub has no bandwidth"),
-        # Sites.
-        (lambda: SiteGroup("s", ()), "site 's' has no cluster; give it one"),
-        (lambda: _site("s", C2, C_AND_C2), "two clusters of site 's' are called 'c2'"),
-        (lambda: _site("s", *MANY.clusters * 101), "number of clusters of site 's' cannot be"),
-        (lambda: _site("s", switch=SWITCH, switches=X), "has a switch and switches"),
-        (lambda: _site("s", switch=Switch("", 1.0, 0.0, WIRE)), "the one switch of site"),
-        (lambda: _site("s", switch=Switch()), "the switch of site 's' has no bandwidth"),
-        (lambda: _site("s", OF_Y), "cluster 'a' of site 's' hangs from 'y', which is no switch"),
-        (lambda: _site("s", OF_X, switches=RING), "form a ring through 'x'"),
-        (lambda: _site("s", OF_X, switches=TO_Q), "'x' of site 's' goes to 'q', which is no"),
-        (lambda: _site("s", switches=X), "nothing hangs from switch 'x' of site 's'"),
-        (lambda: _pair(SWITCH, False, uplink=WIRE), "a backbone or an uplink beside the switch"),
-        # Federations.
-        (lambda: _of(), "federation 'fed.x' has no site; give it one"),
-        (lambda: Federation("f", (_site("s"),), None, -1), "the seed is -1; give a whole number"),
-        (lambda: _of(_site("s"), _site("s"), backbone=STAR), "two sites are called 's'"),
-        (lambda: _of(_site("s", repeat=2)), "nothing joins the 2 sites of federation"),
-        (lambda: _of(_site("s"), backbone=SiteBackbone("star")), "'s' has no cable to the hub"),
-        (lambda: _of(_site("s"), backbone=SiteBackbone("links", links=LINK)), "ends at 'paris'"),
-        (lambda: _joined(("A", "B", 1.0), ("C", "D", 1.0)), "no way leads from site 'A' to site"),
-        (lambda: _joined(("A", "B", 1.0), ("B", "A", 1.0)), "links of the backbone join 'B'"),
-        (lambda: _joined(("A", "A", 1.0)), "a link of the backbone joins site 'A' to itself"),
-        (lambda: _of(MANY, backbone=STAR), "there are 101,000 clusters, more than"),
-        (lambda: _of(LARGE).platform(), "have 2,000,001 hosts, 1,999,999 of them cluster 'a'"),
-        (lambda: _of(_site("s", repeat=1001), backbone=MESH), "a mesh joins 1,001 sites, more"),
-    ],
-)
+INVALID_DESCRIPTIONS = [
+    (lambda: Wire(0.0), "the bandwidth of a cable is 0.0 byte/s"),
+    (lambda: Switch("", None, 1e-3), "a switch has a latency without a bandwidth"),
+    (lambda: _cluster("a", 0), "the hosts of cluster 'a' cannot be 0; give a whole number"),
+    (lambda: _cluster("a", cores=1.5), "the cores of cluster 'a' cannot be 1.5"),
+    (lambda: ClusterGroup("a", 1, 0.0, 1.0, 0.0), "the speed of cluster 'a' is 0.0 flop/s"),
+    (lambda: _cluster("a", backbone=Switch()), "the backbone of cluster 'a' has no bandwidth"),
+    (lambda: _cluster("a", 10**11), "the hosts of cluster 'a' cannot be 100,000,000,000"),
+    (lambda: SiteBackbone("web", WIRE), "is of kind 'web'; give one of star, mesh"),
+    (lambda: SiteBackbone("mesh"), "a backbone of kind 'mesh' has no bandwidth"),
+    (lambda: SiteBackbone("links"), "a backbone of kind 'links' has 0 links"),
+    (lambda: SiteBackbone("links", WIRE, None, LINK), "'links' has a bandwidth"),
+    (lambda: SiteBackbone("ring", WIRE, SWITCH), "a backbone of kind 'ring' has a hub"),
+    (lambda: SiteBackbone("star", WIRE, Switch()), "the hub has no bandwidth"),
+    # Sites.
+    (lambda: SiteGroup("s", ()), "site 's' has no cluster; give it one"),
+    (lambda: _site("s", C2, C_AND_C2), "two clusters of site 's' are called 'c2'"),
+    (lambda: _site("s", *MANY.clusters * 101), "number of clusters of site 's' cannot be"),
+    (lambda: _site("s", switch=SWITCH, switches=X), "has a switch and switches"),
+    (lambda: _site("s", switch=Switch("", 1.0, 0.0, WIRE)), "the one switch of site"),
+    (lambda: _site("s", switch=Switch()), "the switch of site 's' has no bandwidth"),
+    (lambda: _site("s", OF_Y), "cluster 'a' of site 's' hangs from 'y', which is no switch"),
+    (lambda: _site("s", OF_X, switches=RING), "form a ring through 'x'"),
+    (lambda: _site("s", OF_X, switches=TO_Q), "'x' of site 's' goes to 'q', which is no"),
+    (lambda: _site("s", switches=X), "nothing hangs from switch 'x' of site 's'"),
+    (lambda: _pair(SWITCH, False, uplink=WIRE), "a backbone or an uplink beside the switch"),
+    # Federations.
+    (lambda: _of(), "federation 'fed.x' has no site; give it one"),
+    (lambda: Federation("f", (_site("s"),), None, -1), "the seed is -1; give a whole number"),
+    (lambda: _of(_site("s"), _site("s"), backbone=STAR), "two sites are called 's'"),
+    (lambda: _of(_site("s", repeat=2)), "nothing joins the 2 sites of federation"),
+    (lambda: _of(_site("s"), backbone=SiteBackbone("star")), "'s' has no cable to the hub"),
+    (lambda: _of(_site("s"), backbone=SiteBackbone("links", links=LINK)), "ends at 'paris'"),
+    (lambda: _joined(("A", "B", 1.0), ("C", "D", 1.0)), "no way leads from site 'A' to site"),
+    (lambda: _joined(("A", "B", 1.0), ("B", "A", 1.0)), "links of the backbone join 'B'"),
+    (lambda: _joined(("A", "A", 1.0)), "a link of the backbone joins site 'A' to itself"),
+    (lambda: _of(MANY, backbone=STAR), "there are 101,000 clusters, more than"),
+    (lambda: _of(LARGE).platform(), "have 2,000,001 hosts, 1,999,999 of them cluster 'a'"),
+    (lambda: _of(_site("s", repeat=1001), backbone=MESH), "a mesh joins 1,001 sites, more"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), INVALID_DESCRIPTIONS)
 def test_invalid_descriptions_are_refused(make, message):
     with pytest.raises(PlatformError) as caught:
         make()
     assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("site", "other"),
-    [
-        (_site("x", _cluster("router")), "the router of site 'x'"),
-        (_site("x", _cluster("switch"), switch=SWITCH), "the switch of site 'x'"),
-        (_site("x", _cluster("edge"), uplink=WIRE), "the router at the end of the uplink of site"),
-        (_site("x", _cluster("a-router"), _cluster("a")), "the router of cluster 'a' of site 'x'"),
-        (_site("x", OF_X, _cluster("x"), switches=X), "switch 'x' of site 'x'"),
-        (_site("x", _cluster("fed")), "the federation"),
-        (_site("x", _cluster("a-5"), _cluster("a", 5)), "'a-5.x', as a host of cluster 'a' of"),
-    ],
-)
+SAME_NAMES = [
+    (_site("x", _cluster("router")), "the router of site 'x'"),
+    (_site("x", _cluster("switch"), switch=SWITCH), "the switch of site 'x'"),
+    (_site("x", _cluster("edge"), uplink=WIRE), "the router at the end of the uplink of site"),
+    (_site("x", _cluster("a-router"), _cluster("a")), "the router of cluster 'a' of site 'x'"),
+    (_site("x", OF_X, _cluster("x"), switches=X), "switch 'x' of site 'x'"),
+    (_site("x", _cluster("fed")), "the federation"),
+    (_site("x", _cluster("a-5"), _cluster("a", 5)), "'a-5.x', as a host of cluster 'a' of"),
+]
+
+
+@pytest.mark.parametrize(("site", "other"), SAME_NAMES)
 def test_names_that_come_to_the_same_are_refused(site, other):
     with pytest.raises(PlatformError, match=r"would (both )?be called") as caught:
         _of(site, _site("y"), backbone=CHAIN)
     assert other in str(caught.value)
+
+
+@st.composite
+def _federations(draw):
+    """Draw a federation, each part of which has a latency that no other parts add up to."""
+    places = iter(range(1, 60))
+
+    def latency():
+        return 2.0 ** next(places) * 1e-12
+
+    def wire():
+        return Wire(1e9, latency(), draw(st.booleans()))
+
+    def backbone():
+        return Switch("", 1e9, latency())
+
+    def perhaps(make):
+        return make() if draw(st.booleans()) else None
+
+    sites = []
+    for at in range(draw(st.integers(1, 3))):
+        switches, switch, one = (), None, True
+        kind = draw(st.sampled_from(["none", "one", "each", "tree"]))
+        if kind == "one":
+            switch = backbone()
+        elif kind == "each":
+            switch, one = Switch("", 1e9, latency(), perhaps(wire)), False
+        elif kind == "tree":
+            for number in range(draw(st.integers(1, 3))):
+                to = draw(st.sampled_from(["", *(each.name for each in switches)]))
+                has = draw(st.booleans())
+                numbers = (1e9, latency()) if has else (None, 0.0)
+                switches = (*switches, Switch(f"s{number}", *numbers, perhaps(wire), to))
+        above = {each.to for each in switches}
+        hung = [each.name for each in switches if each.name not in above]
+        hung += draw(st.lists(st.sampled_from(["", *(each.name for each in switches)]), max_size=2))
+        clusters = []
+        for number, to in enumerate(hung or [""]):
+            inner = (latency(), draw(st.integers(1, 2)))
+            own = (None, None) if kind == "each" else (perhaps(backbone), perhaps(wire))
+            clusters.append(ClusterGroup(f"c{number}", 2, 1e9, 1e9, *inner, *own, to))
+        uplink = perhaps(wire)
+        sites.append(SiteGroup(f"S{at}", tuple(clusters), switch, one, switches, uplink))
+    kind = draw(st.sampled_from(["star", "mesh", "ring", "chain"]))
+    hub = perhaps(backbone) if kind == "star" else None
+    return Federation("f", tuple(sites), SiteBackbone(kind, Wire(1e9, latency()), hub))
+
+
+def _graph(federation):
+    """Return the cables of a federation; each end adds half of what a switch there takes."""
+    graph = nx.Graph()
+    inner = {}
+
+    def join(one, other, latency):
+        half = (inner.get(one, 0.0) + inner.get(other, 0.0)) / 2
+        graph.add_edge(one, other, weight=latency + half)
+
+    def latency_of(wire):
+        return 0.0 if wire is None else wire.latency
+
+    backbone = federation.backbone
+    names = [site.name for site in federation.sites]
+    inner["hub"] = 0.0 if backbone.hub is None else backbone.hub.latency
+    for site in federation.sites:
+        for switch in site.switches:
+            inner[site.name, switch.name] = switch.latency
+        if site.switch is not None and site.one_switch:
+            inner[site.name, "one"] = site.switch.latency
+            join(site.name, (site.name, "one"), 0.0)
+        for cluster in site.clusters:
+            at = (site.name, "cluster", cluster.name)
+            own, uplink = cluster.backbone, cluster.uplink
+            if site.switch is not None and not site.one_switch:
+                own, uplink = site.switch, site.switch.uplink
+            inner[at] = 0.0 if own is None else own.latency
+            above = (site.name, cluster.switch) if cluster.switch else site.name
+            if (site.name, "one") in inner:
+                above = (site.name, "one")
+            if own is None and uplink is None:
+                at = above  # its hosts hang directly from there
+            else:
+                join(at, above, latency_of(uplink))
+            for host in ("1", "2"):
+                join((cluster.name, host, site.name), at, cluster.latency)
+        for switch in site.switches:
+            to = (site.name, switch.to) if switch.to else site.name
+            join((site.name, switch.name), to, latency_of(switch.uplink))
+        if backbone.kind == "star":
+            join(site.name, "hub", latency_of(site.uplink or backbone.wire))
+        else:
+            join(site.name, ("edge", site.name), latency_of(site.uplink))
+    pairs = list(combinations(names, 2)) if backbone.kind == "mesh" else list(pairwise(names))
+    if backbone.kind == "ring" and len(names) == 3:
+        pairs.append((names[2], names[0]))
+    for one, other in pairs if backbone.kind != "star" else ():
+        join(("edge", one), ("edge", other), backbone.wire.latency)
+    return graph
+
+
+@settings(max_examples=15)
+@given(_federations())
+def test_any_description_loads_and_its_routes_are_the_shortest(
+    tmp_path_factory, turned, federation
+):
+    platform = federation.platform()
+    found = resolve(platform, 10_000)
+    clusters = [cluster for site in federation.sites for cluster in site.clusters]
+    assert sorted(host.cores for host in found.hosts) == sorted(2 * [c.cores for c in clusters])
+    assert not found.unreachable
+    graph = _graph(federation)
+    ways = {(route.source, route.destination): route.links for route in found.routes}
+    expected = dict(nx.all_pairs_dijkstra_path_length(graph))
+    for route in found.routes:
+        ends = route.source, route.destination
+        source, destination = (tuple(re.split("[-.]", name)) for name in ends)
+        assert math.isclose(route.latency, expected[source][destination], rel_tol=1e-9)
+        passed = [link for link in route.links if link != "cable"]
+        assert len(passed) == len(set(passed))
+        assert ways[route.destination, route.source] == turned(route.links)
+    # Nor does our own checker find anything; and the file gives the same platform back.
+    file = tmp_path_factory.mktemp("federation") / "platform.xml"
+    write_platform(platform, file)
+    assert check([file]) == []
+    assert read_platform(file) == platform

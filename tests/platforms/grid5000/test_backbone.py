@@ -1,5 +1,6 @@
-"""Ways over the backbone, against networkx."""
+"""Ways over the backbone against networkx, and distances against another formula."""
 
+import math
 from itertools import combinations, pairwise
 
 import networkx
@@ -8,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000.facts import BackboneLink
-from simplugin.platforms.grid5000.latencies import Latencies
+from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, Place
+from simplugin.platforms.grid5000.latencies import CITIES, EARTH_RADIUS, Latencies, distance
 from simplugin.platforms.grid5000.platform import Backbone
 
 NAMES = "abcdef"
@@ -71,3 +72,94 @@ def test_refusals():
         Backbone(links, Latencies(links={("a", "b"): 1.0}))
     with pytest.raises(PlatformError, match="unknown where 'atlantis' is"):
         Backbone([BackboneLink(("atlantis", "lyon"), 1e9)], Latencies())
+
+
+PLACES = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
+
+
+def test_an_adapter_has_the_latency_of_the_rate_below():
+    table = Latencies({"Ethernet": {1e9: 3.0, 1e10: 2.0, 1e11: 1.0}})
+    found = [table.of_adapter(Adapter("Ethernet", rate)) for rate in (1e8, 1e9, 9e9, 1e10, 4e11)]
+    assert found == [3.0, 3.0, 3.0, 2.0, 1.0]
+
+
+def test_interfaces_that_are_not_given_stay():
+    table = Latencies({"Myrinet": {10e9: 2e-6}, "Ethernet": {1e9: 1e-3}})
+    assert table.of_adapter(Adapter("Myrinet", 2e9)) == 2e-6
+    assert table.of_adapter(Adapter("Ethernet", 100e9)) == 1e-3
+    for interface in ("InfiniBand", "Omni-Path"):
+        assert table.adapters[interface] == Latencies().adapters[interface]
+    with pytest.raises(PlatformError, match="no latency of Token Ring adapters"):
+        table.of_adapter(Adapter("Token Ring", 16e6))
+
+
+def test_backbone_links_take_the_time_of_light_in_fibres():
+    # Paris and Lyon are 392 km apart (great circle between the city halls, to a kilometre).
+    link = BackboneLink(("renater-paris", "renater-lyon"), 1e10)
+    table = Latencies(router=0.0, detour=1.0)
+    assert table.of_backbone(link) * 2 / 3 * 299_792_458 == pytest.approx(392e3, abs=2e3)
+    longer = Latencies(router=1.0, detour=3.0).of_backbone(link)
+    assert longer == pytest.approx(1.0 + 3 * table.of_backbone(link), rel=1e-14)
+    # A site and the point of presence of its town.
+    here = BackboneLink(("nancy", "renater-nancy"), 1e10)
+    assert Latencies(router=0.25).of_backbone(here) == 0.25
+    # Known links are taken as they are.
+    known = Latencies(links={("x", "a"): 0.5})
+    for ends in (("a", "x"), ("x", "a")):
+        assert known.of_backbone(BackboneLink(ends, 1e9)) == 0.5
+
+
+@given(PLACES, PLACES)
+def test_distance_is_the_angle_between_two_vectors(one, other):
+    vectors = []
+    for latitude, longitude in (one, other):
+        south, west = math.radians(latitude), math.radians(longitude)
+        ring = math.cos(south)
+        vectors.append((ring * math.cos(west), ring * math.sin(west), math.sin(south)))
+    angle = 2 * math.asin(min(1.0, math.dist(*vectors) / 2))
+    assert distance(one, other) == pytest.approx(EARTH_RADIUS * angle, rel=1e-6, abs=1e-6)
+    assert distance(one, other) == distance(other, one)
+
+
+WRONG_TABLES = [
+    ({"switch": -1e-6}, "latency of a switch is -1e-06"),
+    ({"router": math.nan}, "latency of a router is nan"),
+    ({"detour": 0.9}, "detour of fibres is 0.9"),
+    ({"adapters": {"Ethernet": {}}}, "no latency of Ethernet"),
+    ({"adapters": {"Ethernet": {0.0: 1.0}}}, "a rate of Ethernet adapters is 0.0"),
+    ({"adapters": {"Ethernet": {1e9: -1.0}}}, "latency of Ethernet adapters is -1.0"),
+    ({"links": {("a", "b"): -1.0}}, "the link a - b is -1.0"),
+    ({"cities": {"a": (91.0, 0.0)}}, "the place of 'a' is 91.0"),
+]
+
+
+@pytest.mark.parametrize(("fields", "message"), WRONG_TABLES)
+def test_refusals_of_tables(fields, message):
+    with pytest.raises(PlatformError, match=message):
+        Latencies(**fields)
+
+
+def test_towns_are_where_they_are():
+    # All between the Atlantic and the Rhine, the Channel and the Mediterranean.
+    for name, (latitude, longitude) in CITIES.items():
+        assert 43 < latitude < 51, name
+        assert -2 < longitude < 8, name
+    assert distance(CITIES["lille"], CITIES["sophia"]) == pytest.approx(835e3, rel=0.02)
+
+
+def test_places_of_the_reference_are_taken_where_the_table_has_none():
+    places = [Place("brest", 0.0, 0.0), Place("renater-sea", 0.0, 90.0), Place("lyon", 0.0, 90.0)]
+    plain = Latencies(router=0.0, detour=1.0)
+    table = plain.with_places(places)
+    quarter = math.pi / 2 * EARTH_RADIUS / (2 / 3 * 299_792_458)
+    # A point of presence called after the site is there, too.
+    for ends in (("brest", "renater-sea"), ("renater-brest", "renater-sea")):
+        link = BackboneLink(ends, 1e9)
+        assert table.of_backbone(link) == pytest.approx(quarter)
+        with pytest.raises(PlatformError, match="it is unknown where"):
+            plain.of_backbone(link)
+    here = BackboneLink(("lyon", "renater-paris"), 1e9)
+    assert table.of_backbone(here) == plain.of_backbone(here)
+    mine = Latencies(cities={"brest": (0.0, 90.0)}, router=0.0).with_places(places)
+    assert mine.of_backbone(BackboneLink(("brest", "renater-sea"), 1e9)) == 0.0
+    assert plain.with_places(places[2:]) == plain

@@ -1,7 +1,5 @@
 """Dates of small executions on SimGrid, against closed forms."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

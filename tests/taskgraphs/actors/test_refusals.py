@@ -1,7 +1,5 @@
 """Schedules that cannot be executed are refused with the reason."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from functools import partial
@@ -47,19 +45,19 @@ def test_platforms_of_other_hosts():
     refused("no host 'xc0-1'", PlatformError, replace(SITE, hosts=hosts), **RIGHT)
 
 
-@pytest.mark.parametrize(
-    ("match", "how"),
-    [
-        ("either allocations, or a schedule, or a mapper", {}),
-        ("either allocations", {**RIGHT, "schedule": SCHEDULE, "mode": "planned"}),
-        ("only executed with mode='planned'", {"schedule": SCHEDULE}),
-        ("only decide with mode='online'", {"mapper": partial(ByHand, []), "mode": "planned"}),
-        ("only decide with mode='online'", {**RIGHT, "revise": dict, "mode": "planned"}),
-        ("choose 'online' or 'planned'", {**RIGHT, "mode": "offline"}),
-        ("pattern is 'cyclic'; choose 'block' or 'uniform'", {**RIGHT, "pattern": "cyclic"}),
-        ("local is 'lost'; choose 'sent' or 'kept'", {**RIGHT, "local": "lost"}),
-    ],
-)
+CONTRADICTIONS = [
+    ("either allocations, or a schedule, or a mapper", {}),
+    ("either allocations", {**RIGHT, "schedule": SCHEDULE, "mode": "planned"}),
+    ("only executed with mode='planned'", {"schedule": SCHEDULE}),
+    ("only decide with mode='online'", {"mapper": partial(ByHand, []), "mode": "planned"}),
+    ("only decide with mode='online'", {**RIGHT, "revise": dict, "mode": "planned"}),
+    ("choose 'online' or 'planned'", {**RIGHT, "mode": "offline"}),
+    ("pattern is 'cyclic'; choose 'block' or 'uniform'", {**RIGHT, "pattern": "cyclic"}),
+    ("local is 'lost'; choose 'sent' or 'kept'", {**RIGHT, "local": "lost"}),
+]
+
+
+@pytest.mark.parametrize(("match", "how"), CONTRADICTIONS)
 def test_contradictions_and_unknown_choices(match, how):
     refused(match, **how)
 
@@ -71,15 +69,15 @@ def test_schedules_of_something_else():
     refused("2 tasks on 2 processors; there are 2 on 3", schedule=small, mode="planned")
 
 
-@pytest.mark.parametrize(
-    ("processors", "fault"),
-    [
-        ((), "no processor; give at least one"),
-        ((-1,), "processors [-1]; site 'star' has the numbers from 0 to 2"),
-        ((0, 3), "processors [0, 3]; site 'star' has the numbers from 0 to 2"),
-        ((1, 1), "processors [1, 1]; give each once"),
-    ],
-)
+NO_PLACES = [
+    ((), "no processor; give at least one"),
+    ((-1,), "processors [-1]; site 'star' has the numbers from 0 to 2"),
+    ((0, 3), "processors [0, 3]; site 'star' has the numbers from 0 to 2"),
+    ((1, 1), "processors [1, 1]; give each once"),
+]
+
+
+@pytest.mark.parametrize(("processors", "fault"), NO_PLACES)
 def test_places_that_are_none(processors, fault):
     start, places = np.array([0, 1, 1 + len(processors)]), np.array([0, *processors])
     wrong = replace(SCHEDULE, processor_start=start, processor=places)
@@ -104,14 +102,14 @@ class Wrong:
         return [SimpleNamespace(task=task, processors=np.array([0])) for task in self.tasks]
 
 
-@pytest.mark.parametrize(
-    ("tasks", "match"),
-    [
-        ((-1,), "maps task -1, which is unknown; give a number from 0 to 1"),
-        ((2,), "maps task 2, which is unknown; give a number from 0 to 1"),
-        ((0, 0), "maps task 'g:t0' twice"),
-    ],
-)
+WRONG_MAPPERS = [
+    ((-1,), "maps task -1, which is unknown; give a number from 0 to 1"),
+    ((2,), "maps task 2, which is unknown; give a number from 0 to 1"),
+    ((0, 0), "maps task 'g:t0' twice"),
+]
+
+
+@pytest.mark.parametrize(("tasks", "match"), WRONG_MAPPERS)
 def test_mappers_of_other_tasks(tasks, match):
     refused(match, mapper=partial(Wrong, tasks))
 

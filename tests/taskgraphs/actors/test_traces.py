@@ -1,7 +1,5 @@
 """Traces of executions of random graphs, and traces that were tampered with."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -24,15 +22,15 @@ def run(site, family, count, *, beta=0.5, **how):
     return run_on(multi, graphs, allocations=allocations, trace=True, **how)
 
 
-@pytest.mark.parametrize(
-    ("site", "family", "how"),
-    [
-        ("lille", "random", {}),
-        ("rennes", "strassen", {"beta": 0.1, "pattern": "uniform"}),
-        ("sophia", "random", {"readings": Readings(fixing="start"), "local": "kept"}),
-        ("sophia", "fft", {"mode": "planned", "release": [0.0, 1.0, 30.0]}),
-    ],
-)
+CAMPAIGN = [
+    ("lille", "random", {}),
+    ("rennes", "strassen", {"beta": 0.1, "pattern": "uniform"}),
+    ("sophia", "random", {"readings": Readings(fixing="start"), "local": "kept"}),
+    ("sophia", "fft", {"mode": "planned", "release": [0.0, 1.0, 30.0]}),
+]
+
+
+@pytest.mark.parametrize(("site", "family", "how"), CAMPAIGN)
 def test_campaign_keeps_within_the_model(site, family, how):
     assert trace_violations(run(site, family, 3, **how)) == []
 
@@ -84,17 +82,17 @@ def edge_of(done):
     raise AssertionError("no such edge")
 
 
-@pytest.mark.parametrize(
-    ("label_of", "columns", "told"),
-    [
-        (task_of, {"state_code": 1}, "happened 0 times"),
-        (edge_of, {"state_code": 1}, "happened 0 times"),
-        (task_of, {"amount": 1.0}, "flop, not"),
-        (edge_of, {"amount": 1.0}, "computes 1.0 flop"),
-        (edge_of, {"start": 0.0}, "its source ends"),
-        (edge_of, {"end": 9999.0}, "its target starts"),
-    ],
-)
+WRONG_ACTIVITIES = [
+    (task_of, {"state_code": 1}, "happened 0 times"),
+    (edge_of, {"state_code": 1}, "happened 0 times"),
+    (task_of, {"amount": 1.0}, "flop, not"),
+    (edge_of, {"amount": 1.0}, "computes 1.0 flop"),
+    (edge_of, {"start": 0.0}, "its source ends"),
+    (edge_of, {"end": 9999.0}, "its target starts"),
+]
+
+
+@pytest.mark.parametrize(("label_of", "columns", "told"), WRONG_ACTIVITIES)
 def test_wrong_activities_are_seen(done, label_of, columns, told):
     assert any(told in each for each in tampered(done, label_of(done), **columns))
 

@@ -1,6 +1,4 @@
-"""Allocations: closed forms, an obvious version, and what is refused."""
-
-from __future__ import annotations
+"""Allocations and the reference cluster: an obvious version, closed forms, what is refused."""
 
 import re
 from dataclasses import replace
@@ -15,7 +13,17 @@ from small_graphs import graph_of, in_levels
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.sites import SUBSETS, MultiCluster
-from simplugin.taskgraphs.policies.allocation import Allocator, cpa, hcpa, scrap, scrap_max
+from simplugin.taskgraphs.policies.allocation import (
+    Allocator,
+    Reference,
+    caps,
+    cpa,
+    hcpa,
+    reference_of,
+    scrap,
+    scrap_max,
+    translate,
+)
 from simplugin.taskgraphs.readings import PAPER, Readings
 
 RENNES = SUBSETS["rennes"].site()
@@ -23,31 +31,6 @@ ONE_CLUSTER = MultiCluster("one", (("only", 40, 3.3e9),)).site()
 
 
 class TestClosedForms:
-    @pytest.mark.parametrize("beta", [0.1, 1 / 3])
-    def test_chain_of_parallel_tasks(self, beta):
-        # Each level has one task, which takes the whole share: no cluster is smaller.
-        graph = graph_of("graph", [1e10] * 4, [(0, 1), (1, 2), (2, 3)])
-        share = floor(beta * 40 * (1 + 1e-9))
-        allocation = scrap_max(graph, ONE_CLUSTER, beta)
-        assert allocation.reference.tolist() == [share] * 4
-        assert allocation.processors.tolist() == [[share] * 4]
-        assert allocation.time.tolist() == pytest.approx([1e10 / 3.3e9 / share] * 4)
-        # SCRAP compares the sum of the areas, 4 T(1), with the sum of the times.
-        counts = scrap(graph, ONE_CLUSTER, beta).reference
-        assert 4 / np.sum(1 / counts) <= beta * 40 * (1 + 1e-9)
-        counts[np.argmin(counts)] += 1
-        assert 4 / np.sum(1 / counts) > beta * 40
-
-    @pytest.mark.parametrize(("beta", "each"), [(1.0, 10), (0.5, 5), (0.1, 1), (0.025, 1)])
-    def test_fork_join_of_equal_tasks(self, beta, each):
-        # Four equal branches share what the fork and the join have for themselves. The last share
-        # is one processor, less than the branches need: they keep one each.
-        edges = [(0, task) for task in range(1, 5)] + [(task, 5) for task in range(1, 5)]
-        graph = graph_of("graph", [1e10] * 6, edges, alpha=0.05)
-        whole = floor(beta * 40 * (1 + 1e-9))
-        expected = [whole, each, each, each, each, whole]
-        assert scrap_max(graph, ONE_CLUSTER, beta).reference.tolist() == expected
-
     def test_share_that_a_division_leaves_short(self):
         # 0.3 / 3 is a little less than 0.1; 40 times it is still four processors.
         graph = graph_of("graph", [1e10])
@@ -334,12 +317,6 @@ class TestConstraints:
         before = steps[steps.index(balanced) - 1]
         assert scrap(graph, ONE_CLUSTER, 1.0).reference.tolist() == before
 
-    def test_scrap_is_cpa_where_no_task_can_grow(self):
-        # A parallel task fills the cluster without ever being too large.
-        graph = graph_of("graph", [1e12, 1e6], [(0, 1)])
-        assert cpa(graph, 40, 3.3e9).tolist() == [40, 40]
-        assert scrap(graph, ONE_CLUSTER, 1.0).reference.tolist() == [40, 40]
-
     @pytest.mark.parametrize("name", SITES)
     def test_an_allocation_fits_its_clusters(self, name):
         site = SITES[name]
@@ -351,3 +328,101 @@ class TestConstraints:
             assert np.all(allocation.processors <= site.processors[:, np.newaxis])
             for task, count in enumerate(allocation.reference.tolist()):
                 assert allocation.time[task] == seconds(graph, task, count, min(site.speed))
+
+
+POWER = Readings(translation="power")
+SPEEDS = st.sampled_from(["slowest", "mean", "fastest"])
+ALPHAS = st.sampled_from([0.0, 1.0]) | st.floats(0, 0.5)
+
+
+def on(speed, processors, flop, alpha):
+    """Return how long a task takes."""
+    return (alpha + (1 - alpha) / processors) * flop / speed
+
+
+PAPER_SITES = [
+    ("lille", "slowest", 3.647e9, 107),
+    ("rennes", "slowest", 3.364e9, 257),
+    ("nancy", "fastest", 3.379e9, 160),
+    ("lille", "mean", 393.495e9 / 99, 99),
+]
+
+
+class TestReference:
+    # From Table 1 of the paper: Lille has 53 * 3.647 + 20 * 4.311 + 26 * 4.384 GFlop/s, and so on.
+    @pytest.mark.parametrize(("name", "reading", "speed", "processors"), PAPER_SITES)
+    def test_sites_of_the_paper(self, name, reading, speed, processors):
+        reference = reference_of(SUBSETS[name].site(), Readings(reference_speed=reading))
+        assert reference.speed == pytest.approx(speed, rel=1e-12)
+        assert reference.processors == processors
+
+    @settings(max_examples=40)
+    @given(st.integers(1, 130), SPEEDS)
+    def test_one_cluster_is_its_own_reference(self, processors, reading):
+        # Whatever p * s / s comes to in floating point.
+        site = MultiCluster("one", (("only", processors, 4.384e9),)).site()
+        reference = reference_of(site, Readings(reference_speed=reading))
+        assert reference == Reference(4.384e9, processors)
+        graph = graph_of("graph", [1e9, 7e10, 3e11], alpha=[0.0, 0.1, 0.25])
+        assert caps(graph, reference, site).tolist() == [processors] * 3
+
+
+class TestTranslate:
+    @settings(max_examples=60, derandomize=True)
+    @given(st.floats(1e8, 1e12), ALPHAS, st.integers(1, 257), SPEEDS)
+    def test_fewest_that_keep_up(self, flop, alpha, count, reading):
+        reference = reference_of(RENNES, Readings(reference_speed=reading))
+        graph = graph_of("graph", [flop], alpha=alpha)
+        found = translate(graph, np.array([count]), reference, RENNES)[:, 0].tolist()
+        limit = on(reference.speed, count, flop, alpha) * (1 + 1e-12)
+        for cluster, hosts in enumerate(RENNES.hosts):
+            speed = float(RENNES.speed[cluster])
+            keep_up = [
+                processors
+                for processors in range(1, len(hosts) + 1)
+                if on(speed, processors, flop, alpha) <= limit
+            ]
+            assert found[cluster] == (keep_up[0] if keep_up else len(hosts))
+
+    def test_tasks_without_work(self):
+        graph = graph_of("graph", [1e11, 0.0], alpha=[1.0, 0.5])
+        found = translate(graph, np.array([40, 40]), reference_of(RENNES), RENNES)
+        assert found.tolist() == [[1, 1]] * 3
+
+    def test_by_power(self):
+        counts = np.array([1, 10, 100, 250])
+        graph = graph_of("graph", [1e11] * 4, alpha=0.1)
+        found = translate(graph, counts, reference_of(RENNES), RENNES, POWER)
+        for cluster, (hosts, own) in enumerate(zip(RENNES.hosts, RENNES.speed, strict=True)):
+            alike = [floor(n * 3.364e9 / own + 1e-9) for n in counts.tolist()]
+            assert found[cluster].tolist() == [min(max(n, 1), len(hosts)) for n in alike]
+
+    def test_by_power_no_rounding_away(self):
+        # Three processors of 1.1 GFlop/s are one of 3.3, though 3 * (1.1 / 3.3) may be less.
+        site = MultiCluster("two", (("slow", 90, 1.1e9), ("fast", 30, 3.3e9))).site()
+        counts = np.arange(3, 90, 3)
+        graph = graph_of("graph", [1e11] * len(counts))
+        found = translate(graph, counts, reference_of(site), site, POWER)
+        assert found[1].tolist() == list(range(1, 30))
+
+
+class TestCaps:
+    @settings(max_examples=40)
+    @given(SPEEDS, ALPHAS)
+    def test_best_whole_cluster_just_keeps_up(self, reading, alpha):
+        reference = reference_of(RENNES, Readings(reference_speed=reading))
+        cap = int(caps(graph_of("graph", [1e11], alpha=alpha), reference, RENNES)[0])
+        best = min(
+            on(float(speed), len(hosts), 1e11, alpha)
+            for hosts, speed in zip(RENNES.hosts, RENNES.speed, strict=True)
+        )
+        assert 1 <= cap <= reference.processors
+        if cap > 1:
+            assert on(reference.speed, cap, 1e11, alpha) * (1 + 1e-12) >= best
+        if cap < reference.processors:
+            assert on(reference.speed, cap + 1, 1e11, alpha) * (1 + 1e-12) < best
+
+    def test_parallel_task_takes_the_strongest_cluster_and_an_empty_one_all(self):
+        # The 99 processors of paravent have 333 GFlop/s, the 66 of paraquad 304.
+        graph, reference = graph_of("graph", [1e11, 0.0]), reference_of(RENNES)
+        assert caps(graph, reference, RENNES).tolist() == [99, reference.processors]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from small_graphs import graph_of, in_levels, random_scene, site_of, star
 
 from simplugin.errors import WorkloadError
-from simplugin.papers.ntakpe.experiments import postponing_example
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.taskgraphs.policies.lists import (
@@ -20,7 +19,6 @@ from simplugin.taskgraphs.policies.lists import (
     mheft,
     upward_ranks,
 )
-from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shipped import SCHEDULERS
 from simplugin.taskgraphs.policies.single_processors import heft
 from simplugin.taskgraphs.schedule import violations
@@ -146,23 +144,6 @@ def test_global_ordering_lets_no_task_overtake_another(seed, transfers):
         assert (schedule.start[task], schedule.finish[task]) == (last, finish)
 
 
-def test_global_ordering_postpones_the_small_graph_of_figure_1():
-    graphs, allocations, site = postponing_example()
-    schedule = global_ordering(graphs, allocations, site)
-    # By bottom level 10, 4, 4, 2, 1, 1: the small graph waits for the second task of the big one,
-    # and that for the first one; one processor is idle from 0 to 6.
-    assert schedule.order.tolist() == [0, 1, 2, 3, 4, 5]
-    assert schedule.start.tolist() == [0.0, 6.0, 6.0, 8.0, 9.0, 10.0]
-    assert schedule.completion.tolist() == [10.0, 11.0]
-
-
-def test_ready_tasks_postpone_nothing_in_figure_1():
-    graphs, allocations, site = postponing_example()
-    schedule = plan(graphs, allocations, site)
-    assert schedule.start.tolist() == [0.0, 6.0, 0.0, 2.0, 3.0, 4.0]
-    assert schedule.completion.tolist() == [10.0, 5.0]
-
-
 def test_upward_ranks_are_means_over_all_processors():
     for seed in range(12):
         graphs, _, site = random_scene(seed)
@@ -183,16 +164,6 @@ def test_upward_ranks_are_means_over_all_processors():
                 rank[task] = np.mean([graphs.flop[task] / site.speed[k] for k in cluster]) + below
         expected = [rank[task] for task in range(graphs.n_tasks)]
         assert upward_ranks(graphs, site) == pytest.approx(expected, rel=1e-12)
-
-
-def test_heft_schedules_grahams_tasks_in_the_least_time():
-    # R. L. Graham (1969), Bounds on multiprocessing timing anomalies: nine tasks on three
-    # processors, 12 at the least. T2 and T3 come last; T2 still starts at 0, beside T1 and T4.
-    times = [3, 2, 2, 2, 4, 4, 4, 4, 9]
-    graph = graph_of("graham", times, [(0, 8), (3, 4), (3, 5), (3, 6), (3, 7)])
-    schedule = heft(GraphSet((graph,)), site_of([3], [1.0]))
-    assert schedule.makespan == 12.0
-    assert schedule.start.tolist() == [0.0, 0.0, 10.0, 0.0, 2.0, 2.0, 6.0, 6.0, 3.0]
 
 
 @pytest.mark.parametrize("limit", [0.0, 1.5])
@@ -287,15 +258,15 @@ def test_cpop_keeps_the_critical_path_on_one_fast_processor():
     ] * 3
 
 
-@pytest.mark.parametrize(
-    ("name", "starts"),
-    [
-        # On one processor of speed 1 and one of speed 2, tasks of 8, 4, 2 and 2 flop.
-        ("min_min", [(1, 3.0), (1, 1.0), (1, 0.0), (0, 0.0)]),
-        ("max_min", [(1, 0.0), (0, 0.0), (1, 4.0), (0, 4.0)]),
-        ("sufferage", [(1, 0.0), (1, 4.0), (0, 0.0), (0, 2.0)]),
-    ],
-)
+BATCHES = [
+    # On one processor of speed 1 and one of speed 2, tasks of 8, 4, 2 and 2 flop.
+    ("min_min", [(1, 3.0), (1, 1.0), (1, 0.0), (0, 0.0)]),
+    ("max_min", [(1, 0.0), (0, 0.0), (1, 4.0), (0, 4.0)]),
+    ("sufferage", [(1, 0.0), (1, 4.0), (0, 0.0), (0, 2.0)]),
+]
+
+
+@pytest.mark.parametrize(("name", "starts"), BATCHES)
 def test_batch_heuristics_by_hand(name, starts):
     graphs = GraphSet((graph_of("a", [8.0, 4.0, 2.0, 2.0]),))
     schedule = SCHEDULERS[name](graphs, site_of([1, 1], [1.0, 2.0]))

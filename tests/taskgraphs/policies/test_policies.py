@@ -1,18 +1,29 @@
-"""The shipped policies for task graphs: their shares by hand, and properties of all."""
-
-from __future__ import annotations
+"""The shipped policies and their shares; plans pass the checks, harm is told; contention."""
 
 import sys
+from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
 import pytest
-from small_graphs import graph_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import allocation_of, graph_of, random_scene, run_on, site_of, star
 
-from simplugin.errors import WorkloadError
-from simplugin.platforms.sites import RENNES
-from simplugin.taskgraphs.policies.shares import checked_shares
+from simplugin.errors import PlatformError, WorkloadError
+from simplugin.platforms.sites import LILLE, NANCY, RENNES
+from simplugin.taskgraphs.policies.mapping import plan
+from simplugin.taskgraphs.policies.shares import (
+    checked_shares,
+    contribution,
+    proportional,
+    weighted,
+)
 from simplugin.taskgraphs.policies.shipped import POLICIES, policy_called
+from simplugin.taskgraphs.readings import PAPER, Readings
+from simplugin.taskgraphs.schedule import Schedule, violations
+from simplugin.taskgraphs.timing import task_times
+from simplugin.workloads.graph_sets import GraphSet
 
 SITE = RENNES.site()
 # A chain of 6 Gflop, and a fork with three branches: path 4, width 3, work 12.
@@ -78,14 +89,14 @@ def test_ones_own(monkeypatch):
     assert policy_called("own_sharing:last", rest=0.2)(GRAPHS, SITE) == [0.2, 1.0]
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "message"),
-    [
-        ("fair", {}, r"no policy is called 'fair'; .*'wps_work'"),
-        ("es", {"mu": 0.5}, r"'es' has no parameter 'mu'; it has none"),
-        ("wps_cp", {"nu": 0.5}, r"'wps_cp' has no parameter 'nu'; it has 'mu'"),
-    ],
-)
+REFUSED = [
+    ("fair", {}, r"no policy is called 'fair'; .*'wps_work'"),
+    ("es", {"mu": 0.5}, r"'es' has no parameter 'mu'; it has none"),
+    ("wps_cp", {"nu": 0.5}, r"'wps_cp' has no parameter 'nu'; it has 'mu'"),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "message"), REFUSED)
 def test_refused(name, parameters, message):
     with pytest.raises(WorkloadError, match=message):
         policy_called(name, **parameters)
@@ -96,3 +107,206 @@ def test_graphs_without_work_cannot_share_by_it():
     with pytest.raises(WorkloadError, match=r"contributions \[0\.0, 0\.0\] cannot be shared"):
         POLICIES["ps_work"](idle, SITE)
     assert POLICIES["ps_width"](idle, SITE).tolist() == [0.5, 0.5]
+
+
+READINGS = st.builds(
+    replace,
+    st.just(PAPER),
+    packing=st.sampled_from(["earliest", "largest", "off"]),
+    order=st.sampled_from(["bottom", "fifo"]),
+    fixing=st.sampled_from(["reserve", "start"]),
+)
+
+
+@settings(max_examples=60, derandomize=True)
+@given(seed=st.integers(0, 2**32 - 1), readings=READINGS, transfers=st.booleans())
+def test_plans_violate_nothing(seed, readings, transfers):
+    graphs, allocations, site = random_scene(seed)
+    schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
+    assert violations(schedule, transfers=transfers) == []
+    # No path is shorter than with each task on the whole of the cluster that is best for it.
+    whole = np.min(
+        task_times(graphs.flop, graphs.alpha, site.processors[:, None], site.speed[:, None]), axis=0
+    )
+    for graph, first, makespan in zip(
+        graphs.graphs, graphs.first, schedule.makespans, strict=False
+    ):
+        bound = np.max(graph.bottom_levels(whole[first : first + graph.n_tasks]))
+        assert makespan >= bound * (1 - 1e-12)
+    assert schedule.area * np.max(site.speed) >= np.sum(graphs.flop) * (1 - 1e-12)
+
+
+@pytest.fixture
+def schedule():
+    """Return two tasks of 4 and 2 s, 6 bytes from one to the other, on two hosts of one cluster."""
+    site = site_of([2, 1], [1.0, 1.0])
+    graphs = GraphSet((graph_of("g", [8.0, 4.0], [(0, 1)], 6.0),), np.array([1.0]))
+    hosts = np.array([0, 1, 0, 1])
+    dates = np.array([1.0, 8.0]), np.array([5.0, 10.0])
+    return Schedule(
+        site, graphs, np.array([0, 0]), *dates, np.array([0, 2, 4]), hosts, np.array([0, 1])
+    )
+
+
+def changed(schedule, **fields):
+    return replace(schedule, **{name: np.array(value) for name, value in fields.items()})
+
+
+def test_a_right_schedule_violates_nothing(schedule):
+    assert violations(schedule, transfers=True) == []
+
+
+HARM = [
+    ({"order": [0, 0]}, "the order of mapping does not have each task once"),
+    ({"cluster": [0, 2]}, "'g:t1' is on cluster 2, which site 'site' does not have"),
+    ({"processor": [0, 0, 0, 1]}, "'g:t0' has processors [0, 0]"),
+    ({"processor": [0, 1, 0, 2]}, "'g:t1' has processors outside its cluster 'c0': [0, 2]"),
+    ({"start": [1.0, np.nan]}, "'g:t1' has no date"),
+    ({"finish": [5.0, 9.5]}, "'g:t1' takes 1.5 s instead of 2.0 s"),
+    ({"start": [0.5, 8.0], "finish": [4.5, 10.0]}, "'g:t0' starts at 0.5 s, before its graph"),
+    (
+        {"start": [1.0, 7.5], "finish": [5.0, 9.5]},
+        "'g:t1' starts at 7.5 s, before the data of 'g:t0' are there at 8.0 s",
+    ),
+    ({"order": [1, 0]}, "tasks 'g:t1' and 'g:t0' overlap on host 'c0-0', or are in the wrong"),
+]
+
+
+@pytest.mark.parametrize(("harm", "told"), HARM)
+def test_harm_is_told(schedule, harm, told):
+    assert told in violations(changed(schedule, **harm), transfers=True)[0]
+
+
+def test_what_came_about_may_take_longer(schedule):
+    late = changed(schedule, finish=[5.0, 10.5])
+    assert violations(late, transfers=True, exact=False) == []
+    early = changed(schedule, finish=[5.0, 9.5])
+    assert len(violations(early, transfers=True, exact=False)) == 1
+
+
+def test_without_transfers_data_are_there_at_once(schedule):
+    soon = changed(schedule, start=[1.0, 5.0], finish=[5.0, 7.0])
+    assert violations(soon, transfers=False) == []
+    assert len(violations(soon, transfers=True)) == 1
+    sooner = changed(schedule, start=[1.0, 4.5], finish=[5.0, 6.5])
+    # It starts before the other one has finished: in precedence, and on either host.
+    assert len(violations(sooner, transfers=False)) == 3
+
+
+PLACE = LILLE.site()
+GAMMAS = st.lists(st.floats(1e-3, 1e12), min_size=1, max_size=12)
+
+
+def diamond(flop):
+    """Return a fork and a join, with data that must not count."""
+    return graph_of("diamond", flop, [(0, 1), (0, 2), (1, 3), (2, 3)], 1e9, 0.2)
+
+
+def test_contributions_by_hand():
+    graphs = [diamond((1e9, 2e9, 5e9, 1e9)), diamond((4e9, 4e9, 0.0, 0.0))]
+    # Lille's slowest processors have 3.647 GFlop/s; the path is a, c, d, and a, b, d.
+    paths = contribution(graphs, PLACE, "cp")
+    assert paths.tolist() == pytest.approx([7e9 / 3.647e9, 8e9 / 3.647e9])
+    assert contribution(graphs, PLACE, "width").tolist() == [2.0, 2.0]
+    assert contribution(graphs, PLACE, "work").tolist() == [9e9, 8e9]
+    # Shares do not depend on the site.
+    other = proportional(contribution(graphs, NANCY.site(), "cp"))
+    assert proportional(paths).tolist() == pytest.approx(other.tolist())
+    with pytest.raises(WorkloadError, match="graphs have no 'height'; give 'cp', 'width' or"):
+        contribution(graphs, PLACE, "height")
+
+
+def test_equations_by_hand():
+    assert proportional([1, 3]).tolist() == [0.25, 0.75]
+    # Eq. (2): 0.7 / 2 + 0.3 * 0.25, and 0.7 / 2 + 0.3 * 0.75.
+    assert weighted([1, 3], 0.7).tolist() == pytest.approx([0.425, 0.575])
+
+
+@given(GAMMAS, st.floats(0, 1), st.floats(1e-6, 1e6))
+def test_equations(gamma, mu, unit):
+    shares = weighted(gamma, mu)
+    assert float(np.sum(shares)) == pytest.approx(1)
+    assert np.all((shares > 0) & (shares <= 1 + 1e-12))
+    assert weighted(gamma, 0.0).tolist() == proportional(gamma).tolist()
+    assert weighted(gamma, 1.0).tolist() == [1 / len(gamma)] * len(gamma)
+    assert weighted([each * unit for each in gamma], mu) == pytest.approx(shares)
+
+
+@pytest.mark.parametrize("gamma", [[0.0, 0.0], [1.0, -1.0], [1.0, np.nan], [1.0, np.inf], []])
+def test_refused_contributions(gamma):
+    with pytest.raises(WorkloadError, match="give numbers >= 0, not all 0"):
+        proportional(gamma)
+
+
+@pytest.mark.parametrize("mu", [-0.1, 1.1, np.nan])
+def test_refused_mu(mu):
+    with pytest.raises(WorkloadError, match=f"mu is {mu}; give a number from 0 to 1"):
+        weighted([1.0, 2.0], mu)
+
+
+class TestCheckedShares:
+    def test_given_back(self):
+        shares = checked_shares([0.25, 1.0], 2)
+        assert shares.dtype == np.float64
+        assert shares.tolist() == [0.25, 1.0]
+
+    @pytest.mark.parametrize("wrong", [0.0, 1.01, np.nan])
+    def test_out_of_range(self, wrong):
+        with pytest.raises(WorkloadError, match=r"'mine' gives graph 1 the share .* up to 1"):
+            checked_shares([0.5, wrong], 2, "policy 'mine'")
+
+    def test_no_share_at_all(self):
+        # In proportion to nothing.
+        with pytest.raises(WorkloadError, match=r"up to 1; use a weighted policy, 'wps_...', or"):
+            checked_shares(proportional([1.0, 0.0]), 2, "policy 'ps_work'")
+
+    @pytest.mark.parametrize("shares", [[0.5], [[0.5, 0.5]]])
+    def test_wrong_shape(self, shares):
+        with pytest.raises(WorkloadError, match=r"the policy gives shares of shape .*give \(2,\)"):
+            checked_shares(shares, 2)
+
+
+TOGETHER = Readings(redistribution="together", packing="off")
+
+
+def starts(multi, graph):
+    """Return when tasks start by estimates, apart and together, and on SimGrid."""
+    graphs, allocations = GraphSet((graph,)), [allocation_of(graph, 1)]
+    apart, together = (
+        plan(graphs, allocations, multi.site(), readings=readings).start
+        for readings in (PAPER, TOGETHER)
+    )
+    done = run_on(multi, (graph,), counts=1, readings=TOGETHER)
+    return apart, together, done.schedule.start
+
+
+def test_who_sends_to_two_shares_its_links():
+    # From one processor to two others, 1 GB each; one stays where it is, and costs as much.
+    graph = graph_of("g", [1e9, 3e9, 3e9], [(0, 1), (0, 2)], 1e9)
+    apart, together, real = starts(star(3, switch_bandwidth=1e12), graph)
+    assert apart.tolist() == pytest.approx([0.0, 2.0, 2.0])
+    assert together.tolist() == pytest.approx([0.0, 3.0, 3.0])
+    assert real.tolist() == pytest.approx([0.0, 3.0, 3.0], rel=1e-6)
+
+
+def test_what_passes_a_switch_waits_for_what_passes_it_before():
+    # Two pairs of tasks hand 1 GB each through a switch of 1 GB/s: the first task that is mapped
+    # is estimated to get its data before the other; really they share.
+    graph = graph_of("g", [1e9, 1e9, 3e9, 3e9], [(0, 2), (1, 3)], 1e9)
+    apart, together, real = starts(star(4), graph)
+    assert apart[2:].tolist() == pytest.approx([2.0, 2.0])
+    assert together[2:].tolist() == pytest.approx([2.0, 3.0])
+    assert np.max(real) == pytest.approx(np.max(together), rel=1e-6)
+
+
+def test_clusters_know_their_switch():
+    for one_switch, switches in ((True, [0, 0]), (False, [0, 1])):
+        assert star(1, 2, one_switch=one_switch).site().switch.tolist() == switches
+    # Each has one unless told otherwise.
+    assert site_of([1, 1, 1], [1.0, 1.0, 1.0]).switch.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("switch", [[0], [0, 2], [-1, 0]])
+def test_switches_out_of_range_are_refused(switch):
+    with pytest.raises(PlatformError, match="switch"):
+        replace(star(1, 1).site(), switch=np.array(switch))
