@@ -234,7 +234,7 @@ def test_what_was_measured_is_not_measured_again(reproduction, simplugin):
     again = simplugin("reproduce", "pricing", "--quick", "-o", "made", cwd=place, status=0)
     *_, kept, more, hours = again.stdout.splitlines()
     assert kept == "3 parts measured, 3 of them before; kept in made/store.sqlite"
-    assert re.fullmatch(r"the full run measures \d+ statements more and .* 0 of the 0 .*;", more)
+    assert re.fullmatch(r"the full run measures \d+ statements more and .* 0 of the 1 .*;", more)
     assert re.fullmatch(r"it takes about \S+ h on one core: simplugin reproduce pricing", hours)
     with StoreReader(place / "made/store.sqlite") as reader:
         assert len(list(reader.runs())) == len(PARTS) + len(FIGURES)

@@ -765,7 +765,7 @@ def solve_game(payoffs: Sequence[Sequence[float]]) -> tuple[list[float], list[fl
     prices, weights = [0.0] * n_rows, [0.0] * n_columns
     for row, name in enumerate(inside):
         if name < n_rows:
-            prices[name] = table[row][-1] / total
+            prices[name] = max(0.0, table[row][-1] / total)
     for column, name in enumerate(outside):
         if name >= n_rows:
             weights[name - n_rows] = max(0.0, table[-1][column] / total)
