@@ -181,7 +181,7 @@ def main() -> None:
             seeds = 1 if quick else SEEDS["many"]
             compare(f"100 hosts, {applications} applications", problem, seeds, 300)
     if "thousand" in parts:
-        thousand(100 if quick else 1000, 1000)
+        thousand(100 if quick else 1000, 1300)
 
 
 if __name__ == "__main__":
