@@ -20,7 +20,7 @@ Activities::iterator find(Activities& among, Activity const* activity)
   return std::find_if(among.begin(), among.end(), [activity](auto const& each) { return each.get() == activity; });
 }
 
-void erase(Activities& among, Activity const* activity)
+void drop(Activities& among, Activity const* activity)
 {
   auto const found = find(among, activity);
   if (found != among.end())
@@ -104,7 +104,7 @@ void release_successors(Activity* activity)
 {
   for (Activities left = std::move(activity->plan->successors); not left.empty(); left.pop_back()) {
     Activity* successor = left.back().get();
-    erase(successor->plan->dependencies, activity);
+    drop(successor->plan->dependencies, activity);
     start_if_ready(successor);
   }
 }
@@ -175,8 +175,8 @@ PyObject* activity_remove_successor(PyObject* self, PyObject* value)
     PyErr_Format(PyExc_ValueError, "%R is no successor", value);
     return nullptr;
   }
-  erase(activity->plan->successors, successor);
-  erase(successor->plan->dependencies, activity);
+  drop(activity->plan->successors, successor);
+  drop(successor->plan->dependencies, activity);
   return start_if_ready(successor) ? itself(self) : nullptr;
 }
 
