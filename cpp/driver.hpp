@@ -18,6 +18,11 @@
 #include "python.hpp"
 #include "simgrid_internals.hpp"
 
+namespace simgrid::kernel::lmm {
+class System;
+System* incremental_system(); // maxmin.cpp: what solves again only what a change affects
+} // namespace simgrid::kernel::lmm
+
 namespace driver {
 
 namespace s4u = simgrid::s4u;
@@ -460,6 +465,7 @@ void keep_daemons(); // of plug-ins, until end_daemons_of_plugins()
 bool end_daemons_of_plugins(bool nothing_is_set);
 PyObject* prepare_plugins(PyObject* module, PyObject* args);
 void note_switches(); // engine.cpp: from now on, when hosts go off and on
+void share_incrementally();
 PyObject* host_properties(PyObject* module, PyObject* name);
 PyObject* plugin_figures(PyObject* module, PyObject* unused);
 PyObject* host_figures(s4u::Host const* host); // so far; nullptr with an exception set if the plug-in is not loaded

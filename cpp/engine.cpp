@@ -13,6 +13,9 @@ Simulation sim;
 
 static PyObject* errors = nullptr; // the module simplugin.errors
 
+static simgrid::config::Flag<bool> incremental{
+    "network/incremental", "Whether the rates of transfers are computed anew only where a change affects them", true};
+
 PyObject* error_class(const char* name)
 {
   return PyDict_GetItemString(PyModule_GetDict(errors), name); // borrowed; also while an exception is set
@@ -407,6 +410,18 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr};
 
 } // namespace
+
+/// For both back ends, once the platform is loaded: an item of SimGrid's options as others.
+void share_incrementally()
+{
+  using simgrid::config::get_value;
+  if (not incremental.get() || get_value<std::string>("network/solver") != "maxmin" ||
+      get_value<std::string>("host/model") == "ptask_L07")
+    return;
+  auto const& model = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root()->get_network_model();
+  if (model->is_update_lazy() && model->get_maxmin_system() != nullptr)
+    model->set_maxmin_system(simgrid::kernel::lmm::incremental_system());
+}
 
 /// For both back ends, once the platform is loaded.
 void note_switches()

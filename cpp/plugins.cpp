@@ -336,6 +336,7 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
     return nullptr;
   note_loaded(arguments, energy != 0);
   note_switches();
+  share_incrementally();
   sim.host_energy = loaded.count("host_energy") > 0;
   sim.link_energy = loaded.count("link_energy") > 0;
   // SimGrid's model of virtual machines, which there are none of, listens to each of the four.

@@ -152,6 +152,11 @@ class SimGridOptions:
         of a host is noticed only when what it executes would have ended.
     network_optim : {"Lazy", "Full"}, optional
         ``network/optim``: update algorithm. Both give the same dates.
+    incremental : bool, optional
+        ``network/incremental``: after a change, rates are computed anew only for the transfers
+        that it affects; yes by default. With no, or with ``network_optim="Full"``, another
+        ``network/solver`` or ptask_L07, SimGrid's own solver computes all that are connected.
+        The dates are the same to about 1e-12.
     extra : mapping of str to str
         Any other SimGrid item, for instance ``{"maxmin/concurrency-limit": "100"}``. Plug-ins
         are separated by commas: ``{"plugin": "host_load,link_load"}``.
@@ -177,6 +182,7 @@ class SimGridOptions:
     precision_work_amount: float | None = _item("precision/work-amount", _POSITIVE)
     cpu_optim: CpuOptim | None = _item("cpu/optim", _one_of(CpuOptim))
     network_optim: NetworkOptim | None = _item("network/optim", _one_of(NetworkOptim))
+    incremental: bool | None = _item("network/incremental", _check_truth)
     extra: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
