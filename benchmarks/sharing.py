@@ -30,6 +30,7 @@ HEAD = "<?xml version='1.0'?><!DOCTYPE platform SYSTEM 'https://simgrid.org/simg
 
 
 def star(hosts):
+    """Describe a cluster in which each host has two links."""
     return (
         f'<cluster id="cluster" prefix="h" suffix="" radical="0-{hosts - 1}" speed="1Gf"'
         ' bw="125MBps" lat="50us"/>'
@@ -37,14 +38,29 @@ def star(hosts):
 
 
 def backbone(hosts):
+    """Describe a cluster with one more link that all routes cross."""
     return star(hosts).replace("/>", ' bb_bw="10GBps" bb_lat="50us"/>')
 
 
 def tree(leaves, uplinks, hosts):
-    """A fat tree of two levels: hosts / leaves hosts under each of the leaf switches."""
+    """Describe a fat tree of two levels, with hosts / leaves hosts under each leaf switch."""
     each = hosts // leaves
     return star(hosts).replace(
         "/>", f' topology="FAT_TREE" topo_parameters="2;{each},{leaves};1,{uplinks};1,1"/>'
+    )
+
+
+def torus(hosts):
+    """Describe a cube."""
+    side = round(hosts ** (1 / 3))
+    return star(hosts).replace("/>", f' topology="TORUS" topo_parameters="{side},{side},{side}"/>')
+
+
+def dragonfly(hosts):
+    """Describe eight groups of one chassis with eight routers."""
+    each = hosts // 64
+    return star(hosts).replace(
+        "/>", f' topology="DRAGONFLY" topo_parameters="8,1;1,1;8,1;{each}"/>'
     )
 
 
@@ -55,6 +71,9 @@ CASES = {
     "star-4096": (star, 4096, 4096, 0.0, 0),
     "star-16384": (star, 16384, 16384, 0.0, 0),
     "backbone-2048": (backbone, 2048, 2048, 0.0, 0),
+    "backbone-8192": (backbone, 8192, 8192, 0.0, 0),
+    "torus-512": (torus, 512, 512, 1.0, 0),
+    "dragonfly-512": (dragonfly, 512, 512, 1.0, 0),
     "tree-2500": (lambda n: tree(50, 13, n), 2500, 2500, 1.0, 0),
     "tree-10000": (lambda n: tree(100, 25, n), 10000, 10000, 1.0, 0),
     "tree-20000": (lambda n: tree(100, 100, n), 10000, 20000, 10.0, 0),
@@ -64,10 +83,11 @@ CASES = {
     "few-50": (star, 64, 20000, 0.0, 50),
 }
 # SimGrid's own solver takes minutes and more for these.
-LONG = {"star-16384", "tree-10000", "tree-20000", "tree-50000"}
+LONG = {"star-16384", "backbone-8192", "tree-10000", "tree-20000", "tree-50000"}
 
 
 async def transfers(me, plan, at_a_time):
+    """Return the dates at which the transfers end, and the seconds that it took."""
     began = time.perf_counter()
     dates = []
     if at_a_time:
@@ -105,7 +125,10 @@ def measure(case, system, seed):
     ]
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "platform.xml"
-        path.write_text(f"{HEAD}<platform version='4.1'><zone id='all' routing='Full'>{make(hosts)}</zone></platform>")
+        path.write_text(
+            f"{HEAD}<platform version='4.1'><zone id='all' routing='Full'>{make(hosts)}"
+            "</zone></platform>"
+        )
         actor = ("h0", transfers, plan, at_a_time)
         result = simulate(path, [actor], options=OPTIONS[system], trace=False)
     dates, seconds = result.returned[0].value
@@ -114,6 +137,7 @@ def measure(case, system, seed):
 
 
 def main():
+    """Print a row for each case."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
     parser.add_argument("--quick", action="store_true", help="one round, no long cases")
@@ -121,27 +145,31 @@ def main():
     options = parser.parse_args()
     if unknown := [case for case in options.cases if case not in CASES]:
         sys.exit(f"no such case: {', '.join(unknown)}; choose from {', '.join(CASES)}")
-    print("| case | incremental [s] | Lazy [s] | Full [s] | faster than Lazy | largest difference |")
+    print(
+        "| case | incremental [s] | Lazy [s] | Full [s] | faster than Lazy | largest difference |"
+    )
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for case in options.cases or CASES:
         if options.quick and case in LONG:
             continue
         systems = [name for name in OPTIONS if case not in LONG or name == "incremental"]
         times = {name: [] for name in systems}
-        differences = [0.0]
+        differences = []
         for seed in range(1 if options.quick else options.repeat):
             dates = {}
             for name in systems:
                 seconds, dates[name], _ = measure(case, name, seed)
                 times[name].append(seconds)
-            if "Full" in dates:
+            # Where an end starts the next transfer, all dates depend on the last bit of each:
+            # SimGrid's own two ways to update differ as much.
+            if "Full" in dates and not CASES[case][-1]:
                 error = np.abs(dates["incremental"] / dates["Full"] - 1).max()
                 differences.append(float(error))
         medians = {name: statistics.median(each) for name, each in times.items()}
         cells = [f"{medians[name]:.3f}" if name in medians else "" for name in OPTIONS]
         ratio = medians["Lazy"] / medians["incremental"] if "Lazy" in medians else None
         cells.append("" if ratio is None else f"{ratio:.3g}")
-        cells.append(f"{max(differences):.0e}" if len(systems) > 1 else "")
+        cells.append(f"{max(differences):.0e}" if differences else "")
         print(f"| {case} | " + " | ".join(cells) + " |", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""No link carries more than its capacity, and selective updates give the dates of full ones."""
+"""No link carries more than its capacity, and partial updates give the dates of full ones."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from simplugin import Cluster, Platform, SimGridOptions, simulate
+from simplugin import Cluster, Platform, SimGridOptions, Zone, simulate
+from simplugin.simulation import Callbacks
 
 HOSTS = [f"h{number}" for number in range(8)]
 END = 20.0  # s
@@ -23,12 +25,23 @@ PLATFORMS = {
     "backbone": {"backbone_bandwidth": 2e9, "backbone_latency": 1e-3},
     "fatpipe": {"backbone_bandwidth": 5e8, "backbone_sharing_policy": "FATPIPE"},
     "limiter": {"limiter_bandwidth": 1.2e9},
+    # Routes of several lengths, hence of several weights.
+    "torus": {"topology": "TORUS", "topology_parameters": "2,2,2", "loopback_bandwidth": 1e10},
+    "tree": {"topology": "FAT_TREE", "topology_parameters": "2;4,2;1,2;1,1"},
+    "nonlinear": {"backbone_bandwidth": 2e9, "backbone_latency": 1e-3},
+    "staged": {"backbone_bandwidth": 2e9, "backbone_latency": 1e-3},
+}
+UPDATES = {
+    "Full": {"network_optim": "Full"},
+    "Lazy": {"incremental": False},
+    "incremental": {"incremental": True},
 }
 
 # Few dates, so that much happens at the same one.
 dates = st.sampled_from([0.0, 0.02, 0.1])
 hosts = st.integers(0, len(HOSTS) - 1)
-starts = st.tuples(dates, st.just("start"), hosts, hosts, st.sampled_from([1e6, 2.5e7, 1e8]))
+words = st.sampled_from(["start", "start", "bounded"])
+starts = st.tuples(dates, words, hosts, hosts, st.sampled_from([1e6, 2.5e7, 1e8]))
 changes = st.tuples(
     st.sampled_from([0.02, 0.1, 0.15]),
     st.sampled_from(["suspend", "resume", "cancel", "bandwidth", "off", "on"]),
@@ -53,8 +66,11 @@ RESUMED_IN_LATENCY = [
 ]
 
 
-async def conduct(me: Any, program: Sequence[Step]) -> list[tuple[str, float]]:
-    """Take the steps at their dates; return how each transfer ended and when [s], 0 if never."""
+async def conduct(me: Any, program: Sequence[Step], limit: float | None) -> list[tuple[str, float]]:
+    """Take the steps at their dates; return how each transfer ended and when [s], 0 if never.
+
+    What is bounded gets no rate [byte/s] above the limit.
+    """
     flows: list[Any] = []
     before = 0.0
     for date, word, first, second, amount in program:
@@ -62,8 +78,9 @@ async def conduct(me: Any, program: Sequence[Step]) -> list[tuple[str, float]]:
         if date > before:
             await me.sleep_until(date)
             before = date
-        if word == "start":
-            flows.append(me.sendto_async(HOSTS[first], HOSTS[second], amount))
+        if word in ("start", "bounded"):
+            rate = limit if word == "bounded" else None
+            flows.append(me.sendto_async(HOSTS[first], HOSTS[second], amount, rate=rate))
         elif word in ("suspend", "resume", "cancel"):
             flow = flows[first % len(flows)] if flows else None
             if flow is not None and flow.state == "STARTED":
@@ -92,26 +109,37 @@ def play(
     platform: str,
     program: Sequence[Step],
     model: str,
-    optim: str,
+    update: str,
     middles: list[float],
 ) -> Any:
     """Return how the transfers ended, and the largest ratio of load and bandwidth of a link."""
     place = Cluster("c", "0-7", 1e9, bandwidth=1e9, latency=1e-3, prefix="h", **PLATFORMS[platform])
-    options = SimGridOptions(network_model=model, network_optim=optim)
-    actors = [("h0", conduct, program), ("h0", watch, middles)]
-    result = simulate(Platform(place), actors, back_end=back_end, options=options)
+    more = {"extra": {"maxmin/concurrency-limit": "3"}} if platform == "staged" else {}
+    options = SimGridOptions(network_model=model, **UPDATES[update], **more)
+    functions = {"c_backbone": lambda capacity, count: capacity / (1 + count / 40)}
+    callbacks = Callbacks(link_sharing=functions) if platform == "nonlinear" else None
+    limit = 3e8 if back_end == "coroutines" else None  # the bindings have no rates of transfers
+    actors = [("h0", conduct, program, limit), ("h0", watch, middles)]
+    result = simulate(
+        Platform(Zone("all", "Full", (place,))),
+        actors,
+        back_end=back_end,
+        options=options,
+        callbacks=callbacks,
+    )
     return result.value_of("conduct"), result.value_of("watch")
 
 
 @pytest.mark.parametrize("back_end", BACK_ENDS)
 @pytest.mark.parametrize("model", ["LV08", "CM02"])
+@pytest.mark.parametrize("update", ["Lazy", "incremental"])
 @given(platform=st.sampled_from(list(PLATFORMS)), program=programs)
 @example(platform="star", program=THREE_FLOWS)
 @example(platform="star", program=CHANGE_DURING_LATENCY)
 @example(platform="star", program=RESUMED_IN_LATENCY)
-@settings(max_examples=12)
+@settings(max_examples=150)
 def test_rates_are_those_of_a_full_update(
-    back_end: BackEnd, model: str, platform: str, program: list[Step]
+    back_end: BackEnd, model: str, update: str, platform: str, program: list[Step]
 ) -> None:
     full, _ = play(back_end, platform, program, model, "Full", [])
     # Something changes at these dates, and where the latencies of what starts there are over.
@@ -119,16 +147,34 @@ def test_rates_are_those_of_a_full_update(
     routes = {
         start + count * latency
         for start, word, *_ in program
-        if word == "start"
-        for count in (1, 2, 3)
+        if word in ("start", "bounded")
+        for count in range(1, 5)
     }
     events = sorted(
         {0.0, END, *routes} | {step[0] for step in program} | {date for _, date in full}
     )
     middles = [(a + b) / 2 for a, b in itertools.pairwise(events) if b - a > 1e-7]
-    lazy, worst = play(back_end, platform, program, model, "Lazy", middles)
-    assert [state for state, _ in lazy] == [state for state, _ in full]
-    assert [date for _, date in lazy] == pytest.approx(
+    found, worst = play(back_end, platform, program, model, update, middles)
+    assert [state for state, _ in found] == [state for state, _ in full]
+    assert [date for _, date in found] == pytest.approx(
         [date for _, date in full], rel=1e-9, abs=1e-9
     )
     assert worst <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_many_transfers(platform: str) -> None:
+    draw = np.random.default_rng(7)
+    program = [
+        (0.05 * number, str(draw.choice(["start", "bounded"])), *map(int, ends), float(size))
+        for number, (*ends, size) in enumerate(
+            zip(*draw.integers(0, 8, (2, 200)), draw.uniform(1e6, 4e7, 200), strict=True)
+        )
+    ]
+    full, _ = play("coroutines", platform, program, "LV08", "Full", [])
+    found, _ = play("coroutines", platform, program, "LV08", "incremental", [])
+    assert sum(date > 0 for _, date in full) > 100
+    assert [state for state, _ in found] == [state for state, _ in full]
+    assert np.array(found)[:, 1].astype(float) == pytest.approx(
+        np.array(full)[:, 1].astype(float), rel=1e-9
+    )
