@@ -414,6 +414,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 /// For both back ends, once the platform is loaded: an item of SimGrid's options as others.
 void share_incrementally()
 {
+#ifdef SIMGRID_TRACKS
   using simgrid::config::get_value;
   if (not incremental.get() || get_value<std::string>("network/solver") != "maxmin" ||
       get_value<std::string>("host/model") == "ptask_L07")
@@ -421,6 +422,7 @@ void share_incrementally()
   auto const& model = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root()->get_network_model();
   if (model->is_update_lazy() && model->get_maxmin_system() != nullptr)
     model->set_maxmin_system(simgrid::kernel::lmm::incremental_system());
+#endif
 }
 
 /// For both back ends, once the platform is loaded.
