@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# As SimGrid 4.1 lists them when it is built without SMPI and the model checker.
+# As SimGrid 4.1 lists them when it is built without SMPI and the model checker, and
+# network/incremental, which the plug-in adds.
 _OPTIONS = {
     "cmonkey": "host link pid tell time",
     "contexts": "factory guard-size nthreads stack-size synchro",
@@ -23,7 +24,7 @@ _OPTIONS = {
     "debug-optimality exploration-algo k-alternatives max-depth max-errors no-fork output-lts "
     "parallel-thread rand-seed reduction replay search-critical send-determinism strategy timeout "
     "timeout-soft",
-    "network": "TCP-gamma bandwidth-factor crosstraffic latency-factor loopback-bw loopback-lat "
+    "network": "TCP-gamma bandwidth-factor crosstraffic incremental latency-factor loopback-bw loopback-lat "
     "maxmin-selective-update model optim solver weight-S",
     "plugin": "dvfs/governor dvfs/max-pstate dvfs/min-pstate dvfs/sampling-rate",
     "precision": "timing work-amount",
