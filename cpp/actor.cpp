@@ -269,6 +269,7 @@ Ref<Actor> spawn(Ref<> function, Ref<> arguments, Host* host, Ref<> name, Ref<> 
   sim.alive++;
   if (daemon)
     sim.daemons++;
+  sim.living.push_back(actor.get());
   return actor;
 }
 

@@ -4,6 +4,8 @@
 
 #include "operations.hpp"
 
+#include <algorithm>
+
 namespace driver {
 
 namespace {
@@ -284,13 +286,12 @@ PyObject* get_links(PyObject* /*self*/, void* /*closure*/)
 }
 PyObject* get_actors(PyObject* /*self*/, void* /*closure*/)
 {
-  auto alive = Ref<>::steal(PyList_New(0));
-  for (Py_ssize_t i = 0; alive && i < PyList_GET_SIZE(sim.actors); i++) {
-    PyObject* actor = PyList_GET_ITEM(sim.actors, i);
-    if (not cast(actor)->dying && cast(actor)->phase != Actor::Phase::ENDED && PyList_Append(alive.get(), actor) != 0)
-      return nullptr;
-  }
-  return alive.give();
+  auto const over = [](Actor const* actor) { return actor->dying || actor->phase == Actor::Phase::ENDED; };
+  sim.living.erase(std::remove_if(sim.living.begin(), sim.living.end(), over), sim.living.end());
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(sim.living.size()));
+  for (std::size_t i = 0; list != nullptr && i < sim.living.size(); i++)
+    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), Py_NewRef(reinterpret_cast<PyObject*>(sim.living[i])));
+  return list;
 }
 PyObject* get_random(PyObject* self, void* /*closure*/)
 {
