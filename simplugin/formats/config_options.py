@@ -24,8 +24,8 @@ _OPTIONS = {
     "debug-optimality exploration-algo k-alternatives max-depth max-errors no-fork output-lts "
     "parallel-thread rand-seed reduction replay search-critical send-determinism strategy timeout "
     "timeout-soft",
-    "network": "TCP-gamma bandwidth-factor crosstraffic incremental latency-factor loopback-bw loopback-lat "
-    "maxmin-selective-update model optim solver weight-S",
+    "network": "TCP-gamma bandwidth-factor crosstraffic incremental latency-factor loopback-bw "
+    "loopback-lat maxmin-selective-update model optim solver weight-S",
     "plugin": "dvfs/governor dvfs/max-pstate dvfs/min-pstate dvfs/sampling-rate",
     "precision": "timing work-amount",
     "smpi": "IB-penalty-factors buffering",

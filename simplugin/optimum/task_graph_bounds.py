@@ -381,7 +381,12 @@ def relaxation_bound(
 
 
 def makespan_bound(
-    graphs: GraphSet, site: Site, *, transfers: bool = False, tolerance: float = 1e-6
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = False,
+    tolerance: float = 1e-6,
+    program: bool = True,
 ) -> Bound:
     """Return the best bound on the completion of all graphs, and the simplest that proves it.
 
@@ -392,17 +397,26 @@ def makespan_bound(
     transfers : bool
         Likewise; with it the bound of the switches counts as well, see `network_bound` for where
         it holds.
+    program : bool
+        False leaves out `relaxation_bound`, whose time grows quickly with the number of tasks.
     """
     simple = _simple_bound(graphs, site, transfers)
     if transfers:
         network = network_bound(graphs, site)
         simple = network if network.value > simple.value else simple
+    if not program:
+        return simple
     relaxed = relaxation_bound(graphs, site, transfers=transfers, tolerance=tolerance)
     return relaxed if relaxed.value > simple.value * (1 + tolerance) else simple
 
 
 def own_bounds(
-    graphs: GraphSet, site: Site, *, transfers: bool = False, tolerance: float = 1e-6
+    graphs: GraphSet,
+    site: Site,
+    *,
+    transfers: bool = False,
+    tolerance: float = 1e-6,
+    program: bool = True,
 ) -> tuple[Bound, ...]:
     """Return the best bound on the makespan of each graph, counted from its release.
 
@@ -410,11 +424,13 @@ def own_bounds(
 
     Parameters
     ----------
-    graphs, site, transfers, tolerance
+    graphs, site, transfers, tolerance, program
         As for `makespan_bound`.
     """
     return tuple(
-        makespan_bound(GraphSet((graph,)), site, transfers=transfers, tolerance=tolerance)
+        makespan_bound(
+            GraphSet((graph,)), site, transfers=transfers, tolerance=tolerance, program=program
+        )
         for graph in graphs.graphs
     )
 

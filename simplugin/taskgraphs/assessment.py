@@ -48,6 +48,8 @@ class Assessment:
         Share of each graph, beta.
     cores : int64, shape (n_clusters,), optional
         Largest number of cores of a host of each cluster; by default 1. Each host is one processor.
+    program : bool
+        Whether the bounds come from linear programs, too.
     """
 
     execution: Execution
@@ -56,6 +58,7 @@ class Assessment:
     own_bound: Floats
     shares: Floats | None = None
     cores: NDArray[np.int64] | None = None
+    program: bool = True
 
     @property
     def schedule(self) -> Schedule:
@@ -142,6 +145,9 @@ class Assessment:
             " shared. Among the metrics, gap is that of the makespan of all graphs, above its"
             " own bound"
         )
+        if not self.program:
+            words += "; bounds are of critical paths, work and switches, and higher with"
+            words += " bounds = 'program' in the scheduler's parameters, which may take minutes"
         if np.isfinite(self.execution.estimate):
             words += "; estimate: that makespan as it was planned, before anything ran"
         return words

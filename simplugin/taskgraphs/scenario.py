@@ -52,6 +52,8 @@ _KNOWN_NETWORKS = ("multi_cluster", "grid5000_subset")
 # The keys that go with one source of graphs only.
 _KEYS = {"file": ("alpha", "speed"), "generator": ("parameters", "seed")}
 _GRAPHS = ("workload", "graphs")
+# Tasks whose bounds come from linear programs unless the scenario says otherwise.
+_MOST_IN_PROGRAM = 300
 _REVISIONS = ("none", "arrival", "event", "rebalanced")
 
 
@@ -138,6 +140,9 @@ class Settings(Section, Readings):  # type: ignore[misc] # both are frozen
         Allocation procedure.
     ordering : {"ready", "global"}
         Map tasks when they are ready, or all in the order of one list.
+    bounds : {"auto", "simple", "program"}
+        Lower bounds of makespans: by critical paths, work and switches, or also by linear programs,
+        which take minutes for 1,000 tasks; auto has these up to 300 tasks.
     revision : {"none", "arrival", "event", "rebalanced"} or str
         Revision of shares while tasks run; or ``module:function`` of a user's own, a function of a
         graph set and a site that returns a `Revision`.
@@ -150,6 +155,7 @@ class Settings(Section, Readings):  # type: ignore[misc] # both are frozen
     transfers: bool = True
     pattern: Literal["block", "uniform"] = "block"
     local: Literal["sent", "kept"] = "sent"
+    bounds: Literal["auto", "simple", "program"] = "auto"
     revision: Annotated[str, AfterValidator(_revision)] = "none"
 
     @property
@@ -442,13 +448,20 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     moved = doing.data_take_time()
     if scheduler.settings.procedure == "hcpa" or scheduler.settings.revision != "none":
         shares = None  # shares that are revised have no one value
+    wanted = scheduler.settings.bounds
+    program = wanted == "program" or (wanted == "auto" and graphs.n_tasks <= _MOST_IN_PROGRAM)
+    bounds = own_bounds(graphs, doing.site, transfers=moved, program=program)
+    together = bounds[0]
+    if graphs.n_graphs > 1 or graphs.release[0] > 0:
+        together = makespan_bound(graphs, doing.site, transfers=moved, program=program)
     found = Assessment(
         done,
         own,
-        makespan_bound(graphs, doing.site, transfers=moved).value,
-        np.array([each.value for each in own_bounds(graphs, doing.site, transfers=moved)]),
+        together.value,
+        np.array([each.value for each in bounds]),
         shares,
         doing.most_cores(),
+        program,
     )
     energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
     return Outcome(

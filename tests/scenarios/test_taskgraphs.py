@@ -258,6 +258,27 @@ PLATFORM = """<?xml version='1.0'?>
 """
 
 
+def test_many_tasks_have_bounds_without_programs(mixed):
+    def bounds(n_tasks, choice):
+        parameters = f'bounds = "{choice}"'
+        change(mixed, "n_tasks = 6", f"n_tasks = {n_tasks}")
+        change(mixed, "count = 2", "count = 1")
+        change(
+            mixed,
+            '"taskgraphs.wps_width"',
+            f'"taskgraphs.wps_width"\nparameters = {{ {parameters} }}',
+        )
+        outcome = run(mixed)
+        written(mixed.parent)
+        return outcome.row.best.value, "bounds = 'program'" in outcome.listings[0].note
+
+    program, auto, simple = (bounds(40, choice) for choice in ("program", "auto", "simple"))
+    assert auto == program
+    assert simple[0] < program[0]
+    assert (program[1], simple[1]) == (False, True)
+    assert bounds(300, "auto") == bounds(300, "simple")
+
+
 @pytest.mark.parametrize("cores", [1, 3])
 def test_other_platforms_are_estimates_and_hosts_one_processor(two, cores):
     (two.parent / "one.dot").write_text(HEAVY)

@@ -51,7 +51,8 @@ debug/clean-atexit=no debug/fullstack=no debug/lmm-leaks=yes debug/verbose-exit=
 disk/model=S19 disk/solver=fairbottleneck
 exception/cutpath=yes help-nostop=yes maxmin/concurrency-limit=2 path=.
 host/model=ptask_L07 host/solver=fairbottleneck
-network/TCP-gamma=1000 network/crosstraffic=no network/incremental=no network/model=CM02 network/weight-S=1000
+network/TCP-gamma=1000 network/crosstraffic=no network/incremental=no
+network/model=CM02 network/weight-S=1000
 network/bandwidth-factor=0.5 network/latency-factor=3
 network/loopback-bw=1e5 network/loopback-lat=0.25
 network/maxmin-selective-update=yes network/optim=Full network/solver=fairbottleneck
