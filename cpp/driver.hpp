@@ -279,8 +279,8 @@ struct Simulation {
   PyObject* queues       = nullptr;
   PyObject* named        = nullptr; // synchronisation objects by (kind, name)
   PyObject* actors       = nullptr; // list in order of pid
-  std::vector<Actor*> living; // of those; who has ended leaves when they are asked for
-  PyObject* seed         = nullptr;
+  std::vector<Actor*> living;       // of those; who has ended leaves when they are asked for
+  PyObject* seed = nullptr;
 };
 extern Simulation sim;
 

@@ -145,9 +145,9 @@ private:
   void detach(Flow& flow)
   {
     for (Crossing const& crossing : flow.crossings) {
-      std::vector<Use>& uses = links_[crossing.link].uses;
-      Use const last         = uses.back();
-      uses[crossing.place]   = last;
+      std::vector<Use>& uses                           = links_[crossing.link].uses;
+      Use const last                                   = uses.back();
+      uses[crossing.place]                             = last;
       flows_[last.flow].crossings[last.crossing].place = crossing.place;
       uses.pop_back();
       touch(crossing.link);
@@ -165,8 +165,8 @@ private:
     for (Element const& element : variable->cnsts_) {
       if (element.consumption_weight <= 0)
         continue;
-      Index const index = link_of(element.constraint);
-      Link& link        = links_[index];
+      Index const index  = link_of(element.constraint);
+      Link& link         = links_[index];
       double const ratio = element.consumption_weight / penalty;
       link.uses.push_back({place, static_cast<Index>(flow.crossings.size()), ratio});
       flow.crossings.push_back({index, static_cast<Index>(link.uses.size() - 1), ratio});
@@ -183,7 +183,7 @@ private:
   Index link_of(Constraint* constraint)
   {
     if (constraint->lambda_ == 0) {
-      constraint->lambda_ = static_cast<double>(links_.size());
+      constraint->lambda_              = static_cast<double>(links_.size());
       links_.emplace_back().constraint = constraint;
     }
     return static_cast<Index>(constraint->lambda_);
