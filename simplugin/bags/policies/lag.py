@@ -217,8 +217,9 @@ def _sent(
     """Return the child and the type to send, None to let the port rest."""
     known = state.known
     sent = _sending(state)
+    busy = sum(sent)
     children = [
-        _Child(state, target, sent)
+        _Child(state, target, sent[target], busy)
         for target, away in enumerate(state.away)
         if target != WORKER and not away and _has_future(state, target)
     ]
@@ -244,10 +245,14 @@ def _sent(
     if not steering.refuses or not (works or any(child.stock for child in children)):
         return offers[0][1:3] if offers else None
     usual = _usual(state, price)
+    # What takes longer than a refused transfer of the same type starves no less.
+    refused: dict[int, float] = {}
     for _, target, kind, sending in offers:
-        starved = sum(child.lacks_after(sending) for child in children)
-        if starved * usual <= price[kind]:
-            return target, kind
+        if sending < refused.get(kind, math.inf):
+            starved = sum(child.lacks_after(sending) for child in children)
+            if starved * usual <= price[kind]:
+                return target, kind
+            refused[kind] = sending
     return None
 
 
@@ -281,6 +286,13 @@ def _sending(state: NodeState) -> list[float]:
 class _Child:
     """Conclusions from the requests of a child, and from the tasks that it got.
 
+    Parameters
+    ----------
+    state, target
+        The node's, and the child's number.
+    sent, busy : float
+        How long the port has sent to the child, and to all [s].
+
     Attributes
     ----------
     free, stock : int
@@ -295,13 +307,13 @@ class _Child:
         The longest transfer to it so far [s].
     """
 
-    def __init__(self, state: NodeState, target: int, sent: list[float]) -> None:
+    def __init__(self, state: NodeState, target: int, sent: float, busy: float) -> None:
         known, row = state.known, state.given[target]
         self.target, self.bandwidth = target, known.bandwidth[target - 1]
         self.free = state.asked[target]
         given = sum(row)
         # A slot is kept for each type that it may still ask for.
-        kept = sum(
+        kept = known.restricted and sum(
             not (can or ended) for can, ended in zip(state.can[target], state.ended, strict=True)
         )
         # One that never asks, since nobody below it computes, has nothing.
@@ -315,7 +327,7 @@ class _Child:
             self.pace = 1 / (work * self.rate)
         # A child that starves is slow for that reason: the time that the port left it is what
         # counts, or those whom it starved for would be served for ever.
-        left = max(state.now - sum(sent) + sent[target], sent[target]) / LEFT
+        left = max(state.now - busy + sent, sent) / LEFT
         hurry = max(state.now / left, 1.0) if left else 1.0
         self.appetite, self.supply = self.rate * hurry, self.stock
         if given and not self.rate:
