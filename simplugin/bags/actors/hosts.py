@@ -92,15 +92,14 @@ class Port:
         while True:
             await self.entered.acquire()
             while len(self.under_way) > 1:
-                for turn in list(self.under_way):
-                    if turn in self.under_way and len(self.under_way) > 1:
-                        await self._turn(me, turn[0])
+                await self._turn(me)
 
-    async def _turn(self, me: Actor, transfer: Activity) -> None:
-        """Let one transfer go on alone for a while."""
-        for each, _ in self.under_way:
-            if each is not transfer:
-                each.suspend()
+    async def _turn(self, me: Actor) -> None:
+        """Let the first transfer go on alone for a while; then it is the last."""
+        for each, _ in self.under_way[1:]:
+            each.suspend()
+        self.under_way.append(self.under_way.pop(0))
+        transfer, _ = self.under_way[-1]
         transfer.resume()
         length = min(needed for _, needed in self.under_way) / TURNS
         try:
