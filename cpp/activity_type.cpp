@@ -395,20 +395,21 @@ PyMethodDef activity_methods[] = {
     {"resume", activity_resume, METH_NOARGS, "Let it progress again."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef activity_properties[] = {{"remaining", get_remaining, nullptr, "Work left [flop or byte].", nullptr},
-                                     {"state", get_state, nullptr, "INITED, STARTED, FINISHED, ...", nullptr},
-                                     {"kind", get_kind, nullptr, "What it is.", nullptr},
-                                     {"start_time", get_start, nullptr, "Date of its start [s].", nullptr},
-                                     {"finish_time", get_finish, nullptr, "Date of its end [s].", nullptr},
-                                     {"result", get_result, nullptr, "What it gave, once finished.", nullptr},
-                                     {"host", get_host, set_host, "Where an execution runs.", nullptr},
-                                     {"source", get_source, set_source, "Where a transfer comes from.", nullptr},
-                                     {"destination", get_destination, set_destination, "Where it goes to.", nullptr},
-                                     {"disk", get_disk, set_disk, "Of a read or write.", nullptr},
-                                     {"dependencies", activity_dependencies, nullptr, "What it starts after.", nullptr},
-                                     {"priority", get_priority, set_priority, "Share of its host or disk.", nullptr},
-                                     {"label", get_label, nullptr, "Label in the trace.", nullptr},
-                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef activity_properties[] = {
+    {"remaining", get_remaining, nullptr, "Work left [flop or byte].", nullptr},
+    {"state", get_state, nullptr, "INITED, STARTED, FINISHED, ...", nullptr},
+    {"kind", get_kind, nullptr, "Kind of activity.", nullptr},
+    {"start_time", get_start, nullptr, "Date of its start [s].", nullptr},
+    {"finish_time", get_finish, nullptr, "Date of its end [s].", nullptr},
+    {"result", get_result, nullptr, "Result, once finished.", nullptr},
+    {"host", get_host, set_host, "Host of an execution.", nullptr},
+    {"source", get_source, set_source, "Source of a direct transfer.", nullptr},
+    {"destination", get_destination, set_destination, "Destination of a direct transfer.", nullptr},
+    {"disk", get_disk, set_disk, "Disk of a read or write.", nullptr},
+    {"dependencies", activity_dependencies, nullptr, "Activities that it starts after.", nullptr},
+    {"priority", get_priority, set_priority, "Share of its host or disk.", nullptr},
+    {"label", get_label, nullptr, "Label in the trace.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyTypeObject make_type()
 {

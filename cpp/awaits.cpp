@@ -93,7 +93,7 @@ PyObject* expected_awaits(PyObject* /*module*/, PyObject* /*unused*/)
 PyMethodDef await_functions[] = {
     {"watch_awaits", watch_awaits, METH_VARARGS,
      "watch_awaits(report, locates): call report(what, actor, host, place) for what is never awaited."},
-    {"exceptions", exceptions, METH_NOARGS, "How many exceptions were caught in the running actor, or in this thread."},
+    {"exceptions", exceptions, METH_NOARGS, "Number of exceptions caught in the running actor, or in this thread."},
     {"running", running, METH_NOARGS,
      "(name, host) of the running actor; None if there is none or it is being killed."},
     {"stop", stop, METH_O, "stop(error): end the run with an error after the step of the running actor."},

@@ -178,7 +178,7 @@ PyGetSetDef host_attributes[] = {
     {"available_speed", host_available_speed, set_host_available_speed, "Fraction of the speed that it has.", nullptr},
     {"cores", host_cores, nullptr, "Number of cores.", nullptr},
     {"load", host_load, nullptr, "Speed in use [flop/s].", nullptr},
-    {"figures", get_host_figures, nullptr, "What host_load has measured.", nullptr},
+    {"figures", get_host_figures, nullptr, "Values measured by host_load.", nullptr},
     {"is_on", host_is_on, nullptr, "Whether it is on.", nullptr},
     {"properties", host_properties, nullptr, "Its properties.", nullptr},
     {"disks", host_disks, nullptr, "Its disks, in the order of their names.", nullptr},

@@ -47,7 +47,7 @@ class Message:
 
 @dataclass
 class Connection:
-    """What a peer knows of another one."""
+    """State of a connection to another peer."""
 
     number: int
     pieces: set[int] = field(default_factory=set)

@@ -1,4 +1,4 @@
-"""How much links carry, as a plug-in counts it: SimGrid's ``plugin-link-load``."""
+"""Load of links as measured by a plug-in: SimGrid's ``plugin-link-load``."""
 
 from pathlib import Path
 

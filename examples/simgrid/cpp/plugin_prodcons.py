@@ -13,7 +13,7 @@ SIZE = 1.2125e6  # of a message, which takes 0.01 s [byte]
 
 
 class Shared:
-    """What the actors share: how many messages wait, and SimGrid's random numbers."""
+    """Number of waiting messages, and SimGrid's random numbers, shared by the actors."""
 
     def __init__(self):
         self.waiting = 0

@@ -34,9 +34,9 @@ class Activity(Protocol):
 
     @property
     def host(self) -> Host | None:
-        """Where an execution runs; a running one moves if it is set. None for others.
+        """Host of an execution, None for other activities. Setting it moves a running execution.
 
-        Before the start it may be None, too: the execution then waits to be assigned.
+        Set to None before the start, the execution waits until it has a host.
         """
 
     @host.setter
@@ -44,21 +44,21 @@ class Activity(Protocol):
 
     @property
     def source(self) -> Host | None:
-        """Where a direct transfer comes from; may be set, also to None, until it starts."""
+        """Source of a direct transfer; can be set until the transfer starts, also to None."""
 
     @source.setter
     def source(self, value: Host | str | None) -> None: ...
 
     @property
     def destination(self) -> Host | None:
-        """Where a direct transfer goes to; may be set, also to None, until it starts."""
+        """Destination of a direct transfer; can be set until the transfer starts, also to None."""
 
     @destination.setter
     def destination(self, value: Host | str | None) -> None: ...
 
     @property
     def disk(self) -> Disk | None:
-        """Disk of a read or write; may be set, also to None, until it starts."""
+        """Disk of a read or write; can be set until it starts, also to None."""
 
     @disk.setter
     def disk(self, value: Disk | None) -> None: ...

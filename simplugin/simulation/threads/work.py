@@ -72,7 +72,7 @@ class Host(_Resource):
 
     @property
     def figures(self) -> dict[str, float]:
-        """What the plug-in host_load has measured."""
+        """Values measured by the plug-in host_load."""
         return _driver.host_figures(self.name)
 
     def reset_figures(self) -> None:
@@ -170,7 +170,7 @@ class Link(_Resource):
 
     @property
     def figures(self) -> dict[str, float]:
-        """What the plug-in link_load has measured."""
+        """Values measured by the plug-in link_load."""
         return _driver.link_figures(self.name)
 
     def reset_figures(self) -> None:
@@ -345,7 +345,7 @@ class Execution(Work):
 
     @property
     def host(self) -> Any:
-        """Where it runs."""
+        """Host of the execution."""
         return self._host
 
     @host.setter
@@ -367,7 +367,7 @@ class Execution(Work):
 
     @property
     def daemons_host(self) -> Any:
-        """Where it runs, if it outlives its owner."""
+        """Host of the execution if it outlives its owner."""
         return self.host if self.detached else self.owner.host
 
     @property
@@ -559,7 +559,7 @@ class DirectTransfer(Work):
 
     @property
     def source(self) -> Any:
-        """Where it comes from."""
+        """Source of the transfer."""
         return self._source
 
     @source.setter
@@ -570,7 +570,7 @@ class DirectTransfer(Work):
 
     @property
     def destination(self) -> Any:
-        """Where it goes to."""
+        """Destination of the transfer."""
         return self._destination
 
     @destination.setter
@@ -695,7 +695,7 @@ class DiskOperation(Work):
 
     @property
     def disk(self) -> Any:
-        """Where it reads or writes."""
+        """Disk of the read or write."""
         return self._disk
 
     @disk.setter
