@@ -64,12 +64,12 @@ private:
   };
 
   struct Link {
-    Constraint* constraint;
-    double capacity = 0.0;
-    double level    = INFINITE;
-    double key      = INFINITE; // of its entry in the queue; infinite: none
-    bool fat        = false;    // FATPIPE
-    bool dirty      = false;    // in dirty_
+    Constraint* constraint = nullptr;
+    double capacity        = 0.0;
+    double level           = INFINITE;
+    double key             = INFINITE; // of its entry in the queue; infinite: none
+    bool fat               = false;    // FATPIPE
+    bool dirty             = false;    // in dirty_
     std::vector<Use> uses;
   };
 
@@ -421,14 +421,14 @@ private:
     changed_.clear();
   }
 
-  std::vector<Flow> flows_     = std::vector<Flow>(1); // 0 is none
-  std::vector<double> levels_  = {INFINITE};           // of flows
-  std::vector<Link> links_     = std::vector<Link>(1); // 0 is none
-  std::vector<Index> free_     = {};
-  std::vector<Index> pending_  = {};
-  std::vector<Index> dirty_    = {};
-  std::vector<Index> changed_  = {};
-  std::vector<Demand> demands_ = {};
+  std::vector<Flow> flows_    = std::vector<Flow>(1); // 0 is none
+  std::vector<double> levels_ = {INFINITE};           // of flows
+  std::vector<Link> links_    = std::vector<Link>(1); // 0 is none
+  std::vector<Index> free_;
+  std::vector<Index> pending_;
+  std::vector<Index> dirty_;
+  std::vector<Index> changed_;
+  std::vector<Demand> demands_;
   std::priority_queue<Entry> queue_;
 };
 
