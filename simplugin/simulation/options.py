@@ -156,7 +156,8 @@ class SimGridOptions:
         ``network/incremental``: after a change, rates are computed anew only for the transfers
         that it affects; yes by default. With no, or with ``network_optim="Full"``, another
         ``network/solver`` or ptask_L07, SimGrid's own solver computes all that are connected.
-        The dates are the same to about 1e-12.
+        The dates are the same to about 1e-12; transfers that end at one date may do so in another
+        order.
     extra : mapping of str to str
         Any other SimGrid item, for instance ``{"maxmin/concurrency-limit": "100"}``. Plug-ins
         are separated by commas: ``{"plugin": "host_load,link_load"}``.
