@@ -48,8 +48,8 @@ def largest_benefit(
 
     The benefit is separable and concave in integers, so that the m largest of all values
     :math:`V_i q_i^{k-1}, k \le cap_i`, or whatever is given for them, are a maximum [1]_. A price
-    is found by bisection such that few tasks are worth about as much; these are sorted. That takes
-    O(n log) time whatever m is.
+    is found by bisection such that few tasks are worth about as much; the best of these are taken.
+    That takes O(n log) time whatever m is.
 
     Parameters
     ----------
@@ -125,8 +125,13 @@ def _settled(market: BundleMarket, sure: Amounts, most: Amounts) -> Amounts:
     first = np.cumsum(doubtful) - doubtful
     number = sure[peers] + 1 + np.arange(len(peers)) - first[peers]
     worth = market.log_worth(number, peers)
-    # Stable: of equal tasks those of the lowest peer come first, and of one peer in their order.
-    chosen = np.argsort(-worth, kind="stable")[:left]
+    if not left:
+        return sure
+    least = np.partition(worth, len(worth) - left)[len(worth) - left]
+    better = np.flatnonzero(worth > least)
+    # Of equal tasks those of the lowest peer come first, and of one peer in their order.
+    equal = np.flatnonzero(worth == least)[: left - len(better)]
+    chosen = np.concatenate([better, equal])
     return sure + np.bincount(peers[chosen], minlength=market.n_peers)
 
 
