@@ -42,7 +42,7 @@ def _native(
     name: str,
     kind: Callable[[Any], Any],
     doc: str,
-    change: Callable[[Any, Any], object] | None = None,
+    change: Callable[[Any, Any], None] | None = None,
 ) -> Any:
     """Return a property of SimGrid's object, which `change` sets if given."""
     return property(lambda self: kind(getattr(self.native, name)), change, doc=doc)
