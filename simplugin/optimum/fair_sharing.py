@@ -290,10 +290,11 @@ def _cut(
     """
     sharing = flows.sharing
     bottlenecks = Bottlenecks(flows)
-    # Any prices prove a bound; with those of all computation it is one for each application.
-    speed = np.append(sharing.speed, np.zeros(sharing.n_links))
-    prices = np.divide(1.0, speed, out=np.zeros(len(speed)), where=speed > 0)
-    bounds = [bottlenecks.bottleneck(prices)]
+    # What each application reaches alone; any prices prove a bound.
+    bounds = [
+        bottlenecks.bottleneck(price, worth)
+        for price, worth in zip(flows.cuts(), np.eye(sharing.n_applications), strict=True)
+    ]
     rate = np.zeros(sharing.n_agents)
     before = np.full(sharing.n_applications, np.nan)
     for _ in range(100 + 20 * sharing.n_applications):
