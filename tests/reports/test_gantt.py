@@ -42,6 +42,16 @@ def test_colours_stand_for_labels(result):
     assert set(colouring(result, "host").legend) == {"node-10", "node-2"}
 
 
+def test_legend_has_what_is_drawn(result):
+    def names(**options):
+        key = draw_gantt(result, **options).axes[0].get_legend()
+        return {text.get_text() for text in key.get_texts()}
+
+    assert names(only=["node-10"]) == {"report"}
+    assert "report" not in names(only=["node-2"])
+    assert names(window=(0.0, 1.5)) == set() or "report" not in names(window=(0.0, 1.5))
+
+
 def test_more_names_than_colours_have_no_legend():
     async def busy(me):
         for number in range(len(PALETTE) + 1):
