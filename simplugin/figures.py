@@ -94,6 +94,19 @@ class Figure:
             for place, row in enumerate(rows.values())
         ]  # fmt: skip
 
+    def styles(self, colours: int) -> list[tuple[int, int]]:
+        """Return the numbers of the colour and the dash of each series.
+
+        What is no group where there are groups, such as an optimum, is dashed: it would hide a
+        curve that it equals, as would the outlines of histograms.
+        """
+        cycle = min(self.cycle or colours, colours)
+        known = len(self.groups) or len(self.series)
+        return [
+            (number % cycle, number if self.bars else max(number // cycle, int(number >= known)))
+            for number in self.numbers()
+        ]
+
     def numbers(self) -> list[int]:
         """Return the number of the colour of each series."""
         known = {name: number for number, name in enumerate(self.groups)}

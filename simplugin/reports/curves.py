@@ -13,7 +13,17 @@ from simplugin.figures import Figure as Curves
 from simplugin.figures import are_whole, filled, thinned
 from simplugin.reports.colours import GROUP_COLOURS
 from simplugin.reports.image_files import Chart, drawn
-from simplugin.reports.paper_sheet import DASHES, GREY, MARKERS, ink, tick_values, wrapped
+from simplugin.reports.paper_sheet import (
+    DASHES,
+    GREY,
+    LINE,
+    MARKERS,
+    POINT,
+    ink,
+    lines_of,
+    tick_values,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -24,7 +34,7 @@ if TYPE_CHECKING:
     Box = tuple[float, float, float, float]
 
 # Widths of a sheet and of a name in a key, and heights of panels [inch].
-_WIDTH, _WIDEST_KEY, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS, _HEIGHT_OF_PART = 8.5, 2.6, 3.1, 5.0, 1.2
+_WIDTH, _WIDEST_KEY, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS, _HEIGHT_OF_PART = 8.5, 2.6, 3.1, 5.0, 1.3
 # Maximum number of numbered bars.
 _MOST_NUMBERS = 20
 # Maximum number of points of a curve in a file; more are not visible.
@@ -103,22 +113,26 @@ def _height(curve: Curves) -> float:
     if curve.names:
         return _HEIGHT_OF_POINTS
     # One of several panels of a figure has no title or no name of its x axis.
-    return _HEIGHT_OF_PANEL if curve.title and curve.x_label else _HEIGHT_OF_PART
+    if curve.title and curve.x_label:
+        return _HEIGHT_OF_PANEL
+    return _HEIGHT_OF_PART + (lines_of(_title(curve)) * LINE * 10 * POINT if curve.title else 0.0)
+
+
+def _title(curve: Curves) -> str:
+    """Return the title of a panel in lines that have room."""
+    return wrapped(curve.title, _WIDTH - 1.8, 10)
 
 
 def _panel(axes: Axes, curve: Curves) -> None:
     """Draw one figure."""
-    cycle = min(curve.cycle or len(GROUP_COLOURS), len(GROUP_COLOURS))
+    styles = curve.styles(len(GROUP_COLOURS))
     joined = any(len(x) > _PAIR for x, _ in curve.points().values())
-    for number, (name, (x, y)) in zip(curve.numbers(), curve.points().items(), strict=True):
-        colour = ink(number % cycle).colour
-        dash = number // cycle % len(DASHES)
+    for (number, dash), (name, (x, y)) in zip(styles, curve.points().items(), strict=True):
+        colour, line = ink(number).colour, DASHES[dash % len(DASHES)]
         if curve.bars:
-            if number == 0:
+            if dash == 0:
                 axes.stairs(y, x, fill=True, color=colour, alpha=0.25)
-            # Outlines of equal heights remain visible below each other.
-            style = {"color": colour, "linestyle": DASHES[number % len(DASHES)], "label": name}
-            axes.stairs(y, x, linewidth=1.3, **style)
+            axes.stairs(y, x, linewidth=1.3, color=colour, linestyle=line, label=name)
         elif name in curve.names:
             axes.plot(
                 x, y, linestyle="", color=colour, markersize=6.5, label=name, zorder=4,
@@ -128,7 +142,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
             few = np.count_nonzero(np.isfinite(y)) < _FEW_POINTS and (len(x) > _PAIR or not joined)
             axes.plot(
                 *thinned(x, y, _MOST_POINTS), color=colour, linewidth=1.3, label=name,
-                linestyle=DASHES[dash] if joined else "", markersize=3.5,
+                linestyle=line if joined else "", markersize=3.5,
                 marker=MARKERS[number % len(MARKERS)] if few else "",
             )  # fmt: skip
     for number, (name, level) in enumerate(curve.lines.items()):
@@ -138,11 +152,10 @@ def _panel(axes: Axes, curve: Curves) -> None:
         axes.set_yscale("log")
     elif not curve.bars and not curve.names and not curve.whole:
         _frame(axes, curve)
-    axes.set_title(
-        wrapped(curve.title, _WIDTH - 1.2, 10), loc="left", fontsize=10, parse_math=False
-    )
+    axes.set_title(_title(curve), loc="left", fontsize=10, parse_math=False)
     axes.set_xlabel(curve.x_label, fontsize=9, parse_math=False)
-    axes.set_ylabel(wrapped(curve.y_label, _height(curve) - 0.1, 9), fontsize=9, parse_math=False)
+    room = (_height(curve) if curve.title and curve.x_label else _HEIGHT_OF_PART) - 0.6
+    axes.set_ylabel(wrapped(curve.y_label, room, 9), fontsize=9, parse_math=False)
     axes.tick_params(labelsize=8.5, length=2)
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -206,7 +206,9 @@ def test_an_application_has_its_colour_in_all_charts(result):
     [page] = figure_document(figure)["panels"]
     on_page = {
         each["name"]: group_colour(number)
-        for each, number in zip(page["series"], page["numbers"], strict=True)
+        for each, number in zip(
+            page["series"], (number for number, _ in page["styles"]), strict=True
+        )
     }
     activities = Listing("", tuple((name, "") for name in COLUMNS), tuple(result.trace.rows()))
     kept = activity_chart(activities, groups=groups_of([figure_from(written(figure))]))

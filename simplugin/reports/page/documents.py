@@ -188,8 +188,7 @@ def _panel(figure: Figure) -> dict[str, Any]:
         # Bars around whole numbers have their edges between these.
         "wholeAcross": all(are_whole(x) or are_whole(x - 0.5) for x, _ in points.values()),
         "wholeUp": all(are_whole(y) for _, y in points.values()),
-        "cycle": figure.cycle,
-        "numbers": figure.numbers(),
+        "styles": figure.styles(len(GROUP_COLOURS)),
         "bars": figure.bars,
         "names": bool(figure.names),
         "whole": figure.whole,

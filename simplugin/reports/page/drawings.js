@@ -50,8 +50,7 @@ function onePanel(width, figure, title, usual) {
   acrossAxis(svg, across, 26, height - 44, figure.across);
   const inside = drawn("g", { "clip-path": `url(#${clip})` });
   figure.lines.forEach(([name, level], at) => inside.append(drawn("line", { x1: left, x2: width - RIGHT, y1: up(level), y2: up(level), class: "level", "stroke-dasharray": DASHES[1 + (at % 4)] }, drawn("title", {}, name))));
-  const cycle = Math.min(figure.cycle ?? COLOURS, COLOURS);
-  const keys = figure.series.map((each, at) => ({ name: each.name, number: figure.numbers[at] % cycle, dash: figure.bars ? figure.numbers[at] : Math.floor(figure.numbers[at] / cycle) }));
+  const keys = figure.series.map(({ name }, at) => ({ name, number: figure.styles[at][0], dash: figure.styles[at][1] }));
   // Two points are no trend.
   const joined = figure.bars || figure.series.some(({ x }) => x.length > 2);
   // Names keep off all points.
