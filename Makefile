@@ -25,6 +25,7 @@ BUILD   := --no-build-isolation -C cmake.define.SIMPLUGIN_WERROR=ON
 help:
 	@echo "make demo     set up everything and run the demonstration"
 	@echo "make test     set up everything and run all checks (lint, types, wheel, tests)"
+	@echo "make docs     the site, in build/docs"
 	@echo "make coverage all tests, and what they execute of each module"
 	@echo "make wheel    one self-contained wheel in dist/"
 	@echo "make wheels   wheels for an index in wheelhouse/, one for each Python here, each one tried"
@@ -58,11 +59,11 @@ demo: install
 	$(BIN)/simplugin reproduce all --quick -o out/reproductions
 	$(BIN)/simplugin report out/reproductions/store.sqlite -o out/reproductions/report
 
-# The wheel, which takes over the plug-in's objects, is made beside the checks of style and types, and
-# the tests are compiled.
+# The wheel, which takes over the plug-in's objects, is made beside the checks of style and types, the
+# site is built, and the tests are compiled.
 .PHONY: test
 test: test-packages install
-	@$(MAKE) --no-print-directory -j 2 lint wheel collection
+	@$(MAKE) --no-print-directory -j 2 lint docs wheel collection
 	echo "== Tests"
 	$(BIN)/python -m pytest $(PYTEST) --wheel="$$(echo dist/*.whl)" tests
 
@@ -81,6 +82,13 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(if $(CPP),$(BIN)/clang-format --dry-run -Werror $(CPP))
+
+# Offline, with warnings as errors.
+.PHONY: docs
+docs: install
+	@echo "== Documentation"
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -c docs -d build/doctrees . build/docs
+	$(BIN)/python tools/check_site.py build/docs
 
 .PHONY: tidy
 tidy: install
@@ -185,5 +193,5 @@ test-packages:
 
 .PHONY: clean
 clean:
-	@rm -rf build dist wheelhouse .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -rf build dist docs/api wheelhouse .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f $(STAMPS)/plugin
