@@ -27,6 +27,9 @@ _SYNONYMS = {
     "bypassASroute": "bypassZoneRoute",
     "process": "actor",
 }
+_OLD_TAGS = {
+    tag: [old for old, new in _SYNONYMS.items() if new == tag] for tag in _SYNONYMS.values()
+}
 _REMOVED = {
     "include": "paste the content of the other file here",
     "storage": "write a <disk> in the host",
@@ -91,13 +94,21 @@ _CONTENT = {
     },
     **{tag: {"": {children: ""}} for tag, children in _UNORDERED.items()},
 }
-_NEXT = {
+# From an element, what came before in it and a tag to what has come then.
+_NEXT: dict[str, dict[str, dict[str, str]]] = {
     parent: {
-        before: {tag: after for tags, after in rules.items() for tag in tags.split()}
+        before: {
+            tag: after
+            for tags, after in rules.items()
+            for standard in tags.split()
+            for tag in (standard, *_OLD_TAGS.get(standard, ()))
+        }
         for before, rules in content.items()
     }
     for parent, content in _CONTENT.items()
 }
+for _old, _tag in _SYNONYMS.items():
+    _NEXT.setdefault(_old, _NEXT.get(_tag, {}))
 REQUIRED = {
     **{tag: frozenset(parts[0].split()) for tag, parts in _OTHERS.items()},
     **{
@@ -144,10 +155,11 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         message = f"there is no element <{node.tag}>"
         return [PlatformError(message, remedy=f"the elements are {known}")]
     given = node.attributes.keys()
-    if REQUIRED[tag] <= given <= allowed and (tag == "trace" or not node.text.strip()):
+    text = tag != "trace" and bool(node.text.strip())
+    if REQUIRED[tag] <= given <= allowed and not text:
         return []
     name = named(node)
-    if tag != "trace" and node.text.strip():
+    if text:
         message = f"there is text in {name}: {node.text.strip()[:40]!r}"
         return [PlatformError(message, remedy="remove it")]
     problems = [
@@ -165,35 +177,23 @@ def attribute_problems(node: Node) -> list[PlatformError]:
     return problems
 
 
-def order_problem(parent: Node, child: Node, before: str) -> tuple[str, PlatformError | None]:
-    """Return the problem with the position of an element among the others.
-
-    Parameters
-    ----------
-    parent, child : Node
-        The element and the one around it.
-    before : str
-        What came before in `parent`, as this function returned it; empty for the first child.
-
-    Returns
-    -------
-    str
-        What came before the next child.
-    PlatformError or None
-        What is wrong, without a place.
-    """
-    tag = standard_tag(child.tag)
-    if tag not in ALLOWED:
-        return before, None  # reported as an unknown or removed element
-    order = _NEXT.get(parent.tag) or _NEXT.get(standard_tag(parent.tag), {})
-    after = order.get(before, {}).get(tag)
-    if after is not None:
-        return after, None
-    if any(tag in rules for rules in order.values()):
-        message = f"<{child.tag}> cannot follow {before} in {named(parent)}"
-        return before, PlatformError(message, remedy=_ORDER_REMEDY)
-    message = f"<{child.tag}> is not allowed in {named(parent)}"
-    return before, PlatformError(message, remedy="move or remove the element")
+def order_problems(parent: Node) -> Iterator[tuple[Node, PlatformError | None]]:
+    """Yield each element in another, and what is wrong with its position; without a place."""
+    order = _NEXT.get(parent.tag, {})
+    before = ""
+    for child in parent.children:
+        after = order.get(before, {}).get(child.tag)
+        if after is not None:
+            before = after
+            yield child, None
+        elif standard_tag(child.tag) not in ALLOWED:
+            yield child, None  # reported as an unknown or removed element
+        elif any(child.tag in rules for rules in order.values()):
+            message = f"<{child.tag}> cannot follow {before} in {named(parent)}"
+            yield child, PlatformError(message, remedy=_ORDER_REMEDY)
+        else:
+            message = f"<{child.tag}> is not allowed in {named(parent)}"
+            yield child, PlatformError(message, remedy="move or remove the element")
 
 
 _ORDER_REMEDY = (
