@@ -11,7 +11,7 @@ from simplugin.formats.config_options import option_problems
 from simplugin.formats.platform_reading import PlatformReader
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
 from simplugin.formats.simgrid_xml import collections_postponed, read_document
-from simplugin.formats.vocabulary import standard_tag, unitless_quantities
+from simplugin.formats.vocabulary import odd_quantities, standard_tag
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Config, Platform
@@ -189,7 +189,7 @@ def _check_content(file: _Checked, root: Node) -> None:
         return
     file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
     file.broken_actors = tuple(node for node in reader.broken if standard_tag(node.tag) == "actor")
-    for line, message, remedy in unitless_quantities(root):
+    for line, message, remedy in odd_quantities(root):
         file.add(line, WARNING, message, remedy)
     problems = [
         *find_problems(file.platform, file.broken),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from simplugin.errors import PlatformError
+from simplugin.errors import PlatformError, UnitError
 from simplugin.formats.elements import ELEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simplugin.formats.attributes import Codec
     from simplugin.inputs.xml_tree import Node
 
 # Of elements without a data class: required attributes, then the others.
@@ -120,9 +122,16 @@ ALLOWED = {
     **{tag: REQUIRED[tag] | set(parts[1].split()) for tag, parts in _OTHERS.items()},
     **{tag: {*element.by_key, *_OLD_ATTRIBUTES.get(tag, ())} for tag, element in ELEMENTS.items()},
 }
-_UNITS = {
-    tag: [(each.key, each.codec.unit) for each in element.attributes if each.codec.unit]
-    for tag, element in ELEMENTS.items()
+_QUANTITIES = {
+    tag: [(each.key, each.codec) for each in element.attributes if each.codec.unit]
+    for standard, element in ELEMENTS.items()
+    for tag in (standard, *_OLD_TAGS.get(standard, ()))
+}
+# Far below and above what there is: old modems, satellites, nodes full of accelerators.
+_HARDWARE = {
+    "f": (1e3, 1e18, "speeds are between 1kf and 1Ef"),
+    "Bps": (10.0, 1e15, "bandwidths are between 10Bps and 1PBps"),
+    "s": (1e-10, 10.0, "latencies are 0 or between 0.1ns and 10s"),
 }
 _PLAIN = re.compile(r"\s*[+]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
@@ -209,20 +218,31 @@ def named(node: Node) -> str:
     return f"<{node.tag}>" if name is None else f"<{node.tag}> {name!r}"
 
 
-def unitless_quantities(root: Node) -> Iterator[tuple[int, str, str]]:
-    """Yield line, message and remedy for each quantity other than 0 that has no unit."""
+def odd_quantities(root: Node) -> Iterator[tuple[int, str, str]]:
+    """Yield line, message and remedy for each quantity without a unit, or beyond all hardware."""
     stack = [root]
     while stack:
         node = stack.pop()
         stack += node.children
-        for key, unit in _UNITS.get(standard_tag(node.tag), ()):
-            value = node.attributes.get(key, "")
-            if not value[-1:].isdigit() and "," not in value and ";" not in value:
-                continue
-            for text in re.split("[;,]", value):
-                if _PLAIN.fullmatch(text) and float(text):
-                    yield (
-                        node.line,
-                        f"{key} of {named(node)} is {text!r}, without a unit",
-                        f"write the unit, e.g. {text.strip() + unit!r}",
-                    )
+        for key, codec in _QUANTITIES.get(node.tag, ()):
+            for said, remedy in _odd(node.attributes.get(key, ""), codec):
+                yield node.line, f"{key} of {named(node)} is {said}", remedy
+
+
+@lru_cache(maxsize=4096)
+def _odd(texts: str, codec: Codec) -> list[tuple[str, str]]:
+    """Return what is said of the quantities in an attribute, and the remedies."""
+    found = []
+    least, most, range_text = _HARDWARE[codec.unit]
+    for text in re.split("[;,]", texts):
+        try:
+            values = codec.parse(text)
+        except (ValueError, UnitError):
+            continue  # an error says so
+        value = values[0] if isinstance(values, list) else values
+        if _PLAIN.fullmatch(text) and value:
+            remedy = f"write the unit, e.g. {text.strip() + codec.unit!r}"
+            found.append((f"{text!r}, without a unit", remedy))
+        elif value and value > 0 and not least <= value <= most:
+            found.append((f"{text!r}, which no hardware has", f"check the unit: {range_text}"))
+    return found
