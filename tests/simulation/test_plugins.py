@@ -16,6 +16,7 @@ from differences import differences
 from simgrid_texts import meaning
 from xml_zones import zone_xml
 
+from simgrid_release import pinned
 from simplugin.errors import PlatformError, SimpluginError, SimulationError
 from simplugin.formats.config_options import (
     OPTIONS,
@@ -177,9 +178,12 @@ def shortened(text: str) -> str:
 
 
 def test_the_table_judges_what_simgrid_lists() -> None:
-    assert listed().keys() == OPTIONS
     assert sorted(plugins_listed()) == sorted(PLUGINS)
     assert set(VALUES) == OPTIONS - {*refused_options()}
+    if pinned().source is not None:  # a later release may list more
+        assert listed().keys() >= OPTIONS
+        return
+    assert listed().keys() == OPTIONS
     assert [line for line in PAGE.read_text().splitlines() if line[:3] == "| `"] == list(rows())
 
 
