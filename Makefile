@@ -29,6 +29,7 @@ help:
 	@echo "make coverage all tests, and what they execute of each module"
 	@echo "make wheel    one self-contained wheel in dist/"
 	@echo "make wheels   wheels for an index in wheelhouse/, one for each Python here, each one tried"
+	@echo "make release  these wheels and the source archive, as an index gets them"
 	@echo "make install  the development environment in $(VENV)/"
 	@echo "make lint     style, types and import contracts"
 	@echo "make tidy     clang-tidy on the plug-in and the kernels, some minutes"
@@ -128,6 +129,15 @@ wheel: $(STAMPS)/dependencies $(STAMPS)/simgrid
 wheels: $(STAMPS)/dependencies
 	@$(PIP) install -qq --no-compile -c tools/constraints.txt --group wheels
 	$(BIN)/python tools/build_wheels.py $(PYTHONS)
+
+# What an index gets: wheels and the source archive, from which a wheel is built, too.
+.PHONY: release
+release: wheels $(STAMPS)/simgrid
+	@echo "== Source archive"
+	$(BIN)/python -m build --sdist --no-isolation -o wheelhouse . >/dev/null
+	$(PIP) wheel -qq --no-deps $(BUILD) -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -w build/from-archive wheelhouse/*.tar.gz
+	$(BIN)/twine check --strict wheelhouse/*
+	ls -sh wheelhouse
 
 # New versions of what the checks run with.
 .PHONY: constraints

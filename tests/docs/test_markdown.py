@@ -11,7 +11,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from PIL import Image
 from xml_zones import zone_xml
+
+import gallery
 
 ROOT = Path(__file__).parents[2]
 # Those of the other folders show output of programs that take long, or C++.
@@ -143,6 +146,26 @@ def test_code_works(page, place, simplugin):
     for block in blocks:
         if block.language == "console":
             run_console(block, page, place, simplugin)
+    pairs = gallery.pictures(page)
+    assert [made for stored, made in pairs if not gallery.alike(stored, place / made)] == []
+
+
+def test_pictures_of_the_gallery_are_all_shown_and_small():
+    shown = {stored for stored, _ in gallery.pictures(gallery.PAGE)}
+    assert shown == set((ROOT / "docs/gallery").iterdir())
+    assert sum(path.stat().st_size for path in shown) < 2_000_000
+
+
+def test_a_picture_of_something_else_is_noticed(tmp_path):
+    one, other = sorted(stored for stored, _ in gallery.pictures(gallery.PAGE))[:2]
+    assert gallery.alike(one, one)
+    assert not gallery.alike(one, other)
+    # Bars of another length, as of another run.
+    with Image.open(one) as image:
+        changed = image.convert("RGB")
+    changed.paste("#d55e00", (200, 100, 500, 160))
+    changed.save(tmp_path / "changed.png")
+    assert not gallery.alike(one, tmp_path / "changed.png")
 
 
 def test_contributing_names_every_directory():
