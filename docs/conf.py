@@ -28,7 +28,7 @@ project = "simplugin"
 author = "The simplugin authors"
 release = version = __version__
 root_doc = "README"
-include_patterns = ["*.md", "benchmarks/*.md", "docs/**.md", "docs/**.rst", "examples/**.md"]
+include_patterns = ["*.md", "benchmarks/*.md", "docs/**.md", "api/*.rst", "examples/**.md"]
 exclude_patterns = [".*", "build", "dist", "wheelhouse", "out", "node_modules"]
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc"]
 default_role = "py:obj"
@@ -92,7 +92,7 @@ def contents_of(docname: str, text: str) -> list[str]:
             name: [f"{title} <{page}>" for title, page in PAGE.findall(links)]
             for name, links in zip(groups[::2], groups[1::2], strict=True)
         }
-        pages["Reference"].append("docs/api/index")
+        pages["Reference"].append("api/index")
         others = sorted(f"docs/{each.stem}" for each in (ROOT / "docs").glob("*.md"))
         pages["Project"] += [each for each in others if f"({each}.md)" not in text]
         return [table(name, pages[name]) for name in pages]
@@ -113,7 +113,7 @@ def table(caption: str, pages: list[str]) -> str:
 
 def write_reference(_: Sphinx) -> None:
     """Write a page for each package with public names."""
-    directory = ROOT / "docs" / "api"
+    directory = ROOT / "api"
     directory.mkdir(exist_ok=True)
     stubs = sorted((ROOT / "simplugin").glob("**/__init__.pyi"))
     packages = [".".join(each.parent.relative_to(ROOT).parts) for each in stubs]
