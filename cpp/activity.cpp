@@ -215,10 +215,10 @@ void account(Activity* activity, State state)
       for (size_t j = 0; j < count; j++) {
         double const bytes = amounts[count + i * count + j];
         if (i != j && bytes > 0)
-          transfer_ended(hosts[i]->host, hosts[j]->host, done * bytes);
+          pair_of(hosts[i], hosts[j])->bytes += done * bytes;
       }
   } else if (is_communication(activity->kind)) {
-    transfer_ended(activity->source->host, activity->destination->host, done);
+    activity->pair->bytes += done;
   }
   if (sim.tracing)
     record(activity, state, activity->kind == Kind::PTASK ? done * activity->amount : done);

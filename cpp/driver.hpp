@@ -27,6 +27,7 @@ namespace driver {
 
 namespace s4u = simgrid::s4u;
 using simgrid::kernel::resource::Action;
+using simgrid::kernel::resource::StandardLinkImpl;
 
 constexpr double NEVER      = -1.0;             // a time limit that is none
 constexpr double MOST_BYTES = 9007199254740992; // of a read or write: SimGrid counts them in integers
@@ -34,6 +35,7 @@ constexpr double MOST_BYTES = 9007199254740992; // of a read or write: SimGrid c
 struct Activity;
 struct Actor;
 struct Host;
+struct Pair;
 struct Wait;
 
 /// What an activity is. The order matters: see `uses_resources`.
@@ -134,6 +136,7 @@ struct Activity {
   Ref<> label;
   Host* source      = nullptr;
   Host* destination = nullptr;
+  Pair* pair        = nullptr; // these two, of a transfer that runs
   std::unique_ptr<Parallel> parallel;
   std::unique_ptr<Plan> plan;
   double amount       = 0.0;  // flop, byte, s
@@ -205,13 +208,26 @@ struct Host {
   s4u::Host* host = nullptr;
   Ref<> properties;
   Actor* actors = nullptr;
-  std::vector<Actor*> boot;         // borrowed: started again each time the host comes back
-  Host* last_destination = nullptr; // of a transfer that has a route; the first thing to look at
-  int index              = 0;
-  int running            = 0; // executions in progress
-  double busy_since      = 0.0;
-  double busy            = 0.0; // s
-  double flops           = 0.0;
+  std::vector<Actor*> boot;    // borrowed: started again each time the host comes back
+  Pair* last_pair   = nullptr; // of a transfer from here; the first thing to look at
+  int index         = 0;
+  int running       = 0; // executions in progress
+  double busy_since = 0.0;
+  double busy       = 0.0; // s
+  double flops      = 0.0;
+};
+
+/// Two hosts between which a transfer is possible.
+struct Pair {
+  Host* source;
+  Host* destination;
+  std::vector<StandardLinkImpl*> links; // of the route, and back with cross-traffic, once they are known
+  size_t there            = 0;          // how many of them lead there
+  bool unusual            = false;      // only SimGrid itself starts transfers between them
+  double latency          = 0.0;        // of the route, as SimGrid adds it up [s]
+  double latency_of_links = 0.0;        // in another order [s]
+  double bytes            = 0.0;        // that were transferred
+  int resource            = -1;         // its code in the trace, -1: none yet
 };
 
 struct Disk {
@@ -420,6 +436,9 @@ void fail_transfers(s4u::Host const* host); // the direct ones from or to a host
 /// A transfer from activity->source to activity->destination; `partner` is the other side, or nullptr.
 void start_transfer(Activity* activity, Activity* partner);
 
+// ---- flows.cpp ------------------------------------------------------------------------------------------------------
+Action* start_flow(Pair& pair, double size, double rate);
+
 // ---- waiting.cpp ----------------------------------------------------------------------------------------------------
 void notify(Wait* wait, Activity* activity);
 void time_out(Wait* wait);
@@ -438,6 +457,8 @@ bool start_rendezvous(Activity* activity);
 Host* host_of(s4u::Host const* host);                             // borrowed: lives as long as the simulation
 Host* host_argument(PyObject* value, Host* standard);             // Host, name or None; nullptr with an exception set
 bool set_available_speed(s4u::Host const* host, PyObject* value); // false with an exception set
+PyObject* concurrency_limit(simgrid::kernel::lmm::Constraint const* of);
+int limit_concurrency(simgrid::kernel::lmm::Constraint* of, PyObject* value); // -1 with an exception set
 PyObject* link_object(s4u::Link* link);
 PyObject* link_named(PyObject* name);
 PyObject* all_hosts();
@@ -477,9 +498,10 @@ PyObject* reset_figures(s4u::Link const* link);
 // ---- routes.cpp: what SimGrid would abort on ------------------------------------------------------------------------
 std::string route_problem(s4u::Host const* source, s4u::Host const* destination); // empty: none
 std::string transfer_problem(s4u::Host* source, s4u::Host* destination);          // the same for a transfer
-bool can_transfer(Host* source, Host* destination);                               // quick
-bool require_transfer(Host* source, Host* destination);                           // false with a NoRouteError set
-bool set_wifi_rate(s4u::Link const* link, s4u::Host const* host, long level);     // false with an exception set
+Pair* pair_of(Host* source, Host* destination); // nullptr if no transfer is possible; quick
+std::unordered_map<uint64_t, Pair>& all_pairs();
+bool require_transfer(Host* source, Host* destination);                       // false with a NoRouteError set
+bool set_wifi_rate(s4u::Link const* link, s4u::Host const* host, long level); // false with an exception set
 bool set_wifi_rates(); // from the hosts' properties; false with an exception set
 
 // ---- record.cpp: totals and trace -----------------------------------------------------------------------------------
@@ -487,7 +509,6 @@ double host_energy(s4u::Host const* host); // J, NaN without wattages
 double link_energy(s4u::Link const* link); // J, NaN where SimGrid does not measure it
 void execution_began(Host* host);
 void execution_ended(Host* host, double flops);
-void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes);
 void record(Activity* activity, State outcome, double amount);
 std::string resource_name(Activity const* activity); // in the trace
 PyObject* collect();

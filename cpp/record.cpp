@@ -10,15 +10,6 @@ namespace driver {
 
 namespace {
 
-struct Pair {
-  s4u::Host* source;
-  s4u::Host* destination;
-  double bytes;
-  int resource; // its code in the trace, -1: none yet
-};
-
-std::unordered_map<uint64_t, Pair> pairs;
-
 /// One column a field, as they are handed over.
 struct Trace {
   std::vector<int32_t> actor, resource, label;
@@ -32,13 +23,6 @@ struct Trace {
 
 constexpr int64_t ROW  = 3 * sizeof(int32_t) + 2 * sizeof(int8_t) + 3 * sizeof(double);
 constexpr int64_t TEXT = 100; // and its characters
-
-Pair& pair_of(s4u::Host* source, s4u::Host* destination)
-{
-  auto const key =
-      static_cast<uint64_t>(host_of(source)->index) << 32U | static_cast<uint32_t>(host_of(destination)->index);
-  return pairs.try_emplace(key, Pair{source, destination, 0.0, -1}).first->second;
-}
 
 int32_t new_resource(std::string name)
 {
@@ -67,10 +51,9 @@ int32_t resource_of(Activity const* activity)
   }
   if (not is_communication(activity->kind))
     return host_code(activity->destination);
-  Pair& pair = pair_of(activity->source->host, activity->destination->host);
-  if (pair.resource < 0)
-    pair.resource = new_resource(resource_name(activity));
-  return pair.resource;
+  if (activity->pair->resource < 0)
+    activity->pair->resource = new_resource(resource_name(activity));
+  return activity->pair->resource;
 }
 
 int32_t label_of(PyObject* label)
@@ -123,12 +106,12 @@ bool collect_links(PyObject* into)
 {
   std::unordered_map<s4u::Link const*, double> carried;
   bool const has_links = sim.engine->get_link_count() > 0; // the model Constant has none, and no routes
-  for (auto const& [key, pair] : pairs) {
+  for (auto const& [key, pair] : all_pairs()) {
     if (pair.bytes == 0 || not has_links)
       continue;
     std::vector<s4u::Link*> route;
     double latency = 0.0;
-    pair.source->route_to(pair.destination, route, &latency);
+    pair.source->host->route_to(pair.destination->host, route, &latency);
     for (s4u::Link const* link : route)
       carried[link] += pair.bytes;
   }
@@ -221,11 +204,6 @@ void execution_ended(Host* host, double flops)
   host->flops += flops;
   if (--host->running == 0)
     host->busy += now() - host->busy_since;
-}
-
-void transfer_ended(s4u::Host* source, s4u::Host* destination, double bytes)
-{
-  pair_of(source, destination).bytes += bytes;
 }
 
 namespace {

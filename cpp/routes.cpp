@@ -44,7 +44,7 @@ template struct Reveal<Bypass, &NetZoneImpl::get_bypass_route>;
 template struct Reveal<DijkstraNodes, &DijkstraZone::graph_node_map_>;
 template struct Reveal<WifiLevels, &WifiLinkImpl::bandwidths_>;
 
-std::unordered_set<uint64_t> routed; // pairs of hosts between which a transfer is possible, by their numbers
+std::unordered_map<uint64_t, Pair> pairs; // by the numbers of their hosts
 
 struct NoRoute {};
 
@@ -196,23 +196,28 @@ std::string transfer_problem(s4u::Host* source, s4u::Host* destination)
   return has_wifi() ? wifi_problem(source, destination) : "";
 }
 
-bool can_transfer(Host* source, Host* destination)
+std::unordered_map<uint64_t, Pair>& all_pairs()
 {
-  if (source->last_destination == destination)
-    return true;
-  uint64_t const pair = static_cast<uint64_t>(source->index) << 32 | static_cast<uint32_t>(destination->index);
-  if (routed.count(pair) == 0) {
+  return pairs;
+}
+
+Pair* pair_of(Host* source, Host* destination)
+{
+  if (source->last_pair != nullptr && source->last_pair->destination == destination)
+    return source->last_pair;
+  uint64_t const key = static_cast<uint64_t>(source->index) << 32 | static_cast<uint32_t>(destination->index);
+  auto found         = pairs.find(key);
+  if (found == pairs.end()) {
     if (not transfer_problem(source->host, destination->host).empty())
-      return false;
-    routed.insert(pair);
+      return nullptr;
+    found = pairs.emplace(key, Pair{source, destination, {}}).first;
   }
-  source->last_destination = destination;
-  return true;
+  return source->last_pair = &found->second;
 }
 
 bool require_transfer(Host* source, Host* destination)
 {
-  if (can_transfer(source, destination))
+  if (pair_of(source, destination) != nullptr)
     return true;
   PyErr_SetString(error_class("NoRouteError"), transfer_problem(source->host, destination->host).c_str());
   return false;

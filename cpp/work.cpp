@@ -41,11 +41,6 @@ void run(Activity* activity, Action* action)
   action->set_activity(work);
 }
 
-s4u::NetZone* zone_of(s4u::Host const* host)
-{
-  return host->get_netpoint()->get_englobing_zone()->get_iface();
-}
-
 /// Whether SimGrid counts in fractions what we count in flop or byte: under ptask_L07 all but disks.
 bool counts_fractions(Kind kind)
 {
@@ -295,12 +290,12 @@ void start_transfer(Activity* activity, Activity* partner)
     abort_activity(activity, State::FAILED, Failure::NETWORK);
     return;
   }
-  if (not can_transfer(activity->source, activity->destination)) {
+  activity->pair = pair_of(activity->source, activity->destination);
+  if (activity->pair == nullptr) {
     abort_activity(activity, State::FAILED, Failure::ROUTE);
     return;
   }
-  Action* action =
-      zone_of(source)->get_network_model()->communicate(source, destination, activity->amount, activity->rate, false);
+  Action* action  = start_flow(*activity->pair, activity->amount, activity->rate);
   activity->start = now();
   run(activity, action);
   if (activity->kind == Kind::SENDTO)

@@ -1,0 +1,136 @@
+// Transfers over routes that are known: SimGrid's model of the network (CM02, LV08, SMPI) looks for the route and for
+// the one back whenever a transfer starts, which takes longer than all else about a message.
+
+#include "driver.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <typeinfo>
+
+#include <simgrid/kernel/routing/NetPoint.hpp>
+
+namespace driver {
+
+namespace {
+
+using simgrid::kernel::resource::NetworkAction;
+using simgrid::kernel::resource::NetworkModel;
+using simgrid::kernel::routing::NetZoneImpl;
+
+constexpr size_t MOST_LINKS = size_t{1} << 24U; // that are kept of all routes: 128 MiB
+
+/// What NetworkCm02Action is, which SimGrid does not export.
+class Flow final : public NetworkAction {
+public:
+  using NetworkAction::NetworkAction;
+
+  void update_remains_lazy(double date) override
+  {
+    if (not is_running())
+      return;
+    if (get_remains_no_update() > 0)
+      update_remains(get_last_value() * (date - get_last_update()));
+    if (get_remains_no_update() <= 0 && get_variable()->get_penalty() > 0) {
+      finish(State::FINISHED);
+      get_model()->get_action_heap().remove(this);
+    }
+    set_last_update();
+    set_last_value(get_rate());
+  }
+};
+
+bool is_wired(StandardLinkImpl const* link)
+{
+  return link->get_sharing_policy() != s4u::Link::SharingPolicy::WIFI;
+}
+
+/// The latency of the links that lead there, NEVER if a link is off.
+double latency_of(Pair const& pair)
+{
+  double latency = 0.0;
+  for (size_t i = 0; i < pair.links.size(); i++) {
+    if (not pair.links[i]->is_on())
+      return NEVER;
+    if (i < pair.there)
+      latency += pair.links[i]->get_latency();
+  }
+  return latency;
+}
+
+/// Finds the route, again if latencies have changed; false where SimGrid has to start the transfer.
+bool know_route(Pair& pair, NetworkModel const& model)
+{
+  static size_t kept   = 0;
+  double const latency = latency_of(pair);
+  if (pair.unusual || latency == NEVER || model.has_network_factor_cb())
+    return false;
+  if (not pair.links.empty() && latency == pair.latency_of_links)
+    return true;
+  if (kept > MOST_LINKS)
+    return false;
+  kept -= pair.links.size();
+  pair.links.clear();
+  pair.latency            = 0.0;
+  auto const* source      = pair.source->host->get_netpoint();
+  auto const* destination = pair.destination->host->get_netpoint();
+  NetZoneImpl::get_global_route(source, destination, pair.links, &pair.latency);
+  pair.there = pair.links.size();
+  if (NetworkModel::cfg_crosstraffic)
+    NetZoneImpl::get_global_route(destination, source, pair.links, nullptr);
+  pair.unusual = pair.there == 0 || strstr(typeid(model).name(), "NetworkCm02Model") == nullptr ||
+                 not std::all_of(pair.links.begin(), pair.links.end(), is_wired);
+  if (pair.unusual)
+    pair.links.clear();
+  kept += pair.links.size();
+  pair.latency_of_links = latency_of(pair);
+  return not pair.unusual && pair.latency_of_links != NEVER;
+}
+
+Action* start(Pair const& pair, NetworkModel* model, double size, double rate)
+{
+  s4u::Host& source      = *pair.source->host;
+  s4u::Host& destination = *pair.destination->host;
+  auto* const system     = model->get_maxmin_system();
+  auto* const flow       = new Flow(model, source, destination, size, false);
+  flow->set_last_update();
+
+  double bandwidth = std::numeric_limits<double>::infinity();
+  double penalty   = pair.latency;
+  for (size_t i = 0; i < pair.there; i++) {
+    bandwidth = std::min(bandwidth, pair.links[i]->get_bandwidth());
+    if (NetworkModel::cfg_weight_S_parameter > 0)
+      penalty += NetworkModel::cfg_weight_S_parameter / pair.links[i]->get_bandwidth();
+  }
+  double const factor = model->get_bandwidth_factor(size, &source, &destination, {}, {});
+  double const limit  = rate / factor;
+  double const bound  = limit >= 0 ? std::min(limit, bandwidth) : bandwidth;
+  flow->set_rate_factor(factor);
+  flow->set_user_bound(bound);
+  flow->sharing_penalty_ = penalty;
+  flow->lat_current_     = pair.latency;
+  flow->latency_         = pair.latency * model->get_latency_factor(size, &source, &destination, {}, {});
+
+  bool const waits = flow->latency_ > 0;
+  flow->set_variable(system->variable_new(flow, waits ? 0.0 : 1.0, -1.0, pair.links.size()));
+  if (waits && model->is_update_lazy())
+    model->get_action_heap().insert(flow, flow->latency_ + flow->get_last_update(),
+                                    simgrid::kernel::resource::ActionHeap::Type::latency);
+  double const gamma = NetworkModel::cfg_tcp_gamma;
+  system->update_variable_bound(flow->get_variable(), flow->lat_current_ > 0 && gamma > 0
+                                                          ? std::min(bound, gamma / (2.0 * flow->lat_current_))
+                                                          : bound);
+  for (size_t i = 0; i < pair.links.size(); i++)
+    system->expand(pair.links[i]->get_constraint(), flow->get_variable(), i < pair.there ? 1.0 : 0.05);
+  return flow;
+}
+
+} // namespace
+
+Action* start_flow(Pair& pair, double size, double rate)
+{
+  auto const& model = pair.source->host->get_netpoint()->get_englobing_zone()->get_network_model();
+  return know_route(pair, *model) ? start(pair, model.get(), size, rate)
+                                  : model->communicate(pair.source->host, pair.destination->host, size, rate, false);
+}
+
+} // namespace driver
