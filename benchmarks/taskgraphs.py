@@ -3,11 +3,13 @@
 `decisions`: shares, allocation and mapping of ten graphs of 50 tasks on Rennes (229 processors) by
 strategy, compiled and in plain Python (`taskgraphs_plain.py`) in turn; both must give the same
 schedules. `larger`: a hundred graphs, and 2,000 processors. `simulations`: the same graphs executed
-on SimGrid, and how much of it is SimGrid. `arrays`: to start a redistribution whose sizes are an
-array, or lists. Medians over rounds, in seconds of processor time unless it says otherwise.
+on SimGrid, and how much of it is SimGrid. `single`: graphs of 10,000 tasks by SCRAP-MAX and HEFT, a
+narrow one executed on line, and a scenario of one graph of 1,000 tasks. `arrays`: to start a
+redistribution whose sizes are an array, or lists. Medians over rounds, in seconds of processor time
+unless it says otherwise.
 
     .venv/bin/python benchmarks/taskgraphs.py [--quick] [--json] [decisions] [larger]
-        [simulations] [arrays]
+        [simulations] [single] [arrays]
 """
 
 from __future__ import annotations
@@ -15,7 +17,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -34,12 +39,13 @@ from simplugin.taskgraphs import execution
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shipped import POLICIES
+from simplugin.taskgraphs.policies.single_processors import heft
 from simplugin.taskgraphs.timing import redistribution
 from simplugin.workloads.daggen import daggen
 from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_costs import CostLaw
 
-PARTS = ("decisions", "larger", "simulations", "arrays")
+PARTS = ("decisions", "larger", "simulations", "single", "arrays")
 SEED, TASKS = 6774, 50
 RENNES = SUBSETS["rennes"]
 LARGE = MultiCluster("large", tuple((f"c{k}", 500, (3.0 + 0.5 * k) * 1e9) for k in range(4)))
@@ -327,6 +333,85 @@ def larger(rounds: int):
     return result
 
 
+# ---- single graphs ------------------------------------------------------------------------------
+
+# By daggen's width, density: 101 levels and 247,000 edges, or 1,820 levels and 11,000 edges.
+SHAPES = {"wide": (0.5, 0.5), "narrow": (0.2, 0.2)}
+ALONE = """
+[platform]
+generator = "grid5000_subset"
+parameters = { site = "rennes" }
+
+[workload]
+kind = "taskgraphs"
+
+[[workload.graphs]]
+generator = "daggen"
+parameters = { n_tasks = 1000, width = 0.2, density = 0.2 }
+
+[scheduler]
+name = "taskgraphs.s"
+"""
+
+
+def one(shape: str, tasks: int) -> GraphSet:
+    """Return one large graph."""
+    width, density = SHAPES[shape]
+    drawn = daggen(tasks, np.random.default_rng(SEED), width=width, density=density, name=shape)
+    return GraphSet((drawn,))
+
+
+def planned(shape: str, tasks: int) -> dict[str, float]:
+    """Return the time to allocate and to schedule a graph [s], and the memory [byte]."""
+    graphs, site = one(shape, tasks), RENNES.site()
+    row = {"edges": len(graphs.edges)}
+    for share in (0.5, 1.0):
+        row[f"scrap_max {share}"], _ = timed(lambda share=share: allocated(graphs, site, [share]))
+    row["heft"], _ = timed(lambda: heft(graphs, site))
+    return row | {"peak": peak_memory()}
+
+
+def executed(shape: str, tasks: int, file: str) -> dict[str, float]:
+    """Return the time to execute a graph on line [s], and the memory [byte]."""
+    graphs, site = one(shape, tasks), RENNES.site()
+    allocations = allocated(graphs, site, [0.5])
+    took, row = timed(lambda: inside(graphs, site, allocations, "online", file))
+    return row | {"total": took}
+
+
+def scenario(file: str) -> dict[str, float]:
+    """Return the processor time of a scenario [s], start included, and the memory [byte]."""
+    command = [str(Path(sys.executable).with_name("simplugin")), "run", file]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=Path(file).parent)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"total": used.ru_utime + used.ru_stime, "peak": 1024 * used.ru_maxrss}
+
+
+def single(rounds: int):
+    """Schedule and execute one large graph."""
+    tasks, result = 10_000, {}
+    print(f"\nOne graph of {tasks:,} tasks [s]")
+    for shape in SHAPES:
+        row = medians([forked(lambda shape=shape: planned(shape, tasks)) for _ in range(rounds)])
+        result[shape] = row
+        cells = ", ".join(
+            f"{name} {row[name]:.2f}" for name in row if name not in ("edges", "peak")
+        )
+        print(f"{shape:>8}, {row['edges']:,.0f} edges: {cells}; {row['peak'] / 1e6:.0f} MB")
+    with tempfile.TemporaryDirectory() as directory:
+        platform, written = (Path(directory) / name for name in ("platform.xml", "alone.toml"))
+        write_platform(RENNES.platform(), str(platform))
+        written.write_text(ALONE)
+        cases = {
+            "narrow, on line": lambda: executed("narrow", tasks, str(platform)),
+            "scenario of 1,000 tasks": lambda: scenario(str(written)),
+        }
+        for name, case in cases.items():
+            row = result[name] = medians([forked(case) for _ in range(rounds)])
+            print(f"{name}: {row['total']:.2f}; {row['peak'] / 1e6:.0f} MB at most")
+    return result
+
+
 # ---- arrays -------------------------------------------------------------------------------------
 
 
@@ -380,6 +465,7 @@ def main() -> None:
         "decisions": decisions,
         "larger": larger,
         "simulations": simulations,
+        "single": single,
         "arrays": arrays,
     }
     rounds = 1 if arguments.quick else 5

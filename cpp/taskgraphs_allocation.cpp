@@ -86,7 +86,7 @@ public:
       : size_(flops.size()), flop_(flops.data(), flops.data() + size_), alpha_(alphas.data(), alphas.data() + size_),
         most_(most.data(), most.data() + size_), level_(levels.data(), levels.data() + size_), speed_(speed),
         successor_start_(successor_start.data(), successor_start.data() + size_ + 1),
-        successor_(successors.data(), successors.data() + successors.size()), depth_(size_ + 1)
+        successor_(successors.data(), successors.data() + successors.size())
   {
     std::vector<bool> entry(size_, true);
     for (Count const task : successor_)
@@ -95,19 +95,16 @@ public:
       if (entry[task])
         successor_.push_back(task);
     successor_start_.push_back(static_cast<Count>(successor_.size()));
-    for (auto* const values : {&start_.time, &start_.next_time, &start_.gain, &start_.below, &start_.length})
-      values->resize(size_ + 1);
-    for (auto* const values : {&start_.count, &start_.heir, &start_.exact})
-      values->resize(size_ + 1);
-    state_ = start_;
+    start_.tasks.resize(size_ + 1);
     for (Count task = 0; task < size_; task++) {
-      state_.next_time[task] = task_time(flop_[task], alpha_[task], 1, speed_);
-      add_processor(task);
+      start_.tasks[task].next_time = task_time(flop_[task], alpha_[task], 1, speed_);
+      add_processor(start_, task);
     }
+    state_ = start_;
     for (Count at = size_ - 1; at >= 0; at--)
       start(order.data()[at]);
     start(size_);
-    state_.grown.resize(depth_[size_] + 1);
+    state_.grown.resize(state_.tasks[size_].depth + 1);
     start_ = state_;
   }
 
@@ -116,7 +113,7 @@ public:
   {
     state_ = start_;
     while (critical_path() > area() / processors) {
-      Count const task = best_of_path([](Count) { return true; });
+      Count const task = best_of_path();
       if (task < 0)
         break;
       grow(task);
@@ -129,12 +126,12 @@ public:
   {
     state_ = start_;
     while (true) {
-      Count const task = best_of_path([](Count) { return true; });
+      Count const task = best_of_path();
       if (task < 0)
         break;
       grow(task);
       if (area() > limit * critical_path()) {
-        state_.count[task]--;
+        state_.tasks[task].count--;
         break;
       }
     }
@@ -150,28 +147,40 @@ public:
     for (Count const level : level_)
       if (level >= 0)
         held[level]++;
+    auto const close = [&](Count level) {
+      for (Count task = 0; passes && held[level] >= limit && task < size_; task++)
+        if (level_[task] == level)
+          state_.tasks[task].gain = 0.0;
+    };
+    for (Count level = 0; level < static_cast<Count>(held.size()); level++)
+      close(level);
     while (true) {
-      Count const task = best_of_path([&](Count each) { return !passes || held[level_[each]] < limit; });
+      Count const task = best_of_path();
       if (task < 0 || held[level_[task]] >= limit)
         break;
       held[level_[task]]++;
       grow(task);
+      close(level_[task]);
     }
     return counts();
   }
 
 private:
-  // The last entry of each is the root, which takes no time and comes before all entry tasks.
+  struct Task {
+    double time      = 0.0;
+    double next_time = 0.0; // with one more processor
+    double gain      = 0.0; // what one more processor is worth; 0 if the task may not grow
+    double below     = 0.0; // the largest bottom level of the successors, as far as it is known
+    double length    = 0.0; // the bottom level, or more
+    Count heir       = -1;  // the first successor of that bottom level; -1 without any
+    Count count      = 0;
+    Count exact      = 0; // the number of steps after which the bottom level was right
+    Count depth      = 0; // edges of the longest path to an exit task
+  };
+
   struct State {
-    std::vector<Count> count;
-    std::vector<double> time;
-    std::vector<double> next_time; // with one more processor
-    std::vector<double> gain;      // what one more processor is worth; 0 if the task may not grow
-    std::vector<double> below;     // the largest bottom level of the successors, as far as it is known
-    std::vector<double> length;    // the bottom level, or more
-    std::vector<Count> heir;       // the first successor of that bottom level; -1 without any
-    std::vector<Count> exact;      // the number of steps after which the bottom level was right
-    std::vector<Count> grown;      // by depth: the last step at which a task of this depth or less grew
+    std::vector<Task> tasks;  // the last one is the root, which takes no time and comes before all entry tasks
+    std::vector<Count> grown; // by depth: the last step at which a task of this depth or less grew
     Count steps = 0;
   };
 
@@ -183,56 +192,60 @@ private:
   double speed_;
   std::vector<Count> successor_start_;
   std::vector<Count> successor_;
-  std::vector<Count> depth_; // edges of the longest path to an exit task
   std::vector<Count> path_;
   State start_;
   State state_;
 
   void start(Count task)
   {
+    Count& depth = state_.tasks[task].depth;
     for (Count at = successor_start_[task]; at < successor_start_[task + 1]; at++)
-      depth_[task] = std::max(depth_[task], depth_[successor_[at]] + 1);
-    look_below(task);
+      depth = std::max(depth, state_.tasks[successor_[at]].depth + 1);
+    look_below(state_.tasks[task], task);
   }
 
-  std::vector<Count> counts() const { return {state_.count.begin(), state_.count.end() - 1}; }
-
-  void add_processor(Count task)
+  std::vector<Count> counts() const
   {
-    Count const count      = ++state_.count[task];
-    state_.time[task]      = state_.next_time[task];
-    state_.next_time[task] = task_time(flop_[task], alpha_[task], count + 1, speed_);
+    std::vector<Count> found;
+    for (Count task = 0; task < size_; task++)
+      found.push_back(state_.tasks[task].count);
+    return found;
+  }
+
+  void add_processor(State& state, Count number)
+  {
+    Task& task        = state.tasks[number];
+    Count const count = ++task.count;
+    task.time         = task.next_time;
+    task.next_time    = task_time(flop_[number], alpha_[number], count + 1, speed_);
     // What is not faster on one more gains nothing, though its time is divided by more.
-    bool const grows = count < most_[task] && state_.next_time[task] < state_.time[task];
-    state_.gain[task] =
-        grows ? state_.time[task] / static_cast<double>(count) - state_.next_time[task] / static_cast<double>(count + 1)
-              : 0.0;
+    bool const grows = count < most_[number] && task.next_time < task.time;
+    task.gain = grows ? task.time / static_cast<double>(count) - task.next_time / static_cast<double>(count + 1) : 0.0;
   }
 
-  void look_below(Count task)
+  void look_below(Task& task, Count number)
   {
-    double below = 0.0;
-    Count heir   = -1;
-    for (Count at = successor_start_[task]; at < successor_start_[task + 1]; at++)
-      if (heir < 0 || state_.length[successor_[at]] > below) {
-        heir  = successor_[at];
-        below = state_.length[heir];
+    task.below = 0.0;
+    task.heir  = -1;
+    for (Count at = successor_start_[number]; at < successor_start_[number + 1]; at++)
+      if (double const length = state_.tasks[successor_[at]].length; task.heir < 0 || length > task.below) {
+        task.heir  = successor_[at];
+        task.below = length;
       }
-    state_.below[task]  = below;
-    state_.heir[task]   = heir;
-    state_.length[task] = state_.time[task] + below;
+    task.length = task.time + task.below;
   }
 
-  void grow(Count task)
+  void grow(Count number)
   {
-    add_processor(task);
-    state_.length[task] = state_.time[task] + state_.below[task];
+    add_processor(state_, number);
+    Task& task  = state_.tasks[number];
+    task.length = task.time + task.below;
     state_.steps++;
-    std::fill(state_.grown.begin() + depth_[task], state_.grown.end(), state_.steps);
+    std::fill(state_.grown.begin() + task.depth, state_.grown.end(), state_.steps);
   }
 
   /// True if no task below has grown since the bottom level was right.
-  bool is_exact(Count task) const { return depth_[task] == 0 || state_.exact[task] >= state_.grown[depth_[task] - 1]; }
+  bool is_exact(Task const& task) const { return task.depth == 0 || task.exact >= state_.grown[task.depth - 1]; }
 
   /// Returns the length of the longest path, and makes the bottom levels along it right.
   ///
@@ -242,32 +255,34 @@ private:
   {
     path_.assign(1, size_);
     while (!path_.empty()) {
-      Count const task = path_.back();
-      Count const heir = state_.heir[task];
-      if (heir >= 0 && !is_exact(heir)) {
-        path_.push_back(heir);
-        continue;
+      Task& task = state_.tasks[path_.back()];
+      if (task.heir >= 0) {
+        Task const& heir = state_.tasks[task.heir];
+        if (!is_exact(heir)) {
+          path_.push_back(task.heir);
+          continue;
+        }
+        if (heir.length != task.below) {
+          look_below(task, path_.back());
+          continue;
+        }
       }
-      if (heir >= 0 && state_.length[heir] != state_.below[task]) {
-        look_below(task);
-        continue;
-      }
-      state_.exact[task] = state_.steps;
+      task.exact = state_.steps;
       path_.pop_back();
     }
-    return state_.below[size_];
+    return state_.tasks[size_].below;
   }
 
   /// The task of the critical path that one more processor is worth most to; -1 if there is none.
-  template <class Free> Count best_of_path(Free const& free)
+  Count best_of_path()
   {
     critical_path();
     Count best  = -1;
     double gain = 0.0;
-    for (Count task = state_.heir[size_]; task >= 0; task = state_.heir[task])
-      if (state_.gain[task] > gain && free(task)) {
+    for (Count task = state_.tasks[size_].heir; task >= 0; task = state_.tasks[task].heir)
+      if (state_.tasks[task].gain > gain) {
         best = task;
-        gain = state_.gain[task];
+        gain = state_.tasks[task].gain;
       }
     return best;
   }
@@ -277,7 +292,7 @@ private:
   {
     double sum = 0.0;
     for (Count task = 0; task < size_; task++)
-      sum += state_.time[task] * static_cast<double>(state_.count[task]);
+      sum += state_.tasks[task].time * static_cast<double>(state_.tasks[task].count);
     return sum;
   }
 };

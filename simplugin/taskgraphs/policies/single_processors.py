@@ -337,7 +337,7 @@ class _Placing:
     def arrival(self, task: int) -> NDArray[np.float64]:
         """Return when all data of a task would be on each cluster [s]; shape (n_clusters,)."""
         [ready] = self._draft.arrivals([task], self._clusters, 1)
-        return np.maximum(ready, self._draft.passed(task, self._all))
+        return np.asarray(np.maximum(ready, self._draft.passed(task, self._all)))
 
     def put(
         self, task: int, ready: NDArray[np.float64], cost: NDArray[np.float64] | None = None
