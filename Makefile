@@ -25,9 +25,11 @@ BUILD   := --no-build-isolation -C cmake.define.SIMPLUGIN_WERROR=ON
 help:
 	@echo "make demo     set up everything and run the demonstration"
 	@echo "make test     set up everything and run all checks (lint, types, wheel, tests)"
+	@echo "make docs     the site, in build/docs"
 	@echo "make coverage all tests, and what they execute of each module"
 	@echo "make wheel    one self-contained wheel in dist/"
 	@echo "make wheels   wheels for an index in wheelhouse/, one for each Python here, each one tried"
+	@echo "make release  these wheels and the source archive, as an index gets them"
 	@echo "make install  the development environment in $(VENV)/"
 	@echo "make lint     style, types and import contracts"
 	@echo "make tidy     clang-tidy on the plug-in and the kernels, some minutes"
@@ -57,11 +59,11 @@ demo: install
 	$(BIN)/simplugin reproduce all --quick -o out/reproductions
 	$(BIN)/simplugin report out/reproductions/store.sqlite -o out/reproductions/report
 
-# The wheel, which takes over the plug-in's objects, is made beside the checks of style and types, and
-# the tests are compiled.
+# The wheel, which takes over the plug-in's objects, is made beside the checks of style and types, the
+# site is built, and the tests are compiled.
 .PHONY: test
 test: test-packages install
-	@$(MAKE) --no-print-directory -j 2 lint wheel collection
+	@$(MAKE) --no-print-directory -j 2 lint docs wheel collection
 	echo "== Tests"
 	$(BIN)/python -m pytest $(PYTEST) --wheel="$$(echo dist/*.whl)" tests
 
@@ -80,6 +82,13 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(if $(CPP),$(BIN)/clang-format --dry-run -Werror $(CPP))
+
+# Offline, with warnings as errors.
+.PHONY: docs
+docs: install
+	@echo "== Documentation"
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -c docs -d build/doctrees . build/docs
+	$(BIN)/python tools/check_site.py build/docs
 
 .PHONY: tidy
 tidy: install
@@ -120,6 +129,15 @@ wheel: $(STAMPS)/dependencies $(STAMPS)/simgrid
 wheels: $(STAMPS)/dependencies
 	@$(PIP) install -qq --no-compile -c tools/constraints.txt --group wheels
 	$(BIN)/python tools/build_wheels.py $(PYTHONS)
+
+# What an index gets: wheels and the source archive, from which a wheel is built, too.
+.PHONY: release
+release: wheels $(STAMPS)/simgrid
+	@echo "== Source archive"
+	$(BIN)/python -m build --sdist --no-isolation -o wheelhouse . >/dev/null
+	$(PIP) wheel -qq --no-deps $(BUILD) -C cmake.define.SIMPLUGIN_SIMGRID="$$(cat $(STAMPS)/simgrid)" -w build/from-archive wheelhouse/*.tar.gz
+	$(BIN)/twine check --strict wheelhouse/*
+	ls -sh wheelhouse
 
 # New versions of what the checks run with.
 .PHONY: constraints
@@ -175,5 +193,5 @@ test-packages:
 
 .PHONY: clean
 clean:
-	@rm -rf build dist wheelhouse .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -rf build dist docs/api wheelhouse .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f $(STAMPS)/plugin

@@ -1,12 +1,13 @@
 """Decentralised pricing at scale: a round of the pure iterations, the optimum, agents on SimGrid.
 
 Ten applications with masters anywhere share a random recursive tree. Four parts, or those asked
-for: time and memory of a round; the optimum (cvxpy and HiGHS) beside the market methods until every
-throughput is within 1e-6; how many rounds the pure market method takes to 1 % as the platform
-grows; and agents on SimGrid until every throughput is within 1 %. Each cell is a process of its
-own, and medians are quoted.
+for: time and memory of a round, beside what the bandwidth of the memory allows; the optimum beside
+the market methods until every throughput is within 1e-6; how many rounds the pure market method
+takes to 1 % as the platform grows; and agents on SimGrid, 20 rounds of the scaled rule, and of
+markets as many as every throughput needs to be within 1 %. Each cell is a process of its own, and
+medians are quoted.
 
-    .venv/bin/python benchmarks/pricing.py [--quick] [--json] [rounds] [optimum] [growth] [agents]
+    .venv/bin/python benchmarks/pricing.py [--quick] [--json] [--hosts N] [PART ...]
 """
 
 from __future__ import annotations
@@ -37,6 +38,21 @@ QUICK_SIZES = {
     "agents": (10, 100),
 }
 METHODS = ("scaled", "market")
+# What a round must move per agent, if every array is read or written from memory once a sweep; a
+# write counts twice, since the cache reads what it is to overwrite [byte]. An index has 4 bytes, a
+# number 8.
+#   scaled: up father, flow; down four indices, count, computes, rate, memory, flow, eta.
+#   market: markets 2 (bidder, application, request, metric, offer); up 2 requests, 2 offers, middle
+#   twice, father, share, slack, metric; down four indices, middle, slack, share, and of either
+#   slot bound, metric, offer, offer before, request, paid.
+#   change: of either slot three indices, bound, offer, nu, metric, request; then slack twice,
+#   father, 2 metrics, share.
+LEAST_BYTES = {
+    "scaled": (4 + 16) + (5 * 4 + 1 + 4 * 16),
+    "market": 2 * 40 + (32 + 60) + (16 + 16 + 16 + 2 * (4 * 8 + 2 * 16)),
+}
+LEAST_BYTES["change"] = LEAST_BYTES["market"] + 2 * (12 + 24 + 32) + (24 + 4 + 8 + 16 + 16)
+SCALED_ROUNDS = 20
 
 
 def problem(hosts: int):
@@ -71,6 +87,21 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def bandwidth() -> float:
+    """Return what one core reads and writes in memory [byte/s], from numpy.add.
+
+    A write counts twice here too: an addition moves 32 bytes a number.
+    """
+    n = 10_000_000
+    one, other, total = np.ones(n), np.ones(n), np.zeros(n)
+    times = []
+    for _ in range(7):
+        start = time.process_time()
+        np.add(one, other, out=total)
+        times.append(time.process_time() - start)
+    return 32 * n / statistics.median(times)
+
+
 # ---- rounds -------------------------------------------------------------------------------------
 
 
@@ -98,7 +129,12 @@ def round_cell(name: str, hosts: int, rounds: int) -> dict[str, float]:
         state = method.round(sharing, utility, state)
         times.setdefault(kind, []).append(time.process_time() - start)
     row["peak_bytes"] = peak_bytes()
-    return row | {f"numpy_{kind}_s": statistics.median(spent) for kind, spent in times.items()}
+    row["bandwidth"] = bandwidth()
+    for kind, spent in times.items():
+        bound = LEAST_BYTES[kind] * sharing.n_agents / row["bandwidth"]
+        row[f"{kind}_s"] = statistics.median(spent)
+        row[f"{kind}_over_bound"] = row[f"{kind}_s"] / bound
+    return row
 
 
 # ---- the optimum --------------------------------------------------------------------------------
@@ -128,6 +164,7 @@ def optimum_cell(hosts: int, rounds: int) -> dict[str, float | None]:
         "agents": sharing.n_agents,
         "optimum_s": time.perf_counter() - start,
         "optimum_gap": best.gap,
+        "optimum_peak_bytes": peak_bytes(),
     }
     utility = AlphaFair()
     for name, method in (
@@ -184,29 +221,30 @@ def growth_cell(hosts: int, rounds: int) -> dict[str, float | None]:
 # ---- agents on SimGrid --------------------------------------------------------------------------
 
 
-def agents_cell(hosts: int, rounds: int) -> dict[str, float | None]:
-    """Let agents negotiate on SimGrid for as many rounds as they need to 1 %.
+def agents_cell(name: str, hosts: int, rounds: int) -> dict[str, float | None]:
+    """Let agents negotiate on SimGrid: the scaled rule for some rounds, markets up to 1 %.
 
-    The pure iteration tells how many these are; the simulation must show them again.
+    The pure iteration tells how many these are; the simulation must give its throughputs. It runs
+    in this process, for the time and memory.
     """
     from simplugin.pricing import negotiate
     from simplugin.pricing.iteration import iterate, settled, throughput_error
-    from simplugin.pricing.policies.market import Market
     from simplugin.workloads import AlphaFair
 
     graph, _, sharing = problem(hosts)
-    utility = AlphaFair()
-    pure = iterate(Market(), sharing, utility, rounds, prices=False)
-    best = pure.throughput[-1]
-    needed = settled(throughput_error(pure, best), 1e-2)
-    if needed is None:
-        return {"agents": sharing.n_agents, "rounds": None}
-    start = time.perf_counter()
-    trajectory = negotiate(graph, sharing, Market(), needed, utility).trajectory
-    wall = time.perf_counter() - start
-    error = throughput_error(trajectory, best)
-    if not error[-1] <= 1e-2 or error[-2] <= 1e-2:
-        raise SystemExit(f"{hosts} hosts: the simulation is within 1 % elsewhere than {needed}")
+    utility, method, needed = AlphaFair(), method_called(name), SCALED_ROUNDS
+    pure = iterate(method, sharing, utility, rounds if name == "market" else needed, prices=False)
+    if name == "market":
+        found = settled(throughput_error(pure, pure.throughput[-1]), 1e-2)
+        if found is None:
+            return {"agents": sharing.n_agents, "rounds": None}
+        needed = found
+    start, used = time.perf_counter(), time.process_time()
+    trajectory = negotiate(graph, sharing, method, needed, utility, debug=True).trajectory
+    wall, used = time.perf_counter() - start, time.process_time() - used
+    if not np.allclose(trajectory.throughput, pure.throughput[: needed + 1], rtol=1e-9, atol=0):
+        raise SystemExit(f"{hosts} hosts, {name}: the simulation differs from the pure iteration")
+    each = sharing.n_agents * needed / 1e6
     return {
         "agents": sharing.n_agents,
         "depth": int(sharing.depth.max()),
@@ -214,6 +252,9 @@ def agents_cell(hosts: int, rounds: int) -> dict[str, float | None]:
         "simulated_s": float(trajectory.date[needed]),
         "bytes_per_host": trajectory.bytes_sent / hosts,
         "wall_s": wall,
+        "us_a_round_and_agent": wall / each,
+        "processor_us": used / each,
+        "peak_bytes": peak_bytes(),
     }
 
 
@@ -234,6 +275,8 @@ def measure(part: str, hosts: int, quick: bool) -> dict[str, dict[str, float | N
     if part == "rounds":
         rounds = 6 if quick or hosts > 100_000 else 20
         return {name: cell(part, hosts, rounds, name) for name in METHODS}
+    if part == "agents":
+        return {name: cell(part, hosts, 1000, name) for name in METHODS}
     # Where it grows, enough for a certificate.
     return {"market": cell(part, hosts, 300 if part == "growth" else 1000)}
 
@@ -257,20 +300,23 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all without")
     parser.add_argument("--quick", action="store_true", help="small sizes, under 50 s")
     parser.add_argument("--json", action="store_true", help="print one JSON line last")
+    parser.add_argument("--hosts", type=int, help="one size in place of several")
     parser.add_argument("--cell", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.cell:
         part, hosts, rounds, name = arguments.cell
         size = int(hosts), int(rounds)
-        kinds = {"optimum": optimum_cell, "growth": growth_cell, "agents": agents_cell}
-        row = round_cell(name, *size) if part == "rounds" else kinds[part](*size)
-        print(json.dumps(row))
+        of_methods = {"rounds": round_cell, "agents": agents_cell}
+        of_markets = {"optimum": optimum_cell, "growth": growth_cell}
+        named = part in of_methods
+        print(json.dumps(of_methods[part](name, *size) if named else of_markets[part](*size)))
         return
     results = {}
     for part in arguments.parts or PARTS:
         if part not in PARTS:
             parser.error(f"there is no part {part!r}; give {', '.join(PARTS)}")
         sizes = (QUICK_SIZES if arguments.quick else SIZES)[part]
+        sizes = (arguments.hosts,) if arguments.hosts else sizes
         results[part] = {str(hosts): measure(part, hosts, arguments.quick) for hosts in sizes}
         show({part: results[part]})
     if arguments.json:

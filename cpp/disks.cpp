@@ -71,6 +71,15 @@ int set_read_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
   return 0;
 }
 
+PyObject* get_concurrency_limit(PyObject* self, void* /*closure*/)
+{
+  return concurrency_limit(cast(self)->disk->get_impl()->get_constraint());
+}
+int set_concurrency_limit(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  return limit_concurrency(cast(self)->disk->get_impl()->get_constraint(), value);
+}
+
 int set_write_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
 {
   double bandwidth;
@@ -163,6 +172,8 @@ PyGetSetDef disk_attributes[] = {
     {"properties", get_properties, nullptr, "Its properties.", nullptr},
     {"read_bandwidth", get_read_bandwidth, set_read_bandwidth, "Bandwidth of reading [byte/s].", nullptr},
     {"write_bandwidth", get_write_bandwidth, set_write_bandwidth, "Bandwidth of writing [byte/s].", nullptr},
+    {"concurrency_limit", get_concurrency_limit, set_concurrency_limit, "Largest number of operations at a time.",
+     nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyTypeObject make_type()

@@ -457,6 +457,8 @@ bool start_rendezvous(Activity* activity);
 Host* host_of(s4u::Host const* host);                             // borrowed: lives as long as the simulation
 Host* host_argument(PyObject* value, Host* standard);             // Host, name or None; nullptr with an exception set
 bool set_available_speed(s4u::Host const* host, PyObject* value); // false with an exception set
+PyObject* concurrency_limit(simgrid::kernel::lmm::Constraint const* of);
+int limit_concurrency(simgrid::kernel::lmm::Constraint* of, PyObject* value); // -1 with an exception set
 PyObject* link_object(s4u::Link* link);
 PyObject* link_named(PyObject* name);
 PyObject* all_hosts();

@@ -251,8 +251,9 @@ PyObject* marks_all_constraints(PyObject* /*module*/, PyObject* /*unused*/)
   auto* const system = lmm::System::build("maxmin", true);
   auto* const first  = system->constraint_new(nullptr, 1.0);
   auto* const second = system->constraint_new(nullptr, 1.0);
-  auto* const one    = system->variable_new(nullptr, 1.0, -1.0, 1);
-  auto* const other  = system->variable_new(nullptr, 0.0, -1.0, 2);
+  first->set_concurrency_limit(-1); // whatever maxmin/concurrency-limit says
+  auto* const one   = system->variable_new(nullptr, 1.0, -1.0, 1);
+  auto* const other = system->variable_new(nullptr, 0.0, -1.0, 2);
   system->expand(first, other, 0.0);
   system->expand(second, other, 0.0);
   system->expand(first, one, 1.0);

@@ -223,6 +223,11 @@ PyObject* parallel_async(PyObject* /*self*/, PyObject* const* args, Py_ssize_t c
   return parallel(args, count, keywords, Launch::NOW);
 }
 
+PyObject* parallel_init(PyObject* /*self*/, PyObject* const* args, Py_ssize_t count, PyObject* keywords)
+{
+  return parallel(args, count, keywords, Launch::LATER);
+}
+
 // ---- time -----------------------------------------------------------------------------------------------------------
 
 static PyObject* sleep_of(double duration)

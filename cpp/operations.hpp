@@ -10,6 +10,7 @@ PyObject* exec_async(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
 PyObject* exec_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* parallel_execute(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* parallel_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
+PyObject* parallel_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* sendto(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* sendto_async(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* sendto_init(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);

@@ -33,7 +33,7 @@ bool is_assigned(Activity const* activity)
     return activity->destination != nullptr;
   if (activity->kind == Kind::SENDTO)
     return activity->source != nullptr && activity->destination != nullptr;
-  return static_cast<bool>(activity->target); // a disk or mailbox
+  return activity->kind == Kind::PTASK || activity->target; // a disk or mailbox
 }
 
 bool start_if_ready(Activity* activity)

@@ -127,6 +127,15 @@ int set_host_available_speed(PyObject* self, PyObject* value, void* /*closure*/)
   return set_available_speed(host_in(self), value == nullptr ? Py_None : value) ? 0 : -1;
 }
 
+PyObject* host_concurrency_limit(PyObject* self, void* /*closure*/)
+{
+  return concurrency_limit(host_in(self)->get_cpu()->get_constraint());
+}
+int limit_host(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  return limit_concurrency(host_in(self)->get_cpu()->get_constraint(), value);
+}
+
 int set_host_pstate(PyObject* self, PyObject* value, void* /*closure*/)
 {
   long const pstate = value == nullptr ? -1 : PyLong_AsLong(value);
@@ -177,6 +186,7 @@ PyGetSetDef host_attributes[] = {
     {"speed", host_speed, nullptr, "Peak speed of a core in this pstate [flop/s].", nullptr},
     {"available_speed", host_available_speed, set_host_available_speed, "Fraction of the speed that it has.", nullptr},
     {"cores", host_cores, nullptr, "Number of cores.", nullptr},
+    {"concurrency_limit", host_concurrency_limit, limit_host, "Largest number of executions at a time.", nullptr},
     {"load", host_load, nullptr, "Speed in use [flop/s].", nullptr},
     {"figures", get_host_figures, nullptr, "Values measured by host_load.", nullptr},
     {"is_on", host_is_on, nullptr, "Whether it is on.", nullptr},
@@ -283,6 +293,17 @@ int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
   return 0;
 }
 
+PyObject* link_concurrency_limit(PyObject* self, void* /*closure*/)
+{
+  return concurrency_limit(link_in(self)->get_impl()->get_constraint());
+}
+int limit_link(PyObject* self, PyObject* value, void* /*closure*/)
+{
+  return settable(self, value == nullptr || value == Py_None ? Py_False : value)
+             ? limit_concurrency(link_in(self)->get_impl()->get_constraint(), value)
+             : -1;
+}
+
 PyObject* get_link_energy(PyObject* self, void* /*closure*/)
 {
   return sim.link_energy ? PyFloat_FromDouble(link_energy(link_in(self))) : energy_error();
@@ -323,16 +344,18 @@ PyMethodDef link_methods[] = {{"turn_on", link_turn_on, METH_NOARGS, "Turn it on
                               {"set_host_wifi_rate", link_set_host_wifi_rate, METH_VARARGS, "Rate of a host."},
                               {nullptr, nullptr, 0, nullptr}};
 
-PyGetSetDef link_attributes[] = {{"name", link_name, nullptr, "Its name.", nullptr},
-                                 {"bandwidth", link_bandwidth, set_link_bandwidth, "Bandwidth [byte/s].", nullptr},
-                                 {"latency", link_latency, set_link_latency, "Latency [s].", nullptr},
-                                 {"load", link_load, nullptr, "Bandwidth in use [byte/s].", nullptr},
-                                 {"figures", get_link_figures, nullptr, "What link_load has measured.", nullptr},
-                                 {"is_on", link_is_on, nullptr, "Whether it is on.", nullptr},
-                                 {"properties", link_properties, nullptr, "Its properties.", nullptr},
-                                 {"sharing_policy", link_policy, nullptr, "SHARED, FATPIPE, ...", nullptr},
-                                 {"energy", get_link_energy, nullptr, "Energy so far [J].", nullptr},
-                                 {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef link_attributes[] = {
+    {"name", link_name, nullptr, "Its name.", nullptr},
+    {"bandwidth", link_bandwidth, set_link_bandwidth, "Bandwidth [byte/s].", nullptr},
+    {"latency", link_latency, set_link_latency, "Latency [s].", nullptr},
+    {"concurrency_limit", link_concurrency_limit, limit_link, "Largest number of transfers at a time.", nullptr},
+    {"load", link_load, nullptr, "Bandwidth in use [byte/s].", nullptr},
+    {"figures", get_link_figures, nullptr, "What link_load has measured.", nullptr},
+    {"is_on", link_is_on, nullptr, "Whether it is on.", nullptr},
+    {"properties", link_properties, nullptr, "Its properties.", nullptr},
+    {"sharing_policy", link_policy, nullptr, "SHARED, FATPIPE, ...", nullptr},
+    {"energy", get_link_energy, nullptr, "Energy so far [J].", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyTypeObject make_link_type()
 {
@@ -393,6 +416,33 @@ bool set_available_speed(s4u::Host const* host, PyObject* value)
   available_speed_of(*cpu) = fraction;
   cpu->set_pstate(cpu->get_pstate()); // what runs hears of it
   return true;
+}
+
+PyObject* concurrency_limit(simgrid::kernel::lmm::Constraint const* of)
+{
+  int const limit = of->get_concurrency_limit();
+  return limit < 0 ? Py_NewRef(Py_None) : PyLong_FromLong(limit);
+}
+
+int limit_concurrency(simgrid::kernel::lmm::Constraint* of, PyObject* value)
+{
+  if (not require_load())
+    return -1;
+  bool const is_number = value != nullptr && value != Py_None;
+  long const limit     = is_number ? PyLong_AsLong(value) : -1;
+  if (PyErr_Occurred())
+    return -1;
+  simgrid::kernel::lmm::Element const* element = nullptr;
+  if (is_number && (limit < 1 || limit > std::numeric_limits<int>::max()))
+    PyErr_Format(PyExc_ValueError, "concurrency_limit must be at least 1, or None, not %ld", limit);
+  else if (of->get_variable(&element) != nullptr)
+    // SimGrid wakes nobody who waits when a limit rises, and aborts if it falls below what runs.
+    PyErr_SetString(error_class("SimpluginError"), "a concurrency limit cannot change while the resource is in use");
+  if (PyErr_Occurred())
+    return -1;
+  of->reset_concurrency_maximum();
+  of->set_concurrency_limit(static_cast<int>(limit));
+  return 0;
 }
 
 Host* host_argument(PyObject* value, Host* standard)

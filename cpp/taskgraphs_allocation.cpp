@@ -76,32 +76,38 @@ Integers most_processors(Floats const& flops, Floats const& alphas, Floats const
 }
 
 /// A graph whose tasks have one processor each, and grow.
+///
+/// Only the longest path matters, so bottom levels are lazy: times only fall, so that a level that was right once stays
+/// an upper bound, and is worked out anew where the longest path may go.
 class Growth {
 public:
   Growth(Floats const& flops, Floats const& alphas, Integers const& successor_start, Integers const& successors,
          Integers const& order, Integers const& levels, Integers const& most, double speed)
       : size_(flops.size()), flop_(flops.data(), flops.data() + size_), alpha_(alphas.data(), alphas.data() + size_),
         most_(most.data(), most.data() + size_), level_(levels.data(), levels.data() + size_), speed_(speed),
-        order_(order.data(), order.data() + size_), position_(size_),
         successor_start_(successor_start.data(), successor_start.data() + size_ + 1),
-        successor_(successors.data(), successors.data() + successors.size()), predecessor_(successor_.size()),
-        predecessor_start_(size_ + 1), dirty_((size_ + WORD - 1) / WORD)
+        successor_(successors.data(), successors.data() + successors.size()), depth_(size_ + 1)
   {
-    link();
-    start_.count.assign(size_, 1);
+    std::vector<bool> entry(size_, true);
+    for (Count const task : successor_)
+      entry[task] = false;
+    for (Count task = 0; task < size_; task++)
+      if (entry[task])
+        successor_.push_back(task);
+    successor_start_.push_back(static_cast<Count>(successor_.size()));
     for (auto* const values : {&start_.time, &start_.next_time, &start_.gain, &start_.below, &start_.length})
-      values->resize(size_);
-    start_.heir.resize(size_);
+      values->resize(size_ + 1);
+    for (auto* const values : {&start_.count, &start_.heir, &start_.exact})
+      values->resize(size_ + 1);
     state_ = start_;
     for (Count task = 0; task < size_; task++) {
       state_.next_time[task] = task_time(flop_[task], alpha_[task], 1, speed_);
-      state_.count[task]     = 0;
       add_processor(task);
     }
-    for (Count at = size_ - 1; at >= 0; at--) {
-      look_below(order_[at]);
-      state_.length[order_[at]] = state_.time[order_[at]] + state_.below[order_[at]];
-    }
+    for (Count at = size_ - 1; at >= 0; at--)
+      start(order.data()[at]);
+    start(size_);
+    state_.grown.resize(depth_[size_] + 1);
     start_ = state_;
   }
 
@@ -109,16 +115,13 @@ public:
   std::vector<Count> balanced(double processors)
   {
     state_ = start_;
-    while (true) {
-      Count const entry = first_task();
-      if (state_.length[entry] <= area() / processors)
-        break;
-      Count const task = best_of_path(entry, [](Count) { return true; });
+    while (critical_path() > area() / processors) {
+      Count const task = best_of_path([](Count) { return true; });
       if (task < 0)
         break;
       grow(task);
     }
-    return state_.count;
+    return counts();
   }
 
   /// SCRAP: as long as the areas take no more than so many processors over the critical path.
@@ -126,16 +129,16 @@ public:
   {
     state_ = start_;
     while (true) {
-      Count const task = best_of_path(first_task(), [](Count) { return true; });
+      Count const task = best_of_path([](Count) { return true; });
       if (task < 0)
         break;
       grow(task);
-      if (area() > limit * state_.length[first_task()]) {
+      if (area() > limit * critical_path()) {
         state_.count[task]--;
         break;
       }
     }
-    return state_.count;
+    return counts();
   }
 
   /// SCRAP-MAX: as long as no level has more than so many processors. Tasks of full levels are passed over, or the
@@ -148,26 +151,28 @@ public:
       if (level >= 0)
         held[level]++;
     while (true) {
-      Count const task = best_of_path(first_task(), [&](Count each) { return !passes || held[level_[each]] < limit; });
+      Count const task = best_of_path([&](Count each) { return !passes || held[level_[each]] < limit; });
       if (task < 0 || held[level_[task]] >= limit)
         break;
       held[level_[task]]++;
       grow(task);
     }
-    return state_.count;
+    return counts();
   }
 
 private:
-  static constexpr Count WORD = 64;
-
+  // The last entry of each is the root, which takes no time and comes before all entry tasks.
   struct State {
     std::vector<Count> count;
     std::vector<double> time;
     std::vector<double> next_time; // with one more processor
     std::vector<double> gain;      // what one more processor is worth; 0 if the task may not grow
-    std::vector<double> below;     // the largest bottom level of the successors
-    std::vector<double> length;    // the bottom level
+    std::vector<double> below;     // the largest bottom level of the successors, as far as it is known
+    std::vector<double> length;    // the bottom level, or more
     std::vector<Count> heir;       // the first successor of that bottom level; -1 without any
+    std::vector<Count> exact;      // the number of steps after which the bottom level was right
+    std::vector<Count> grown;      // by depth: the last step at which a task of this depth or less grew
+    Count steps = 0;
   };
 
   Count size_;
@@ -176,34 +181,21 @@ private:
   std::vector<Count> most_;
   std::vector<Count> level_;
   double speed_;
-  std::vector<Count> order_;
-  std::vector<Count> position_;
   std::vector<Count> successor_start_;
   std::vector<Count> successor_;
-  std::vector<Count> predecessor_;
-  std::vector<Count> predecessor_start_;
-  std::vector<Count> entry_;
-  // Whose bottom levels may have changed, by their place in the order.
-  std::vector<std::uint64_t> dirty_;
+  std::vector<Count> depth_; // edges of the longest path to an exit task
+  std::vector<Count> path_;
   State start_;
   State state_;
 
-  void link()
+  void start(Count task)
   {
-    for (Count at = 0; at < size_; at++)
-      position_[order_[at]] = at;
-    for (Count const task : successor_)
-      predecessor_start_[task + 1]++;
-    for (Count task = 0; task < size_; task++) {
-      if (predecessor_start_[task + 1] == 0)
-        entry_.push_back(task);
-      predecessor_start_[task + 1] += predecessor_start_[task];
-    }
-    std::vector<Count> next(predecessor_start_.begin(), predecessor_start_.end() - 1);
-    for (Count task = 0; task < size_; task++)
-      for (Count at = successor_start_[task]; at < successor_start_[task + 1]; at++)
-        predecessor_[next[successor_[at]]++] = task;
+    for (Count at = successor_start_[task]; at < successor_start_[task + 1]; at++)
+      depth_[task] = std::max(depth_[task], depth_[successor_[at]] + 1);
+    look_below(task);
   }
+
+  std::vector<Count> counts() const { return {state_.count.begin(), state_.count.end() - 1}; }
 
   void add_processor(Count task)
   {
@@ -226,51 +218,53 @@ private:
         heir  = successor_[at];
         below = state_.length[heir];
       }
-    state_.below[task] = below;
-    state_.heir[task]  = heir;
+    state_.below[task]  = below;
+    state_.heir[task]   = heir;
+    state_.length[task] = state_.time[task] + below;
   }
 
-  /// Adds a processor, and shortens the ancestors whose longest path goes through the task.
-  void grow(Count grown)
+  void grow(Count task)
   {
-    add_processor(grown);
-    Count word   = position_[grown] / WORD;
-    dirty_[word] = std::uint64_t{1} << (position_[grown] % WORD);
-    for (; word >= 0; word--)
-      while (dirty_[word]) {
-        int const bit = 63 - __builtin_clzll(dirty_[word]);
-        dirty_[word] &= ~(std::uint64_t{1} << bit);
-        Count const task = order_[word * WORD + bit];
-        if (task != grown)
-          look_below(task);
-        double const before = state_.length[task];
-        state_.length[task] = state_.time[task] + state_.below[task];
-        if (state_.length[task] == before)
-          continue;
-        for (Count at = predecessor_start_[task]; at < predecessor_start_[task + 1]; at++) {
-          Count const above = predecessor_[at];
-          if (state_.below[above] == before)
-            dirty_[position_[above] / WORD] |= std::uint64_t{1} << (position_[above] % WORD);
-        }
+    add_processor(task);
+    state_.length[task] = state_.time[task] + state_.below[task];
+    state_.steps++;
+    std::fill(state_.grown.begin() + depth_[task], state_.grown.end(), state_.steps);
+  }
+
+  /// True if no task below has grown since the bottom level was right.
+  bool is_exact(Count task) const { return depth_[task] == 0 || state_.exact[task] >= state_.grown[depth_[task] - 1]; }
+
+  /// Returns the length of the longest path, and makes the bottom levels along it right.
+  ///
+  /// A task's heir has the largest upper bound of all successors, and is the first of these. If it turns out to be its
+  /// bottom level, it is the largest of those, too; otherwise the successor that has the largest bound now is next.
+  double critical_path()
+  {
+    path_.assign(1, size_);
+    while (!path_.empty()) {
+      Count const task = path_.back();
+      Count const heir = state_.heir[task];
+      if (heir >= 0 && !is_exact(heir)) {
+        path_.push_back(heir);
+        continue;
       }
+      if (heir >= 0 && state_.length[heir] != state_.below[task]) {
+        look_below(task);
+        continue;
+      }
+      state_.exact[task] = state_.steps;
+      path_.pop_back();
+    }
+    return state_.below[size_];
   }
 
-  /// The entry task of the longest path, the first if there are several.
-  Count first_task() const
+  /// The task of the critical path that one more processor is worth most to; -1 if there is none.
+  template <class Free> Count best_of_path(Free const& free)
   {
-    Count first = entry_.front();
-    for (Count const task : entry_)
-      if (state_.length[task] > state_.length[first])
-        first = task;
-    return first;
-  }
-
-  /// The task of the path that one more processor is worth most to; -1 if there is none.
-  template <class Free> Count best_of_path(Count task, Free const& free) const
-  {
+    critical_path();
     Count best  = -1;
     double gain = 0.0;
-    for (; task >= 0; task = state_.heir[task])
+    for (Count task = state_.heir[size_]; task >= 0; task = state_.heir[task])
       if (state_.gain[task] > gain && free(task)) {
         best = task;
         gain = state_.gain[task];

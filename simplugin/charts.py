@@ -54,6 +54,8 @@ class ScheduleChart:
         Dates to be marked, by their names [s].
     completion : tuple of float
         When each group ends [s]; empty where that is not to be shown.
+    transfers : tuple of int
+        Processors that only stand for transfers: drawn thinner, and not counted.
 
     Raises
     ------
@@ -69,6 +71,7 @@ class ScheduleChart:
     facts: str = ""
     dates: Mapping[str, float] = field(default_factory=dict)
     completion: tuple[float, ...] = ()
+    transfers: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse bars that cannot be drawn."""

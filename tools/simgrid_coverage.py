@@ -93,6 +93,7 @@ def ours(name: str, method: str) -> str:
 def table(include: Path, bindings: Any) -> str:
     """Return the page."""
     lines, sums = [], [0, 0, 0]
+    without: set[str] = set()
     for header in sorted(include.glob("simgrid/s4u/*.hpp")):
         for name, body in classes(header.read_text(encoding="utf-8")):
             found = sorted(methods(body))
@@ -102,11 +103,19 @@ def table(include: Path, bindings: Any) -> str:
             if found:
                 counts = (len(found), bound, len(found) - len(missing))
                 sums = [total + count for total, count in zip(sums, counts, strict=True)]
+                without.update(f"{name}.{each}" for each in missing)
                 words = ", ".join(f"`{each}`" for each in missing)
                 lines.append(f"| {name} | {' | '.join(map(str, counts))} | {words} |\n")
     total, bound, covered = sums
+    instead = [(names.split(", "), text) for names, text in _NAMES["instead"].items()]
+    if wrong := without.symmetric_difference(each for names, _ in instead for each in names):
+        raise SystemExit(f"[instead] and what is missing differ: {', '.join(sorted(wrong))}")
+    end = "\n| in place of | use |\n| --- | --- |\n"
+    end += "".join(
+        f"| {', '.join(f'`{n}`' for n in names)} | {text} |\n" for names, text in instead
+    )
     reasons = sorted(set(_NAMES["left_out"].values()))
-    end = f"\nLeft out: {', '.join(reasons)}.\n"
+    end += f"\nLeft out: {', '.join(reasons)}.\n"
     return _HEAD.format(total=total, bound=bound, ours=covered) + "".join(lines) + end
 
 

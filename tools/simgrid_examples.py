@@ -18,9 +18,9 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
@@ -102,12 +102,16 @@ def examples(directory: Path) -> dict[str, Path]:
     return {f"{each.parent.parent.name}/{each.stem.removeprefix('s4u-')}": each for each in found}
 
 
-def commands(tesh: Path) -> Iterator[Command]:
-    """Read the commands of a ``.tesh`` file that run the example."""
+def commands(tesh: Path) -> list[Command]:
+    """Read the commands of a ``.tesh`` file that run the example.
+
+    What is expected of a file that the example has written belongs to the command before.
+    """
     examples = tesh.parent.parent.parent
     values = {"platfdir": str(examples / "platforms"), "srcdir": str(tesh.parent), "bindir": "."}
     words: list[str] | None = None
     lines: list[str] = []
+    found: list[Command] = []
     is_sorted, sorts_next = False, False
     for line in [*tesh.read_text(encoding="utf-8").splitlines(), "$"]:
         mark, rest = line[:1], line[1:].removeprefix(" ")
@@ -116,14 +120,17 @@ def commands(tesh: Path) -> Iterator[Command]:
         elif mark == ">":
             lines.append(rest)
         elif mark == "$":
-            if words is not None and lines:
-                yield _command(words, tuple(lines), tesh.parent, is_sorted=is_sorted)
+            if words and lines:
+                found.append(_command(words, tuple(lines), tesh.parent, is_sorted=is_sorted))
+            elif lines:
+                found[-1] = replace(found[-1], lines=(*found[-1].lines, *lines))
             is_sorted, sorts_next = sorts_next, False
             lines = []
             text = re.sub(r"\$\{(\w+)(:=[^}]*)?\}", lambda name: values.get(name[1], ""), rest)
             words = shlex.split(text)
             while words and not _PROGRAM.fullmatch(words[0]):
                 words.pop(0)
+    return found
 
 
 def _command(
@@ -177,14 +184,14 @@ def are_same(want: tuple[str, ...], have: tuple[str, ...], digits: int) -> bool:
 
 
 def port_of(name: str) -> Path | None:
-    """Return the port of an example, for C++ also that of the Python example; None without one."""
+    """Return the port of an example, which may serve both languages; None without one."""
     language, _, stem = name.partition("/")
     file = f"{stem.replace('-', '_')}.py"
     places = [PORTS / language / file, PORTS / "python" / file]
     return next((each for each in places if each.is_file()), None)
 
 
-def run(port: Path, directory: Path, command: Command) -> tuple[str, ...]:
+def run(port: Path, language: str, directory: Path, command: Command) -> tuple[str, ...]:
     """Run a port with SimGrid's examples and what a command gives it; return its lines."""
     spec = importlib.util.spec_from_file_location(f"simgrid_example_{port.stem}", port)
     if spec is None or spec.loader is None:
@@ -193,8 +200,9 @@ def run(port: Path, directory: Path, command: Command) -> tuple[str, ...]:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     main: Callable[..., None] = module.main
-    if "settings" in inspect.signature(main).parameters:
-        main = partial(main, settings=command.settings)
+    choices = {"settings": command.settings, "language": language}
+    known = inspect.signature(main).parameters
+    main = partial(main, **{name: each for name, each in choices.items() if name in known})
     try:
         inspect.signature(main).bind(directory, *command.arguments)
     except TypeError as error:
@@ -212,12 +220,12 @@ def difference(name: str, tesh: Path) -> str:
     """Return the first line in which a port differs, empty if there is none."""
     port = port_of(name)
     assert port is not None
-    found_commands = list(commands(tesh))
+    found_commands = commands(tesh)
     assert found_commands, name
     for command in found_commands:
         digits = digits_of(command.lines)
         expected = written(command.lines, digits, is_sorted=command.is_sorted)
-        lines = run(port, tesh.parents[2], command)
+        lines = run(port, name.partition("/")[0], tesh.parents[2], command)
         found = written(lines, digits, is_sorted=command.is_sorted)
         for want, have in zip(expected, found, strict=False):
             if not are_same(want, have, digits):

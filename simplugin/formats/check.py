@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
 from simplugin.formats.platform_reading import PlatformReader
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
-from simplugin.formats.simgrid_xml import read_document
-from simplugin.formats.vocabulary import standard_tag, unitless_quantities
+from simplugin.formats.simgrid_xml import collections_postponed, read_document
+from simplugin.formats.vocabulary import odd_quantities, standard_tag
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Config, Platform
@@ -132,7 +131,8 @@ def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
     list of Finding
         In the order of the files, then by line. `exit_status` turns it into a status.
     """
-    checked = [_check_file(os.fspath(path)) for path in dict.fromkeys(files)]
+    with collections_postponed():
+        checked = [_check_file(os.fspath(path)) for path in dict.fromkeys(files)]
     platforms = [file for file in checked if file.has_hardware]
     if platforms:
         for file in checked:
@@ -157,7 +157,8 @@ def read_checked(path: str | os.PathLike[str]) -> tuple[list[Finding], Platform]
         As `simplugin.formats.platform_xml.read_platform` returns it if no finding is an error;
         otherwise what could be read.
     """
-    file = _check_file(os.fspath(path))
+    with collections_postponed():
+        file = _check_file(os.fspath(path))
     return file.in_order(), file.platform
 
 
@@ -181,21 +182,21 @@ def _check_content(file: _Checked, root: Node) -> None:
     """Check what a well-formed file of the right version says."""
     reader = PlatformReader(file.name, file.add_error)
     try:
-        platform = reader.platform(root)
+        platform = file.platform = reader.platform(root)
     except _EnoughError:
         message = f"there are more than {MOST_FINDINGS} errors; the rest is not looked at"
         file.add(file.findings[-1].line, ERROR, message, "right these first")
         return
-    file.platform = replace(platform, directory=Path(file.name).absolute().parent)
     file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
     file.broken_actors = tuple(node for node in reader.broken if standard_tag(node.tag) == "actor")
-    for line, message, remedy in unitless_quantities(root):
+    for line, message, remedy in odd_quantities(root):
         file.add(line, WARNING, message, remedy)
     problems = [
         *find_problems(file.platform, file.broken),
         *profile_file_problems(file.platform),
     ]
-    for line, problem in replaced_file_problems(file.platform, reader.replaced):
+    replaced = replaced_file_problems(file.platform, reader.replaced) if reader.replaced else ()
+    for line, problem in replaced:
         file.add(line, problem.severity, problem.message, problem.remedy)
     if len(problems) > MOST_FINDINGS:
         message = f"there are more than {MOST_FINDINGS} problems; the rest is not listed"

@@ -63,12 +63,16 @@ class Element:
         another of all others.
     text : str
         The field of the text in it.
+    names : set of str
+        Attributes of which nothing is asked but that they be names, whatever the others are, so
+        that a part may be a copy of another one with other names; empty where there are few.
     """
 
     make: Callable[..., Any]
     attributes: tuple[Attribute, ...]
     content: tuple[str, ...] = ()
     text: str = ""
+    names: frozenset[str] = frozenset()
 
     @cached_property
     def by_key(self) -> dict[str, Attribute]:
@@ -114,6 +118,7 @@ _OLD = {"FULLDUPLEX": "SPLITDUPLEX"}
 _ENDS = (need("src", field="source"), need("dst", field="destination"))
 _GATEWAYS = (need("gw_src", field="gateway_source"), need("gw_dst", field="gateway_destination"))
 _LINKS = ("links",)
+_ID = frozenset({"id"})
 _CABINET = (need("id"), need("prefix"), need("suffix"), need("radical"))
 
 ELEMENTS: dict[str, Element] = {
@@ -130,6 +135,7 @@ ELEMENTS: dict[str, Element] = {
             may("coordinates", COORDINATES),
         ),
         ("properties", "disks"),
+        names=_ID,
     ),
     "disk": Element(
         _disk,
@@ -140,7 +146,11 @@ ELEMENTS: dict[str, Element] = {
         ),
         ("properties",),
     ),
-    "host_link": Element(HostLink, (need("id", field="host"), need("up"), need("down"))),
+    "host_link": Element(
+        HostLink,
+        (need("id", field="host"), need("up"), need("down")),
+        names=frozenset({"id", "up", "down"}),
+    ),
     "cluster": Element(
         Cluster,
         (
@@ -183,7 +193,7 @@ ELEMENTS: dict[str, Element] = {
             may("state_file", FILE, "state_profile"),
         ),
     ),
-    "router": Element(Router, (need("id"), may("coordinates", COORDINATES))),
+    "router": Element(Router, (need("id"), may("coordinates", COORDINATES)), names=_ID),
     "backbone": Element(
         Backbone, (need("id"), need("bandwidth", BANDWIDTH), need("latency", TIME))
     ),
@@ -200,12 +210,17 @@ ELEMENTS: dict[str, Element] = {
             may("state_file", FILE, "state_profile"),
         ),
         ("properties",),
+        names=_ID,
     ),
-    "route": Element(Route, (*_ENDS, may("symmetrical", YES)), _LINKS),
+    "route": Element(
+        Route, (*_ENDS, may("symmetrical", YES)), _LINKS, names=frozenset({"src", "dst"})
+    ),
     "zoneRoute": Element(ZoneRoute, (*_ENDS, *_GATEWAYS, may("symmetrical", YES)), _LINKS),
     "bypassRoute": Element(BypassRoute, _ENDS, _LINKS),
     "bypassZoneRoute": Element(BypassZoneRoute, (*_ENDS, *_GATEWAYS), _LINKS),
-    "link_ctn": Element(LinkUse, (need("id", field="link"), may("direction", word(*DIRECTIONS)))),
+    "link_ctn": Element(
+        LinkUse, (need("id", field="link"), may("direction", word(*DIRECTIONS))), names=_ID
+    ),
     "trace": Element(
         Profile,
         (need("id"), may("file", FILE), need("periodicity", NUMBER, "period")),

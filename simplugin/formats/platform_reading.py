@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
 from simplugin.formats.attributes import TEXT
 from simplugin.formats.elements import ELEMENTS, Element
-from simplugin.formats.vocabulary import attribute_problems, named, order_problem, standard_tag
+from simplugin.formats.vocabulary import attribute_problems, named, order_problems, standard_tag
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
+from simplugin.platforms.validation import copier
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from simplugin.inputs.xml_tree import Node
 
 _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Elements of one kind and with the same attributes.
+
+    Attributes
+    ----------
+    names, others : tuple of str
+        Their attributes: names, and those that tell equal elements.
+    copies : dict of tuple of str to callable
+        From the texts of the others to what makes a part of names.
+    """
+
+    names: tuple[str, ...]
+    others: tuple[str, ...]
+    copies: dict[tuple[str | None, ...], Callable[[Sequence[Any]], Any]] = field(
+        default_factory=dict
+    )
 
 
 class PlatformReader:
@@ -53,9 +75,11 @@ class PlatformReader:
         self.lines: dict[int, int] = {}
         self.broken: list[Node] = []
         self.replaced: list[tuple[int, str]] = []
+        self._forms: dict[tuple[str, ...], _Form] = {}
 
     def platform(self, root: Node) -> Platform:
-        """Build the platform of a root element."""
+        """Build the platform of a root element, in the directory of the file."""
+        directory = Path(self._file).absolute().parent
         self._check_attributes(root)
         parts = self._children(root)
         config: list[Config | Opaque] = [
@@ -64,29 +88,60 @@ class PlatformReader:
         actors = [part for part in parts if isinstance(part, DeployedActor)]
         elements = [part for part in parts if not isinstance(part, Config | Opaque | DeployedActor)]
         try:
-            return Platform(tuple(elements), tuple(config), tuple(actors))
+            return Platform(tuple(elements), tuple(config), tuple(actors), directory)
         except PlatformError as error:
             self._fail(root, error)
             self.broken.append(root)
-            return Platform(config=tuple(config), actors=tuple(actors))
+            return Platform(config=tuple(config), actors=tuple(actors), directory=directory)
 
     def _children(self, parent: Node) -> list[Any]:
         """Build what is in an element, but its properties."""
-        before = ""
         parts = []
-        for child in parent.children:
-            before, problem = order_problem(parent, child, before)
+        for child, problem in order_problems(parent):
+            part: Any = None
             if problem is not None:
                 self.broken.append(child)
                 self._fail(child, problem)
-                continue
-            part = self._build(child)
+            elif (part := self._like_another(child)) is None:
+                part = self._build(child)
             if part is not None:
+                self.lines[id(part)] = child.line
                 parts.append(part)
         return parts
 
-    def _build(self, node: Node) -> object | None:
-        """Build an element; None where it cannot be, or is a property."""
+    def _like_another(self, node: Node) -> Any:
+        """Build a part that differs from an earlier one in names and links; None if there is none.
+
+        A large platform has many such parts, and values that were valid once are valid again.
+        """
+        given = node.attributes
+        form = self._forms.get((node.tag, bool(node.children), *given))
+        if form is None or node.pieces:
+            return None
+        copy = form.copies.get(tuple(map(given.get, form.others)))
+        values: list[Any] = [given[key] for key in form.names]
+        if copy is None or not all(values) or not "".join(values).isprintable():
+            return None
+        if node.children:
+            links = tuple(self._children(node))
+            if not links:
+                return self._build(node, links)
+            values.append(links)
+        return copy(values)
+
+    def _remember(self, node: Node, element: Element, part: Any) -> None:
+        """Let later elements be built like a part."""
+        given = node.attributes
+        names = tuple(key for key in given if key in element.names)
+        others = tuple(key for key in given if key not in element.names)
+        form = self._forms.setdefault((node.tag, bool(node.children), *given), _Form(names, others))
+        fields = [element.by_key[key].field for key in names]
+        if node.children:
+            fields.append(element.parts)
+        form.copies[tuple(map(given.get, others))] = copier(part, fields)
+
+    def _build(self, node: Node, parts: tuple[Any, ...] | None = None) -> object | None:
+        """Build an element, perhaps of parts; None where it cannot be, or is a property."""
         if not self._check_attributes(node):
             self.broken.append(node)
             return None
@@ -95,20 +150,20 @@ class PlatformReader:
         part: object
         try:
             if element is not None:
-                values = self._values(node, element)
+                values = self._values(node, element, parts)
                 part = self._zone(node, values) if tag == "zone" else element.make(**values)
-            elif tag == "random":
-                part = Opaque(node.tag, node.attributes)
-            else:
-                return None
+                if element.names and (not node.children or element.parts == "links"):
+                    self._remember(node, element, part)
+                return part
+            return Opaque(node.tag, node.attributes) if tag == "random" else None
         except (PlatformError, DeploymentError, UnitError) as error:
             self.broken.append(node)
             self._fail(node, error)
             return None
-        self.lines[id(part)] = node.line
-        return part
 
-    def _values(self, node: Node, element: Element) -> dict[str, Any]:
+    def _values(
+        self, node: Node, element: Element, parts: tuple[Any, ...] | None
+    ) -> dict[str, Any]:
         """Return the values of the fields of an element."""
         values: dict[str, Any] = {}
         given = node.attributes
@@ -139,7 +194,8 @@ class PlatformReader:
             values[attribute.field] = value
         if element.text:
             values[element.text] = node.text
-        parts = tuple(self._children(node)) if node.children else ()
+        if parts is None:
+            parts = tuple(self._children(node)) if node.children else ()
         if element.parts:
             values[element.parts] = parts
         if node.children and element.properties:

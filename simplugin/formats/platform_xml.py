@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from simplugin.errors import PlatformError
 from simplugin.formats import xml_text
 from simplugin.formats.platform_reading import PlatformReader
 from simplugin.formats.platform_writing import PlatformLines
-from simplugin.formats.simgrid_xml import read_document
+from simplugin.formats.simgrid_xml import collections_postponed, read_document
 from simplugin.inputs.files import write
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.platform import Platform
@@ -35,11 +34,11 @@ def read_platform(path: str | os.PathLike[str]) -> Platform:
         The file cannot be read or says something wrong; the first error, with its line.
         `simplugin.formats.check` gives all of them.
     """
-    document = read_document(path, PlatformError)
-    if document.doctype_error is not None:
-        raise document.doctype_error
-    platform = PlatformReader(path).platform(document.root)
-    return replace(platform, directory=Path(path).absolute().parent)
+    with collections_postponed():
+        document = read_document(path, PlatformError)
+        if document.doctype_error is not None:
+            raise document.doctype_error
+        return PlatformReader(path).platform(document.root)
 
 
 def write_platform(

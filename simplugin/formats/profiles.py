@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+# A tuple takes less time than a union where there are many elements.
+_FOLLOWERS = (Host, Peer, Link)
+
+
 def profile_file_problems(platform: Platform) -> list[Problem]:
     """Return the profile files that SimGrid would not open, or not understand.
 
@@ -116,14 +120,10 @@ def _find(name: str, directories: list[Path]) -> Path | None:
 def _uses(platform: Platform) -> Iterator[tuple[object, str]]:
     """Yield each part that names a profile file."""
     for part, _ in platform.walk():
-        names: tuple[str, ...] = ()
-        if isinstance(part, Host | Peer):
-            names = (part.speed_profile, part.state_profile)
-        elif isinstance(part, Link):
-            names = (part.bandwidth_profile, part.latency_profile, part.state_profile)
-        elif isinstance(part, Profile):
-            names = (part.file,)
-        yield from ((part, name) for name in names if name)
+        if isinstance(part, _FOLLOWERS):
+            yield from ((part, name) for name in part.profile_files.values())
+        elif isinstance(part, Profile) and part.file:
+            yield part, part.file
 
 
 def _problem(part: object, name: str, directories: list[Path]) -> Problem | None:

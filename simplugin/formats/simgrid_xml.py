@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,7 @@ from simplugin.inputs.files import read_bytes
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
     from simplugin.errors import FileError
     from simplugin.inputs.xml_tree import Node
@@ -50,6 +53,18 @@ class SimGridDocument:
 
     root: Node
     doctype_error: FileError | None
+
+
+@contextmanager
+def collections_postponed() -> Iterator[None]:
+    """Let no garbage be searched for while a file becomes millions of objects that all stay."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collected:
+            gc.enable()
 
 
 def read_document(path: str | os.PathLike[str], kind: type[FileError]) -> SimGridDocument:

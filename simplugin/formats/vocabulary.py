@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from simplugin.errors import PlatformError
+from simplugin.errors import PlatformError, UnitError
 from simplugin.formats.elements import ELEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simplugin.formats.attributes import Codec
     from simplugin.inputs.xml_tree import Node
 
 # Of elements without a data class: required attributes, then the others.
@@ -26,6 +28,9 @@ _SYNONYMS = {
     "ASroute": "zoneRoute",
     "bypassASroute": "bypassZoneRoute",
     "process": "actor",
+}
+_OLD_TAGS = {
+    tag: [old for old, new in _SYNONYMS.items() if new == tag] for tag in _SYNONYMS.values()
 }
 _REMOVED = {
     "include": "paste the content of the other file here",
@@ -91,13 +96,21 @@ _CONTENT = {
     },
     **{tag: {"": {children: ""}} for tag, children in _UNORDERED.items()},
 }
-_NEXT = {
+# From an element, what came before in it and a tag to what has come then.
+_NEXT: dict[str, dict[str, dict[str, str]]] = {
     parent: {
-        before: {tag: after for tags, after in rules.items() for tag in tags.split()}
+        before: {
+            tag: after
+            for tags, after in rules.items()
+            for standard in tags.split()
+            for tag in (standard, *_OLD_TAGS.get(standard, ()))
+        }
         for before, rules in content.items()
     }
     for parent, content in _CONTENT.items()
 }
+for _old, _tag in _SYNONYMS.items():
+    _NEXT.setdefault(_old, _NEXT.get(_tag, {}))
 REQUIRED = {
     **{tag: frozenset(parts[0].split()) for tag, parts in _OTHERS.items()},
     **{
@@ -109,9 +122,16 @@ ALLOWED = {
     **{tag: REQUIRED[tag] | set(parts[1].split()) for tag, parts in _OTHERS.items()},
     **{tag: {*element.by_key, *_OLD_ATTRIBUTES.get(tag, ())} for tag, element in ELEMENTS.items()},
 }
-_UNITS = {
-    tag: [(each.key, each.codec.unit) for each in element.attributes if each.codec.unit]
-    for tag, element in ELEMENTS.items()
+_QUANTITIES = {
+    tag: [(each.key, each.codec) for each in element.attributes if each.codec.unit]
+    for standard, element in ELEMENTS.items()
+    for tag in (standard, *_OLD_TAGS.get(standard, ()))
+}
+# Far below and above what there is: old modems, satellites, nodes full of accelerators.
+_HARDWARE = {
+    "f": (1e3, 1e18, "speeds are between 1kf and 1Ef"),
+    "Bps": (10.0, 1e15, "bandwidths are between 10Bps and 1PBps"),
+    "s": (1e-10, 10.0, "latencies are 0 or between 0.1ns and 10s"),
 }
 _PLAIN = re.compile(r"\s*[+]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
@@ -144,10 +164,11 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         message = f"there is no element <{node.tag}>"
         return [PlatformError(message, remedy=f"the elements are {known}")]
     given = node.attributes.keys()
-    if REQUIRED[tag] <= given <= allowed and (tag == "trace" or not node.text.strip()):
+    text = tag != "trace" and bool(node.text.strip())
+    if REQUIRED[tag] <= given <= allowed and not text:
         return []
     name = named(node)
-    if tag != "trace" and node.text.strip():
+    if text:
         message = f"there is text in {name}: {node.text.strip()[:40]!r}"
         return [PlatformError(message, remedy="remove it")]
     problems = [
@@ -165,35 +186,23 @@ def attribute_problems(node: Node) -> list[PlatformError]:
     return problems
 
 
-def order_problem(parent: Node, child: Node, before: str) -> tuple[str, PlatformError | None]:
-    """Return the problem with the position of an element among the others.
-
-    Parameters
-    ----------
-    parent, child : Node
-        The element and the one around it.
-    before : str
-        What came before in `parent`, as this function returned it; empty for the first child.
-
-    Returns
-    -------
-    str
-        What came before the next child.
-    PlatformError or None
-        What is wrong, without a place.
-    """
-    tag = standard_tag(child.tag)
-    if tag not in ALLOWED:
-        return before, None  # reported as an unknown or removed element
-    order = _NEXT.get(parent.tag) or _NEXT.get(standard_tag(parent.tag), {})
-    after = order.get(before, {}).get(tag)
-    if after is not None:
-        return after, None
-    if any(tag in rules for rules in order.values()):
-        message = f"<{child.tag}> cannot follow {before} in {named(parent)}"
-        return before, PlatformError(message, remedy=_ORDER_REMEDY)
-    message = f"<{child.tag}> is not allowed in {named(parent)}"
-    return before, PlatformError(message, remedy="move or remove the element")
+def order_problems(parent: Node) -> Iterator[tuple[Node, PlatformError | None]]:
+    """Yield each element in another, and what is wrong with its position; without a place."""
+    order = _NEXT.get(parent.tag, {})
+    before = ""
+    for child in parent.children:
+        after = order.get(before, {}).get(child.tag)
+        if after is not None:
+            before = after
+            yield child, None
+        elif standard_tag(child.tag) not in ALLOWED:
+            yield child, None  # reported as an unknown or removed element
+        elif any(child.tag in rules for rules in order.values()):
+            message = f"<{child.tag}> cannot follow {before} in {named(parent)}"
+            yield child, PlatformError(message, remedy=_ORDER_REMEDY)
+        else:
+            message = f"<{child.tag}> is not allowed in {named(parent)}"
+            yield child, PlatformError(message, remedy="move or remove the element")
 
 
 _ORDER_REMEDY = (
@@ -209,20 +218,31 @@ def named(node: Node) -> str:
     return f"<{node.tag}>" if name is None else f"<{node.tag}> {name!r}"
 
 
-def unitless_quantities(root: Node) -> Iterator[tuple[int, str, str]]:
-    """Yield line, message and remedy for each quantity other than 0 that has no unit."""
+def odd_quantities(root: Node) -> Iterator[tuple[int, str, str]]:
+    """Yield line, message and remedy for each quantity without a unit, or beyond all hardware."""
     stack = [root]
     while stack:
         node = stack.pop()
         stack += node.children
-        for key, unit in _UNITS.get(standard_tag(node.tag), ()):
-            value = node.attributes.get(key, "")
-            if not value[-1:].isdigit() and "," not in value and ";" not in value:
-                continue
-            for text in re.split("[;,]", value):
-                if _PLAIN.fullmatch(text) and float(text):
-                    yield (
-                        node.line,
-                        f"{key} of {named(node)} is {text!r}, without a unit",
-                        f"write the unit, e.g. {text.strip() + unit!r}",
-                    )
+        for key, codec in _QUANTITIES.get(node.tag, ()):
+            for said, remedy in _odd(node.attributes.get(key, ""), codec):
+                yield node.line, f"{key} of {named(node)} is {said}", remedy
+
+
+@lru_cache(maxsize=4096)
+def _odd(texts: str, codec: Codec) -> list[tuple[str, str]]:
+    """Return what is said of the quantities in an attribute, and the remedies."""
+    found = []
+    least, most, range_text = _HARDWARE[codec.unit]
+    for text in re.split("[;,]", texts):
+        try:
+            values = codec.parse(text)
+        except (ValueError, UnitError):
+            continue  # an error says so
+        value = values[0] if isinstance(values, list) else values
+        if _PLAIN.fullmatch(text) and value:
+            remedy = f"write the unit, e.g. {text.strip() + codec.unit!r}"
+            found.append((f"{text!r}, without a unit", remedy))
+        elif value and value > 0 and not least <= value <= most:
+            found.append((f"{text!r}, which no hardware has", f"check the unit: {range_text}"))
+    return found

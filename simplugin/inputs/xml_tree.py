@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
 if TYPE_CHECKING:
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 DEEPEST_NESTING = 200
 MOST_ATTRIBUTES = 64
 LONGEST_VALUE = 1 << 20
+
+
+# Of most elements, which are as many as hosts and links.
+_EMPTY: Any = ()
 
 
 @dataclass(slots=True)
@@ -30,15 +34,21 @@ class Node:
         Where its start tag begins, counted from 1.
     children : list of Node
         The elements in it.
-    text : str
-        The text directly in it.
+    pieces : list of str
+        The text directly in it, without blank pieces unless it is a ``<trace>``. Of an element with
+        many children there are too many to append each to a string.
     """
 
     tag: str
     attributes: dict[str, str]
     line: int
-    children: list[Node] = field(default_factory=list)
-    text: str = ""
+    children: list[Node] = _EMPTY
+    pieces: list[str] = _EMPTY
+
+    @property
+    def text(self) -> str:
+        """The text directly in it."""
+        return "".join(self.pieces)
 
 
 def parse(
@@ -82,11 +92,8 @@ class _TreeBuilder:
         self._file = file
         self._kind = kind
         self._expected = root
-        self._stack: list[Node] = []
-        # Of each open element: a zone has as many pieces as lines, too many to append each to a
-        # string.
-        self._pieces: list[list[str]] = []
-        self._root: Node | None = None
+        # The elements that are open, in one that holds the root.
+        self._stack = [Node("", {}, 0)]
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -113,8 +120,7 @@ class _TreeBuilder:
         except (LookupError, ValueError) as error:
             message = f"the encoding cannot be read: {error}"
             raise self._kind(message, file=self._file, remedy="use UTF-8") from None
-        assert self._root is not None  # expat refuses an empty document
-        return self._root
+        return self._stack[0].children[0]
 
     def _malformed(self, message: str, remedy: str, line: int | None = None) -> FileError:
         """Return an error at a line, by default the one being read."""
@@ -123,7 +129,7 @@ class _TreeBuilder:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         """Open an element."""
-        if len(self._stack) >= DEEPEST_NESTING:
+        if len(self._stack) > DEEPEST_NESTING:
             raise self._malformed(
                 f"elements are nested more than {DEEPEST_NESTING} deep", "nest fewer of them"
             )
@@ -135,21 +141,24 @@ class _TreeBuilder:
                 f"no element of <{self._expected}> needs as much",
             )
         node = Node(tag, attributes, self._parser.CurrentLineNumber)
-        if self._stack:
-            self._stack[-1].children.append(node)
+        parent = self._stack[-1]
+        if parent.children:
+            parent.children.append(node)
         else:
-            self._root = node
+            parent.children = [node]
         self._stack.append(node)
-        self._pieces.append([])
 
     def _end(self, tag: str) -> None:
         """Close an element."""
         del tag
-        self._stack.pop().text = "".join(self._pieces.pop())
+        self._stack.pop()
 
     def _text(self, text: str) -> None:
-        """Keep the text of the element that is open."""
-        self._pieces[-1].append(text)
+        """Keep the text of the element that is open, but not what only indents others."""
+        node = self._stack[-1]
+        if node.tag == "trace" or not text.isspace():
+            node.pieces = node.pieces or []
+            node.pieces.append(text)
 
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
         """Refuse the part of an XML declaration that SimGrid's parser does not know."""
@@ -166,7 +175,7 @@ class _TreeBuilder:
 
     def _cdata(self) -> None:
         """Refuse CDATA where SimGrid's parser would."""
-        if self._stack and self._stack[-1].tag != "trace":
+        if self._stack[-1].tag != "trace":
             raise self._malformed("CDATA is not allowed here", "remove it")
 
 

@@ -290,27 +290,29 @@ def _cut(
     """
     sharing = flows.sharing
     bottlenecks = Bottlenecks(flows)
-    # Any prices prove a bound; with those of all computation it is one for each application.
-    speed = np.append(sharing.speed, np.zeros(sharing.n_links))
-    prices = np.divide(1.0, speed, out=np.zeros(len(speed)), where=speed > 0)
-    bounds = [bottlenecks.bottleneck(prices)]
+    # What each application reaches alone; any prices prove a bound.
+    bounds = [
+        bottlenecks.bottleneck(price, worth)
+        for price, worth in zip(flows.cuts(), np.eye(sharing.n_applications), strict=True)
+    ]
     rate = np.zeros(sharing.n_agents)
     before = np.full(sharing.n_applications, np.nan)
     for _ in range(100 + 20 * sharing.n_applications):
         throughput, rest = fairest(np.array([bound.price for bound in bounds]))
         if np.all(np.abs(throughput - before) <= settled * before):
-            rate, error = _exactly(sharing, rate, before)
-            return rate, bounds, rest, error
+            break
         before = throughput
         rate, bound = bottlenecks.search(throughput)
         if any(np.allclose(bound.price, known.price, rtol=1e-13, atol=0.0) for known in bounds):
-            rate, error = _exactly(sharing, rate, throughput)
-            return rate, bounds, rest, error
+            break
         bounds.append(bound)
-    raise UncertifiedError(
-        f"throughputs did not settle to {settled:g} within {bottlenecks.searches} programs;"
-        " the quantities may be too far apart, check their units"
-    )
+    else:
+        raise UncertifiedError(
+            f"throughputs did not settle to {settled:g} within {bottlenecks.searches} programs;"
+            " the quantities may be too far apart, check their units"
+        )
+    rate, error = _exactly(sharing, rate, before)
+    return rate, bounds, rest, error
 
 
 def _exactly(sharing: Sharing, rate: Floats, throughput: Floats) -> tuple[Floats, float]:

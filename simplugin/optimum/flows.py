@@ -116,39 +116,63 @@ class Flows:
             )
 
     @cached_property
+    def _through(self) -> Floats:
+        """Bound on the tasks that can come to each agent through its link [tasks/s]."""
+        sharing, used = self.sharing, self.carries
+        through = np.full(sharing.n_agents, np.inf)
+        through[used] = (
+            sharing.bandwidth[sharing.link[used]] / sharing.byte[sharing.application[used]]
+        )
+        return through
+
+    @cached_property
     def most(self) -> Floats:
         """Bound on the tasks that can pass each agent, were it alone [tasks/s]."""
         sharing = self.sharing
         own = np.where(
             self.computes, sharing.speed[sharing.host] / sharing.flop[sharing.application], 0.0
         )
-        through = np.full(sharing.n_agents, np.inf)
-        used = self.carries
-        through[used] = (
-            sharing.bandwidth[sharing.link[used]] / sharing.byte[sharing.application[used]]
-        )
         for level in reversed(sharing.levels):
-            own[level] = np.minimum(own[level], through[level])
+            own[level] = np.minimum(own[level], self._through[level])
             below = sharing.father[level] >= 0
             np.add.at(own, sharing.father[level][below], own[level][below])
         return own
+
+    def cuts(self) -> Floats:
+        """Return prices that prove what each application can reach alone: its minimum cut.
+
+        Returns
+        -------
+        float64, shape (n_applications, n_hosts + n_links)
+            Of a flop on each host, then of a byte on each link: each way costs 1, and all that
+            has a price is full.
+        """
+        sharing = self.sharing
+        full = self.most == self._through
+        reached = self.useful.copy()
+        for level in sharing.levels[1:]:
+            reached[level] &= reached[sharing.father[level]] & ~full[sharing.father[level]]
+        price = np.zeros((sharing.n_applications, sharing.n_hosts + sharing.n_links))
+        links = np.flatnonzero(reached & full)
+        owner = sharing.application[links]
+        price[owner, sharing.n_hosts + sharing.link[links]] = 1 / sharing.byte[owner]
+        hosts = np.flatnonzero(reached & ~full & self.computes)
+        owner = sharing.application[hosts]
+        price[owner, sharing.host[hosts]] = 1 / sharing.flop[owner]
+        return price
 
     @cached_property
     def _scarcest(self) -> tuple[Integers, Floats]:
         """Host, or number of hosts plus link, that limits each agent most, and the limit."""
         sharing = self.sharing
-        application = sharing.application
-        resource = np.zeros(sharing.n_agents, dtype=np.int64)
-        limit = np.full(sharing.n_agents, np.inf)
-        used = self.carries
-        resource[used] = sharing.n_hosts + sharing.link[used]
-        limit[used] = sharing.bandwidth[sharing.link[used]] / sharing.byte[application[used]]
+        resource = np.where(self.carries, sharing.n_hosts + sharing.link, 0)
+        limit = self._through.copy()
         for level in sharing.levels[1:]:
             father = sharing.father[level]
             narrower = limit[father] < limit[level]
             resource[level] = np.where(narrower, resource[father], resource[level])
             limit[level] = np.where(narrower, limit[father], limit[level])
-        alone = sharing.speed[sharing.host] / sharing.flop[application]
+        alone = sharing.speed[sharing.host] / sharing.flop[sharing.application]
         slower = alone < limit
         return np.where(slower, sharing.host, resource), np.where(slower, alone, limit)
 

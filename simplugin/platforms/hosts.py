@@ -97,8 +97,8 @@ class _Follower(Checked):
     @property
     def profile_files(self) -> dict[str, str]:
         """The profile files that it follows, by kind."""
-        files = {"SPEED": self.speed_profile, "HOST_AVAIL": self.state_profile}
-        return {kind: file for kind, file in files.items() if file}
+        files = (("SPEED", self.speed_profile), ("HOST_AVAIL", self.state_profile))
+        return {kind: file for kind, file in files if file}
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,12 +91,12 @@ class Link(Checked):
     @property
     def profile_files(self) -> dict[str, str]:
         """The profile files that it follows, by kind."""
-        files = {
-            "BANDWIDTH": self.bandwidth_profile,
-            "LATENCY": self.latency_profile,
-            "LINK_AVAIL": self.state_profile,
-        }
-        return {kind: file for kind, file in files.items() if file}
+        files = (
+            ("BANDWIDTH", self.bandwidth_profile),
+            ("LATENCY", self.latency_profile),
+            ("LINK_AVAIL", self.state_profile),
+        )
+        return {kind: file for kind, file in files if file}
 
     @property
     def simgrid_names(self) -> tuple[str, ...]:

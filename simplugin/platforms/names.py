@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from simplugin.platforms import radical
 from simplugin.platforms.hosts import Cabinet, Cluster
@@ -43,6 +44,10 @@ class Place:
     zone: str
 
 
+# Many elements are of one kind and in one zone.
+_place = lru_cache(maxsize=1024)(Place)
+
+
 class Names:
     """Names declared so far: hosts, routers and zones in one space, links in another.
 
@@ -79,7 +84,7 @@ class Names:
         As to SimGrid, the name then denotes the later one.
         """
         before = self._places.get(name)
-        self._places[name] = Place(kind, zone)
+        self._places[name] = _place(kind, zone)
         return None if before is not None and before.kind == "broken" else before
 
     def declare_zone(self, name: str, parent: str) -> Place | None:
@@ -134,6 +139,8 @@ class Names:
 
     def _cluster_link(self, name: str, *, split: bool) -> bool:
         """Return True if SimGrid makes a link of this name for a cluster."""
+        if not self._clusters and not self._broken_clusters:
+            return False
         if any(name.startswith(f"{cluster}_") for cluster in self._broken_clusters):
             return True
         if self._has_inner_links and "link_from_" in name:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from simplugin.errors import PlatformError
 from simplugin.formatting import html_table, readable
@@ -88,7 +88,9 @@ class Zone:
 
     def _ordered(self) -> tuple[ZoneElement, ...]:
         """Return the elements in an order that SimGrid's parser takes."""
-        first = next((part for part in self.elements if isinstance(part, _INNER)), None)
+        first = _first_of(self.elements, _INNER)
+        if first is None and _first_of(self.elements, (Profile, ProfileUse)) is None:
+            return self.elements
         return tuple(
             sorted(
                 self.elements,
@@ -99,8 +101,7 @@ class Zone:
     def _require_one_kind(self) -> None:
         """Raise if what only zones of hosts hold is beside what only zones of zones hold."""
         parts = (*self.elements, *self.routes)
-        inner = next((part for part in parts if isinstance(part, _INNER)), None)
-        leaf = next((part for part in parts if isinstance(part, _LEAF)), None)
+        inner, leaf = _first_of(parts, _INNER), _first_of(parts, _LEAF)
         if inner is not None and leaf is not None:
             raise PlatformError(
                 f"zone {self.id!r} holds a {_kind(leaf)} beside a {_kind(inner)}",
@@ -133,6 +134,8 @@ class Zone:
         return _of_type(self.elements, Cluster)
 
 
+# Tuples of classes take less time than unions where there are many elements.
+_ONE_HOST, _HOSTS = (Host, Peer), (Cluster, Cabinet)
 # What makes a zone one of zones, and what makes it one of hosts.
 _INNER = (Zone, Cluster, Peer, ZoneRoute, BypassZoneRoute)
 _LEAF = (Host, Router, HostLink, Cabinet, Route, BypassRoute)
@@ -243,13 +246,16 @@ class Platform:
 
     def walk(self) -> Iterator[tuple[ZoneElement, Zone | None]]:
         """Yield every element with the zone it is in, in the order of the file."""
-        stack: list[tuple[ZoneElement, Zone | None]]
-        stack = [(element, None) for element in reversed(self.elements)]
+        stack: list[tuple[Zone | None, Iterator[ZoneElement]]] = [(None, iter(self.elements))]
         while stack:
-            element, zone = stack.pop()
-            yield element, zone
-            if isinstance(element, Zone):
-                stack += [(inner, element) for inner in reversed(element.elements)]
+            zone, elements = stack[-1]
+            for element in elements:
+                yield element, zone
+                if isinstance(element, Zone):
+                    stack.append((element, iter(element.elements)))
+                    break
+            else:
+                stack.pop()
 
     def host_names(self) -> Iterator[str]:
         """Yield the name of every host, those of clusters included."""
@@ -259,11 +265,13 @@ class Platform:
     @property
     def host_count(self) -> int:
         """Number of hosts, without listing those of clusters."""
-        return sum(
-            element.host_count if isinstance(element, Cluster | Cabinet) else 1
-            for element, _ in self.walk()
-            if isinstance(element, Host | Peer | Cluster | Cabinet)
-        )
+        count = 0
+        for element, _ in self.walk():
+            if isinstance(element, _ONE_HOST):
+                count += 1
+            elif isinstance(element, _HOSTS):
+                count += element.host_count
+        return count
 
     def _repr_html_(self) -> str:
         """Show its counts in a notebook, as ``simplugin platform show`` names them."""
@@ -287,9 +295,9 @@ class Platform:
 
 def host_names(element: ZoneElement) -> Iterator[str]:
     """Yield the names of the hosts that an element is or holds; none of a zone."""
-    if isinstance(element, Host | Peer):
+    if isinstance(element, _ONE_HOST):
         yield element.id
-    elif isinstance(element, Cluster | Cabinet):
+    elif isinstance(element, _HOSTS):
         yield from element.host_names()
 
 
@@ -299,3 +307,10 @@ _Element = TypeVar("_Element")
 def _of_type(elements: Iterable[object], kind: type[_Element]) -> tuple[_Element, ...]:
     """Pick the elements of one kind."""
     return tuple(element for element in elements if isinstance(element, kind))
+
+
+def _first_of(elements: Collection[object], kinds: tuple[type[Any], ...]) -> object:
+    """Return the first element of some kinds, or None; there may be many of other kinds."""
+    if not any(issubclass(kind, kinds) for kind in set(map(type, elements))):
+        return None
+    return next(element for element in elements if isinstance(element, kinds))

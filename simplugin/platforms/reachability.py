@@ -27,6 +27,12 @@ _REMEDY = {
     "Wifi": "add the link of the access point",
     "None": "use another routing; only the network model Constant needs no routes",
 }
+# Tuples of classes, as there may be hundreds of thousands of elements.
+_ONE_HOST, _ZONES = (Host, Peer), (Zone, Cluster)
+_PEOPLE = (Host, Peer, Cabinet)
+_NAMED = (Host, Router, Peer, Zone, Cluster)
+_CROSSING = (ZoneRoute, BypassZoneRoute)
+_BYPASSES = (BypassRoute, BypassZoneRoute)
 _DIJKSTRA = {"Dijkstra", "DijkstraCache"}
 _COMPOSED = {"Floyd", *_DIJKSTRA}
 # Zones whose ways to all others are looked at, where ways are composed of routes between zones.
@@ -68,7 +74,7 @@ def unreachable(platform: Platform, zone_of: Callable[[str], str]) -> list[Probl
             )
         problems.append(Problem(message, _REMEDY[zone.routing], zone, WARNING))
     problems += layout.dead_gateways(zone_of)
-    problems += _short_dragonflies(platform)
+    problems += _short_dragonflies(layout.clusters)
     tops = [top.id for top in platform.elements if isinstance(top, Zone | Cluster)]
     peopled = [top for top in tops if layout.has_hosts(top)]
     if len(peopled) > 1:
@@ -78,24 +84,24 @@ def unreachable(platform: Platform, zone_of: Callable[[str], str]) -> list[Probl
     return problems
 
 
-def _short_dragonflies(platform: Platform) -> list[Problem]:
+def _short_dragonflies(clusters: Iterable[Cluster]) -> list[Problem]:
     """Return the dragonflies in which SimGrid 4.1 ends at a route between groups.
 
     Router n of each group leads to group n, and SimGrid aborts where there is none.
     """
     problems = []
-    for element, _ in platform.walk():
-        if not isinstance(element, Cluster) or element.topology != "DRAGONFLY":
+    for cluster in clusters:
+        if cluster.topology != "DRAGONFLY":
             continue
-        levels = element.topology_parameters.split(";")
+        levels = cluster.topology_parameters.split(";")
         groups, routers = (int(levels[place].split(",")[0]) for place in (0, 2))
         if groups > routers:
             message = (
-                f"dragonfly {element.id!r} has {groups} groups and {routers} routers a chassis: "
+                f"dragonfly {cluster.id!r} has {groups} groups and {routers} routers a chassis: "
                 "SimGrid 4.1 aborts at a route to a group that has no router of its number"
             )
             remedy = "give at least as many routers a chassis as groups"
-            problems.append(Problem(message, remedy, element, WARNING))
+            problems.append(Problem(message, remedy, cluster, WARNING))
     return problems
 
 
@@ -104,6 +110,7 @@ class _Layout:
 
     def __init__(self, platform: Platform) -> None:
         self._zones: dict[str, Zone] = {}
+        self.clusters: list[Cluster] = []
         self._parent: dict[str, str] = {}
         self._peopled: set[str] = set()  # zones with hosts of their own
         self._leaves: Counter[str] = Counter()  # how many of these a zone holds or is
@@ -115,20 +122,20 @@ class _Layout:
         self._targets_of: dict[str, defaultdict[str, set[str]]] = {}
         for element, around in platform.walk():
             inside = "" if around is None else around.id
-            if isinstance(element, Zone | Cluster):
+            if isinstance(element, _NAMED):
                 self._parent[element.id] = inside
-                self._zone_names.add(element.id)
-            if isinstance(element, Zone):
-                self._zones[element.id] = element
-            elif isinstance(element, Host | Router | Peer):
-                self._parent[element.id] = inside
-            if isinstance(element, Cluster):
-                self._people(element.id)
-            elif isinstance(element, Host | Peer | Cabinet):
+            if isinstance(element, _PEOPLE):
                 self._people(inside)
+            elif isinstance(element, Zone):
+                self._zone_names.add(element.id)
+                self._zones[element.id] = element
+            elif isinstance(element, Cluster):
+                self._zone_names.add(element.id)
+                self.clusters.append(element)
+                self._people(element.id)
         for zone in self._zones.values():
             for route in zone.routes:
-                if isinstance(route, ZoneRoute | BypassZoneRoute):
+                if isinstance(route, _CROSSING):
                     source = (route.gateway_source, route.source)
                     destination = (route.gateway_destination, route.destination)
                     self._add_gateway(self._gateways_out, *source)
@@ -136,7 +143,7 @@ class _Layout:
                     if getattr(route, "symmetrical", False):
                         self._add_gateway(self._gateways_in, *source)
                         self._add_gateway(self._gateways_out, *destination)
-                if isinstance(route, BypassRoute | BypassZoneRoute):
+                if isinstance(route, _BYPASSES):
                     self._bypassed.add((route.source, route.destination))
 
     def zones(self) -> Iterable[Zone]:
@@ -209,8 +216,7 @@ class _Layout:
         hosts = [
             part.id
             for part in zone.elements
-            if isinstance(part, Host | Peer)
-            or (isinstance(part, Zone | Cluster) and self.has_hosts(part.id))
+            if isinstance(part, _ONE_HOST) or (isinstance(part, _ZONES) and self.has_hosts(part.id))
         ]
         own = set(hosts)
         outs = [name for name in self._gateways_out[zone.id] if name not in own]

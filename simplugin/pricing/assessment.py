@@ -118,27 +118,10 @@ class Assessment:
 
     def listings(self, most: int = 8) -> tuple[Listing, ...]:
         """Return tables of applications, busiest resources and numbers of rounds."""
-        sharing, reached, best = self.sharing, self.trajectory, self.optimum
-        hosts = Resources(
-            sharing.hosts,
-            sharing.speed,
-            sharing.host_load(reached.rate),
-            reached.host_price[-1],
-            best.host_price,
-        )
-        links = Resources(
-            sharing.links,
-            sharing.bandwidth,
-            sharing.link_load(reached.rate),
-            reached.link_price[-1],
-            best.link_price,
-        )
-        return (
-            self._applications(),
-            hosts.listing("host", "flop", "Gflop", most),
-            links.listing("link", "byte", "GB", most),
-            self._rounds(),
-        )
+        reached = self.trajectory
+        prices = reached.host_price[-1], reached.link_price[-1]
+        busiest = _busiest(self.sharing, reached.rate, prices, self.optimum, most)
+        return (self._applications(), *busiest, self._rounds())
 
     def _applications(self) -> Listing:
         """Return throughput, optimum and gap of each application."""
@@ -202,53 +185,52 @@ class Assessment:
         return Figure("prices", "Prices", "round", "price times capacity", series, {})
 
 
-@dataclass(frozen=True, eq=False)
-class Resources:
-    """Hosts or links at the end of a negotiation.
+def _busiest(
+    sharing: Sharing, rate: Floats, prices: tuple[Floats, Floats], best: FairShare, most: int
+) -> tuple[Listing, Listing]:
+    """Return the hosts and the links of the highest worth at their prices, then load."""
+    return (
+        _resources(
+            ("host", "flop", "Gflop"),
+            sharing.hosts,
+            (sharing.speed, sharing.host_load(rate), prices[0], best.host_price),
+            most,
+        ),
+        _resources(
+            ("link", "byte", "GB"),
+            sharing.links,
+            (sharing.bandwidth, sharing.link_load(rate), prices[1], best.link_price),
+            most,
+        ),
+    )
 
-    Attributes
-    ----------
-    names : tuple of str
-        Of each.
-    capacity, load : float64, shape (n_resources,)
-        Of each [flop/s or byte/s].
-    price, best : float64, shape (n_resources,)
-        The price that was found, and that of the optimum [utility/flop or utility/byte].
-    """
 
-    names: tuple[str, ...]
-    capacity: Floats
-    load: Floats
-    price: Floats
-    best: Floats
-
-    def listing(self, what: str, unit: str, large: str, most: int) -> Listing:
-        """Return the resources of the highest worth at their prices, then of the highest load."""
-        share = np.where(self.capacity > 0, self.load / np.maximum(self.capacity, _LEAST), 0.0)
-        worth = self.capacity * self.price
-        # Smaller values are remainders of the iteration.
-        worth = np.where(worth > 1e-9 * worth.sum(), worth, 0.0)
-        order = [each for each in np.lexsort((-share, -worth)) if share[each] or worth[each]]
-        columns = (
-            (what, ""),
-            ("capacity", f"{unit}/s"),
-            ("load", "%"),
-            (f"price [utility/{large}]", ""),
-            ("optimal price", ""),
-        )
-        lines = tuple(
-            (
-                self.names[each],
-                float(self.capacity[each]),
-                float(share[each]),
-                1e9 * float(self.price[each]),
-                1e9 * float(self.best[each]),
-            )
-            for each in order[:most]
-        )
-        rest = len(order) - len(lines)
-        note = f"and {rest} more" if rest > 0 else ""
-        return Listing(f"Busiest {what}s", columns, lines, note)
+def _resources(
+    units: tuple[str, str, str],
+    names: tuple[str, ...],
+    values: tuple[Floats, Floats, Floats, Floats],
+    most: int,
+) -> Listing:
+    """Return a table of capacity, load, price and optimal price of resources."""
+    what, unit, large = units
+    capacity, load, price, best = values
+    share = np.where(capacity > 0, load / np.maximum(capacity, _LEAST), 0.0)
+    worth = capacity * price
+    # Smaller values are remainders of the iteration.
+    worth = np.where(worth > 1e-9 * worth.sum(), worth, 0.0)
+    order = [each for each in np.lexsort((-share, -worth)) if share[each] or worth[each]]
+    columns = (
+        (what, ""),
+        ("capacity", f"{unit}/s"),
+        ("load", "%"),
+        (f"price [utility/{large}]", ""),
+        ("optimal price", ""),
+    )
+    numbers = np.column_stack([capacity, share, 1e9 * price, 1e9 * best])
+    lines = tuple((names[each], *numbers[each].tolist()) for each in order[:most])
+    rest = len(order) - len(lines)
+    note = f"and {rest} more" if rest > 0 else ""
+    return Listing(f"Busiest {what}s", columns, lines, note)
 
 
 def _applications(names: Sequence[str], reached: Floats, best: Floats, note: str) -> Listing:
@@ -363,18 +345,9 @@ class Recovery:
         interval, best = self.last.interval, self.last.optimum
         part = interval.sharing
         rate = self.kept.rates[seen[-1], interval.agents] if len(seen) else np.zeros(part.n_agents)
-        hosts = Resources(
-            part.hosts, part.speed, part.host_load(rate), self.kept.host_price, best.host_price
-        )
-        links = Resources(
-            part.links, part.bandwidth, part.link_load(rate), self.kept.link_price, best.link_price
-        )
-        return (
-            self._intervals(),
-            self._applications(part.throughput(rate)),
-            hosts.listing("host", "flop", "Gflop", most),
-            links.listing("link", "byte", "GB", most),
-        )
+        prices = self.kept.host_price, self.kept.link_price
+        applications = self._applications(part.throughput(rate))
+        return (self._intervals(), applications, *_busiest(part, rate, prices, best, most))
 
     def _intervals(self) -> Listing:
         """Return the changes, and the times to the new optimum."""

@@ -11,14 +11,7 @@ import numpy as np
 from simplugin.errors import WorkloadError
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
-from simplugin.simulation.platform_changes import (
-    Change as Change,
-)
-from simplugin.simulation.platform_changes import (
-    changeable,
-    own_changes,
-    ways,
-)
+from simplugin.simulation.platform_changes import Change, changeable, own_changes, ways
 
 if TYPE_CHECKING:
     import os

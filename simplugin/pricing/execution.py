@@ -19,7 +19,6 @@ from simplugin.pricing.actors.neighbourhood import (
     BELOW,
     AgentSeat,
     ManagerSeat,
-    inbox,
     neighbourhoods,
 )
 from simplugin.pricing.actors.roles import cast, check_sizes, inherit, taken_over, ticking_cast
@@ -218,8 +217,8 @@ async def convene(
             sensor = None
             if isinstance(seat, ManagerSeat):
                 sensor = "" if seat.is_host else sharing.links[seat.resource]
-            mailbox = partial(_mailbox, prefix, seat.number)
-            args = mailbox, decide, role, sensor, envelope, record, watched
+            name = f"{prefix}{seat.number}"
+            args = name, decide, role, sensor, envelope, record, watched
             place = sharing.hosts[around.host[seat.number]]
             actors.append(me.spawn(act, *args, host=place))
         await _ended(me, actors, records, wake, off, sharing.hosts if watched else ())
@@ -235,11 +234,6 @@ async def convene(
         done += last
         if done == rounds:
             return values, date, sent
-
-
-def _mailbox(prefix: str, number: int, side: str) -> str:
-    """Return the name of the mailbox of a role."""
-    return prefix + inbox(number, side)
 
 
 async def watch(me: Actor, wake: Semaphore) -> None:
@@ -582,9 +576,5 @@ async def observe(
 def _ears(seat: AgentSeat | ManagerSeat) -> dict[str, int]:
     """Return how many neighbours on other hosts there are, by the side they are on."""
     if isinstance(seat, ManagerSeat):
-        return {BELOW: sum(not each.local for each in seat.members)}
-    above = (seat.father, seat.host_manager, seat.link_manager)
-    return {
-        ABOVE: sum(not each.local for each in above if each),
-        BELOW: sum(not each.local for each in seat.sons),
-    }
+        return {BELOW: seat.members.remote}
+    return {ABOVE: seat.above.remote, BELOW: seat.sons.remote}

@@ -138,33 +138,25 @@ def iterate(
     """
     require_rounds(rounds, 0)
     state = method.start(sharing, utility) if start is None else start
-    states = []
+    seen, priced, rated = [], [], []
     for number in range(rounds + 1):
         if number:
             state = method.round(sharing, utility, state)
-        states.append(_seen(sharing, state, prices=prices or number == rounds, rates=rates))
-    columns = [[seen[i] for seen in states if seen[i] is not None] for i in range(5)]
+        seen.append((sharing.throughput(state.rate), sharing.overload(state.rate)))
+        if prices or number == rounds:
+            priced.append((state.host_price, state.link_price))
+        if rates:
+            rated.append(state.rate)
+    throughput, overload = (np.array(each) for each in zip(*seen, strict=True))
+    host_price, link_price = (np.array(each) for each in zip(*priced, strict=True))
     return Trajectory(
-        np.array(columns[0]),
-        np.array(columns[1]),
+        throughput,
+        overload,
         state.rate,
-        np.array(columns[2]),
-        np.array(columns[3]),
+        host_price,
+        link_price,
         np.full(rounds + 1, np.nan),
-        rates=np.array(columns[4]) if rates else None,
-    )
-
-
-def _seen(
-    sharing: Sharing, state: State, *, prices: bool, rates: bool
-) -> tuple[Floats, float, Floats | None, Floats | None, Floats | None]:
-    """Return what is kept of a round."""
-    return (
-        sharing.throughput(state.rate),
-        sharing.overload(state.rate),
-        state.host_price if prices else None,
-        state.link_price if prices else None,
-        state.rate if rates else None,
+        rates=np.array(rated) if rates else None,
     )
 
 

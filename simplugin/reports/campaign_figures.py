@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.figures import groups_of
 from simplugin.reports.curves import draw_curves
 from simplugin.reports.distributions import draw_boxes, draw_ecdfs
 from simplugin.reports.groups import number, rows_by_group, values_by_group, varied_within
 from simplugin.reports.image_files import absence, write_all_letters, write_image
-from simplugin.reports.page.activity_charts import activity_chart
+from simplugin.reports.page.activity_charts import chart_of
 from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.parameter_plots import draw_parameter
 from simplugin.reports.profiles import draw_profiles, profiles
@@ -197,21 +196,24 @@ def _figures_of(report: CampaignReport, metric: Column) -> Iterator[tuple[str, _
         yield kind, partial(draw, grouped)
     rows = rows_by_group(report)
     for parameter in varied_within(report):
-        if parameter.numeric and not _SEEDS.search(parameter.name):
+        if parameter.amounts() and not _SEEDS.search(parameter.name):
             yield f"over-{_file_name(parameter.name)}", partial(_over, metric, parameter, rows)
 
 
 def _over(metric: Column, parameter: Column, rows: dict[str, list[int]]) -> Figure:
     """Draw a metric over a parameter."""
+    found = parameter.amounts()
+    assert found is not None
+    places, unit = found
     series = {
         name: (
-            [number(parameter.values[row]) for row in chosen],
+            [number(places[row]) for row in chosen],
             [number(metric.values[row]) for row in chosen],
         )
         for name, chosen in rows.items()
     }
     return draw_parameter(
-        series, parameter=parameter.name, parameter_unit=parameter.unit, label=metric.name,
+        series, parameter=parameter.name, parameter_unit=unit, label=metric.name,
         unit=metric.unit,
     )  # fmt: skip
 
@@ -221,12 +223,10 @@ def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
     start = f"run-{run if kept.position is None else kept.position}"
     for each in kept.figures:
         yield f"{start}-{_file_name(each.name)}", _curves(each)
-    chart = kept.schedule
-    if chart is None and kept.activities is not None:
-        chart = activity_chart(kept.activities, title=kept.title, groups=groups_of(kept.figures))
-    if chart is not None and chart.bars:
-        shown = chart
-        yield f"{start}-gantt", lambda: schedule_figure(shown)
+    chart = chart_of(kept)
+    if chart is not None:
+        title = "\n".join(filter(None, [kept.title, chart.title]))
+        yield f"{start}-gantt", partial(schedule_figure, replace(chart, title=title))
 
 
 def _curves(each: Curves) -> _Draw:

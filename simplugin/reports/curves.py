@@ -10,9 +10,20 @@ import numpy as np
 
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure as Curves
-from simplugin.reports.colours import GROUP_COLOURS, group_colour
+from simplugin.figures import are_whole, filled, thinned
+from simplugin.reports.colours import GROUP_COLOURS
 from simplugin.reports.image_files import Chart, drawn
-from simplugin.reports.paper_sheet import DASHES, GREY, MARKERS
+from simplugin.reports.paper_sheet import (
+    DASHES,
+    GREY,
+    LINE,
+    MARKERS,
+    POINT,
+    ink,
+    lines_of,
+    tick_values,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -20,11 +31,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from simplugin.figures import Figure as Curves
-
     Box = tuple[float, float, float, float]
 
-_WIDTH, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS = 8.5, 3.1, 5.0
+# Widths of a sheet and of a name in a key, and heights of panels [inch].
+_WIDTH, _WIDEST_KEY, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS, _HEIGHT_OF_PART = 8.5, 2.6, 3.1, 5.0, 1.3
 # Maximum number of numbered bars.
 _MOST_NUMBERS = 20
 # Maximum number of points of a curve in a file; more are not visible.
@@ -32,8 +42,10 @@ _MOST_POINTS = 4000
 
 # Start as a part of the x axis; ratio of ranges from which it is cut; margin of the frame.
 _START, _FLATTENED, _MARGIN = 0.02, 3.0, 0.06
-# Number of points of a curve below which its start is not a transient.
+# Number of points of a curve below which its start is not a transient, and each has a mark.
 _FEW_POINTS = 20
+# So many points are no trend: they are not joined.
+_PAIR = 2
 _FONT = 8.0
 _POINT_MARKERS = (*MARKERS, "*")
 # Height and mean width of a letter, in its size.
@@ -80,44 +92,59 @@ def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
 
     if not figures:
         raise SimpluginError("there are no curves to draw")
-    # Points with names need more room than curves.
-    heights = [_HEIGHT_OF_POINTS if each.names else _HEIGHT_OF_PANEL for each in figures]
-    height = sum(heights) + (0.4 if title else 0.0)
-    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-    rows = figure.add_gridspec(len(figures), 1, height_ratios=heights)
-    panels = [figure.add_subplot(rows[number]) for number in range(len(figures))]
-    for curve, axes in zip(figures, panels, strict=True):
+    shown = [panel for each in figures for panel in each.panels()]
+    title = wrapped(title, _WIDTH - 0.3, 13 * 1.15)
+    figure = Figure(
+        figsize=(_WIDTH, sum(map(_height, shown)) + (0.4 if title else 0.0)), layout="constrained"
+    )
+    rows = figure.add_gridspec(len(shown), 1, height_ratios=[_height(each) for each in shown])
+    panels = [figure.add_subplot(rows[number]) for number in range(len(shown))]
+    for curve, axes in zip(shown, panels, strict=True):
         _panel(axes, curve)
     if title:
-        figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold")
-    for curve, axes in zip(figures, panels, strict=True):
+        figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold", parse_math=False)
+    for curve, axes in zip(shown, panels, strict=True):
         name_points(axes, curve)
     return figure
 
 
+def _height(curve: Curves) -> float:
+    """Return the height of a panel [inch]; points with names need more than curves."""
+    if curve.names:
+        return _HEIGHT_OF_POINTS
+    # One of several panels of a figure has no title or no name of its x axis.
+    if curve.title and curve.x_label:
+        return _HEIGHT_OF_PANEL
+    return _HEIGHT_OF_PART + (lines_of(_title(curve)) * LINE * 10 * POINT if curve.title else 0.0)
+
+
+def _title(curve: Curves) -> str:
+    """Return the title of a panel in lines that have room."""
+    return wrapped(curve.title, _WIDTH - 1.8, 10)
+
+
 def _panel(axes: Axes, curve: Curves) -> None:
     """Draw one figure."""
-    cycle = min(curve.cycle or len(GROUP_COLOURS), len(GROUP_COLOURS))
-    for number, (name, (x, y)) in zip(curve.numbers(), curve.series.items(), strict=True):
-        style: dict[str, Any] = {
-            "color": group_colour(number % cycle),
-            "linestyle": DASHES[number // cycle % len(DASHES)],
-            "linewidth": 1.3,
-            "label": name,
-        }
+    styles = curve.styles(len(GROUP_COLOURS))
+    joined = any(len(x) > _PAIR for x, _ in curve.points().values())
+    for (number, dash), (name, (x, y)) in zip(styles, curve.points().items(), strict=True):
+        colour, line = ink(number).colour, DASHES[dash % len(DASHES)]
         if curve.bars:
-            edges, heights = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-            # Only the first of several is filled, so that they remain distinct.
-            if number == 0:
-                axes.stairs(heights, edges, fill=True, color=style["color"], alpha=0.25)
-            axes.stairs(heights, edges, **style)
-            continue
-        if name in curve.names:
-            continue
-        across, up = _thinned(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-        if np.count_nonzero(np.isfinite(up)) == 1:
-            style["marker"] = "o"
-        axes.plot(across, up, **style)
+            if dash == 0:
+                axes.stairs(y, x, fill=True, color=colour, alpha=0.25)
+            axes.stairs(y, x, linewidth=1.3, color=colour, linestyle=line, label=name)
+        elif name in curve.names:
+            axes.plot(
+                x, y, linestyle="", color=colour, markersize=6.5, label=name, zorder=4,
+                marker=_POINT_MARKERS[number % len(_POINT_MARKERS)],
+            )  # fmt: skip
+        else:
+            few = np.count_nonzero(np.isfinite(y)) < _FEW_POINTS and (len(x) > _PAIR or not joined)
+            axes.plot(
+                *thinned(x, y, _MOST_POINTS), color=colour, linewidth=1.3, label=name,
+                linestyle=line if joined else "", markersize=3.5,
+                marker=MARKERS[number % len(MARKERS)] if few else "",
+            )  # fmt: skip
     for number, (name, level) in enumerate(curve.lines.items()):
         dash = DASHES[1:][number % (len(DASHES) - 1)]
         axes.axhline(level, color=GREY, linestyle=dash, linewidth=1.0, label=name, zorder=1)
@@ -125,45 +152,60 @@ def _panel(axes: Axes, curve: Curves) -> None:
         axes.set_yscale("log")
     elif not curve.bars and not curve.names and not curve.whole:
         _frame(axes, curve)
-    axes.set_title(curve.title, loc="left", fontsize=10)
-    axes.set_xlabel(curve.x_label, fontsize=9)
-    axes.set_ylabel(curve.y_label, fontsize=9)
+    axes.set_title(_title(curve), loc="left", fontsize=10, parse_math=False)
+    axes.set_xlabel(curve.x_label, fontsize=9, parse_math=False)
+    room = (_height(curve) if curve.title and curve.x_label else _HEIGHT_OF_PART) - 0.6
+    axes.set_ylabel(wrapped(curve.y_label, room, 9), fontsize=9, parse_math=False)
     axes.tick_params(labelsize=8.5, length=2)
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
-    _span(axes, curve)
-    _number(axes, curve)
-    draw_points(axes, curve)
+    _across(axes, curve)
+    if not curve.log_y and all(are_whole(y) for _, y in curve.points().values()):
+        axes.yaxis.get_major_locator().set_params(integer=True)
+    if curve.names:
+        axes.margins(y=0.1)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     if len(curve.series) + len(curve.lines) > 1:
-        axes.legend(
+        key = axes.legend(
             loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8.5,
             handlelength=1.8,
         )  # fmt: skip
+        for text in key.get_texts():
+            text.set_parse_math(False)
+            text.set_text(wrapped(text.get_text(), _WIDEST_KEY, 8.5))
 
 
-def _span(axes: Axes, curve: Curves) -> None:
-    """Show all of the x axis, also where curves have no value, so that panels can be compared."""
-    columns = [np.asarray(x, dtype=float) for x, _ in curve.series.values()]
-    across = np.concatenate([*columns, np.zeros(0)])
-    if len(across) and np.ptp(across) > 0:
-        margin = (0.08 if curve.names else 0.01) * float(np.ptp(across))
-        axes.set_xlim(float(across.min()) - margin, float(across.max()) + margin)
+def _across(axes: Axes, curve: Curves) -> None:
+    """Set scale, limits and ticks of the x axis.
 
-
-def _number(axes: Axes, curve: Curves) -> None:
-    """Label bars around whole numbers by whole numbers only."""
-    from matplotlib.ticker import MaxNLocator
-
-    edges = [np.asarray(x, dtype=float) for x, _ in curve.series.values()]
-    if curve.bars and edges and all(np.all(each % 1 == 0.5) for each in edges):
-        axes.xaxis.set_major_locator(MaxNLocator(_MOST_NUMBERS, integer=True))
+    It shows everything, also where curves have no value, so that panels can be compared; of
+    histograms it leaves out empty ends.
+    """
+    columns = [filled(x, y)[0] if curve.bars else x for x, y in curve.points().values()]
+    places = np.unique(np.concatenate([*columns, np.zeros(0)]))
+    if curve.log_x:
+        axes.set_xscale("log")
+    if len(places) > 1:
+        ends = np.log(places[[0, -1]]) if curve.log_x else places[[0, -1]]
+        margin = (
+            (0.08 if curve.names or len(places) <= _PAIR else 0.01)
+            * float(np.ptp(ends))
+            * np.array([-1, 1])
+        )
+        axes.set_xlim(*(np.exp(ends + margin) if curve.log_x else ends + margin))
+    if curve.bars and len(places) and np.all(places % 1 == 0.5):
+        # Bars around whole numbers.
+        axes.xaxis.get_major_locator().set_params(integer=True, nbins=_MOST_NUMBERS)
+    elif are_whole(places) and not curve.names:
+        if not curve.log_x:
+            axes.xaxis.get_major_locator().set_params(integer=True)
+        tick_values(axes, places, _WIDTH - 3.0, curve.log_x, 1.0)
 
 
 def _frame(axes: Axes, curve: Curves) -> None:
     """Limit the y axis to the settled part of curves whose start is far off."""
-    columns = [(np.asarray(x, float), np.asarray(y, float)) for x, y in curve.series.values()]
+    columns = list(curve.points().values())
     first = min((float(x.min()) for x, _ in columns if len(x)), default=0.0)
     last = max((float(x.max()) for x, _ in columns if len(x)), default=0.0)
     settled = first + _START * (last - first)
@@ -175,32 +217,6 @@ def _frame(axes: Axes, curve: Curves) -> None:
     if len(whole) and np.ptp(rest) > 0 and np.ptp(whole) > _FLATTENED * np.ptp(rest):
         margin = _MARGIN * float(np.ptp(rest))
         axes.set_ylim(float(rest.min()) - margin, float(rest.max()) + margin)
-
-
-def _thinned(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> tuple[Any, Any]:
-    """Keep the least and the largest of each stretch of a long curve, so that swings stay."""
-    if len(x) <= _MOST_POINTS:
-        return x, y
-    edges = np.linspace(0, len(x), _MOST_POINTS // 2 + 1).astype(int)
-    kept = [0, len(x) - 1]
-    known = np.where(np.isfinite(y), y, 0.0)
-    for start, stop in pairwise(edges.tolist()):
-        kept += [start + int(known[start:stop].argmin()), start + int(known[start:stop].argmax())]
-    order = np.unique(kept)
-    return x[order], y[order]
-
-
-def draw_points(axes: Axes, curve: Curves) -> None:
-    """Draw the series of a figure that are points."""
-    for number, (name, (x, y)) in zip(curve.numbers(), curve.series.items(), strict=True):
-        if name in curve.names:
-            axes.plot(
-                np.asarray(x, dtype=float), np.asarray(y, dtype=float), linestyle="",
-                color=group_colour(number), marker=_POINT_MARKERS[number % len(_POINT_MARKERS)],
-                markersize=6.5, label=name, zorder=4,
-            )  # fmt: skip
-    if curve.names:
-        axes.margins(y=0.1)
 
 
 def name_points(axes: Axes, curve: Curves) -> None:
@@ -219,7 +235,11 @@ def name_points(axes: Axes, curve: Curves) -> None:
     places: list[tuple[float, float]] = (ends * scale).tolist()
     extents: Any = axes.get_window_extent().extents
     frame: Box = tuple((extents * scale).tolist())
-    taken = [(x - _HALF_MARK, y - _HALF_MARK, x + _HALF_MARK, y + _HALF_MARK) for x, y in places]
+    taken = [
+        (x - half, y - half, x + half, y + half)
+        for middles, half in ((places, _HALF_MARK), (_along(axes, scale), 1.0))
+        for x, y in middles
+    ]
     for (x, y), (across, up, name) in zip(places, spots, strict=True):
         boxes = _boxes(x, y, name)
         costs = [
@@ -237,11 +257,23 @@ def name_points(axes: Axes, curve: Curves) -> None:
 def _spots(curve: Curves) -> list[tuple[float, float, str]]:
     """Return the points that have a name and can be drawn."""
     spots: list[tuple[float, float, str]] = []
-    for name, (x, y) in curve.series.items():
+    for name, (x, y) in curve.points().items():
         if name in curve.names:
-            across, up = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-            spots += zip(across.tolist(), up.tolist(), curve.names[name], strict=True)
+            spots += zip(x.tolist(), y.tolist(), curve.names[name], strict=True)
     return [spot for spot in spots if np.isfinite(spot[:2]).all()]
+
+
+def _along(axes: Axes, scale: float) -> list[tuple[float, float]]:
+    """Return points along the curves, close to each other [pt]."""
+    found: list[tuple[float, float]] = []
+    for line in axes.lines:
+        if line.get_linestyle() == "None" or line.get_transform() != axes.transData:
+            continue
+        ends = np.asarray(axes.transData.transform(line.get_xydata())) * scale
+        for one, other in pairwise(ends[np.isfinite(ends).all(axis=1)]):
+            steps = np.linspace(0.0, 1.0, 2 + int(np.hypot(*(other - one)) / 6.0))[:, None]
+            found += [(x, y) for x, y in (one + steps * (other - one)).tolist()]
+    return found
 
 
 def _boxes(x: float, y: float, name: str) -> list[Box]:

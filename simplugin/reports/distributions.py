@@ -16,6 +16,7 @@ from simplugin.reports.paper_sheet import (
     FONT,
     GREY,
     LINE,
+    PARTS,
     POINT,
     SMALL_FONT,
     WIDTHS,
@@ -124,7 +125,8 @@ def draw_boxes(
         va="bottom",
     )  # fmt: skip
     name_axis(axes, "x", every, label, unit, log)
-    _key_of_boxes(figure, log, width)
+    if any(len(sample) >= _LEAST_BOXED for sample, _ in samples.values()):
+        _key_of_boxes(figure, log, width)
     return figure
 
 
@@ -226,7 +228,7 @@ def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "co
         for number, values in enumerate(groups.values())
     ]
     axes.set_ylim(0, 1.02)
-    name_axis(axes, "y", np.array([0.0, 1.0]), "", "", False)
+    name_axis(axes, "y", PARTS, "", "", False)
     part = f"part of {sizes.pop()} runs" if alike else "part of runs"
     axes.set_ylabel(part, fontsize=FONT, labelpad=2)
     name_axis(axes, "x", every, label, unit, log)

@@ -540,7 +540,14 @@ class _Chart:
             fontsize=9,
             color="#555555",
         )
-        legend = [Patch(facecolor=c, label=name) for name, c in self.colours.legend.items()]
+        activity = self.layout.activity[self.layout.band == WORK]
+        first, last = self.span
+        activity = activity[
+            (result.trace.start[activity] < last) & (result.trace.end[activity] > first)
+        ]
+        drawn = set(self.colours.of_activity[activity].tolist())
+        entries = self.colours.legend.items()
+        legend = [Patch(facecolor=c, label=name) for name, c in entries if c in drawn]
         if any(self.off.get(name) for name in self.layout.rows):
             legend.append(Patch(label="off", **_OFF))
         if legend:

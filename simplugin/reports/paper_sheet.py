@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simplugin.errors import SimpluginError
+from simplugin.figures import are_whole
 from simplugin.formatting import SCALED, SYMBOLS, scale_of
 from simplugin.reports.colours import group_colour
 from simplugin.reports.image_files import families, lacking
@@ -45,6 +46,8 @@ _LEAST, _MOST = 1e-280, 1e280
 # Values beyond which a linear axis is labelled in powers of 1000.
 _LARGEST, _SMALLEST = 1e5, 1e-3
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+# Values along an axis of parts of a whole.
+PARTS = np.array([0.0, 0.5, 1.0])
 # Values of a parameter up to which each gets its tick, if there is room.
 _MOST_TICKS = 8
 
@@ -114,6 +117,8 @@ def text_width(text: str, size: float) -> float:
 
 def wrapped(name: str, inches: float, size: float) -> str:
     """Break a name into lines that are not wider than that; nothing is left out."""
+    if "\n" in name:
+        return "\n".join(wrapped(line, inches, size) for line in name.split("\n"))
     lines = [""]
     for part in _BREAKS.split(name):
         if lines[-1] and text_width((lines[-1] + part).rstrip(), size) > inches:
@@ -251,7 +256,8 @@ def name_axis(
         factor, shown = 1.0, SYMBOLS.get(unit, unit)
     else:
         factor, shown = _scale(values, unit)
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        whole = are_whole(values) and factor == 1
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], integer=whole))
 
         def written(value: float, _: Any) -> str:
             places = axis.get_majorticklocs()

@@ -182,7 +182,9 @@ def _line(
         markeredgecolor=style.colour, markeredgewidth=0.8,
     )  # fmt: skip
     [line] = axes.plot(
-        x, means, color=style.colour, linestyle=style.dash, linewidth=1.1, marker=style.marker,
+        x, means, color=style.colour, linewidth=1.1,
+        # Two means are no trend.
+        linestyle=style.dash if len(across) > 2 else "", marker=style.marker,
         markersize=3.6, markeredgewidth=0.7, markeredgecolor=style.colour, gid=f"means-{number}",
     )  # fmt: skip
     axes.plot(

@@ -13,6 +13,7 @@ from simplugin.errors import SimpluginError
 from simplugin.reports.distributions import draw_steps
 from simplugin.reports.paper_sheet import (
     FONT,
+    PARTS,
     Width,
     key_height,
     logarithmic,
@@ -153,7 +154,7 @@ def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") ->
     axes.set_xlim(1.0, end)
     _tick_factors(axes, end, log)
     axes.set_ylim(0, 1.02)
-    name_axis(axes, "y", np.array([0.0, 1.0]), "", "", False)
+    name_axis(axes, "y", PARTS, "", "", False)
     tried = profiles.n + profiles.apart + profiles.unsolved
     count = f"{profiles.n}" if tried == profiles.n else f"{profiles.n} of {tried}"
     axes.set_ylabel(f"part of {count} instances", fontsize=FONT, labelpad=2)

@@ -35,8 +35,10 @@ _PROCESSOR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.06, 1.6, 9.5
 _HEIGHT_OF_USE, _HEIGHT_OF_REST = 1.0, 1.5
 # Between clusters, in processors, as a part of all.
 _GAP = 0.02
+# Height of a transfer, in processors.
+_THIN = 0.35
 _FONT, _SMALL_FONT = 6.5, 4.5
-_TITLE, _FACTS, _KEY = 13.0, 9.0, 8.5
+_TITLE, _FACTS, _KEY, _NAME = 13.0, 9.0, 8.5, 9.0
 # Room beside a line, and of a name in the key for its sample and the distance to the next [inch];
 # how much wider bold letters are, and the widest name of a cluster.
 _MARGIN, _SAMPLE, _BOLD, _CLUSTER = 0.3, 0.42, 1.15, 2.0
@@ -108,12 +110,19 @@ class _Drawing:
         self.chart = chart
         sizes = np.array([size for _, size in chart.clusters])
         self.first = np.concatenate([[0], np.cumsum(sizes)])
-        total = int(self.first[-1])
-        gap = max(1.0, _GAP * total)
+        self.is_counted = np.ones(int(self.first[-1]), dtype=bool)
+        self.is_counted[list(chart.transfers)] = False
+        heights = np.where(self.is_counted, 1.0, _THIN)
+        gap = max(1.0, _GAP * float(heights.sum()))
         # Where each processor is, with room between clusters.
-        self.bottom = np.arange(total) + np.repeat(np.arange(len(sizes)), sizes) * gap
-        self.extent = total + gap * (len(sizes) - 1)
-        self.inches = min(max(self.extent * _PROCESSOR, _LEAST_HEIGHT), _MOST_HEIGHT)
+        self.top = np.cumsum(heights) + np.repeat(np.arange(len(sizes)), sizes) * gap
+        self.bottom = self.top - heights
+        self.extent = float(heights.sum()) + gap * (len(sizes) - 1)
+        self.centres = (self.bottom[self.first[:-1]] + self.top[self.first[1:] - 1]) / 2
+        nearest = float(np.diff(self.centres).min(initial=self.extent))
+        # Each name has a line if that fits on a sheet.
+        unit = max(_PROCESSOR, LINE * _NAME * POINT / nearest)
+        self.inches = min(max(self.extent * unit, _LEAST_HEIGHT), _MOST_HEIGHT)
         self.end = max((bar.finish for bar in chart.bars), default=0.0) or 1.0
         self.end = max([self.end, *chart.dates.values()])
         self.blocks = [
@@ -172,23 +181,26 @@ class _Drawing:
 
     def _clusters(self, axes: Axes) -> None:
         """Name the clusters beside their processors."""
-        centres = []
         for start, stop in zip(self.first, self.first[1:], strict=False):
-            low, high = float(self.bottom[start]), float(self.bottom[stop - 1]) + 1
+            low, high = float(self.bottom[start]), float(self.top[stop - 1])
             axes.axhspan(low, high, color="#f5f5f5", linewidth=0, zorder=0)
-            centres.append((low + high) / 2)
-        names = [wrapped(name, _CLUSTER, 9) for name, _ in self.chart.clusters]
-        # Hosts of a few lanes have room for their names only.
-        rooms = np.diff(self.bottom[self.first[:-1]]) * self.inches / self.extent
-        if np.all(rooms >= 2 * LINE * 9 * POINT):
-            names = [
-                f"{name}\n{size}"
-                for name, (_, size) in zip(names, self.chart.clusters, strict=True)
-            ]
-        axes.set_yticks(centres, names)
+        names = [wrapped(name, _CLUSTER, _NAME) for name, _ in self.chart.clusters]
+        line = LINE * _NAME * POINT * self.extent / self.inches
+        room = float(np.diff(self.centres).min(initial=self.extent))
+        if room >= (max(map(lines_of, names)) + 1) * line:
+            counts = np.add.reduceat(self.is_counted, self.first[:-1], dtype=np.int64)
+            names = [f"{name}\n{count}" for name, count in zip(names, counts, strict=True)]
+        # Names that would cover the one above are left out.
+        shown, free = [], -line
+        for number, (centre, name) in enumerate(zip(self.centres, names, strict=True)):
+            half = lines_of(name) * line / 2
+            if centre - half >= free:
+                shown.append(number)
+                free = centre + half
+        axes.set_yticks(self.centres[shown], [names[each] for each in shown])
         for label in axes.get_yticklabels():
             label.set_parse_math(False)
-        axes.tick_params(axis="y", length=0, labelsize=9)
+        axes.tick_params(axis="y", length=0, labelsize=_NAME)
         axes.tick_params(axis="x", labelbottom=False, length=0)
         axes.set_ylim(self.extent + 0.5, -0.5)
         axes.set_xlim(0.0, self.end * 1.005)
@@ -199,9 +211,9 @@ class _Drawing:
 
         corners: Any = np.empty((len(self.blocks), 4, 2))
         for number, block in enumerate(self.blocks):
-            low = float(self.bottom[block.first])
+            low, high = self.bottom[block.first], self.top[block.first + block.count - 1]
             corners[number, :, 0] = np.repeat([block.bar.start, block.bar.finish], 2)
-            corners[number, :, 1] = [low, low + block.count, low + block.count, low]
+            corners[number, :, 1] = [low, high, high, low]
         colours = [group_colour(block.bar.group) for block in self.blocks]
         bars = PolyCollection(
             corners, facecolors=colours, edgecolors="white", linewidths=0.35, zorder=3
@@ -221,13 +233,14 @@ class _Drawing:
             bar = block.bar
             length = len(bar.label) * _LETTER[1]
             room = (bar.finish - bar.start) * across * 0.94 / max(length, 0.1)
-            size = min(_FONT, room, block.count * up / _LETTER[0])
+            low, high = self.bottom[block.first], self.top[block.first + block.count - 1]
+            size = min(_FONT, room, (high - low) * up / _LETTER[0])
             if not bar.label or size < _SMALL_FONT:
                 continue
             dark = reads_dark(group_colour(bar.group))
             axes.text(
                 (bar.start + bar.finish) / 2,
-                float(self.bottom[block.first]) + block.count / 2,
+                (low + high) / 2,
                 bar.label, parse_math=False,
                 ha="center", va="center", fontsize=size, zorder=4, clip_on=True,
                 color="black" if dark else "white",
@@ -243,8 +256,8 @@ class _Drawing:
                 colour = group_colour(group)
                 axes.fill_between(dates, floor, roof, step="post", color=colour, linewidth=0)
                 floor = roof
-        total = int(self.first[-1])
-        axes.set_ylim(0, total)
+        total = int(self.is_counted.sum())
+        axes.set_ylim(0, max(total, 1))
         axes.set_yticks([0, total])
         axes.set_ylabel("in use", fontsize=8.5)
         axes.set_xlabel("time [s]", fontsize=9)
@@ -258,7 +271,7 @@ class _Drawing:
         row = {group: place for place, group in enumerate(self.busy)}
         for bar in bars:
             start, finish = np.searchsorted(dates, [bar.start, bar.finish])
-            counts[row[bar.group], start:finish] += len(bar.processors)
+            counts[row[bar.group], start:finish] += self.is_counted[list(bar.processors)].sum()
         return dates, counts
 
     def _dates(self, axes: Axes) -> None:

@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -331,10 +331,12 @@ class CalledBack:
         Ends the simulation with an error.
     clock : callable
         Returns the simulated date [s].
+    hosts, links : collection of str
+        Names of those that the platform has.
 
     Attributes
     ----------
-    bandwidth_factor, latency_factor, on_host_state_change : callable or None
+    bandwidth_factor, latency_factor : callable or None
         As in `Callbacks`.
     on_activity_completion : callable or None
         The same, called with actor, resource, position in `KINDS`, label, dates of start and end
@@ -346,21 +348,25 @@ class CalledBack:
         callbacks: Callbacks,
         stop: Callable[[SimulationError], object],
         clock: Callable[[], float],
+        hosts: Collection[str],
+        links: Collection[str],
     ) -> None:
+        _require_models_of(callbacks)
         self._callbacks, self._stop, self._clock = callbacks, stop, clock
+        self._share(hosts, links)
         self.bandwidth_factor = self._factor("bandwidth_factor", callbacks.bandwidth_factor)
         self.latency_factor = self._factor("latency_factor", callbacks.latency_factor)
-        self.on_host_state_change = self._monitor(
-            "on_host_state_change", callbacks.on_host_state_change, lambda *given: given
-        )
+        for kind, listen in (("host", _driver.monitor_hosts), ("link", _driver.monitor_links)):
+            name = f"on_{kind}_state_change"
+            heard = self._monitor(name, getattr(callbacks, name), lambda *given: given)
+            if heard is not None:
+                listen(heard)
         self.on_activity_completion = self._monitor(
             "on_activity_completion", callbacks.on_activity_completion, _completion
         )
 
-    def sharing(
-        self, hosts: Collection[str], links: Collection[str]
-    ) -> Iterator[tuple[str, str, Callable[[float, int], float]]]:
-        """Give what is shared, the name of each, and the function of its capacity."""
+    def _share(self, hosts: Collection[str], links: Collection[str]) -> None:
+        """Have SimGrid ask the functions of capacities."""
         disks = [f"{host}:{disk}" for host in hosts for disk in _driver.disk_states(host)]
         named = {"host": hosts, "link": links, "disk_read": disks, "disk_write": disks}
         for kind, known in named.items():
@@ -374,7 +380,7 @@ class CalledBack:
                         f"{kind}_sharing: the platform has no {what} {name!r}{meant}"
                     )
                 call = self._asked(f"{kind}_sharing[{name!r}]", function, lambda *given: given[0])
-                yield kind, name, call
+                _driver.share(kind, name, call)
 
     def _factor(
         self, name: str, function: Callable[..., float] | None
@@ -440,7 +446,7 @@ def _completion(
     return (row,)
 
 
-def require_models_of(callbacks: Callbacks) -> None:
+def _require_models_of(callbacks: Callbacks) -> None:
     """Raise unless SimGrid's models, which are loaded, ask the callbacks that are given.
 
     Raises

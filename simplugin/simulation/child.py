@@ -7,11 +7,13 @@ import faulthandler
 import importlib
 import inspect
 import locale
+import math
 import os
 import pickle
 import platform
 import random
 import resource
+import signal
 import socket
 import sys
 import time
@@ -25,15 +27,19 @@ import numpy as np
 from simplugin.errors import PlatformError, SimpluginError, SimulationError
 from simplugin.simulation.failures import full_trace_error, platform_error
 from simplugin.simulation.logs import LEVELS, PrefixedStream, Voice, rank
-from simplugin.simulation.pauses import Pauses
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
 from simplugin.simulation.processes import children, memory
 from simplugin.simulation.protocol import (
+    COMMAND,
     ERROR,
     LOADED,
     LOGGED,
+    LOOK,
+    PAUSED,
     PROGRESS,
     RESULT,
+    STATE,
+    STEP,
     WHERE_ARE_YOU,
     ActorJob,
     Settings,
@@ -104,7 +110,8 @@ def run(file: int, news: socket.socket) -> None:
         if settings.locates:
             sys.set_coroutine_origin_tracking_depth(1)
             sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
-        kind, body = RESULT, simulate(settings, actors, callbacks, _Caller(settings, file, news))
+        owner = (_Pausing if settings.steps else _Caller)(settings, file, news)
+        kind, body = RESULT, simulate(settings, actors, callbacks, owner)
     except BaseException as error:
         _kept.append(error)
         _lift_memory_limit()
@@ -121,16 +128,21 @@ def known_error(error: BaseException) -> BaseException:
 class Owner:
     """Whoever has a simulation run: told where it is, and given what actors log.
 
+    This one is the terminal and the debugger of this process.
+
     Attributes
     ----------
     progress : callable or None
         Called now and then with the simulated date and the number of actors alive.
     """
 
-    progress: Callable[[float, int], None] | None = None
+    def __init__(self, progress: Callable[[float, int], None] | None) -> None:
+        self.progress = progress
 
     def started(self) -> None:
-        """Hear that SimGrid's engine has started."""
+        """Hear that SimGrid's engine has started: take Ctrl-C back from it."""
+        with contextlib.suppress(ValueError):  # not the main thread
+            signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
 
     def loaded(self) -> None:
         """Hear that the platform is loaded."""
@@ -142,19 +154,20 @@ class Owner:
         """Hear that nothing happens any more."""
 
     def say(self, line: str) -> None:
-        """Write what an actor logs."""
+        """Write what an actor logs, after what was printed."""
+        sys.stdout.flush()
+        sys.stderr.write(line)
+        sys.stderr.flush()
 
 
 class _Caller(Owner):
     """The caller in another process."""
 
     def __init__(self, settings: Settings, file: int, news: socket.socket) -> None:
+        super().__init__(_reporter(news) if settings.reports_progress else None)
         self._file = file
         self._news = news
-        self._steps = settings.steps
-        self._pauses: Pauses | None = None
         self._stdout = sys.stdout
-        self.progress = _reporter(news) if settings.reports_progress else None
 
     def started(self) -> None:
         """Say where the process is when it crashes, and when the caller asks."""
@@ -166,21 +179,48 @@ class _Caller(Owner):
         """Tell the caller."""
         self._news.send(LOADED)
 
-    def placed(self, back_end: BackEnd) -> None:
-        """Wait for a command if it goes step by step."""
-        if self._steps:
-            self._pauses = Pauses(self._news, self._file, cast("CoroutinesBackEnd", back_end))
-            self._pauses.begin()
-
-    def ended(self) -> None:
-        """Wait for the command to end if it goes step by step."""
-        if self._pauses is not None:
-            self._pauses.end()
-
     def say(self, line: str) -> None:
         """Write it between what actors print."""
         self._stdout.flush()
         os.write(1, LOGGED + line.encode("utf-8", "backslashreplace") + LOGGED)
+
+
+class _Pausing(_Caller):
+    """The caller in another process that goes step by step: at each pause it says how to go on.
+
+    SimGrid's engine stays where it is meanwhile.
+    """
+
+    _back_end: CoroutinesBackEnd
+    _reached = -math.inf
+
+    def placed(self, back_end: BackEnd) -> None:
+        """Wait before anything happens."""
+        self._back_end = cast("CoroutinesBackEnd", back_end)
+        self._back_end.pause_with(self._wait, self._wait(back_end.clock()))
+
+    def ended(self) -> None:
+        """Wait at the end, unless the caller has asked for the result."""
+        if self._reached < math.inf:
+            self._reached = -math.inf
+            self._obey(math.inf, at_end=True)
+
+    def _wait(self, event: float) -> float:
+        """Wait before an event at a date; return the date that the caller wants to reach [s]."""
+        self._reached = self._obey(event, at_end=False)
+        return self._reached
+
+    def _obey(self, event: float, *, at_end: bool) -> float:
+        """Report the pause and obey until a command is to go on."""
+        date = max(self._back_end.clock(), self._reached)
+        while True:
+            flush_output()
+            self._news.send(PAUSED.pack(b"P", date, at_end))
+            kind, further = COMMAND.unpack(self._news.recv(COMMAND.size))
+            if kind == LOOK:
+                write_outcome(self._file, STATE, *self._back_end.look(date))
+            else:
+                return event if kind == STEP else further
 
 
 def _open_streams() -> None:

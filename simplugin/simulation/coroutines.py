@@ -21,7 +21,6 @@ from simplugin.simulation.back_end import (
     options_in_force,
     plugin_figures,
     prepare_plugins,
-    require_models_of,
 )
 from simplugin.simulation.failures import full_trace_error
 from simplugin.simulation.logs import Speaker
@@ -83,14 +82,10 @@ class CoroutinesBackEnd:
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
-        require_models_of(callbacks)
-        called = CalledBack(callbacks, _driver.stop, _driver.clock)
         raw = _driver.collect()
-        for kind, name, function in called.sharing(raw["host_names"], raw["link_names"]):
-            _driver.share(kind, name, function)
+        names = raw["host_names"], raw["link_names"]
+        called = CalledBack(callbacks, _driver.stop, _driver.clock, *names)
         _driver.set_factors(called.bandwidth_factor, called.latency_factor)
-        if called.on_host_state_change is not None:
-            _driver.monitor_hosts(called.on_host_state_change)
         if called.on_activity_completion is not None:
             _driver.monitor_activities(called.on_activity_completion)
 

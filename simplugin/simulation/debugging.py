@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import locale
 import random
-import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -32,22 +31,6 @@ def simulate_here(
     """
     from simplugin.simulation import child
 
-    class Here(child.Owner):
-        """The terminal and the debugger of this process."""
-
-        def started(self) -> None:
-            """Take Ctrl-C back from SimGrid."""
-            with contextlib.suppress(ValueError):  # not the main thread
-                signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
-
-        def say(self, line: str) -> None:
-            """Write it after what was printed."""
-            sys.stdout.flush()
-            sys.stderr.write(line)
-            sys.stderr.flush()
-
-    owner = Here()
-    owner.progress = progress
     try:
         child.prepare(settings.back_end)
     except ImportError as error:
@@ -60,6 +43,7 @@ def simulate_here(
         child.seed(settings.seed)
         sys.set_coroutine_origin_tracking_depth(1)  # names the line of what is never awaited
         try:
+            owner = child.Owner(progress)
             return child.simulate(replace(settings, arguments=arguments), actors, callbacks, owner)
         except Exception as error:
             known = child.known_error(error)

@@ -8,6 +8,7 @@ import resource
 import signal
 from collections.abc import Container, Iterable
 from functools import cache
+from glob import glob
 from pathlib import Path
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
@@ -74,8 +75,8 @@ def end_children(spared: Container[int] = ()) -> None:
 def children(pid: int) -> list[int]:
     """Return the processes that a process started and that have not been waited for."""
     found: list[int] = []
-    for thread in _names(f"/proc/{pid}/task"):
-        found += [int(word) for word in _read(f"/proc/{pid}/task/{thread}/children").split()]
+    for file in glob(f"/proc/{pid}/task/*/children"):
+        found += map(int, _read(file).split())
     return found
 
 
@@ -142,23 +143,7 @@ def _share(pid: int) -> int:
 def _read(file: str) -> bytes:
     """Return what a file of a process says; nothing if the process has ended."""
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        with open(file, "rb", buffering=0) as stream:
+            return stream.read()
     except OSError:
         return b""
-    try:
-        parts = []
-        while part := os.read(descriptor, 1 << 16):
-            parts.append(part)
-        return b"".join(parts)
-    except OSError:
-        return b""
-    finally:
-        os.close(descriptor)
-
-
-def _names(directory: str) -> list[str]:
-    """Return what is in a directory of a process; nothing if the process has ended."""
-    try:
-        return os.listdir(directory)
-    except OSError:
-        return []

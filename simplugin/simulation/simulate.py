@@ -137,25 +137,8 @@ def simulate(
     SetupError
         SimGrid is missing.
     """
-    with prepared(
-        platform,
-        actors,
-        functions=functions,
-        options=options,
-        back_end=back_end,
-        until=until,
-        wall_limit=wall_limit,
-        memory_limit=memory_limit,
-        trace=trace,
-        trace_limit=trace_limit,
-        energy=energy,
-        seed=seed,
-        progress=progress,
-        callbacks=callbacks,
-        log=log,
-        prefix_prints=prefix_prints,
-        debug=debug,
-    ) as job:
+    arguments = locals()
+    with prepared(**arguments) as job:
         return job.run_here() if debug else job.run()
 
 

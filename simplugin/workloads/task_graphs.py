@@ -319,10 +319,12 @@ class TaskGraph:
         moves = [0.0] * self.n_edges if transfer is None else np.asarray(transfer).tolist()
         level = np.asarray(time, dtype=np.float64).tolist()
         for task in order.tolist():
-            level[task] += max(
-                (level[other[at]] + moves[edge[at]] for at in range(start[task], start[task + 1])),
-                default=0.0,
-            )
+            longest = 0.0
+            for at in range(start[task], start[task + 1]):
+                way = level[other[at]] + moves[edge[at]]
+                if way > longest:
+                    longest = way
+            level[task] += longest
         return np.array(level)
 
     def critical_path(

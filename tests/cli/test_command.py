@@ -16,6 +16,7 @@ import pytest
 from changed_scenarios import change
 from hypothesis import given
 from hypothesis import strategies as st
+from simgrid_texts import SIMGRID_VERSION
 
 from simplugin.campaigns.store.schema import make_empty
 from simplugin.cli.new import KINDS
@@ -46,7 +47,7 @@ def lines_of(text):
 def test_version_and_help(simplugin):
     words = simplugin("--version").stdout.split()
     assert words[0] == "simplugin"
-    assert words[2:4] == ["SimGrid", "4.1.0,"]
+    assert words[2:4] == ["SimGrid", f"{SIMGRID_VERSION},"]
     done = simplugin(merge=True)
     assert {"run", "check"} <= set(done.stdout.split())
 

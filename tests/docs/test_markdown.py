@@ -1,5 +1,6 @@
-"""The code of README.md and docs/*.md works as it is shown."""
+"""The code of README.md and of the pages in docs works as it is shown."""
 
+import os
 import re
 import shlex
 import shutil
@@ -10,15 +11,18 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from PIL import Image
 from xml_zones import zone_xml
 
+import gallery
+
 ROOT = Path(__file__).parents[2]
+# Those of the other folders show output of programs that take long, or C++.
+FOLDERS = ("docs", "docs/how-to", "docs/platforms")
 PAGES = [
     ROOT / "README.md",
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "docs").glob("platforms/*.md")),
+    *(page for each in FOLDERS for page in sorted((ROOT / each).glob("*.md"))),
 ]
-LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)\s]*)?\)")
 BLOCK = re.compile(r"^```(\w+)[ \t]*(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What the pages may name, as from the project's root.
 SHOWN = ("scenarios", "platforms_xml", "deployments")
@@ -79,8 +83,15 @@ def run(command, place, simplugin):
     if command.startswith("simplugin "):
         done = simplugin(*shlex.split(command)[1:], cwd=place, merge=True)
         return done.returncode, done.stdout
-    command = ["bash", "-c", f"exec 2>&1; {command}"]
-    done = subprocess.run(command, cwd=place, stdout=subprocess.PIPE, text=True, check=False)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", f"exec 2>&1; {command}"],
+        cwd=place,
+        env=os.environ | {"PATH": path},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     return done.returncode, done.stdout
 
 
@@ -135,21 +146,29 @@ def test_code_works(page, place, simplugin):
     for block in blocks:
         if block.language == "console":
             run_console(block, page, place, simplugin)
+    pairs = gallery.pictures(page)
+    assert [made for stored, made in pairs if not gallery.alike(stored, place / made)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_lead_to_files(page):
-    targets = LINK.findall(page.read_text(encoding="utf-8"))
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+def test_pictures_of_the_gallery_are_all_shown_and_small():
+    shown = {stored for stored, _ in gallery.pictures(gallery.PAGE)}
+    assert shown == set((ROOT / "docs/gallery").iterdir())
+    assert sum(path.stat().st_size for path in shown) < 2_000_000
 
 
-def test_the_pages_about_platforms_are_linked():
-    index = ROOT / "docs" / "platforms.md"
-    linked = {index.parent / target for target in LINK.findall(index.read_text(encoding="utf-8"))}
-    assert set((ROOT / "docs" / "platforms").glob("*.md")) <= linked
+def test_a_picture_of_something_else_is_noticed(tmp_path):
+    one, other = sorted(stored for stored, _ in gallery.pictures(gallery.PAGE))[:2]
+    assert gallery.alike(one, one)
+    assert not gallery.alike(one, other)
+    # Bars of another length, as of another run.
+    with Image.open(one) as image:
+        changed = image.convert("RGB")
+    changed.paste("#d55e00", (200, 100, 500, 160))
+    changed.save(tmp_path / "changed.png")
+    assert not gallery.alike(one, tmp_path / "changed.png")
 
 
-def test_readme_names_every_directory():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_contributing_names_every_directory():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     packages = [path.parent.name for path in (ROOT / "simplugin").glob("*/__init__.py")]
     assert [name for name in packages if f"`simplugin/{name}/`" not in text] == []

@@ -164,6 +164,8 @@ WARNINGS = [
     ("Dijkstra", HOSTS + ONE_WAY, "'b' cannot reach 'a'"),
     ("Full", SITES, "zone 'x' cannot reach zone 'y'"),
     ("Full", "¶" + HOSTS.replace("1Gf", "1000", 1) + JOINED, "'1000', without a unit"),
+    ("Full", "¶" + HOSTS.replace("1Gf", "2Ef", 1) + JOINED, "'2Ef', which no hardware has"),
+    ("Cluster", "¶" + CLUSTER.replace("1us", "50s"), "'50s', which no hardware has"),
     ("Cluster", HOSTS, "'a' cannot reach 'b'"),
     ("Vivaldi", HOSTS, "'a' has no coordinates"),
     ("None", HOSTS, "'a' cannot reach 'b'"),
@@ -176,6 +178,13 @@ WARNINGS = [
 @pytest.mark.parametrize(("routing", "content", "message"), WARNINGS)
 def test_what_goes_wrong_later_is_a_warning(routing, content, message, tmp_path):
     assert_finding(tmp_path, platform(content, routing), "warning", message)
+
+
+def test_only_what_no_hardware_has_is_odd(tmp_path):
+    text = platform(HOSTS.replace("1Gf", "1kf,1Ef").replace("1MBps", "1PBps") + JOINED)
+    assert found(tmp_path, text) == []
+    text = platform(HOSTS.replace("1Gf", "1Gf,999f").replace("1us", "0s") + JOINED)
+    assert [line for line, _, _ in found(tmp_path, text)] == [5, 6]
 
 
 def test_several_faults_are_told_at_once_and_in_order(tmp_path):

@@ -221,11 +221,7 @@ def test_the_order_of_elements_is_that_of_simgrid(tmp_path):
             )
             content = f'<{outer} id="x{next(numbers)}" routing="Full">{inner}</{outer}>'
             parent = xml_tree.parse(content.encode(), path, PlatformError, outer)
-            before, problems = "", []
-            for child in parent.children:
-                before, problem = vocabulary.order_problem(parent, child, before)
-                problems.append(problem)
-            if not any(problems):
+            if not any(problem for _, problem in vocabulary.order_problems(parent)):
                 taken.append(content)
             elif not refused(content):
                 wrong.append((outer, *tags))

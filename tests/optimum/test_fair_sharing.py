@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, UncertifiedError, WorkloadError
 from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.optimum.flows import Flows
 from simplugin.optimum.ways import Ways
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
+from simplugin.pricing.seeded_instances import instances
 from simplugin.workloads import Application, Sharing
 
 ALPHAS = (0.1, 0.5, 1.0, 2.0, 8.0)
@@ -336,3 +338,15 @@ def test_an_application_behind_a_link_without_bandwidth_is_named_with_the_link()
 def test_an_alpha_below_0_is_refused(alpha):
     with pytest.raises(WorkloadError, match="alpha"):
         fair_sharing(line((1.0, 1.0)), alpha)
+
+
+def test_minimum_cuts_prove_what_each_application_reaches_alone():
+    for each in instances(6):
+        flows = Flows(each.sharing)
+        capacity = np.concatenate([each.sharing.speed, each.sharing.bandwidth])
+        for price, application in zip(flows.cuts(), each.applications, strict=True):
+            alone = fair_sharing(deploy(each.graph, [application])).throughput
+            assert np.sum(price * capacity) == pytest.approx(alone[0], rel=1e-9)
+            of_hosts, of_links = np.split(price, [each.sharing.n_hosts])
+            cheapest = flows.cheapest(of_hosts, of_links)[each.applications.index(application)]
+            assert cheapest == pytest.approx(1.0)

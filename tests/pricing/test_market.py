@@ -29,6 +29,7 @@ from simplugin.pricing.policies.market import (
     clear,
     first_metric,
     slots,
+    with_metric,
 )
 from simplugin.pricing.seeded_instances import instance
 from simplugin.workloads import AlphaFair, Application, Sharing
@@ -71,7 +72,8 @@ def test_a_market_projects_wishes_onto_what_fits(bids, capacity):
     request, demand, metric = np.array(bids).T
     state = Market().start(sharing, LOG)
     none = np.zeros(len(bids))
-    state = replace(state, request=np.stack([request, none]), metric=np.stack([metric, none]))
+    state = replace(state, request=np.stack([request, none]))
+    state = with_metric(sharing, state, np.stack([metric, none]))
     offer, price = clear(state)
     z, lam = offer[0], price[0]
     # The conditions that tell the nearest point, in the metric, of {z >= 0, demand z <= capacity}.

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 
 from simplugin import Host, Link, Platform, Route, SimGridOptions, Zone, simulate
 from simplugin.reports.page.contents import CampaignReport
@@ -82,6 +83,33 @@ def cut_off(texts):
         if box.x0 < -1 or box.y0 < -1 or box.x1 > sheet.x1 + 1 or box.y1 > sheet.y1 + 1:
             found.append(text.get_text())
     return found
+
+
+def all_texts_in(figure):
+    """Return every text that a figure shows, after everything has its place."""
+    FigureCanvasAgg(figure).draw()
+    hidden = set()
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = (*axis.get_major_ticks(), *axis.get_minor_ticks())
+            # Labels beyond the frame are not drawn.
+            hidden |= {
+                label
+                for tick in ticks
+                for label in (tick.label1, tick.label2)
+                if not low <= tick.get_loc() <= high or not label.get_visible()
+            }
+    texts = [
+        text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
+    ]
+    return [text for text in dict.fromkeys(texts) if text not in hidden]
+
+
+@pytest.fixture(scope="session")
+def every_text():
+    """A function from a figure to all texts that it shows."""
+    return all_texts_in
 
 
 @pytest.fixture(scope="session")

@@ -84,6 +84,54 @@ def test_a_curve_of_few_points_stays_whole():
     assert limits(more=more)[0] > 0.8
 
 
+def test_two_points_are_no_trend_and_a_few_have_marks():
+    two = drawn(series={"a": ([2, 10], [1.0, 2.0]), "b": ([2, 10], [2.0, 1.0])})
+    assert {line.get_linestyle() for line in two.lines} == {"None"}
+    few = drawn(series={"a": ([2, 4, 10], [1.0, 2.0, 2.5]), "level": ([2, 10], [1.0, 2.0])})
+    styles = [(line.get_linestyle(), line.get_marker()) for line in few.lines]
+    assert styles == [("-", "o"), ("-", "")]
+
+
+def test_axes_of_whole_numbers_have_whole_ticks():
+    axes = drawn(series={"a": ([2, 4, 5], [0, 1, 2]), "b": ([2, 5], [1, 3])})
+    for ticks in (axes.get_xticks(), axes.get_yticks()):
+        assert np.all(ticks % 1 == 0)
+    sizes = [10, 30, 100, 300, 1000]
+    axes = drawn(series={"a": (sizes, [0.5, 1.0, 2.0, 2.5, 2.75])}, log_x=True)
+    assert axes.get_xscale() == "log"
+    assert axes.get_xticks().tolist() == sizes
+
+
+def test_restless_curves_have_panels_of_their_own():
+    rounds = np.arange(600)
+    hosts = {name: (rounds, 2.0 + np.sin(rounds * at)) for at, name in enumerate("abcde", start=1)}
+    figure = Figure("f", "Prices", "round", "price", hosts, {"best": 2.0}, log_y=True)
+    panels = draw_curves([figure]).axes
+    assert [words(axes.get_legend().get_texts()) for axes in panels] == [
+        [n, "best"] for n in "abcde"
+    ]
+    assert len({axes.lines[0].get_color() for axes in panels}) == 5
+    assert [axes.get_title(loc="left") for axes in panels] == ["Prices", "", "", "", ""]
+    # What is compared shares a colour and a panel.
+    pairs = Figure("f", "", "round", "price", {**hosts, "A": hosts["a"], "B": hosts["b"]}, cycle=5)
+    assert [list(each.series) for each in pairs.panels()] == [
+        ["a", "A"],
+        ["b", "B"],
+        ["c"],
+        ["d"],
+        ["e"],
+    ]
+    assert len(Figure("f", "", "", "", {"a": hosts["a"]}).panels()) == 1
+
+
+def test_histograms_show_each_other_and_no_empty_ends():
+    edges, heights = np.arange(7.0), np.array([0, 3, 0, 5, 0, 0])
+    axes = drawn(series={"sold": (edges, heights), "optimum": (edges, heights)}, bars=True)
+    assert axes.get_xlim() == pytest.approx((1.0, 4.0), abs=0.05)
+    _, one, other = axes.patches
+    assert one.get_linestyle() != other.get_linestyle()
+
+
 def test_swings_of_long_curves_stay():
     x = np.arange(200_000)
     y = np.where(x == 123_457, 5.0, np.where(x == 77_777, -3.0, np.sin(x)))
@@ -128,7 +176,7 @@ def test_points_have_names_that_do_not_cover_each_other():
     figure = draw_curves([points, HALVING], title="All")
     assert figure.get_suptitle() == "All"
     axes, _ = figure.axes
-    front, points = axes.lines
+    points, front = axes.lines
     assert (points.get_linestyle(), points.get_marker()) == ("None", "o")
     assert front.get_linestyle() == "-"
     assert np.array_equal(points.get_ydata(), y)
@@ -155,10 +203,12 @@ def test_an_application_has_its_colour_in_all_charts(result):
     labels = [text.get_text() for text in chart.get_texts()]
     patches = [to_hex(each.get_facecolor()) for each in chart.get_patches()]
     bars = dict(zip(labels, patches, strict=True))
-    page = figure_document(figure)
+    [page] = figure_document(figure)["panels"]
     on_page = {
         each["name"]: group_colour(number)
-        for each, number in zip(page["series"], page["numbers"], strict=True)
+        for each, number in zip(
+            page["series"], (number for number, _ in page["styles"]), strict=True
+        )
     }
     activities = Listing("", tuple((name, "") for name in COLUMNS), tuple(result.trace.rows()))
     kept = activity_chart(activities, groups=groups_of([figure_from(written(figure))]))

@@ -157,6 +157,27 @@ def test_means_over_a_parameter_have_their_intervals():
         draw_parameter({"a": ([None], [1.0])}, parameter="hosts", label="makespan")
 
 
+def test_two_means_are_no_trend_and_capacities_are_an_axis(report_of, tmp_path):
+    for places, style in (([1, 2], "None"), ([1, 2, 3], "-")):
+        figure = draw_parameter({"a": (places, places)}, parameter="n", label="x")
+        assert by_gid(figure, "means-0")[0].get_linestyle() == style
+    report = report_of(
+        Column("scheduler.name", ["a", "b"] * 2, role="varied"),
+        Column("link", ["100MBps", "100MBps", "1GBps", None], role="varied"),
+        Column("makespan", [1.0, 2.0, 3.0, 4.0], "s", sense="min"),
+    )
+    assert report.column("link").amounts() == ([1e8, 1e8, 1e9, None], "byte/s")
+    assert report.column("scheduler.name").amounts() is None
+    names = {path.name for path in write_figures(report, tmp_path)}
+    assert "makespan-over-link.pdf" in names
+
+
+def test_key_of_boxes_names_what_is_drawn():
+    assert draw_boxes({"a": [1.0, 2.0, 3.0, 4.0]}, label="x").legends == []
+    [key] = draw_boxes({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "b": [1.0]}, label="x").legends
+    assert words(key.get_texts()) == ["median", "mean"]
+
+
 def test_groups_stand_side_by_side_and_values_that_double_on_a_logarithmic_axis():
     hosts = [1, 2, 4, 8, 16]
     series = {name: (hosts, [k + 5.0 for k in range(5)]) for name in "abc"}

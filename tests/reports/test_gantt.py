@@ -42,6 +42,17 @@ def test_colours_stand_for_labels(result):
     assert set(colouring(result, "host").legend) == {"node-10", "node-2"}
 
 
+def test_legend_has_what_is_drawn(result):
+    def names(**options):
+        key = draw_gantt(result, **options).axes[0].get_legend()
+        return {text.get_text() for text in key.get_texts()} if key else set()
+
+    assert names(only=["node-10"]) == {"report"}
+    assert "report" not in names(only=["node-2"])
+    # Transfers take until 2 s.
+    assert names(window=(0.0, 1.5)) == set()
+
+
 def test_more_names_than_colours_have_no_legend():
     async def busy(me):
         for number in range(len(PALETTE) + 1):

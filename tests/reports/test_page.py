@@ -138,7 +138,7 @@ def test_the_metric_shown_first_is_the_one_with_a_best():
 
 
 def thinned(x, y):
-    [series] = figure_document(Figure("f", "t", "x", "y", {"s": (x, y)}))["series"]
+    [series] = figure_document(Figure("f", "t", "x", "y", {"s": (x, y)}))["panels"][0]["series"]
     return list(zip(series["x"], series["y"], strict=True))
 
 

@@ -60,6 +60,28 @@ def test_clusters_groups_and_dates_are_named():
     assert below.get_ylim() == (0, 10)
 
 
+def test_lanes_of_transfers_are_thin_and_not_counted():
+    bars = (*BARS[:2], Bar(0, (8,), 0.0, 10.0), Bar(1, (9,), 1.0, 4.0))
+    axes, below = schedule_figure(chart(bars=bars, transfers=(8, 9))).axes
+    boxes, _ = blocks(axes)
+    heights = [high - low for _, low, _, high in boxes]
+    assert heights[-2:] == pytest.approx([0.35, 0.35])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["left\n4", "right\n4"]
+    # The use is that of the others.
+    assert below.get_ylim() == (0, 8)
+    assert max(path.vertices[:, 1].max() for c in below.collections for path in c.get_paths()) == 3
+
+
+def test_names_of_many_clusters_do_not_cover_each_other(illegible):
+    clusters = tuple((f"gros-{number}.nancy.grid5000.fr", 1 + number % 3) for number in range(150))
+    for some in (clusters[:12], clusters):
+        figure = schedule_figure(chart(clusters=some))
+        FigureCanvasAgg(figure).draw()
+        shown = [text for text in figure.axes[0].get_yticklabels() if text.get_text()]
+        assert len(shown) >= min(len(some), 40)
+        assert illegible(shown) == []
+
+
 def test_use_is_stacked():
     _, below = schedule_figure(chart()).axes
     first, second = below.collections

@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -52,7 +53,7 @@ def names_below(directory: Path) -> set[str]:
 
 def test_its_tag_is_this_python(wheel):
     version = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    assert re.fullmatch(rf"simplugin-[\d.]+-{version}-{version}-linux_\w+\.whl", wheel.name)
+    assert re.fullmatch(rf"simplugin-[\d.rc]+-{version}-{version}-linux_\w+\.whl", wheel.name)
 
 
 def test_licenses_are_inside(content):
@@ -148,10 +149,9 @@ PLATFORM = zone_xml("""
 """)
 
 
-def required(content: Path) -> set[str]:
-    """Return the distributions that the wheel asks for, and those that they ask for."""
-    (wheel,) = importlib.metadata.distributions(path=[str(content)])
-    todo, found = wheel.requires or [], set[str]()
+def required(todo: list[str]) -> set[str]:
+    """Return the distributions that requirements name, and those that they require."""
+    found = set[str]()
     while todo:
         requirement = Requirement(todo.pop())
         is_needed = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
@@ -240,16 +240,32 @@ def pretend(content: Path, packages: Path) -> None:
     (packages / bindings).write_bytes(official)
 
 
-def test_smoke(wheel, content, tmp_path):
-    home = tmp_path / "empty"
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+QUIET = {**os.environ, "PYTHONWARNINGS": ""}
+
+
+def environment_with(wheels: list[Path], others: list[str], home: Path) -> Path:
+    """Return the site-packages of an empty environment with wheels and what they require."""
     venv.create(home, with_pip=False)
     (packages,) = home.glob("lib/python*/site-packages")
-    for distribution in required(content):
+    pip = [*PIP, "--python", str(home / "bin/python")]
+    install = [*pip, "install", "-q", "--no-compile", "--no-deps", "--no-index", *wheels]
+    subprocess.run(install, check=True, env=QUIET)
+    requirements = [
+        line
+        for each in importlib.metadata.distributions(path=[str(packages)])
+        for line in each.requires or []
+    ]
+    ours = {each.name for each in importlib.metadata.distributions(path=[str(packages)])}
+    for distribution in required([*requirements, *others]) - ours:
         give(distribution, packages)
-    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin/python")]
-    install = [*pip, "install", "-q", "--no-compile", "--no-deps", "--no-index", str(wheel)]
-    subprocess.run(install, check=True, env={**os.environ, "PYTHONWARNINGS": ""})
     subprocess.run([*pip, "check"], check=True)
+    return packages
+
+
+def test_smoke(wheel, content, tmp_path):
+    home = tmp_path / "empty"
+    packages = environment_with([wheel], [], home)
     work = tmp_path / "work"
     work.mkdir()
     (work / "smoke.py").write_text(SMOKE)
@@ -269,7 +285,24 @@ def test_smoke(wheel, content, tmp_path):
         subprocess.run(words, cwd=work, env=environment, check=True)
 
 
-ROOT = Path(__file__).resolve().parents[2]
+def test_a_project_that_depends_on_it(wheel, tmp_path):
+    ignored = shutil.ignore_patterns(".venv", "out", "__pycache__")
+    lab = shutil.copytree(CHECKOUT / "examples/my_lab", tmp_path / "my lab", ignore=ignored)
+    build = [*PIP, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, lab]
+    subprocess.run(build, check=True, env=QUIET)
+    (project,) = tmp_path.glob("my_lab-*.whl")
+    home = tmp_path / "environment"
+    environment_with([wheel, project], ["pytest"], home)
+    shutil.rmtree(lab / "my_lab")  # it is installed
+    workflow = yaml.safe_load((lab / ".github/workflows/results.yml").read_text())
+    guards = [step["run"] for step in workflow["jobs"]["results"]["steps"] if "run" in step][1:]
+    assert len(guards) == 2
+    campaign = [f"simplugin {word} campaign.toml" for word in ("check", "campaign run")]
+    for command in guards + campaign:
+        words = f"{home}/bin/{command}".split()
+        environment = {"PATH": str(home / "bin"), "HOME": str(tmp_path)}
+        subprocess.run(words, cwd=lab, env=environment, check=True)
+
 
 OF_DOCUMENTS = {"lxml", "matplotlib", "networkx", "pydantic", "rich", "typer"}
 HEAVY = {"cloudpickle", "cvxpy", "numpy", "pandas", "scipy"} | OF_DOCUMENTS
@@ -279,7 +312,7 @@ HEAVY |= {"simgrid", "simplugin.simulation.threads.simgrid"}
 def modules_after(code: str) -> set[str]:
     """Return the modules that are loaded when a new Python has run some code."""
     code += "; import json, sys; print(json.dumps(sorted(sys.modules)))"
-    return set(json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)))
+    return set(json.loads(subprocess.check_output([sys.executable, "-c", code], cwd=CHECKOUT)))
 
 
 def test_importing_the_package_imports_nothing_heavy():
@@ -308,10 +341,10 @@ def test_checking_files_imports_no_numbers_and_no_network():
     assert not modules & (HEAVY - {"cloudpickle", "pydantic"} | {"asyncio"})
 
 
-STUBS = sorted((ROOT / "simplugin").rglob("__init__.pyi"))
+STUBS = sorted((CHECKOUT / "simplugin").rglob("__init__.pyi"))
 
 
-@pytest.mark.parametrize("package", [".".join(s.parent.relative_to(ROOT).parts) for s in STUBS])
+@pytest.mark.parametrize("package", [".".join(s.parent.relative_to(CHECKOUT).parts) for s in STUBS])
 def test_every_public_name_is_there(package):
     module = importlib.import_module(package)
     assert module.__all__
@@ -330,12 +363,27 @@ def test_the_version_is_the_installed_one():
 
 
 def test_the_citation_is_of_this_package():
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    citation = yaml.safe_load((CHECKOUT / "CITATION.cff").read_text())
     metadata = importlib.metadata.metadata("simplugin")
     assert citation["title"] == f"simplugin: {lower_first(metadata['Summary'])}"
     assert citation["license"] == metadata["License-Expression"]
     assert [each["name"] for each in citation["authors"]] == [metadata["Author"]]
     assert "version" not in citation  # it is written once, in pyproject.toml
+
+
+def test_the_workflow_of_a_release_runs_what_there_is():
+    jobs = yaml.safe_load((CHECKOUT / "docs/releasing.yml").read_text())["jobs"]
+    makefile = (CHECKOUT / "Makefile").read_text()
+    metadata = importlib.metadata.metadata("simplugin")
+    pythons = jobs["files"]["strategy"]["matrix"]["python"]
+    known = "Programming Language :: Python :: "
+    assert [known + each for each in pythons] == [
+        each for each in metadata.get_all("Classifier") if each.startswith(f"{known}3.")
+    ]
+    runs = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
+    targets = [re.fullmatch(r"make (\S+).*", run)[1] for run in runs if run.startswith("make ")]
+    assert targets == ["test", "release"]
+    assert all(f"\n{target}: " in makefile for target in targets)
 
 
 def lower_first(text: str) -> str:

@@ -72,6 +72,7 @@ def test_arguments() -> None:
         (SimGridOptions.linear(bandwidth_factor="0:0.25;2000000:0.5"), 4.0),
         (SimGridOptions.linear(loopback_bandwidth=1e9, cpu_optim="Full"), 1.0),
         (SimGridOptions.linear(network_optim="Full", weight_s=20537.0), 1.0),
+        (SimGridOptions.linear(extra={"maxmin/concurrency-limit": "1"}), 1.0),
     ],
 )
 def test_what_simgrid_makes_of_them(

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from processes import children
+from simgrid_texts import SIMGRID_VERSION
 from xml_zones import zone_xml
 
 from simplugin import Host, Platform, Zone
@@ -110,7 +111,10 @@ def test_values_clock_and_totals(two_hosts: Path, back_end: Any) -> None:
     assert result.hosts.row("ada")["busy"] == pytest.approx(3, rel=1e-9)
     assert result.hosts.row("bob")["busy"] == pytest.approx(2, rel=1e-9)
     assert len(result.trace) == 2
-    assert (result.provenance["back_end"], result.provenance["simgrid"]) == (back_end, "4.1.0")
+    assert (result.provenance["back_end"], result.provenance["simgrid"]) == (
+        back_end,
+        SIMGRID_VERSION,
+    )
     assert sorted(result.trace.resource) == ["ada", "bob"]
 
 

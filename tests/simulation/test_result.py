@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from simgrid_texts import SIMGRID_VERSION
 from xml_zones import zone_xml
 
 from simplugin import Host, Platform, Zone
@@ -95,7 +96,7 @@ def test_columns_are_read_only(result: Result) -> None:
 
 def test_provenance(result: Result) -> None:
     provenance = result.provenance
-    assert provenance["simgrid"] == "4.1.0"
+    assert provenance["simgrid"] == SIMGRID_VERSION
     assert provenance["python"] == ".".join(map(str, sys.version_info[:3]))
     assert provenance["seed"] == 7
     assert len(provenance["platform_sha256"]) == 64

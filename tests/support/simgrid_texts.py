@@ -1,4 +1,10 @@
-"""Values of SimGrid's options as it writes them."""
+"""SimGrid's version, and values of its options, as it writes them."""
+
+from simgrid_release import pinned
+
+_NUMBERS = pinned().version.split(".")
+SIMGRID_VERSION = ".".join([*_NUMBERS, "0"][:3])
+"""Of the release that the checkout builds, or that SIMGRID_SOURCE names."""
 
 
 def meaning(text: str) -> bool | float | str:

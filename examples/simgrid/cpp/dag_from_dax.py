@@ -1,5 +1,6 @@
 """A graph in a DAX file, whose tasks get hosts in turn: SimGrid's ``dag-from-dax``."""
 
+from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from itertools import cycle
 from pathlib import Path
@@ -14,20 +15,22 @@ SPEED = 4.2e9  # of the machine of which the file has the times [flop/s]
 def read_graph(file):
     """Return jobs with labels and flops, files with sizes and both ends, and dependencies."""
     adag = ElementTree.parse(file).getroot()
-    jobs, sizes, read, written = {"root": ("root", 0.0)}, {}, {}, {}
+    jobs, sizes, ends = {"root": ("root", 0.0)}, {}, defaultdict(list)
     for job in adag.iterfind("{*}job"):
         number = job.get("id")
         jobs[number] = f"{number}@{job.get('name')}", float(job.get("runtime")) * SPEED
         for uses in job.iterfind("{*}uses"):
             name = uses.get("file")
-            (read if uses.get("link") == "input" else written)[name] = number
+            ends[name, uses.get("link")].append(number)
             sizes.setdefault(name, float(uses.get("size")))
     jobs["end"] = "end", 0.0
     # What nobody writes comes from the root, and what nobody reads goes to the end.
-    files = {
-        name: (size, written.get(name, "root"), read.get(name, "end"))
+    files = [
+        (name, size, source, destination)
         for name, size in sorted(sizes.items())
-    }
+        for source in ends.get((name, "output"), ["root"])
+        for destination in ends.get((name, "input"), ["end"])
+    ]
     dependencies = [
         (parent.get("ref"), child.get("ref"))
         for child in adag.iterfind("{*}child")
@@ -42,7 +45,7 @@ async def planner(me, jobs, files, dependencies):
 
     execs = {name: me.exec_init(flops, label=label) for name, (label, flops) in jobs.items()}
     comms = {}
-    for name, (size, source, destination) in files.items():
+    for name, size, source, destination in files:
         label = f"{jobs[source][0]}_{name}_{jobs[destination][0]}"
         comm = me.sendto_init(None, None, size, label=label)
         execs[source].add_successor(comm)
@@ -86,7 +89,7 @@ async def planner(me, jobs, files, dependencies):
 def main(examples: Path, platform: str, file: str):
     jobs, files, dependencies = read_graph(file)
     sorter = TopologicalSorter()
-    for source, destination in [*(ends for _, *ends in files.values()), *dependencies]:
+    for source, destination in [*(ends for _, _, *ends in files), *dependencies]:
         sorter.add(destination, source)
     try:
         sorter.prepare()

@@ -6,7 +6,7 @@ from simplugin import simulate
 from simplugin.errors import TimeoutException
 
 
-async def bob(me):
+async def bob(me, has_messages):
     disk = me.host.disks[0]
     me.log("Create my asynchronous activities")
     kinds = {
@@ -14,6 +14,8 @@ async def bob(me):
         me.mailbox("mbox").get_async(): "a Comm",
         disk.read_async(3e8): "an I/O",
     }
+    if has_messages:
+        kinds[me.message_queue("mqueue").get_async()] = "a Mess"
     pending = list(kinds)
     me.log("Wait for asynchronous activities to complete")
     while pending:
@@ -32,5 +34,13 @@ async def alice(me):
     await me.mailbox("mbox").put("Message", 6e8)
 
 
-def main(examples: Path, platform: str):
-    simulate(platform, [("bob", bob), ("alice", alice)])
+async def carl(me):
+    await me.sleep_for(1.99)
+    me.log("Send 'Control Message'")
+    await me.message_queue("mqueue").put("Control Message")
+
+
+def main(examples: Path, platform: str, *, language: str):
+    is_cpp = language == "cpp"
+    actors = [("bob", bob, is_cpp), ("alice", alice)]
+    simulate(platform, [*actors, ("carl", carl)] if is_cpp else actors)

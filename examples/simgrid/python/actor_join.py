@@ -13,19 +13,20 @@ async def sleeper(me):
     me.log("I'm done. See you!")
 
 
-async def master(me):
-    for number, limit in (("1st", 2), ("2nd", 4), ("3rd", 2)):
-        me.log(f"Start {number} sleeper")
-        actor = me.spawn(sleeper, name=f"{number} sleeper from master")
-        me.log(f"Join the {number} sleeper (timeout {limit})")
+async def master(me, numbers):
+    *others, last = (f"{number} sleeper".lstrip() for number in numbers)
+    for each, limit in zip(others, (2, 4, 2), strict=True):
+        me.log(f"Start {each}")
+        actor = me.spawn(sleeper, name=f"{each} from master")
+        me.log(f"Join the {each} (timeout {limit})")
         with suppress(TimeoutException):
             await actor.join(limit)
 
-    me.log("Start 4th sleeper")
-    actor = me.spawn(sleeper, name="4th sleeper from master")
+    me.log(f"Start {last}")
+    actor = me.spawn(sleeper, name=f"{last} from master")
     me.log("Waiting 4")
     await me.sleep_for(4)
-    me.log("Join the 4th sleeper after its end (timeout 1)")
+    me.log(f"Join the {last} after its end (timeout 1)")
     await actor.join(1)
 
     me.log("Goodbye now!")
@@ -33,6 +34,7 @@ async def master(me):
     me.log("Goodbye now!")
 
 
-def main(examples: Path, platform: str):
-    result = simulate(platform, [("Tremblay", master)])
-    print(f"[{result.clock:.6f}] Simulation time {result.clock}")
+def main(examples: Path, platform: str, *, language: str):
+    numbers = ("1st", "2nd", "3rd", "4th") if language == "python" else ("",) * 4
+    clock = simulate(platform, [("Tremblay", master, numbers)]).clock
+    print(f"[{clock:.6f}] Simulation time {clock if language == 'python' else f'{clock:g}'}")

@@ -22,7 +22,7 @@ async def victim_b(me):
     me.log("Terminate before being killed")
 
 
-async def killer(me):
+async def killer(me, other):
     me.log("Hello!")
     a = me.spawn(victim_a, host="Fafard", name="victim A")
     tell_end(a)
@@ -37,7 +37,7 @@ async def killer(me):
     a.kill()
     await me.sleep_for(1)
 
-    me.log("Kill victim B, even if it's already dead")
+    me.log(f"Kill {other}, even if it's already dead")
     b.kill()
     await me.sleep_for(1)
 
@@ -57,5 +57,6 @@ async def killer(me):
     me.log("This line never gets displayed: I'm already dead since the previous line.")
 
 
-def main(examples: Path, platform: str):
-    simulate(platform, [("Tremblay", killer)])
+def main(examples: Path, platform: str, *, language: str):
+    other = {"python": "victim B", "cpp": "victimB"}[language]
+    simulate(platform, [("Tremblay", killer, other)])

@@ -34,13 +34,13 @@ def node(number):
     return Zone(f"host{number}", "Full", [*[Host(name, "1Gf") for name in names], *links], routes)
 
 
-def cluster_of_nodes(kind):
+def cluster_of_nodes(kind, bandwidth):
     count, topology, parameters = CLUSTERS[kind]
     cluster = Cluster(
         "cluster",
         f"0-{count - 1}",
         "1Gf",
-        bandwidth=10e9,
+        bandwidth=bandwidth,
         latency=10e-6,
         topology=topology,
         topology_parameters=parameters,
@@ -75,8 +75,9 @@ async def receiver(me):
     me.log(f"I got a '{await me.mailbox(me.host.name).get()}'.")
 
 
-def main(examples: Path, kind: str):
-    platform = cluster_of_nodes(kind)
+def main(examples: Path, kind: str, *, language: str):
+    # A byte is a bit in the Python example.
+    platform = cluster_of_nodes(kind, {"python": "10GBps", "cpp": "10Gbps"}[language])
     hosts = sorted(platform.host_names())
     receivers = [Placement(name, receiver, name=f"receiver-{name}") for name in hosts]
     simulate(platform, [(hosts[0], sender, hosts), *receivers])

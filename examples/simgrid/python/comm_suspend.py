@@ -5,7 +5,7 @@ from pathlib import Path
 from simplugin import simulate
 
 
-async def sender(me):
+async def sender(me, digits):
     size = 13194230
     me.log(
         f"Suspend the communication before it starts (remaining: {size} bytes) and wait a second."
@@ -27,7 +27,8 @@ async def sender(me):
     comm.resume()
     await comm
 
-    me.log(f"There is {comm.remaining:.0f} bytes to transfer after the communication completion.")
+    left = f"{comm.remaining:.{digits}f}"
+    me.log(f"There is {left} bytes to transfer after the communication completion.")
     me.log("Suspending a completed activity is a no-op.")
     comm.suspend()
 
@@ -38,5 +39,6 @@ async def receiver(me):
     me.log(f"I got '{received}'.")
 
 
-def main(examples: Path, platform: str):
-    simulate(platform, [("Tremblay", sender), ("Jupiter", receiver)])
+def main(examples: Path, platform: str, *, language: str):
+    digits = {"python": 0, "cpp": 6}[language]
+    simulate(platform, [("Tremblay", sender, digits), ("Jupiter", receiver)])

@@ -12,14 +12,13 @@ async def sender(me, box):
     await me.mailbox(box).put(me.now, 2.5e8, rate=1.25e8 / 2)
 
 
-async def receiver(me, box):
+async def receiver(me, box, form):
     for speed in ("full bandwidth", "throttled"):
         sent = await me.mailbox(box).get()
-        me.log(f"Payload received ({speed}) in {me.now - sent} seconds")
+        me.log(f"Payload received ({speed}) in {me.now - sent:{form}} seconds")
 
 
-def main(examples: Path, platform: str):
-    simulate(
-        platform,
-        [("node-0.simgrid.org", sender, "Mailbox"), ("node-1.simgrid.org", receiver, "Mailbox")],
-    )
+def main(examples: Path, platform: str, *, language: str):
+    form = {"python": "", "cpp": "f"}[language]
+    ends = [("node-0.simgrid.org", sender, "box"), ("node-1.simgrid.org", receiver, "box", form)]
+    simulate(platform, ends)

@@ -5,8 +5,8 @@ from pathlib import Path
 from simplugin import simulate
 
 
-async def sender(me, messages, size):
-    box, comms = me.mailbox("receiver"), []
+async def sender(me, box, messages, size):
+    box, comms = me.mailbox(box), []
     for number in range(messages):
         me.log(f"Send 'Message {number}' to '{box.name}'")
         comms.append(box.put_async(f"Message {number}", size))
@@ -19,13 +19,14 @@ async def sender(me, messages, size):
     me.log("Goodbye now!")
 
 
-async def receiver(me):
+async def receiver(me, box):
     me.log("Wait for my first message")
     text = ""
     while text != "finalize":
-        text = await me.mailbox("receiver").get()
+        text = await me.mailbox(box).get()
         me.log(f"I got a '{text}'.")
 
 
-def main(examples: Path, platform: str):
-    simulate(platform, [("Tremblay", sender, 3, 5e7), ("Ruby", receiver)])
+def main(examples: Path, platform: str, *, language: str):
+    box = {"python": "receiver", "cpp": "receiver-0"}[language]
+    simulate(platform, [("Tremblay", sender, box, 3, 5e7), ("Ruby", receiver, box)])

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from simplugin import SimGridOptions, simulate
+from simplugin import Placement, SimGridOptions, simulate
 from simplugin.errors import TimeoutException
 
 
-async def foo(me):
+async def test(me):
     hosts = me.hosts
     me.log(
         "First, build a classical parallel activity, with 1 Gflop to execute on each node, and"
@@ -74,5 +74,9 @@ async def foo(me):
     me.log("Goodbye now!")
 
 
-def main(examples: Path, platform: str):
-    simulate(platform, [("MyHost1", foo)], options=SimGridOptions(host_model="ptask_L07"))
+def main(examples: Path, platform: str, *, language: str):
+    name = {"python": "foo", "cpp": "test"}[language]
+    actor = Placement("MyHost1", test, name=name)
+    clock = simulate(platform, [actor], options=SimGridOptions(host_model="ptask_L07")).clock
+    if language == "cpp":
+        print(f"[{clock:.6f}] Simulation done.")

@@ -229,7 +229,7 @@ def carried_over(before: Sharing, state: MarketState, after: Sharing) -> MarketS
     price, balance = fresh.price.copy(), fresh.balance.copy()
     price[new_resource] = state.price[old_resource]
     balance[new_resource] = state.balance[old_resource]
-    joined = fresh.slots.resource[~kept.ravel()[fresh.slots.used]]
+    joined = fresh.slots.resource[(~kept & (fresh.slots.bound > 0)).ravel()]
     balance[joined] = fresh.balance[joined]
     reached = fresh.reached.copy()
     old_application, new_application = _matched(before.applications, after.applications)
@@ -275,12 +275,9 @@ def begun_from(
     rate = rate * np.minimum(1.0, part * inverted(sharing.throughput(rate)))[application]
     offer = np.minimum(np.stack([rate, sharing.gather(rate)]), asked.bound)
     gain = sharing.weight * PROPORTIONAL.marginal(asked.alone) * asked.alone
-    gains = np.bincount(
-        asked.resource, np.tile(gain[application], 2)[asked.used], len(asked.capacity)
-    )
+    gains = asked.total(np.stack([gain[application]] * 2))
     price = np.minimum(np.concatenate([host_price, link_price]), gains * inverted(asked.capacity))
-    paid = np.zeros_like(offer)
-    paid.ravel()[asked.used] = price[asked.resource] * asked.demand.ravel()[asked.used]
+    paid = asked.of_resources(price) * asked.demand
     dearest = _dearest_route(sharing, paid, asked.bound[0] > 0)
     value = sharing.weight * PROPORTIONAL.marginal(part)
     paid = paid * np.minimum(1.0, value / np.maximum(dearest, value))[application]

@@ -270,9 +270,10 @@ def balance_figures(quick: bool) -> list[Figure]:
             "balance-ratio",
             f"Largest benefit over that near to balance, one peer of value R among {SLOW:,} of 1\n"
             "as many tasks, no N_max, alpha = 1 - exp(-x / m) where x = R (1 - exp(-x))",
-            "log10 R",
+            "R",
             "ratio",
-            {"whole tasks": (np.log10(fast), ratios), "limit": (np.log10(fast), limits)},
+            {"whole tasks": (fast, ratios), "limit": (fast, limits)},
             lines={"2": 2.0},
+            log_x=True,
         ),
     ]

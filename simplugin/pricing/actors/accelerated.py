@@ -20,8 +20,7 @@ import numpy as np
 from simplugin.errors import WorkloadError
 from simplugin.pricing.actors import market
 from simplugin.pricing.actors.market import MarketAgent
-from simplugin.pricing.actors.market_slots import Slot
-from simplugin.pricing.actors.neighbourhood import ABOVE, ACROSS, BELOW
+from simplugin.pricing.actors.neighbourhood import ABOVE, ACROSS, BELOW, Circle
 from simplugin.pricing.policies.acceleration import MEMORY, SLACK, coefficients, grown, steady
 
 if TYPE_CHECKING:
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.pricing.actors.delivery import Message, Posts
-    from simplugin.pricing.actors.neighbourhood import AgentSeat
-    from simplugin.pricing.policies.market import Market
-    from simplugin.workloads.sharing import AlphaFair
 
     Pair = tuple[float, float]
 
@@ -85,23 +81,14 @@ class AcceleratedAgent(MarketAgent):
     mixed: bool = False
     settled: float = 0.0
 
-
-def new_agent(method: Market, utility: AlphaFair, rounds: int, seat: AgentSeat) -> AcceleratedAgent:
-    """Return the first state of an agent.
-
-    Raises
-    ------
-    WorkloadError
-        No tree has an agent on the host of every master.
-    """
-    if not (seat.father or seat.gathers or seat.relay):
-        raise WorkloadError(
-            "no application's tree reaches the hosts of all masters, which have to add up sums"
-            " over all applications; extend a tree, or take the market without acceleration"
-        )
-    computing = Slot(seat.host_manager, seat.flop) if seat.host_manager else None
-    receiving = Slot(seat.link_manager, seat.byte) if seat.link_manager else None
-    return AcceleratedAgent(seat, method, utility, rounds, computing, receiving)
+    def __post_init__(self) -> None:
+        """Make the slots; raise WorkloadError if a master's sums reach no other master."""
+        MarketAgent.__post_init__(self)
+        if not (self.seat.father or self.seat.gathers or self.seat.relay):
+            raise WorkloadError(
+                "no application's tree reaches the hosts of all masters, which have to add up sums"
+                " over all applications; extend a tree, or take the market without acceleration"
+            )
 
 
 def agent_decides(
@@ -149,11 +136,11 @@ def _rows(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -
     if seat.father:
         labelled = [x for k, row in state.rows.items() for x in (float(k), *row)]
         posts.append((seat.father, (*tag, *parts, *labelled)))
-        state.wait(ABOVE, [seat.father])
+        state.wait(ABOVE, seat.fathers)
         return "verdict"
     if seat.relay:
         posts.append((seat.relay, (*tag, float(seat.application), *parts)))
-        state.wait(ACROSS, [seat.relay])
+        state.wait(ACROSS, Circle([seat.relay]))
         return "totals"
     state.rows[seat.application] = parts
     totals = [0.0] * len(parts)
@@ -223,7 +210,7 @@ def _hear(state: AcceleratedAgent, verdict: Verdict, totals: list[float], posts:
     if state.over:
         return "over"
     if scheduled:
-        market.wait_for_managers(state)
+        state.wait(ABOVE, state.seat.managers)
         return "return" if undone else "change"
     return _bid(state, True, posts) if undone else _mix(state, verdict, posts)
 
@@ -244,7 +231,7 @@ def _bid(state: AcceleratedAgent, undone: bool, posts: Posts) -> str:
     """Bid, and confirm or undo the last round."""
     tag = state.seat.number, state.round
     posts += [(slot.manager, (*tag, *slot.bid(), float(undone))) for slot in state.slots]
-    market.wait_for_managers(state)
+    state.wait(ABOVE, state.seat.managers)
     return "offers"
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simplugin.pricing.actors.neighbourhood import Address
+    from simplugin.pricing.actors.neighbourhood import Address, Circle
     from simplugin.pricing.policies.task_queues import LiveProportions
-    from simplugin.simulation.api import Activity, Actor, Mailbox
+    from simplugin.simulation.api import Activity, Actor, Mailbox, MessageQueue
 
 # The sender's number and its round, then numbers.
 Message = tuple[Any, ...]
@@ -59,11 +59,9 @@ class Role:
         """An agent's rate, and the flows into its sons' subtrees that it heard of [tasks/s]."""
         raise NotImplementedError
 
-    def wait(self, side: str, senders: Sequence[Address]) -> None:
+    def wait(self, side: str, senders: Circle) -> None:
         """Wait for one message of each sender."""
-        self.side = side
-        self.local = sum(address.local for address in senders)
-        self.remote = len(senders) - self.local
+        self.side, self.local, self.remote = side, senders.local, senders.remote
 
 
 _State = TypeVar("_State", bound=Role)
@@ -112,7 +110,7 @@ class Record:
 
 async def act(
     me: Actor,
-    inbox_of: Callable[[str], str],
+    name: str,
     decide: Decision[Any],
     state: Role,
     sensor: str | None,
@@ -126,8 +124,8 @@ async def act(
     ----------
     me : Actor
         The actor.
-    inbox_of : callable
-        Returns the name of its mailbox and message queue for a side.
+    name : str
+        Its number, with the prefix of all mailboxes.
     decide : Decision
         The decision of the role.
     state : Role
@@ -142,10 +140,25 @@ async def act(
         True if somebody ends it where a host fails: it then waits for that.
     """
     size = 0.0
-    messages: list[Message] = []
+    messages: Sequence[Message] = ()
+    # Looked up once: a queue for each address on the host, a mailbox for each other.
+    queues: dict[str, MessageQueue] = {}
+    mailboxes: dict[str, Mailbox] = {}
+    inboxes: dict[str, tuple[MessageQueue, Mailbox]] = {}
+    header, number = envelope.header, envelope.number
     while True:
-        state, posts = decide(state, [*messages, *sense(me, sensor)])
-        size += post(me, posts, envelope)
+        if sensor is not None:
+            messages = [*messages, sense(me, sensor)]
+        state, posts = decide(state, messages)
+        for (_, to, local), message in posts:
+            if local:
+                queue = queues.get(to) or queues.setdefault(to, me.message_queue(to))
+                queue.put_detached(message)
+            else:
+                mailbox = mailboxes.get(to) or mailboxes.setdefault(to, me.mailbox(to))
+                bytes_ = header + number * (len(message) - 2)
+                size += bytes_
+                mailbox.put_detached(message, bytes_)
         if state.round == len(record.values):
             record.values.append(state.value)
             record.dates.append(me.now)
@@ -153,47 +166,28 @@ async def act(
         if state.over:
             record.over = True
             return
-        name = inbox_of(state.side)
-        queue, mailbox = me.message_queue(name), me.mailbox(name)
+        side = state.side
+        if side not in inboxes:
+            inboxes[side] = me.message_queue(inbox(name, side)), me.mailbox(inbox(name, side))
+        queue, mailbox = inboxes[side]
         # Gets are posted before the first is awaited: transfers overlap, as they should.
-        remote = [mailbox.get_async() for _ in range(state.remote)]
-        messages = [await queue.get() for _ in range(state.local)]
+        gets = [mailbox.get_async() for _ in range(state.remote)]
+        gets += [queue.get_async() for _ in range(state.local)]
         try:
-            messages += await me.wait_all(remote) if remote else ()
+            messages = await me.wait_all(gets)
         except NetworkFailureException:
             if not watched:
                 raise
             await me.semaphore(0).acquire()
 
 
-def post(me: Actor, posts: Posts, envelope: Envelope) -> float:
-    """Send messages: through the network to other hosts, at no cost within the host.
-
-    Returns
-    -------
-    float
-        Size of those to other hosts [byte].
-    """
-    sent = 0.0
-    for address, message in posts:
-        if address.local:
-            me.message_queue(address.name).put_detached(message)
-        else:
-            size = envelope.size(message)
-            sent += size
-            me.mailbox(address.name).put_detached(message, size)
-    return sent
-
-
-def sense(me: Actor, sensor: str | None) -> tuple[Message, ...]:
-    """Return the capacity of a resource now [flop/s or byte/s], as a message."""
-    if sensor is None:
-        return ()
+def sense(me: Actor, sensor: str) -> Message:
+    """Return the capacity of a link, or of the host, now [flop/s or byte/s], as a message."""
     if sensor:
         link = me.link_by_name(sensor)
-        return ((SENSOR, 0, link.bandwidth if link.is_on else 0.0),)
+        return SENSOR, 0, link.bandwidth if link.is_on else 0.0
     host = me.host
-    return ((SENSOR, 0, host.speed * host.available_speed * host.cores),)
+    return SENSOR, 0, host.speed * host.available_speed * host.cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +248,10 @@ async def attend(me: Actor, post: Post, board: NDArray[np.float64]) -> None:
         for side in post.ears:
             queue = me.message_queue(inbox(post.number, side))
             arrived += [await queue.get() for _ in range(queue.size)]
-        readings = [(CLOCK, 0, me.now), *sense(me, post.sensor)]
-        state, posts = post.decide(state, [*arrived, *readings])
+        arrived.append((CLOCK, 0, me.now))
+        if post.sensor is not None:
+            arrived.append(sense(me, post.sensor))
+        state, posts = post.decide(state, arrived)
         arrived.clear()
         board[post.number] = state.value
         if post.live is not None:

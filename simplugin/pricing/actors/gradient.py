@@ -25,7 +25,7 @@ from simplugin.pricing.policies.gradient import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from simplugin.pricing.actors.delivery import Message, Posts
     from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
@@ -169,7 +169,6 @@ def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[Gr
     if state.round == 0 and state.side == BELOW and seat.sons and not messages:
         state.wait(BELOW, seat.sons)
         return state, posts
-    above = [each for each in (seat.father, seat.host_manager, seat.link_manager) if each]
     # Prices of the last round may need the flows of the last rates.
     final = BELOW if state.reading.seidel else ABOVE
     while True:
@@ -177,7 +176,7 @@ def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[Gr
         side = state.side
         if side == BELOW:
             _rise(state, received, posts)
-            state.wait(ABOVE, above)
+            state.wait(ABOVE, seat.above)
         else:
             _descend(state, received, posts)
             state.wait(BELOW, seat.sons)
@@ -213,8 +212,8 @@ def _descend(state: GradientAgent, received: dict[int, Message], posts: Posts) -
     if seat.father is not None and seat.link_manager is not None:
         _, _, price, throughput = received[seat.father.number]
         price += received[seat.link_manager.number][2]
-    for son in seat.sons:
-        posts.append((son, (seat.number, state.round, price, throughput)))
+    down = seat.number, state.round, price, throughput
+    posts += [(son, down) for son in seat.sons]
     state.received = state.latest if reading.late and state.latest >= 0 else throughput
     state.latest = throughput
     state.round += 1
@@ -228,15 +227,14 @@ def _give_loads(state: GradientAgent, throughput: float, posts: Posts) -> None:
     """Send the managers loads and terms of their denominators."""
     seat = state.seat
     inverse = inverse_marginal(throughput, seat.weight, state.utility.alpha)
+    tag = seat.number, state.round
     if seat.host_manager is not None:
-        load = (seat.number, state.round, seat.flop * state.rate)
         demand = (seat.flop * seat.flop * inverse,) if state.scaled else ()
-        posts.append((seat.host_manager, (*load, *demand)))
+        posts.append((seat.host_manager, (*tag, seat.flop * state.rate, *demand)))
     if seat.link_manager is not None:
-        load = (seat.number, state.round, seat.byte * state.flow)
         count = state.count if state.reading.counted else 1.0
         demand = (count * (seat.byte * seat.byte * inverse),) if state.scaled else ()
-        posts.append((seat.link_manager, (*load, *demand)))
+        posts.append((seat.link_manager, (*tag, seat.byte * state.flow, *demand)))
 
 
 def _update(state: GradientAgent, price: float) -> None:
@@ -256,9 +254,8 @@ def agent_ticks(state: GradientAgent, messages: Sequence[Message]) -> tuple[Grad
     """Return the same without rounds: once a period, on the last messages."""
     seat, posts = state.seat, list[Any]()
     received = state.news.take(messages)
-    above = [each for each in (seat.father, seat.host_manager, seat.link_manager) if each]
     here = seat.father is not None or seat.start <= received[CLOCK][2] < seat.end
-    if here and all(each.number in received for each in above):
+    if here and all(each.number in received for each in seat.above):
         if state.away:
             state.rate = state.memory = float(state.steps.start_rate) if seat.computes else 0.0
         _rise(state, received, posts)
@@ -266,8 +263,7 @@ def agent_ticks(state: GradientAgent, messages: Sequence[Message]) -> tuple[Grad
         state.away = False
     elif not state.away:
         # It is cut off from its master, as are all below it.
-        managers = [each for each in (seat.host_manager, seat.link_manager) if each]
-        posts += [(each, (seat.number, state.round)) for each in (*seat.sons, *managers)]
+        posts += [(each, (seat.number, state.round)) for each in (*seat.sons, *seat.managers)]
         state.rate = state.memory = 0.0
         state.away = True
     return state, posts
@@ -295,24 +291,20 @@ def manager_decides(
     state.over = state.round == state.rounds
     if state.over:
         return state, []
-    return state, [(member, (state.seat.number, state.round, state.price)) for member in members]
+    price = state.seat.number, state.round, state.price
+    return state, [(member, price) for member in members]
 
 
 def _price(state: GradientManager, received: dict[int, Message]) -> None:
     """Update the price for the loads that are known."""
-    members = [each for each in state.seat.members if each.number in received]
-    load = _sum(received[member.number][2] for member in members)
     capacity = received[SENSOR][2]
+    # In order, without the compensation of Python 3.12's own sum.
+    load = demand = 0.0
+    for member in state.seat.members:
+        if message := received.get(member.number):
+            load += message[2]
+            demand += message[3] if state.scaled else 0.0
     if state.scaled:
-        demand = _sum(received[member.number][3] for member in members)
         state.price = float(next_price(state.price, load, capacity, demand, state.step))
     else:
         state.price = float(next_plain_price(state.price, load, capacity, state.step))
-
-
-def _sum(values: Iterable[float]) -> float:
-    """Add values in order, without the compensation of Python 3.12's own sum."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total

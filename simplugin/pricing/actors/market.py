@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,13 +33,13 @@ from simplugin.pricing.policies.market import (
     Market,
     best_throughput,
 )
+from simplugin.workloads.sharing import AlphaFair
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from simplugin.pricing.actors.delivery import Message, Posts
     from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
-    from simplugin.workloads.sharing import AlphaFair
 
 # Handlers of the messages that each phase waits for, by its name; each returns the next phase.
 Phases = dict[str, "Callable[[Any, dict[int, Message], Posts], str]"]
@@ -50,16 +51,18 @@ class MarketAgent(Role):
 
     Attributes
     ----------
-    seat : AgentSeat
-        Its initial knowledge.
     method : Market
         The rule of its application.
     utility : AlphaFair
         Of its application.
     rounds : int
         Number of rounds.
+    seat : AgentSeat
+        Its initial knowledge.
     computing, receiving : Slot or None
         Its slots.
+    slots : tuple of Slot
+        Those that it has.
     phase : str
         The name of a function of `PHASES`, which handles the next messages.
     schedule : Schedule
@@ -76,12 +79,13 @@ class MarketAgent(Role):
         The :math:`u v` of each son.
     """
 
-    seat: AgentSeat
     method: Market
     utility: AlphaFair
     rounds: int
-    computing: Slot | None
-    receiving: Slot | None
+    seat: AgentSeat
+    computing: Slot | None = field(init=False)
+    receiving: Slot | None = field(init=False)
+    slots: tuple[Slot, ...] = field(init=False)
     phase: str = "start"
     schedule: Schedule = field(default_factory=Schedule)
     changed: bool = True
@@ -94,28 +98,30 @@ class MarketAgent(Role):
     nu: float = 0.0
     yields: dict[int, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Make the slots."""
+        seat = self.seat
+        self.computing = Slot(seat.host_manager, seat.flop) if seat.host_manager else None
+        self.receiving = Slot(seat.link_manager, seat.byte) if seat.link_manager else None
+        self.slots = tuple(slot for slot in (self.computing, self.receiving) if slot)
+
     @property
     def value(self) -> float:
         """Its rate, which is the host market's offer."""
         return self.computing.offer if self.computing else 0.0
 
     @property
-    def slots(self) -> list[Slot]:
-        """The slots that it has."""
-        return [slot for slot in (self.computing, self.receiving) if slot]
-
-    @property
     def worth(self) -> tuple[float, float]:
         """The marginal utility of the application's throughput, and the throughput, in bounds."""
         reached = min(max(self.reached, LEAST * self.alone), self.alone)
-        return self.seat.weight * float(self.utility.marginal(reached)), reached
+        return self.seat.weight * marginal(self.utility.alpha, reached), reached
 
 
-def new_agent(method: Market, utility: AlphaFair, rounds: int, seat: AgentSeat) -> MarketAgent:
-    """Return the first state of an agent."""
-    computing = Slot(seat.host_manager, seat.flop) if seat.host_manager else None
-    receiving = Slot(seat.link_manager, seat.byte) if seat.link_manager else None
-    return MarketAgent(seat, method, utility, rounds, computing, receiving)
+# All agents of an application ask for the same number in a round.
+@lru_cache(maxsize=1024)
+def marginal(alpha: float, throughput: float) -> float:
+    """Return the marginal utility of a throughput."""
+    return float(AlphaFair(alpha).marginal(throughput))
 
 
 def agent_decides(state: MarketAgent, messages: Sequence[Message]) -> tuple[MarketAgent, Posts]:
@@ -127,28 +133,19 @@ def go_on(phases: Phases, state: MarketAgent, messages: Sequence[Message]) -> Po
     """Go through phases up to the next that has to wait; return what is posted."""
     posts: Posts = []
     received = {message[0]: message for message in messages}
+    phase = state.phase
     while True:
         state.local = state.remote = 0
-        state.phase = phases[state.phase](state, received, posts)
-        if state.over or state.local or state.remote:
+        phase = phases[phase](state, received, posts)
+        if state.local or state.remote or state.over:
+            state.phase = phase
             return posts
-        received = {}
-
-
-def wait_for_managers(state: MarketAgent) -> None:
-    """Wait for the answers of the managers."""
-    state.wait(ABOVE, [slot.manager for slot in state.slots])
-
-
-def _wait_for_father(state: MarketAgent) -> None:
-    """Wait for the father's message, if there is a father."""
-    state.wait(ABOVE, [state.seat.father] if state.seat.father else [])
 
 
 def _start(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """Wait for the capacities of the managers."""
     del received, posts
-    wait_for_managers(state)
+    state.wait(ABOVE, state.seat.managers)
     return "capacity"
 
 
@@ -170,7 +167,7 @@ def _bounds(state: MarketAgent, received: dict[int, Message], posts: Posts) -> s
     if state.seat.father and state.receiving:
         below = min(state.below, state.receiving.bound)
         posts.append((state.seat.father, (state.seat.number, 0, below)))
-    _wait_for_father(state)
+    state.wait(ABOVE, state.seat.fathers)
     return "entry"
 
 
@@ -190,7 +187,7 @@ def _entry(state: MarketAgent, received: dict[int, Message], posts: Posts) -> st
     posts += [(son, (seat.number, 0, state.alone)) for son in seat.sons]
     state.reached = state.reached or state.alone
     open_ = state.alone > 0
-    value = seat.weight * float(state.utility.marginal(state.alone)) if open_ else 0.0
+    value = seat.weight * marginal(state.utility.alpha, state.alone) if open_ else 0.0
     if state.computing:
         state.computing.resume(state.computing.bound if open_ else 0.0, state.alone, value)
     if state.receiving:
@@ -203,7 +200,7 @@ def bid(state: MarketAgent, posts: Posts) -> str:
     """Bid the managers."""
     number, tag = state.seat.number, state.round
     posts += [(slot.manager, (number, tag, *slot.bid())) for slot in state.slots]
-    wait_for_managers(state)
+    state.wait(ABOVE, state.seat.managers)
     return "offers"
 
 
@@ -218,34 +215,35 @@ def _offers(state: MarketAgent, received: dict[int, Message], posts: Posts) -> s
 
 def _rise(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """Sum up the answers below, and send the sum up, step 3."""
-    for son in state.seat.sons:
+    seat, yields, sons = state.seat, state.yields, []
+    for son in seat.sons:
         message = received[son.number]
         if len(message) > 3:
-            state.yields[son.number] = message[3]
-    sons = [(received[son.number][2], state.yields[son.number]) for son in state.seat.sons]
+            yields[son.number] = message[3]
+        sons.append((message[2], yields[son.number]))
     sent, yielded = add_up(state, sons)
-    if state.seat.father:
+    if seat.father:
         numbers = (sent, yielded) if state.changed else (sent,)
-        posts.append((state.seat.father, (state.seat.number, state.round, *numbers)))
+        posts.append((seat.father, (seat.number, state.round, *numbers)))
     state.changed = False
-    _wait_for_father(state)
+    state.wait(ABOVE, state.seat.fathers)
     return "descent"
 
 
 def add_up(state: MarketAgent, sons: Iterable[tuple[float, float]]) -> tuple[float, float]:
     """Add up the answers below, step 3; return the sums for the father."""
     computing, receiving = state.computing, state.receiving
-    state.middle = computing.answer if computing else 0.0
-    state.slack = computing.inverse if computing else 0.0
-    for middle, yielded in sons:
-        state.middle += middle
-        state.slack += yielded
-    state.share = 1.0
+    middle = computing.answer if computing else 0.0
+    slack = computing.inverse if computing else 0.0
+    for sent, yielded in sons:
+        middle += sent
+        slack += yielded
+    state.middle, state.slack, state.share = middle, slack, 1.0
     if receiving is None:
-        return state.middle, state.slack
-    state.share = 1 / (1 + receiving.metric * state.slack)
+        return middle, slack
+    state.share = share = 1 / (1 + receiving.metric * slack)
     push = receiving.metric * receiving.answer
-    return state.share * (state.middle + state.slack * push), state.slack * state.share
+    return share * (middle + slack * push), slack * share
 
 
 def _descent(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
@@ -291,7 +289,7 @@ def _end_round(state: MarketAgent, received: dict[int, Message], posts: Posts) -
     if state.schedule.due(state.round):
         number, tag = state.seat.number, state.round
         posts += [(slot.manager, (number, tag, slot.planned, slot.moved)) for slot in state.slots]
-        wait_for_managers(state)
+        state.wait(ABOVE, state.seat.managers)
         return "metric"
     return _move(state, posts)
 
@@ -333,10 +331,10 @@ class MarketManager(Role):
 
     Attributes
     ----------
-    seat : ManagerSeat
-        Its initial knowledge.
     rounds : int
         Number of rounds.
+    seat : ManagerSeat
+        Its initial knowledge.
     phase : str
         The kind of the next messages: ``"bids"`` or ``"residuals"``.
     remembered : bool
@@ -351,8 +349,8 @@ class MarketManager(Role):
         Its factor of the metric, and the residuals that led to it.
     """
 
-    seat: ManagerSeat
     rounds: int
+    seat: ManagerSeat
     phase: str = "start"
     remembered: bool = True
     schedule: Schedule = field(default_factory=Schedule)
@@ -366,11 +364,6 @@ class MarketManager(Role):
     def value(self) -> float:
         """Its price."""
         return self.price
-
-
-def new_manager(rounds: int, seat: ManagerSeat) -> MarketManager:
-    """Return the first state of a manager."""
-    return MarketManager(seat, rounds)
 
 
 def manager_decides(
@@ -401,7 +394,8 @@ def manager_decides(
         due = state.schedule.due(state.round)
         state.remembered = due
         state.phase = "residuals" if due else "bids"
-    return state, [(member, (seat.number, state.round, *numbers)) for member in seat.members]
+    message = seat.number, state.round, *numbers
+    return state, [(member, message) for member in seat.members]
 
 
 def clear(capacity: float, bids: Sequence[Message]) -> float:
@@ -467,7 +461,8 @@ def accelerated_decides(
         number = state.balance
     if state.over:
         return state, []
-    return state, [(member, (seat.number, state.round, number)) for member in seat.members]
+    message = seat.number, state.round, number
+    return state, [(member, message) for member in seat.members]
 
 
 def _finish_round(state: MarketManager, undone: bool, residuals: Sequence[Sequence[float]]) -> None:

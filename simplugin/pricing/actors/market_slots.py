@@ -28,12 +28,14 @@ class Slot:
         Demand of a task [flop] or [byte].
     demand, bound : float
         The same and what it could have alone [tasks/s]; 0 where it is out of the market.
-    request, metric : float
-        :math:`d` [tasks/s] and :math:`\theta` [utility/(tasks/s)^2].
+    request, metric, inverse, give : float
+        :math:`d` [tasks/s], :math:`\theta` [utility/(tasks/s)^2], :math:`1 / \theta` (0 out of
+        the market), and the decrease of the offer with the price in the last bid.
     price, price_before : float
         :math:`\lambda` now and a round ago [utility/flop] or [utility/byte].
-    offer, before, plan, worth : float
-        :math:`z'` now and a round ago, :math:`z` [tasks/s], :math:`y` [utility/(tasks/s)].
+    offer, before, answer, plan, worth : float
+        :math:`z'` now and a round ago, :math:`t`, :math:`z` [tasks/s], :math:`y`
+        [utility/(tasks/s)].
     paid, paid_before : float
         :math:`\theta (d - z')` now and a round ago [utility/(tasks/s)].
     planned, moved : float
@@ -48,10 +50,13 @@ class Slot:
     bound: float = 0.0
     request: float = 0.0
     metric: float = 0.0
+    inverse: float = 0.0
+    give: float = 0.0
     price: float = 0.0
     price_before: float = 0.0
     offer: float = 0.0
     before: float = 0.0
+    answer: float = 0.0
     plan: float = 0.0
     worth: float = 0.0
     paid: float = 0.0
@@ -60,28 +65,23 @@ class Slot:
     moved: float = 0.0
     balance: float = 1.0
 
-    @property
-    def answer(self) -> float:
-        """:math:`t`, step 2 [tasks/s]."""
-        return 2 * self.offer - self.request
-
-    @property
-    def inverse(self) -> float:
-        r""":math:`1 / \theta`, and 0 out of the market."""
-        return 1.0 / self.metric if self.metric > 0 else 0.0
-
     def enter(self, bound: float, alone: float, value: float) -> None:
         """Begin to bid, with the throughput of the application alone and its marginal utility."""
         self.bound = bound
         self.demand = self.task if bound > 0 else 0.0
         self.request = self.offer = 0.0
         self.balance = 1.0
-        self.metric = SIZE * value * (1.0 / min(bound, alone)) if bound > 0 else 0.0
+        self._measure(SIZE * value * (1.0 / min(bound, alone)) if bound > 0 else 0.0)
+
+    def _measure(self, metric: float) -> None:
+        """Take a metric."""
+        self.metric, self.inverse = metric, 1.0 / metric if metric > 0 else 0.0
 
     def resume(self, bound: float, alone: float, value: float) -> None:
         """Go on bidding if it has a metric; else begin."""
         if bound > 0 and self.metric > 0:
             self.bound, self.demand = bound, self.task
+            self._measure(self.metric)
         else:
             self.enter(bound, alone, value)
 
@@ -93,16 +93,16 @@ class Slot:
 
     def bid(self) -> tuple[float, ...]:
         """Return a bid: demand, request, decrease of the offer with the price, residuals."""
-        give = self.demand / self.metric if self.metric > 0 else 0.0
-        return self.demand, self.request, give, self.planned, self.moved
+        self.give = self.demand / self.metric if self.metric > 0 else 0.0
+        return self.demand, self.request, self.give, self.planned, self.moved
 
     def take(self, price: float) -> None:
         """Note the price, and the offer that goes with it."""
         self.price_before, self.before = self.price, self.offer
-        self.price = price
-        give = self.demand / self.metric if self.metric > 0 else 0.0
-        self.offer = max(self.request - price * give, 0.0) if self.request > 0 else 0.0
-        self.paid_before, self.paid = self.paid, self.metric * (self.request - self.offer)
+        self.price, request = price, self.request
+        self.offer = offer = max(request - price * self.give, 0.0) if request > 0 else 0.0
+        self.answer = 2 * offer - request
+        self.paid_before, self.paid = self.paid, self.metric * (request - offer)
 
     def undo(self, request: float) -> None:
         """Return to the offer and the price of a round ago, with another request."""
@@ -122,11 +122,12 @@ class Slot:
         if self.bound <= 0:
             return
         self.plan, self.worth = plan, worth
-        size = min(self.bound, reached)
-        missed = plan - self.offer
-        gap, pay = missed * (1.0 / size), (self.paid - self.paid_before) / value
-        shift = self.metric * (self.offer - self.before) / value
-        drift = self.metric * missed / value
+        metric, offer = self.metric, self.offer
+        missed = plan - offer
+        gap = missed * (1.0 / min(self.bound, reached))
+        pay = (self.paid - self.paid_before) / value
+        shift = metric * (offer - self.before) / value
+        drift = metric * missed / value
         self.planned, self.moved = gap * gap + pay * pay, shift * shift + drift * drift
 
     def adapt(self, balance: float, value: float, reached: float) -> None:
@@ -137,13 +138,14 @@ class Slot:
         cost = min(self.demand * self.price / value, CEILING)
         part = min(self.offer / size, CEILING)
         pull = math.sqrt((cost + FLOOR) / (part + FLOOR))
-        self.metric = SIZE * value / size * pull * balance
+        self._measure(SIZE * value / size * pull * balance)
 
     def move(self, relaxation: float) -> None:
         """Move the request, step 6."""
         if self.bound > 0:
-            onward = (relaxation - 1) * (self.plan - self.offer)
-            self.request = self.offer + self.worth * self.inverse + onward
+            offer = self.offer
+            onward = (relaxation - 1) * (self.plan - offer)
+            self.request = offer + self.worth * self.inverse + onward
 
 
 @dataclass(slots=True)

@@ -21,8 +21,7 @@ from simplugin.pricing.actors.market import (
     add_up,
     clear,
     imbalance,
-    new_agent,
-    new_manager,
+    marginal,
     plan,
     remember,
 )
@@ -109,12 +108,12 @@ def new_ticking_agent(
     method: Market, utility: AlphaFair, patience: int, seat: AgentSeat
 ) -> TickingAgent:
     """Return the first state of an agent."""
-    return TickingAgent(new_agent(method, utility, 0, seat), News(patience))
+    return TickingAgent(MarketAgent(method, utility, 0, seat), News(patience))
 
 
 def new_ticking_manager(patience: int, seat: ManagerSeat) -> TickingManager:
     """Return the first state of a manager."""
-    return TickingManager(new_manager(0, seat), News(patience))
+    return TickingManager(MarketManager(0, seat), News(patience))
 
 
 def manager_ticks(
@@ -140,9 +139,8 @@ def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[Ticki
     posts: Posts = []
     seat = inner.seat
     received = state.news.take(messages)
-    above = [*(slot.manager for slot in inner.slots), *([seat.father] if seat.father else [])]
     here = seat.father is not None or seat.start <= received[CLOCK][2] < seat.end
-    if not here or any(each.number not in received for each in above):
+    if not here or any(each.number not in received for each in seat.above):
         _leave(state, posts)
         return state, posts
     state.away = False
@@ -174,7 +172,7 @@ def _leave(state: TickingAgent, posts: Posts) -> None:
     gone = seat.number, inner.round
     posts += [(each, gone) for each in seat.sons]
     posts += [(slot.manager, gone) for slot in inner.slots]
-    fresh = new_agent(inner.method, inner.utility, 0, seat)
+    fresh = MarketAgent(inner.method, inner.utility, 0, seat)
     fresh.round = inner.round
     state.inner, state.away, state.settled = fresh, True, (0.0, 0.0)
 
@@ -199,7 +197,7 @@ def _know_bounds(state: TickingAgent, received: dict[int, Message]) -> None:
         state.rivals = max(state.rivals, known)
     else:
         inner.alone = inner.below
-    value = inner.seat.weight * float(inner.utility.marginal(inner.alone)) if inner.alone else 0.0
+    value = inner.seat.weight * marginal(inner.utility.alpha, inner.alone) if inner.alone else 0.0
     if computing:
         computing.meet(bound if inner.alone > 0 else 0.0, inner.alone, value)
     if receiving:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from simplugin.workloads.applications import Application
     from simplugin.workloads.sharing import Sharing
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ABOVE, BELOW, ACROSS = "above", "below", "across"
 
 
-def inbox(number: int, side: str) -> str:
+def inbox(number: int | str, side: str) -> str:
     """Return the name of the mailbox and of the message queue of a role."""
     return f"{number} {side}"
 
@@ -42,6 +42,29 @@ class Address(NamedTuple):
     local: bool
 
 
+class Circle(tuple[Address, ...]):
+    """Addresses that a role waits for together.
+
+    Attributes
+    ----------
+    local, remote : int
+        Numbers of those on the host of the owner of the addresses, and of the others.
+    """
+
+    local: int
+    remote: int
+
+    def __new__(cls, addresses: Iterable[Address | None] = ()) -> Circle:
+        """Return the circle of those that there are."""
+        self = super().__new__(cls, (each for each in addresses if each))
+        self.local = sum(each.local for each in self)
+        self.remote = len(self) - self.local
+        return self
+
+
+NOBODY = Circle()
+
+
 @dataclass(frozen=True, slots=True)
 class AgentSeat:
     """Initial knowledge of an application's agent.
@@ -58,7 +81,7 @@ class AgentSeat:
         True if its application may compute on its host.
     father : Address or None
         The agent that data come from; None for a master's.
-    sons : tuple of Address
+    sons : Circle
         The agents that data go to, in order.
     host_manager : Address or None
         Manager of its host; None if it does not compute.
@@ -69,10 +92,12 @@ class AgentSeat:
     gathers : bool
         True if it belongs to the tree in which sums over all applications are made: the first
         that has an agent on the host of every master.
-    served : tuple of Address
+    served : Circle
         The masters on its host for which it passes on such sums, if it is the one to do so.
     relay : Address or None
         A master's: the agent that does it for it; None in that tree, or if there is none.
+    fathers, managers, above : Circle
+        Its father, the managers of its host and of the link to it, and all three.
     """
 
     number: int
@@ -82,14 +107,24 @@ class AgentSeat:
     weight: float
     computes: bool
     father: Address | None
-    sons: tuple[Address, ...]
+    sons: Circle
     host_manager: Address | None
     link_manager: Address | None
     start: float = 0.0
     end: float = math.inf
     gathers: bool = False
-    served: tuple[Address, ...] = ()
+    served: Circle = NOBODY
     relay: Address | None = None
+    fathers: Circle = field(init=False)
+    managers: Circle = field(init=False)
+    above: Circle = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Join the addresses of those above."""
+        managers = self.host_manager, self.link_manager
+        object.__setattr__(self, "fathers", Circle([self.father]))
+        object.__setattr__(self, "managers", Circle(managers))
+        object.__setattr__(self, "above", Circle([self.father, *managers]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +139,14 @@ class ManagerSeat:
         True for a manager of a host.
     resource : int
         The number of its host or link.
-    members : tuple of Address
+    members : Circle
         The agents that use the resource, in order.
     """
 
     number: int
     is_host: bool
     resource: int
-    members: tuple[Address, ...]
+    members: Circle
 
 
 @dataclass(frozen=True)
@@ -190,7 +225,7 @@ def neighbourhoods(
                 agents + resource,
                 resource < hosts,
                 resource if resource < hosts else resource - hosts,
-                tuple(address(agent, agents + resource) for agent in users),
+                Circle(address(agent, agents + resource) for agent in users),
             )
             for resource, users in enumerate(members)
             if users
@@ -215,7 +250,7 @@ def _seat(
         float(sharing.weight[application]),
         computes,
         address(father, agent) if father >= 0 else None,
-        tuple(address(son, agent) for son in sons),
+        Circle(address(son, agent) for son in sons),
         address(host, agent) if computes else None,
         address(link, agent) if father >= 0 else None,
     )
@@ -244,4 +279,4 @@ def _join_masters(sharing: Sharing, seats: list[AgentSeat], prefix: str) -> None
         to_relay = Address(relay, prefix + inbox(relay, ACROSS), True)
         to_master = Address(master, prefix + inbox(master, ACROSS), True)
         seats[master] = replace(seats[master], relay=to_relay)
-        seats[relay] = replace(seats[relay], served=(*seats[relay].served, to_master))
+        seats[relay] = replace(seats[relay], served=Circle([*seats[relay].served, to_master]))

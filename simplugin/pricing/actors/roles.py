@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import SimpluginError, WorkloadError
 from simplugin.pricing.actors import accelerated, gradient, market, market_ticks
+from simplugin.pricing.actors.accelerated import AcceleratedAgent
 from simplugin.pricing.actors.gradient import GradientAgent
 from simplugin.pricing.actors.market import MarketAgent, MarketManager
 from simplugin.pricing.actors.market_slots import Schedule
@@ -18,7 +19,6 @@ from simplugin.pricing.policies.market import Market, MarketState
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simplugin.pricing.actors.accelerated import AcceleratedAgent
     from simplugin.pricing.actors.delivery import Decision
     from simplugin.pricing.actors.gradient import GradientManager
     from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
@@ -70,15 +70,15 @@ def cast(method: object, utility: AlphaFair, rounds: int) -> Cast:
         )
     if isinstance(method, Market):
         return Cast(
-            partial(market.new_agent, method, utility, rounds),
-            partial(market.new_manager, rounds),
+            partial(MarketAgent, method, utility, rounds),
+            partial(MarketManager, rounds),
             market.agent_decides,
             market.manager_decides,
         )
     if isinstance(method, AcceleratedMarket):
         return Cast(
-            partial(accelerated.new_agent, method.market, utility, rounds),
-            partial(market.new_manager, rounds),
+            partial(AcceleratedAgent, method.market, utility, rounds),
+            partial(MarketManager, rounds),
             accelerated.agent_decides,
             market.accelerated_decides,
         )
@@ -142,14 +142,7 @@ def inherit(new: Any, old: Any) -> None:
         new.price = old.price
 
 
-_STATES: dict[type, type] = {
-    Gradient: GradientState,
-    Market: MarketState,
-    AcceleratedMarket: AcceleratedState,
-}
-
-
-def taken_over(method: object, sharing: Sharing, start: object) -> Callable[[Any], Any]:
+def taken_over(method: object, sharing: Sharing, start: Any) -> Callable[[Any], Any]:
     """Return a function that gives a new role its part of a state.
 
     Parameters
@@ -168,13 +161,13 @@ def taken_over(method: object, sharing: Sharing, start: object) -> Callable[[Any
     """
     if start is None:
         return lambda role: role
-    expected = _STATES.get(type(method), type(None))
-    if not isinstance(start, expected):
+    expected, take = _TAKES.get(type(method), (type(None), _of_market))
+    fits = isinstance(start, expected)
+    if not fits:
         raise WorkloadError(
             f"{type(method).__name__} cannot go on from a {type(start).__name__}; give a"
             f" {expected.__name__}"
         )
-    assert isinstance(start, (GradientState, MarketState, AcceleratedState))
     sizes = len(start.rate), len(start.host_price), len(start.link_price)
     if sizes != (sharing.n_agents, sharing.n_hosts, sharing.n_links):
         raise WorkloadError(
@@ -182,11 +175,7 @@ def taken_over(method: object, sharing: Sharing, start: object) -> Callable[[Any
                 *sizes
             )
         )
-    if isinstance(start, GradientState):
-        return partial(_of_gradient, sharing, start)
-    if isinstance(start, MarketState):
-        return partial(_of_market, sharing, start)
-    return partial(_of_accelerated, sharing, start)
+    return partial(take, sharing, start)
 
 
 def _of_gradient(
@@ -220,12 +209,8 @@ def _of_market(
     resources = int(sharing.host[number]), sharing.n_hosts + int(sharing.link[number])
     for i, slot in enumerate((role.computing, role.receiving)):
         if slot:
-            slot.request, slot.metric = (
-                float(start.request[i, number]),
-                float(start.metric[i, number]),
-            )
-            slot.offer, slot.plan = float(start.offer[i, number]), float(start.plan[i, number])
-            slot.paid = float(start.paid[i, number])
+            for name in ("request", "metric", "offer", "plan", "paid"):
+                setattr(slot, name, float(getattr(start, name)[i, number]))
             slot.price = float(start.price[resources[i]]) if slot.metric > 0 else 0.0
     return role
 
@@ -251,3 +236,11 @@ def _of_accelerated(
         slots = enumerate((role.computing, role.receiving))
         role.plain = [float(start.plain[i, number]) for i, slot in slots if slot]
     return role
+
+
+# The state that each method goes on from, and what gives a role its part.
+_TAKES: dict[type, tuple[type, Callable[[Sharing, Any, Any], Any]]] = {
+    Gradient: (GradientState, _of_gradient),
+    Market: (MarketState, _of_market),
+    AcceleratedMarket: (AcceleratedState, _of_accelerated),
+}

@@ -217,7 +217,7 @@ def next_rate(
         Step sizes.
     """
     drawn = (1 - steps.rate) * rate + steps.rate * memory
-    return np.maximum(drawn + steps.utility * (1 - inverse * price), 0.0)
+    return _positive(drawn + steps.utility * (1 - inverse * price))
 
 
 def next_plain_rate(
@@ -225,12 +225,12 @@ def next_plain_rate(
 ) -> Numbers:
     """Return the rate after a round, Eq. (12), for a given marginal utility of the throughput."""
     drawn = (1 - steps.rate) * rate + steps.rate * memory
-    return np.maximum(drawn + steps.utility * (marginal - price), 0.0)
+    return _positive(drawn + steps.utility * (marginal - price))
 
 
 def next_plain_price(price: Numbers, load: Numbers, capacity: Numbers, step: Numbers) -> Numbers:
     """Return the price of a resource after a round, Eqs. (14) and (15)."""
-    return np.maximum(price + step * (load - capacity), 0.0)
+    return _positive(price + step * (load - capacity))
 
 
 def next_price(
@@ -252,10 +252,19 @@ def next_price(
     step : float64
         Step size.
     """
+    if isinstance(demand, float):
+        return _positive(price + step * ((load - capacity) / demand)) if demand > 0 else 0.0
     asked = np.greater(demand, 0)
     with np.errstate(over="ignore"):
         change = (load - capacity) / np.where(asked, demand, 1.0)
         return np.where(asked, np.maximum(price + step * change, 0.0), 0.0)
+
+
+def _positive(value: Numbers) -> Numbers:
+    """Return the values, and 0 for negative ones."""
+    if isinstance(value, float):
+        return 0.0 if value <= 0 else value
+    return np.maximum(value, 0.0)
 
 
 def path_price(sharing: Sharing, link_price: Floats) -> Floats:
@@ -299,9 +308,8 @@ def host_demand(sharing: Sharing, inverse: Floats) -> Floats:
     inverse : float64, shape (n_applications,)
         Of the marginal utilities: the throughputs for proportional fairness.
     """
-    owner = sharing.application
-    share = np.where(sharing.computes, sharing.flop[owner] ** 2 * inverse[owner], 0.0)
-    return _total(sharing.host, share, sharing.n_hosts)
+    share = (sharing.flop**2 * inverse)[sharing.application]
+    return _total(sharing.host, np.where(sharing.computes, share, 0.0), sharing.n_hosts)
 
 
 def link_demand(sharing: Sharing, inverse: Floats, count: Floats) -> Floats:
@@ -316,10 +324,7 @@ def link_demand(sharing: Sharing, inverse: Floats, count: Floats) -> Floats:
     count : float64, shape (n_agents,)
         Number of agents that compute at each agent or below it.
     """
-    below = sharing.link >= 0
-    owner = sharing.application
-    share = count * (sharing.byte[owner] ** 2 * inverse[owner])
-    return _total(sharing.link[below], share[below], sharing.n_links)
+    return _over_links(sharing, count * (sharing.byte**2 * inverse)[sharing.application])
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,9 +453,13 @@ class Gradient:
 
 def _link_load(sharing: Sharing, flow: Floats) -> Floats:
     """Return the traffic on each link, Eq. (15), from the flow above each agent."""
-    below = sharing.link >= 0
-    traffic = sharing.byte[sharing.application] * flow
-    return _total(sharing.link[below], traffic[below], sharing.n_links)
+    return _over_links(sharing, sharing.byte[sharing.application] * flow)
+
+
+def _over_links(sharing: Sharing, values: Floats) -> Floats:
+    """Return sums over links of values of agents; masters, which have none, come first."""
+    below = slice(sharing.n_applications, None)
+    return _total(sharing.link[below], values[below], sharing.n_links)
 
 
 def _total(index: Integers, values: Floats, length: int) -> Floats:

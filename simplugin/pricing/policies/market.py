@@ -107,7 +107,7 @@ LEAST = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class MarketState:
-    """State of all slots, agents, resources and applications.
+    r"""State of all slots, agents, resources and applications.
 
     Attributes
     ----------
@@ -121,6 +121,8 @@ class MarketState:
         Cost of each slot's offer per task [utility/(tasks/s)]; less without an offer.
     price : float64, shape (n_hosts + n_links,)
         Of each resource [utility/flop], [utility/byte].
+    inverse, give : float64, shape (2, n_agents)
+        :math:`1/\theta` and :math:`a/\theta` of the metric; 0 without a slot.
     slack, share : float64, shape (n_agents,)
         :math:`u` and :math:`v` of the metric.
     reached : float64, shape (n_applications,)
@@ -140,6 +142,8 @@ class MarketState:
     plan: Floats
     paid: Floats
     price: Floats
+    inverse: Floats
+    give: Floats
     slack: Floats
     share: Floats
     reached: Floats
@@ -202,7 +206,8 @@ class Market:
         zero, none = np.zeros_like(asked.demand), np.zeros(len(asked.capacity))
         agents, one = np.zeros(sharing.n_agents), np.ones(len(asked.capacity))
         state = MarketState(
-            asked, zero, zero, zero, zero, zero, none, agents, agents, asked.alone, one, none, none
+            *(asked, zero, zero, zero, zero, zero, none, zero, zero, agents, agents, asked.alone),
+            *(one, none, none),
         )
         return with_metric(sharing, state, first_metric(sharing, utility, state))
 
@@ -222,9 +227,8 @@ class Market:
         after = remember(sharing, utility, state, after)
         if after.number >= state.next_metric:
             after = adapt(sharing, utility, after)
-        inverse = inverted(after.metric)
-        request = offer + worth * inverse + (self.relaxation - 1) * (plan - offer)
-        return replace(after, request=np.where(state.slots.bound > 0, request, 0.0))
+        request = offer + worth * after.inverse + (self.relaxation - 1) * (plan - offer)
+        return replace(after, request=state.slots.cleared(request))
 
 
 def clear(state: MarketState) -> tuple[Floats, Floats]:
@@ -239,24 +243,28 @@ def clear(state: MarketState) -> tuple[Floats, Floats]:
     """
     asked = state.slots
     capacity = asked.capacity
-    request = state.request.ravel()[asked.used]
-    demand = asked.demand.ravel()[asked.used]
-    give = demand / state.metric.ravel()[asked.used]
     price = np.zeros(len(capacity))
-    left = np.flatnonzero(request > 0)
+    left = np.flatnonzero(state.request > 0)
+    resource, demand = asked.resource[left], asked.demand.ravel()[left]
+    request, give = state.request.ravel()[left], state.give.ravel()[left]
+    wants, yields = demand * request, demand * give
+    offer = np.zeros_like(state.request)
     while True:
-        resource = asked.resource[left]
-        wanted = np.bincount(resource, demand[left] * request[left], len(capacity))
-        yielded = np.bincount(resource, demand[left] * give[left], len(capacity))
+        wanted = np.bincount(resource, wants, len(capacity))
+        yielded = np.bincount(resource, yields, len(capacity))
         np.divide(wanted - capacity, yielded, out=price, where=yielded > 0)
         np.maximum(price, 0.0, out=price)
-        stays = request[left] > price[resource] * give[left]
+        spent = price[resource] * give
+        stays = request > spent
+        offer.ravel()[left] = np.where(stays, request - spent, 0.0)
         if np.all(stays):
-            break
-        left = left[stays]
-    offer = np.zeros_like(state.request)
-    offer.ravel()[asked.used[left]] = request[left] - price[resource] * give[left]
-    return offer, price
+            return offer, price
+        # Resources whose slots all stay are done.
+        going = np.zeros(len(capacity), dtype=bool)
+        going[resource[~stays]] = True
+        stays &= going[resource]
+        left, resource = left[stays], resource[stays]
+        request, give, wants, yields = (each[stays] for each in (request, give, wants, yields))
 
 
 def plan_applications(
@@ -300,10 +308,9 @@ def plan_applications(
     for level in sharing.levels[1:]:
         above[level] = nu[father[level]]
         nu[level] = share[level] * (above[level] + bent[level])
-    plan = np.stack([answer[0] + nu * inverted(state.metric[0]), middle + slack * nu])
+    plan = np.stack([answer[0] + nu * state.inverse[0], middle + slack * nu])
     worth = np.stack([nu, above - nu])
-    has = state.slots.bound > 0
-    return np.where(has, plan, 0.0), np.where(has, worth, 0.0), reached
+    return state.slots.cleared(plan), state.slots.cleared(worth), reached
 
 
 def first_metric(sharing: Sharing, utility: AlphaFair, state: MarketState) -> Floats:
@@ -314,12 +321,14 @@ def first_metric(sharing: Sharing, utility: AlphaFair, state: MarketState) -> Fl
 
 def with_metric(sharing: Sharing, state: MarketState, metric: Floats) -> MarketState:
     """Return the state with another metric, whose u and v are swept upwards."""
-    slack = inverted(metric[0])
+    inverse = inverted(metric)
+    slack = inverse[0].copy()
     share = np.ones(sharing.n_agents)
     for level in reversed(sharing.levels[1:]):
         share[level] = 1 / (1 + metric[1, level] * slack[level])
         np.add.at(slack, sharing.father[level], slack[level] * share[level])
-    return replace(state, metric=metric, slack=slack, share=share)
+    give = np.divide(state.slots.demand, metric, out=np.zeros_like(metric), where=metric > 0)
+    return replace(state, metric=metric, inverse=inverse, give=give, slack=slack, share=share)
 
 
 def scales(sharing: Sharing, utility: AlphaFair, state: MarketState) -> tuple[Floats, Floats]:
@@ -336,33 +345,31 @@ def remember(
 ) -> MarketState:
     """Return the state with this round's residuals added to each resource's memory."""
     value, size = scales(sharing, utility, after)
-    used, resource = after.slots.used, after.slots.resource
     missed = after.plan - after.offer
     shift = before.metric * (after.offer - before.offer) / value
     planned = (missed * inverted(size)) ** 2 + ((after.paid - before.paid) / value) ** 2
     moved = shift**2 + (before.metric * missed / value) ** 2
-    count = len(after.slots.capacity)
     return replace(
         after,
-        planned=MEMORY * before.planned + np.bincount(resource, planned.ravel()[used], count),
-        moved=MEMORY * before.moved + np.bincount(resource, moved.ravel()[used], count),
+        planned=MEMORY * before.planned + after.slots.total(planned),
+        moved=MEMORY * before.moved + after.slots.total(moved),
     )
 
 
 def adapt(sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketState:
     """Return the state with a metric after prices and offers, and the next change planned."""
     value, size = scales(sharing, utility, state)
-    used, resource = state.slots.used, state.slots.resource
     ratio = np.ones_like(state.planned)
     known = (state.planned > 0) & (state.moved > 0)
     np.divide(state.planned, state.moved, out=ratio, where=known)
     balance = state.balance * np.clip(power(ratio, STRENGTH), *REBALANCE)
-    value = np.tile(value, 2)[used]
-    cost = state.slots.demand.ravel()[used] * state.price[resource] / value
-    part = (state.offer.ravel()[used]) / size.ravel()[used]
-    pull = np.sqrt((np.minimum(cost, CEILING) + FLOOR) / (np.minimum(part, CEILING) + FLOOR))
-    metric = np.zeros_like(state.metric)
-    metric.ravel()[used] = SIZE * value / size.ravel()[used] * pull * balance[resource]
+    price, balances = state.slots.of_resources(state.price), state.slots.of_resources(balance)
+    with np.errstate(invalid="ignore", divide="ignore"):  # without a slot, cleared below
+        cost = state.slots.demand * price / value
+        part = state.offer / size
+        pull = np.sqrt((np.minimum(cost, CEILING) + FLOOR) / (np.minimum(part, CEILING) + FLOOR))
+        metric = SIZE * value / size * pull * balances
+    metric = state.slots.cleared(metric)
     step = state.step * GROWTH
     return replace(
         with_metric(sharing, state, metric),
@@ -384,10 +391,10 @@ class Slots:
         Maximum rate and flow of an agent alone [tasks/s]; 0 without a slot.
     alone : float64, shape (n_applications,)
         Throughput of each application alone [tasks/s].
-    used : int64, shape (n_slots,)
-        The slots there are, in the raveled order of `demand`.
-    resource : int64, shape (n_slots,)
-        The host of each, or ``n_hosts`` plus the link.
+    missing : int64
+        Where there is no slot, in the raveled order of `demand`.
+    resource : int64, shape (2 * n_agents,)
+        The host of each slot, or ``n_hosts`` plus the link; ``n_hosts + n_links`` without a slot.
     capacity : float64, shape (n_hosts + n_links,)
         Of each resource.
     n_hosts : int
@@ -397,10 +404,24 @@ class Slots:
     demand: Floats
     bound: Floats
     alone: Floats
-    used: Integers
+    missing: Integers
     resource: Integers
     capacity: Floats
     n_hosts: int
+
+    def cleared(self, values: Floats) -> Floats:
+        """Set values, shape (2, n_agents), to 0 where there is no slot."""
+        values.ravel()[self.missing] = 0.0
+        return values
+
+    def of_resources(self, values: Floats) -> Floats:
+        """Return the value of each slot's resource, 0 without a slot, shape (2, n_agents)."""
+        return np.append(values, 0.0)[self.resource].reshape(self.demand.shape)
+
+    def total(self, values: Floats) -> Floats:
+        """Return the sum of values, shape (2, n_agents), over each resource, agents in order."""
+        sums = np.bincount(self.resource, values.ravel(), len(self.capacity) + 1)
+        return np.asarray(sums[:-1], dtype=float)
 
 
 def slots(sharing: Sharing) -> Slots:
@@ -435,16 +456,11 @@ def slots(sharing: Sharing) -> Slots:
     receiving = np.where((across < np.inf) & reached, np.minimum(below, across), 0.0)
     bound = np.stack([computing, receiving])
     demand = np.where(bound > 0, np.stack([flop, byte]), 0.0)
-    used = np.flatnonzero(bound > 0)
-    return Slots(
-        demand,
-        bound,
-        alone,
-        used,
-        np.concatenate([sharing.host, sharing.n_hosts + sharing.link])[used],
-        np.concatenate([sharing.speed, sharing.bandwidth]),
-        sharing.n_hosts,
-    )
+    resource = np.concatenate([sharing.host, sharing.n_hosts + sharing.link])
+    missing = np.flatnonzero(bound <= 0)
+    resource[missing] = sharing.n_hosts + sharing.n_links
+    capacity = np.concatenate([sharing.speed, sharing.bandwidth])
+    return Slots(demand, bound, alone, missing, resource, capacity, sharing.n_hosts)
 
 
 def inverted(values: Floats) -> Floats:

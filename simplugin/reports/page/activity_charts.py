@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from simplugin.charts import Bar, ScheduleChart, lanes
+from simplugin.figures import groups_of
 from simplugin.formatting import natural_order
 from simplugin.listings import Listing
 from simplugin.reports.colours import PALETTE, in_colour_order
+from simplugin.reports.page.contents import KeptRun
 
 _WORK = ("exec", "ptask")
 _TRANSFERS = "transfers"
@@ -18,20 +20,25 @@ _SPECIAL = (_ALL, _NAMELESS, _FAILED)
 _ARROW = "->"
 
 
-def activity_chart(
-    activities: Listing, *, title: str = "", groups: Sequence[str] = ()
-) -> ScheduleChart:
+def chart_of(kept: KeptRun) -> ScheduleChart | None:
+    """Return the Gantt chart of a kept run; None if it has none."""
+    chart = kept.schedule
+    if chart is None and kept.activities is not None and kept.activities.lines:
+        chart = activity_chart(kept.activities, groups=groups_of(kept.figures))
+    return chart if chart is not None and chart.bars else None
+
+
+def activity_chart(activities: Listing, *, groups: Sequence[str] = ()) -> ScheduleChart:
     """Lay out the activities of a run as bars: a band a host, a lane for each simultaneous one.
 
     Colours denote labels if executions have from one to eight of them, else actors if
-    these are as few, else nothing. Transfers are shown at the receiving host.
+    these are as few, else nothing. Transfers are thin bars at the receiving host, in the colour of
+    the executions of the same label or actor if there are any.
 
     Parameters
     ----------
     activities : Listing
         Columns actor, resource, kind, label, start, end and state, in any order.
-    title : str
-        Title of the chart.
     groups : sequence of str
         Names that have the first colours, such as all applications of a run.
 
@@ -53,13 +60,15 @@ def activity_chart(
         if kind not in (*_WORK, "comm"):
             continue
         works = kind in _WORK
-        group = _group(row, coloured) if works else _TRANSFERS
+        group = _group(row, coloured)
+        if not works and group not in named:
+            group = _TRANSFERS
         if group not in groups:
             groups.append(group)
         host = str(resource).rpartition(_ARROW)[2]
         bar = (float(start or 0.0), float(end or 0.0), groups.index(group), str(label or ""))
         bars.setdefault((host, not works), []).append(bar)
-    return _chart(bars, groups, title, activities.note)
+    return _chart(bars, groups, activities.note)
 
 
 def _coloured_by(work: Sequence[Sequence[object]]) -> int | None:
@@ -80,12 +89,11 @@ def _group(row: Sequence[object], coloured: int | None) -> str:
 def _chart(
     bars: dict[tuple[str, bool], list[tuple[float, float, int, str]]],
     groups: Sequence[str],
-    title: str,
     facts: str,
 ) -> ScheduleChart:
     """Put bars into lanes, work above transfers."""
     hosts = sorted(sorted({host for host, _ in bars}), key=natural_order)
-    clusters, drawn, first = [], [], 0
+    clusters, drawn, thin, first = [], [], [], 0
     for host in hosts:
         size = 0
         for transfers in (False, True):
@@ -95,7 +103,13 @@ def _chart(
                 Bar(group, (first + size + lane,), start, end, label)
                 for (start, end, group, label), lane in zip(placed, lane_of, strict=True)
             ]
-            size += max(lane_of, default=-1) + 1
+            lanes_here = max(lane_of, default=-1) + 1
+            thin += range(first + size, first + size + lanes_here) if transfers else ()
+            size += lanes_here
         clusters.append((host, size))
         first += size
-    return ScheduleChart("activities", title, tuple(clusters), tuple(groups), tuple(drawn), facts)
+    facts = ", ".join(filter(None, [facts, "thin bars: transfers that arrive" if thin else ""]))
+    return ScheduleChart(
+        "activities", "", tuple(clusters), tuple(groups), tuple(drawn), facts,
+        transfers=tuple(thin),
+    )  # fmt: skip

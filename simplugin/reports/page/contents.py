@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
 from simplugin.charts import ScheduleChart
 from simplugin.claims import Claim
-from simplugin.errors import SimpluginError
+from simplugin.errors import SimpluginError, UnitError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.near_names import did_you_mean
+from simplugin.units import has_unit, parse_bandwidth, parse_size, parse_speed, parse_time
 
 Value = float | int | str | bool | None
 Role = Literal["varied", "metric", "other"]
@@ -23,6 +25,10 @@ Role = Literal["varied", "metric", "other"]
 _MOST_GROUPS = 24
 _SCHEDULER = "scheduler.name"
 _SEED = "seed"
+# Capacities are the usual amounts of computation with a unit.
+_PARSERS: Mapping[str, Callable[[str], float]] = {
+    "flop/s": parse_speed, "byte/s": parse_bandwidth, "byte": parse_size, "s": parse_time
+}  # fmt: skip
 # The group of runs without a value in the column of the groups.
 NO_VALUE = "(none)"
 # Sizes between which JavaScript writes numbers without exponents.
@@ -60,6 +66,21 @@ class Column:
         return bool(present) and all(
             isinstance(value, float | int) and not isinstance(value, bool) for value in present
         )
+
+    def amounts(self) -> tuple[Sequence[float | None], str] | None:
+        """Return the values as numbers, and their unit; None if they are no numbers.
+
+        Texts with a unit, such as ``125MBps``, are numbers here, in SimGrid's unit.
+        """
+        present = [value for value in self.values if value is not None]
+        if self.numeric:
+            return [None if value is None else float(value) for value in self.values], self.unit
+        if not present or not all(isinstance(each, str) and has_unit(each) for each in present):
+            return None
+        for unit, parse in _PARSERS.items():
+            with suppress(UnitError):
+                return [None if each is None else parse(str(each)) for each in self.values], unit
+        return None
 
     def distinct(self) -> list[Value]:
         """Return the distinct present values: sorted numbers, or other values in their order."""

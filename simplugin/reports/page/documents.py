@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from simplugin.charts import ScheduleChart
 from simplugin.claims import headline
-from simplugin.figures import Figure, groups_of
+from simplugin.figures import Figure, are_whole, filled, thinned
 from simplugin.listings import Listing
 from simplugin.reports.colours import GROUP_COLOURS
-from simplugin.reports.page.activity_charts import activity_chart
+from simplugin.reports.page.activity_charts import chart_of
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun, identity
 from simplugin.reports.schedules import adjacent
 
@@ -115,6 +114,11 @@ def _column(column: Column, **more: Any) -> dict[str, Any]:
     if not column.numeric:
         names = column.names()
         numbers = {each: number for number, each in enumerate(names)}
+        if found := column.amounts():
+            amounts = {
+                identity(text): each for text, each in zip(column.values, found[0], strict=True)
+            }
+            document |= {"amounts": [amounts[each] for each in names], "amountUnit": found[1]}
         return document | {
             "texts": list(names.values()),
             "codes": [
@@ -140,12 +144,10 @@ def _column(column: Column, **more: Any) -> dict[str, Any]:
 
 def _kept(kept: KeptRun) -> dict[str, Any]:
     """Return a kept run; its activities as a chart where it has no schedule."""
-    schedule = kept.schedule
-    if schedule is None and kept.activities is not None and kept.activities.lines:
-        schedule = activity_chart(kept.activities, groups=groups_of(kept.figures))
+    chart = chart_of(kept)
     return {
         "title": kept.title,
-        "schedule": schedule and schedule_document(schedule),
+        "schedule": chart and schedule_document(chart),
         "figures": [figure_document(each) for each in kept.figures],
         "listings": [_listing(each) for each in kept.listings],
     }
@@ -159,49 +161,38 @@ def _listing(listing: Listing) -> dict[str, Any]:
 
 
 def figure_document(figure: Figure) -> dict[str, Any]:
+    """Return the panels of a figure, below each other."""
+    return {"title": figure.title, "panels": [_panel(each) for each in figure.panels()]}
+
+
+def _panel(figure: Figure) -> dict[str, Any]:
     """Return curves; long ones thinned, the least and the largest of each stretch kept."""
     series = []
-    for name, (x, y) in figure.series.items():
-        across, up = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        # Bars have one edge more than heights.
-        if len(across) == len(up):
-            across, up = _thinned(across, up)
+    points = figure.points()
+    for name, (across, up) in points.items():
+        if figure.bars:
+            across, up = filled(across, up)
+        else:
+            across, up = thinned(across, up, _MOST_POINTS)
         each = {"name": name, "x": _numbers(across), "y": _numbers(up)}
         if name in figure.names:
             each["names"] = list(figure.names[name])
         series.append(each)
     return {
-        "title": figure.title,
         "across": figure.x_label,
         "up": figure.y_label,
         "series": series,
         "lines": [[name, float(level)] for name, level in figure.lines.items()],
         "log": figure.log_y,
-        "cycle": figure.cycle,
-        "numbers": figure.numbers(),
+        "logAcross": figure.log_x,
+        # Bars around whole numbers have their edges between these.
+        "wholeAcross": all(are_whole(x) or are_whole(x - 0.5) for x, _ in points.values()),
+        "wholeUp": all(are_whole(y) for _, y in points.values()),
+        "styles": figure.styles(len(GROUP_COLOURS)),
         "bars": figure.bars,
         "names": bool(figure.names),
         "whole": figure.whole,
     }
-
-
-def _thinned(
-    x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Keep the least, the largest and a gap of each stretch, so that swings stay."""
-    if len(x) <= _MOST_POINTS:
-        return x, y
-    edges = np.linspace(0, len(x), _MOST_POINTS // 2 + 1).astype(int)
-    kept = [0, len(x) - 1]
-    known = np.isfinite(y)
-    low, high = np.where(known, y, math.inf), np.where(known, y, -math.inf)
-    for start, stop in pairwise(edges.tolist()):
-        kept += [start + int(low[start:stop].argmin()), start + int(high[start:stop].argmax())]
-        # A curve that breaks off stays broken.
-        if not known[start:stop].all():
-            kept += [start + int(known[start:stop].argmin())]
-    order = np.unique(kept)
-    return x[order], y[order]
 
 
 def schedule_document(chart: ScheduleChart) -> dict[str, Any]:
@@ -215,6 +206,7 @@ def schedule_document(chart: ScheduleChart) -> dict[str, Any]:
         "clusters": [[name, size] for name, size in chart.clusters],
         "groups": list(chart.groups),
         "labels": list(labels),
+        "transfers": list(chart.transfers),
         "dates": [[name, float(date)] for name, date in chart.dates.items()],
         "group": [bar.group for bar, _, _ in blocks],
         "start": [float(bar.start) for bar, _, _ in blocks],

@@ -1,6 +1,9 @@
 // Curves and schedules of single runs.
 const SETTLED = 0.02;
+const FEW_POINTS = 20;
 const SEPARATE_BARS = 2000;
+// Height of a transfer, in processors.
+const THIN = 0.35;
 
 // A start that is far off runs out of the frame, or it flattens the rest.
 function frameOf(figure) {
@@ -10,7 +13,7 @@ function frameOf(figure) {
   if (!whole || figure.log || figure.whole || figure.bars || figure.names) return whole;
   const ends = extent(figure.series.flatMap(({ x }) => extent(x) ?? []));
   const settled = ends[0] + SETTLED * (ends[1] - ends[0]);
-  const late = ({ x, y }) => y.filter((_, at) => x[at] >= settled || x.length < 20);
+  const late = ({ x, y }) => y.filter((_, at) => x[at] >= settled || x.length < FEW_POINTS);
   const rest = extent(figure.series.flatMap((each) => extent(late(each)) ?? []).concat(levels));
   return rest && rest[1] > rest[0] && whole[1] - whole[0] > 3 * (rest[1] - rest[0]) ? rest : whole;
 }
@@ -27,48 +30,59 @@ function curvePath({ x, y }, across, up, bars) {
   return path;
 }
 
-function drawCurves(target, figure) {
+function drawCurves(target, { title, panels }) {
+  target.replaceChildren(...panels.flatMap((figure) => onePanel(roomOf(target), figure, title, panels.length > 1 ? 150 : 280)));
+}
+
+function onePanel(width, figure, title, usual) {
   const range = frameOf(figure);
   const ends = extent(figure.series.flatMap(({ x }) => extent(x) ?? []));
-  if (!range || !ends) return target.replaceChildren(nothing("No values."));
-  const [width, height] = [roomOf(target), figure.names ? 380 : 280];
+  if (!range || !ends) return [nothing("No values.")];
+  const height = figure.names ? 380 : usual;
   const { log } = figure;
-  const up = scaled(...(figure.bars ? [Math.min(0, range[0]), range[1]] : range), height - 44, 26, { log, count: 5 });
+  const up = scaled(...(figure.bars ? [Math.min(0, range[0]), range[1]] : range), height - 44, 26, { log, count: height / 56, whole: figure.wholeUp });
   const left = widthOfTicks(up);
-  const across = spanned(scaled(...ends, left, width - RIGHT, { count: (width - left) / 90, pad: figure.names ? 0.08 : 0.01 }), left, width - RIGHT);
-  const svg = sheet(width, height, figure.title);
+  const across = spanned(scaled(...ends, left, width - RIGHT, { log: figure.logAcross, count: (width - left) / 90, pad: figure.names ? 0.08 : 0.01, whole: figure.wholeAcross }), left, width - RIGHT);
+  const svg = sheet(width, height, title);
   const clip = `clip-${(drawCurves.count = (drawCurves.count ?? 0) + 1)}`;
   svg.append(drawn("clipPath", { id: clip }, drawn("rect", { x: left, y: 20, width: width - RIGHT - left, height: height - 62 })));
   upAxis(svg, up, left, width - RIGHT, figure.up);
   acrossAxis(svg, across, 26, height - 44, figure.across);
   const inside = drawn("g", { "clip-path": `url(#${clip})` });
   figure.lines.forEach(([name, level], at) => inside.append(drawn("line", { x1: left, x2: width - RIGHT, y1: up(level), y2: up(level), class: "level", "stroke-dasharray": DASHES[1 + (at % 4)] }, drawn("title", {}, name))));
-  const cycle = Math.min(figure.cycle ?? COLOURS, COLOURS);
-  const keys = figure.series.map((each, at) => ({ name: each.name, number: figure.numbers[at] % cycle, dash: Math.floor(figure.numbers[at] / cycle) }));
-  figure.series.forEach((each, at) => inside.append(oneSeries(each, keys[at], across, up, figure.bars)));
+  const keys = figure.series.map(({ name }, at) => ({ name, number: figure.styles[at][0], dash: figure.styles[at][1] }));
+  // Two points are no trend.
+  const joined = figure.bars || figure.series.some(({ x }) => x.length > 2);
+  // Names keep off all points.
+  const taken = figure.series.filter(({ names }) => names).flatMap(({ x, y }) => x.map((place, at) => [across(place) - 4, up(y[at]) - 4, across(place) + 4, up(y[at]) + 4]));
+  figure.series.forEach((each, at) => inside.append(oneSeries(each, keys[at], across, up, figure.bars, joined, taken)));
   svg.append(inside);
-  return target.replaceChildren(svg, keyOf(keys, figure.lines));
+  return [svg, keyOf(keys, figure.lines)];
 }
 
-function oneSeries(each, { name, number, dash }, across, up, bars) {
+function oneSeries(each, { name, number, dash }, across, up, bars, joined, taken) {
   const colour = colourOf(number);
   const finite = each.y.map((value, at) => at).filter((at) => Number.isFinite(each.y[at]));
-  if (!each.names && finite.length !== 1) return drawn("path", { d: curvePath(each, across, up, bars), class: "curve", stroke: colour, "stroke-dasharray": dashOf(dash) }, drawn("title", {}, name));
-  const points = drawn("g", { fill: colour });
+  const line = each.names || !joined || (finite.length === 1 && !bars) ? [] : [drawn("path", { d: curvePath(each, across, up, bars), class: "curve", stroke: colour, "stroke-dasharray": dashOf(dash) }, drawn("title", {}, name))];
+  const points = drawn("g", { fill: colour }, ...line);
+  if (bars || finite.length >= FEW_POINTS || (line.length && finite.length === 2)) return points;
   for (const at of finite) {
     const [x, y] = [across(each.x[at]), up(each.y[at])];
-    points.append(drawn("circle", { cx: x, cy: y, r: 3.5 }, drawn("title", {}, each.names?.[at] ?? name)));
-    if (each.names) points.append(pointName(each.names[at], x, y, across.span));
+    points.append(drawn("circle", { cx: x, cy: y, r: each.names || !line.length ? 3.5 : 2.5 }, drawn("title", {}, each.names?.[at] ?? name)));
+    if (each.names) points.append(...[pointName(each.names[at], x, y, across.span, taken)].filter(Boolean));
   }
   return points;
 }
 
-// To the right of its point, or to the left where that is nearer to the middle and it has no room.
-function pointName(name, x, y, [start, end]) {
-  const rooms = [end - x - 7, x - 7 - start];
-  const left = widthOf(name) > rooms[0] && rooms[1] > rooms[0];
-  const words = cut(name, rooms[Number(left)]);
-  return drawn("text", { x: left ? x - 7 : x + 7, y: y + 4, "text-anchor": left ? "end" : "start", class: "tick" }, drawn("title", {}, name), words);
+// A name beside, above or below its point, where it covers no other; else only where one points at it.
+function pointName(name, x, y, [start, end], taken) {
+  const wide = widthOf(name);
+  const corners = [[x + 7, y - 7], [x - 7 - wide, y - 7], [x - wide / 2, y - 19], [x - wide / 2, y + 5]];
+  const free = corners.map(([left, top]) => [left, top, left + wide, top + FONT + 2])
+    .find((box) => box[0] >= start && box[2] <= end && !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]));
+  if (!free) return null;
+  taken.push(free);
+  return drawn("text", { x: free[0], y: free[1] + FONT - 1, class: "tick" }, name);
 }
 
 function keyOf(keys, lines) {
@@ -85,18 +99,22 @@ function drawSchedule(target, chart) {
   const total = chart.clusters.reduce((sum, [, size]) => sum + size, 0);
   const lane = Math.min(22, Math.max(620 / Math.max(total, 1), 0.8));
   const gap = chart.clusters.length > 40 ? 1 : 6;
-  const tops = [];
+  const thin = new Set(chart.transfers);
+  const [tops, ends] = [[], []];
   let height = 8;
-  chart.clusters.forEach(([name, size]) => {
-    for (let each = 0; each < size; each += 1) tops.push(height + each * lane);
-    height += size * lane + gap;
-  });
+  for (const [, size] of chart.clusters) {
+    for (let each = 0; each < size; each += 1) {
+      tops.push(height);
+      ends.push((height += lane * (thin.has(tops.length - 1) ? THIN : 1)));
+    }
+    height += gap;
+  }
   const svg = sheet(width, height + 46, `Gantt chart: ${chart.title}`);
   const end = Math.max(extent(chart.finish)?.[1] ?? 0, ...chart.dates.map(([, date]) => date)) || 1;
   const across = spanned(scaled(0, end, left, width - RIGHT, { count: (width - left) / 90, pad: 0 }), left, width - RIGHT);
   acrossAxis(svg, across, 8, height, "time [s]");
-  nameClusters(svg, chart, tops, lane, left, width);
-  svg.append(chart.group.length <= SEPARATE_BARS ? separateBars(chart, across, tops, lane) : joinedBars(chart, across, tops, lane));
+  nameClusters(svg, chart, tops, ends, thin, left, width);
+  svg.append(chart.group.length <= SEPARATE_BARS ? separateBars(chart, across, tops, ends) : joinedBars(chart, across, tops, ends));
   for (const [name, date] of chart.dates) svg.append(drawn("line", { x1: across(date), x2: across(date), y1: 4, y2: height, class: "level", "stroke-dasharray": DASHES[1] }, drawn("title", {}, `${name}: ${exact(date)} s`)));
   const swatch = (number) => element("i", { class: "mark", style: `--c: ${colourOf(number)}` });
   const used = new Set(chart.group);
@@ -106,25 +124,27 @@ function drawSchedule(target, chart) {
   return target.replaceChildren(svg, key, element("p", { class: "quiet" }, [chart.facts, dates].filter(Boolean).join(" \u00b7 ")));
 }
 
-function nameClusters(svg, chart, tops, lane, left, width) {
+function nameClusters(svg, chart, tops, ends, thin, left, width) {
   let first = 0;
   let free = -Infinity;
   chart.clusters.forEach(([name, size], at) => {
-    const [top, tall] = [tops[first], size * lane];
+    const [top, tall] = [tops[first], ends[first + size - 1] - tops[first]];
+    let counts = 0;
+    for (let each = first; each < first + size; each += 1) counts += Number(!thin.has(each));
     if (at % 2 === 0) svg.append(drawn("rect", { x: left, y: top, width: width - RIGHT - left, height: tall, class: "band" }));
     const middle = top + tall / 2 + 4;
     if (middle - free >= FONT) {
-      svg.append(drawn("text", { x: left - 8, y: middle, "text-anchor": "end" }, drawn("title", {}, `${name}: ${counted(size, "processor")}`), cut(name, left - 10)));
+      svg.append(drawn("text", { x: left - 8, y: middle, "text-anchor": "end" }, drawn("title", {}, `${name}: ${counted(counts, "processor")}`), cut(name, left - 10)));
       free = middle;
     }
     first += size;
   });
 }
 
-function separateBars(chart, across, tops, lane) {
+function separateBars(chart, across, tops, ends) {
   const all = drawn("g", { class: "bars" });
   chart.group.forEach((group, at) => {
-    const [x, top, tall] = [across(chart.start[at]), tops[chart.first[at]], chart.count[at] * lane];
+    const [x, top, tall] = [across(chart.start[at]), tops[chart.first[at]], tallOf(chart, tops, ends, at)];
     const wide = Math.max(across(chart.finish[at]) - x, 0.6);
     const label = chart.labels[chart.label[at]];
     const words = [label, chart.groups[group], `${exact(chart.start[at])} to ${exact(chart.finish[at])} s`].filter(Boolean).join("\n");
@@ -134,11 +154,13 @@ function separateBars(chart, across, tops, lane) {
   return all;
 }
 
-function joinedBars(chart, across, tops, lane) {
+const tallOf = (chart, tops, ends, at) => ends[chart.first[at] + chart.count[at] - 1] - tops[chart.first[at]];
+
+function joinedBars(chart, across, tops, ends) {
   const paths = new Map();
   chart.group.forEach((group, at) => {
     const [x, until] = [across(chart.start[at]), across(chart.finish[at])];
-    const [top, tall] = [tops[chart.first[at]], chart.count[at] * lane];
+    const [top, tall] = [tops[chart.first[at]], tallOf(chart, tops, ends, at)];
     const path = `M${x.toFixed(1)},${top.toFixed(1)}H${Math.max(until, x + 0.4).toFixed(1)}v${tall.toFixed(1)}H${x.toFixed(1)}z`;
     paths.set(group, (paths.get(group) ?? "") + path);
   });

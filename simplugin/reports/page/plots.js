@@ -8,6 +8,8 @@ const MOST_DOTS = 200;
 const MOST_STEPS = 1000;
 const MOST_OUTLIERS = 300;
 const MOST_MARKS = 60;
+// Fewer values have dots only.
+const LEAST_BOXED = 5;
 
 const colourOf = (number) => `var(--c${number % COLOURS})`;
 const dashOf = (number) => DASHES[number % DASHES.length];
@@ -33,24 +35,24 @@ function cut(text, room) {
 // What is cut is told where one points at it.
 const cutNamed = (text, room) => (widthOf(text) > room ? [drawn("title", {}, text), cut(text, room)] : [text]);
 
-function niceTicks(low, high, count) {
-  const rough = (high - low) / Math.max(count, 2.5);
+function niceTicks(low, high, count, whole = false) {
+  const rough = Math.max((high - low) / Math.max(count, 2.5), whole ? 1 : 0);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((each) => each >= rough * 0.999);
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((each) => each >= rough * 0.999 && !(whole && each % 1));
   const ticks = [];
   for (let at = Math.ceil(low / step); at * step <= high * (1 + 1e-12); at += 1) ticks.push(at * step);
   return ticks;
 }
 
-function logTicks(low, high) {
+function logTicks(low, high, count) {
   const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
   if (last - first < 1) return niceTicks(low, high, 4).filter((tick) => tick > 0);
-  const every = Math.ceil((last - first) / 8);
+  const every = Math.ceil((last - first) / (1.6 * count));
   return Array.from({ length: last - first + 1 }, (_, at) => 10 ** (first + at)).filter((_, at) => at % every === 0);
 }
 
 // A scale from values to pixels, with ticks and texts.
-function scaled(low, high, start, end, { log = false, count = 5, pad = 0.04 } = {}) {
+function scaled(low, high, start, end, { log = false, count = 5, pad = 0.04, whole = false } = {}) {
   const to = log ? Math.log10 : (value) => value;
   let [from, until] = [to(low), to(high)];
   if (!(until > from)) [from, until] = [from - (Math.abs(from) * 0.05 || 0.5), until + (Math.abs(until) * 0.05 || 0.5)];
@@ -58,7 +60,7 @@ function scaled(low, high, start, end, { log = false, count = 5, pad = 0.04 } = 
   [from, until] = [from - margin, until + margin];
   const scale = (value) => start + ((to(value) - from) / (until - from)) * (end - start);
   const back = log ? (value) => 10 ** value : (value) => value;
-  scale.ticks = log ? logTicks(back(from), back(until)) : niceTicks(from, until, count);
+  scale.ticks = log ? logTicks(back(from), back(until), count) : niceTicks(from, until, count, whole);
   scale.text = log ? shown : tickWriter(scale.ticks);
   scale.log = log;
   return scale;
@@ -150,7 +152,7 @@ function boxPlot(target, column, groups) {
     const middle = 6 + (at + 0.5) * lane;
     svg.append(drawn("text", { x: left - 10, y: middle + 4, "text-anchor": "end" }, drawn("title", {}, group.name), cut(group.name, room)));
     svg.append(boxOf(Float64Array.from(group.values).sort(), scale, middle, lane * 0.27, colourOf(group.number), everyDot));
-    svg.append(meanMark(group.values, scale, middle));
+    if (group.values.length >= LEAST_BOXED) svg.append(meanMark(group.values, scale, middle));
   });
   return target.replaceChildren(svg);
 }
@@ -170,11 +172,13 @@ function boxOf(sorted, scale, middle, half, colour, everyDot) {
   const [low, high] = [Math.min(inside[0], q1), Math.max(inside[inside.length - 1], q3)];
   const line = (x1, x2, y1, y2, kind) => drawn("line", { x1, x2, y1, y2, class: kind });
   const box = drawn("g", { style: `--c: ${colour}`, class: "box" });
-  box.append(line(scale(low), scale(q1), middle, middle), line(scale(q3), scale(high), middle, middle));
-  for (const end of [low, high]) box.append(line(scale(end), scale(end), middle - half / 2, middle + half / 2));
-  box.append(drawn("rect", { x: scale(q1), y: middle - half, width: Math.max(scale(q3) - scale(q1), 0.5), height: 2 * half, rx: 1.5 }));
-  box.append(line(scale(median), scale(median), middle - half, middle + half, "median"));
-  const dots = everyDot ? sorted : sorted.filter((value) => value < low || value > high);
+  if (sorted.length >= LEAST_BOXED) {
+    box.append(line(scale(low), scale(q1), middle, middle), line(scale(q3), scale(high), middle, middle));
+    for (const end of [low, high]) box.append(line(scale(end), scale(end), middle - half / 2, middle + half / 2));
+    box.append(drawn("rect", { x: scale(q1), y: middle - half, width: Math.max(scale(q3) - scale(q1), 0.5), height: 2 * half, rx: 1.5 }));
+    box.append(line(scale(median), scale(median), middle - half, middle + half, "median"));
+  }
+  const dots = everyDot || sorted.length < LEAST_BOXED ? sorted : sorted.filter((value) => value < low || value > high);
   const count = Math.min(dots.length, MOST_OUTLIERS);
   for (let dot = 0; dot < count; dot += 1) {
     const value = dots[count > 1 ? Math.round((dot * (dots.length - 1)) / (count - 1)) : 0];
@@ -248,7 +252,7 @@ function legend(groups) {
 
 // Means and their intervals over a number that is varied.
 function parameterPlot(target, column, groups, over) {
-  const points = groups.map((group) => ({ ...group, points: grouped(over, group.rows).map(({ name, rows }) => ({ x: Number(name), ...meanOf(valuesOf(column, rows)) })).filter(({ x, mean }) => Number.isFinite(x) && Number.isFinite(mean)) })).filter((group) => group.points.length);
+  const points = groups.map((group) => ({ ...group, points: grouped(over, group.rows).map(({ name, rows }) => ({ x: over.amounts ? over.amounts[over.texts.indexOf(name)] : Number(name), ...meanOf(valuesOf(column, rows)) })).filter(({ x, mean }) => Number.isFinite(x) && Number.isFinite(mean)) })).filter((group) => group.points.length);
   const all = points.flatMap((group) => group.points);
   const range = extent(all.flatMap(({ mean, low, high }) => [mean, low, high]));
   if (!range) return target.replaceChildren(nothing("No values."));
@@ -256,15 +260,18 @@ function parameterPlot(target, column, groups, over) {
   const up = scaled(...range, height - 44, 26, { log: wantsLog(...range), count: 5 });
   const left = widthOfTicks(up);
   const ends = extent(all.map(({ x }) => x));
-  const scale = spanned(scaled(...ends, left, width - RIGHT, { log: wantsLog(...ends) || grows(all.map(({ x }) => x)), count: (width - left) / 90 }), left, width - RIGHT);
+  const places = all.map(({ x }) => x);
+  const scale = spanned(scaled(...ends, left, width - RIGHT, { log: wantsLog(...ends) || grows(places), count: (width - left) / 90, whole: places.every(Number.isInteger) }), left, width - RIGHT);
+  // Two points are no trend.
+  const joined = new Set(places).size > 2;
   const svg = sheet(width, height, `mean ${column.name} over ${over.name}`);
   upAxis(svg, up, left, width - RIGHT, `mean ${titled(column)}`);
-  acrossAxis(svg, scale, 26, height - 44, titled(over));
+  acrossAxis(svg, scale, 26, height - 44, titled({ ...over, unit: over.amountUnit ?? over.unit }));
   for (const { number, name, points: own } of points) {
     const shift = (number - (groups.length - 1) / 2) * Math.min(3, 20 / groups.length);
     const at = ({ x }) => (scale(x) + shift).toFixed(1);
     const mark = drawn("g", { stroke: colourOf(number), fill: colourOf(number) }, drawn("title", {}, name));
-    mark.append(drawn("path", { d: `M${own.map((point) => `${at(point)},${up(point.mean).toFixed(1)}`).join("L")}`, class: "curve", "stroke-dasharray": dashOf(number) }));
+    if (joined) mark.append(drawn("path", { d: `M${own.map((point) => `${at(point)},${up(point.mean).toFixed(1)}`).join("L")}`, class: "curve", "stroke-dasharray": dashOf(number) }));
     for (const point of own.length > MOST_MARKS ? [] : own) {
       if (point.low !== null && !(up.log && point.low <= 0)) mark.append(drawn("line", { x1: at(point), x2: at(point), y1: up(point.low), y2: up(point.high), class: "interval" }));
       mark.append(drawn("circle", { cx: at(point), cy: up(point.mean), r: 3 }, drawn("title", {}, `${name}: ${exact(point.mean)} at ${exact(point.x)}`)));

@@ -68,7 +68,7 @@ const drawings = [];
 function drawing(title, draw) {
   const target = element("div", { class: "plot" });
   drawings.push(() => target.isConnected && target.clientWidth && draw(target));
-  return element("figure", {}, element("h4", {}, title), target);
+  return element("figure", {}, title ? element("h4", {}, title) : null, target);
 }
 const redrawAll = () => drawings.forEach((draw) => draw());
 
@@ -89,22 +89,46 @@ function verdictOf(claim) {
   return claim.agrees ? "\u2713 agrees" : "\u2717 disagrees";
 }
 
+// One sentence; the reason on demand.
+function oneClaim(claim) {
+  const text = (value) => (typeof value === "number" ? shown(value) : value);
+  const source = `${claim.kind === "ours" ? "our own statement, " : ""}${claim.source}`;
+  return element("tr", {},
+    element("td", {}, element("div", {}, claim.claim), element("details", { class: "quiet" }, element("summary", {}, source), claim.why)),
+    element("td", { "data-label": "paper or bar" }, text(claim.paper)),
+    element("td", { "data-label": "measured" }, text(claim.measured), claim.optimum === null ? null : element("div", { class: "quiet" }, `optimum ${text(claim.optimum)}`)),
+    element("td", { "data-label": "verdict", class: claim.agrees ? "good" : claim.agrees === null ? "quiet" : "bad" }, verdictOf(claim)));
+}
+
+// The claims of a paper, and its figures below them.
+function onePaper(name, title) {
+  const rows = payload.claims.filter(({ capability }) => capability === name).map((claim) => ({ claim, row: oneClaim(claim) }));
+  const figures = payload.figures.filter(({ capability }) => capability === name).map(({ figure }) => drawing(figure.title, (target) => drawCurves(target, figure)));
+  const heads = ["claim", "paper or bar", "measured", "verdict"].map((head) => element("th", { scope: "col" }, head));
+  const table = element("table", { class: "claims" }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows.map(({ row }) => row)));
+  return { name, rows, table, made: element("div", {}, title, rows.length ? table : null, element("div", { class: "plots" }, ...figures)) };
+}
+
 function startClaims() {
   place("claims").hidden = !payload.claims.length;
   const verdicts = { agree: true, disagree: false, open: null };
   place("claims-count").textContent = `${payload.headline}.`;
-  const text = (value) => (typeof value === "number" ? shown(value) : value);
-  const several = new Set(payload.claims.map((claim) => claim.capability)).size > 1;
-  const draw = (wanted) => {
-    const chosen = payload.claims.filter((claim) => wanted === "all" || claim.agrees === verdicts[wanted]);
-    place("claims-body").replaceChildren(...chosen.map((claim) => element("tr", {},
-      element("td", {}, element("div", {}, claim.claim), element("div", { class: "quiet" }, `${several ? `${claim.capability}, ` : ""}${claim.kind === "ours" ? "our own statement, " : ""}${claim.source}: ${claim.why}`)),
-      element("td", { "data-label": "paper" }, text(claim.paper)),
-      element("td", { "data-label": "measured" }, text(claim.measured), claim.optimum === null ? null : element("div", { class: "quiet" }, `optimum ${text(claim.optimum)}`)),
-      element("td", { class: claim.agrees ? "good" : claim.agrees === null ? "quiet" : "bad" }, verdictOf(claim)))));
-    for (const button of document.querySelectorAll("#claims-filter button")) button.setAttribute("aria-pressed", String(button.value === wanted));
+  const names = [...new Set([...payload.claims, ...payload.figures].map(({ capability }) => capability))];
+  const papers = names.map((name) => onePaper(name, names.length > 1 ? element("h3", {}, name) : null));
+  place("claims-papers").append(...papers.map(({ made }) => made));
+  options(place("claims-paper"), names.length > 1 ? names : [], null, "all");
+  const chosen = { paper: BLANK, verdict: "all" };
+  const draw = (change) => {
+    Object.assign(chosen, change);
+    for (const { name, rows, table, made } of papers) {
+      for (const { claim, row } of rows) row.hidden = chosen.verdict !== "all" && claim.agrees !== verdicts[chosen.verdict];
+      table.hidden = rows.every(({ row }) => row.hidden);
+      made.hidden = (chosen.paper !== BLANK && chosen.paper !== name) || (table.hidden && chosen.verdict !== "all");
+    }
+    for (const button of document.querySelectorAll("#claims-filter button")) button.setAttribute("aria-pressed", String(button.value === chosen.verdict));
+    redrawAll();
   };
-  for (const button of document.querySelectorAll("#claims-filter button")) button.addEventListener("click", () => draw(button.value));
-  draw("all");
-  place("claim-figures").append(...payload.figures.map(({ capability, figure }) => drawing(several ? `${capability}: ${figure.title}` : figure.title, (target) => drawCurves(target, figure))));
+  place("claims-paper").addEventListener("change", (event) => draw({ paper: event.target.value }));
+  for (const button of document.querySelectorAll("#claims-filter button")) button.addEventListener("click", () => draw({ verdict: button.value }));
+  draw({});
 }

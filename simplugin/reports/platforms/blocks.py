@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simplugin.reports.platforms.columns import columns
+from simplugin.reports.platforms.columns import MOST_IN_COLUMNS, columns
 from simplugin.reports.platforms.contents import Group
-from simplugin.reports.platforms.dendrogram import dendrogram
 from simplugin.reports.platforms.discs import discs
 from simplugin.reports.platforms.items import Item, Part, Survey
 from simplugin.reports.platforms.layouts import apart, layout, parts
@@ -99,15 +98,8 @@ class _Blocks:
         if not any(item.is_box for item in part.items):
             return discs(part, WIDTH, share)
         made = [self._block(item) for item in part.items]
-        boxes = [i for i, item in enumerate(part.items) if item.is_box]
-        core = len(part.items) - len(boxes)
-        is_tree = len(part.edges) == len(part.items) - 1
-        if outermost and len(boxes) > 34:
+        if outermost and sum(item.is_box for item in part.items) > MOST_IN_COLUMNS:
             return _spread(part, made)
-        many = sum(item.kind in ("listing", "zone") for item in part.items) >= 4
-        in_middle = (core >= 2 and many) or len(boxes) > 18
-        if is_tree and not (outermost and in_middle):
-            return dendrogram(part, made)
         return columns(part, made, WIDTH)
 
 

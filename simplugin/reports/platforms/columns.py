@@ -22,10 +22,11 @@ from simplugin.reports.platforms.sheet import (
 )
 
 _BETWEEN = 0.14
-_LEAST_MIDDLE, _MOST_MIDDLE = 2.6, 5.2
+# Width of the network between the columns: without points, further width for each, and the most.
+_LEAST_MIDDLE, _FOR_EACH, _MOST_MIDDLE = 1.8, 0.5, 5.2
 _FONT = 7.0
 # With more boxes it takes seconds to try all swaps.
-_MOST_TRIED = 34
+MOST_IN_COLUMNS = 34
 
 
 def columns(part: Part, made: Sequence[Block], page: float) -> Block:
@@ -56,13 +57,16 @@ class _Columns:
         span = np.maximum(np.ptp(spots, axis=0), 1e-9)
         self.hints: NDArray[np.float64] = (spots - spots.min(axis=0)) / span
         self.sides = self._sides()
+        self._improve(self._settled, MOST_IN_COLUMNS)
+        # It takes longer to place them as they are drawn, further apart.
+        self._improve(self._as_drawn, MOST_IN_COLUMNS // 2)
         self._measure()
-        self._improve(self._cost_as_drawn)
 
     def _measure(self) -> None:
         """Compute the size of the drawing."""
         left, right = (max((self.made[i].width for i in side), default=0.0) for side in self.sides)
-        self.middle = min(max(self.page - left - right, _LEAST_MIDDLE), _MOST_MIDDLE)
+        wanted = _LEAST_MIDDLE + _FOR_EACH * len(self.core)
+        self.middle = min(max(self.page - left - right, _LEAST_MIDDLE), wanted, _MOST_MIDDLE)
         self.left = left
         self.width = left + right + self.middle
         self.height = max(self._height(side) for side in self.sides)
@@ -82,47 +86,37 @@ class _Columns:
         sides = (order[:best], order[best:])
         for side in sides:
             side.sort(key=lambda i: (self.hints[i, 1], i))
-        self.sides = sides
-        self._improve(self._cost)
         return sides
 
-    def _improve(self, costs: Callable[[], float]) -> None:
-        """Swap boxes while lines get shorter or cross less."""
+    def _improve(self, place: Callable[[], NDArray[np.float64]], most: int) -> None:
+        """Swap boxes, unless they are more than that, while lines get shorter or cross less."""
         sides = self.sides
-        cost = costs()
+        cost = self._cost(place())
         slots = [(s, k) for s, side in enumerate(sides) for k in range(len(side))]
-        changed = len(slots) <= (_MOST_TRIED if costs == self._cost else _MOST_TRIED // 2)
+        changed = len(slots) <= most
         while changed:
             changed = False
             for at, (s, k) in enumerate(slots):
                 for t, m in slots[at + 1 :]:
                     sides[s][k], sides[t][m] = sides[t][m], sides[s][k]
-                    swapped = costs()
+                    swapped = self._cost(place())
                     if swapped < cost - 1e-9:
                         cost, changed = swapped, True
                     else:
                         sides[s][k], sides[t][m] = sides[t][m], sides[s][k]
 
-    def _cost(self) -> float:
+    def _cost(self, spots: NDArray[np.float64]) -> float:
         """Return the length of lines plus penalties for crossings and unequal columns."""
-        return self._toll(self._settled()) + self._unevenness()
-
-    def _cost_as_drawn(self) -> float:
-        """Return the same of the final places, which are further apart."""
-        self._measure()
-        spots = np.array(self._places()) / [self.middle, self.height]
-        return self._toll(spots) + self._unevenness()
-
-    def _toll(self, spots: NDArray[np.float64]) -> float:
-        """Return the length of lines plus a penalty for crossings."""
         ends = np.array(self.part.edges)
         lengths = float(np.hypot(*(spots[ends[:, 0]] - spots[ends[:, 1]]).T).sum())
-        return lengths + 0.25 * (_crossings(spots, ends) if len(ends) <= 40 else 0)
-
-    def _unevenness(self) -> float:
-        """Return the penalty for columns of different height."""
+        lengths += 0.25 * (_crossings(spots, ends) if len(ends) <= 40 else 0)
         heights = [self._height(side) for side in self.sides]
-        return 0.6 * abs(heights[0] - heights[1]) / max(max(heights), 1e-9)
+        return lengths + 0.6 * abs(heights[0] - heights[1]) / max(max(heights), 1e-9)
+
+    def _as_drawn(self) -> NDArray[np.float64]:
+        """Return the places of all as they are drawn."""
+        self._measure()
+        return np.array(self._places()) / [self.middle, self.height]
 
     def _ports(self) -> NDArray[np.float64]:
         """Return the ends of lines at boxes, in shares of the middle; nan for other points."""
@@ -238,7 +232,8 @@ class _Columns:
     def _loosened(self, spots: NDArray[np.float64]) -> NDArray[np.float64]:
         """Spread points over the middle, and move them apart."""
         extent = self._extents() + np.array([0.25, 0.18])
-        low = np.array([self.left + 0.55, 0.3])
+        # Lines to a single column have room for their labels.
+        low = np.array([self.left + (0.55 if self.sides[1] else 1.25), 0.3])
         high = np.array([self.left + self.middle - 0.55, self.height - 0.3])
         if len(spots) > 2:
             span = np.ptp(spots, axis=0)

@@ -169,6 +169,16 @@ class Actor(Protocol):
     ) -> Activity:
         """Start a parallel task; the parameters are those of `parallel_execute`."""
 
+    def parallel_init(
+        self,
+        hosts: Sequence[Host | str],
+        flops: Vector | None,
+        sizes: Matrix | None,
+        *,
+        label: str | None = None,
+    ) -> Activity:
+        """Return a planned parallel task; the parameters are those of `parallel_execute`."""
+
     def sleep_for(self, duration: float, /) -> Awaitable[None]:
         """Sleep for a duration [s]; nothing happens if it is 0."""
 

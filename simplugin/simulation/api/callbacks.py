@@ -51,7 +51,7 @@ class Completion(NamedTuple):
 class Callbacks:
     """Plain functions, given to ``simulate(..., callbacks=...)``.
 
-    The last two only hear, the others decide. An exception in one of them ends the simulation
+    The last three only hear, the others decide. An exception in one of them ends the simulation
     with a `CallbackError`. They run in the simulation's process, like actors, and share objects
     with the actors' arguments.
 
@@ -69,6 +69,8 @@ class Callbacks:
         names of the zones that this crosses.
     on_host_state_change : function (date, host, is_on)
         Called whenever a host, given by its name, goes off or on.
+    on_link_state_change : function (date, link, is_on)
+        Called whenever a link, given by its name, goes off or on.
     on_activity_completion : function (completion)
         Called with each activity that has ended, a `Completion`, before actors go on.
 
@@ -87,6 +89,7 @@ class Callbacks:
     bandwidth_factor: Factor | None = None
     latency_factor: Factor | None = None
     on_host_state_change: Callable[[float, str, bool], object] | None = None
+    on_link_state_change: Callable[[float, str, bool], object] | None = None
     on_activity_completion: Callable[[Completion], object] | None = None
 
     def __post_init__(self) -> None:

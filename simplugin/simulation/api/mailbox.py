@@ -20,6 +20,10 @@ class Meeting(Protocol):
     def empty(self) -> bool:
         """True if neither a put nor a get waits for a partner."""
 
+    @property
+    def size(self) -> int:
+        """Number of puts that wait for a partner."""
+
 
 class Mailbox(Meeting, Protocol):
     """A place where puts and gets meet, first come first served.
@@ -108,10 +112,6 @@ class Mailbox(Meeting, Protocol):
 
 class MessageQueue(Meeting, Protocol):
     """Like a mailbox, for what costs no simulated time."""
-
-    @property
-    def size(self) -> int:
-        """Number of puts that wait."""
 
     def put(self, payload: Any, *, timeout: float | None = None) -> Awaitable[None]:
         """Give an object; over when it is taken. See `Mailbox.put` for the time limit."""

@@ -206,6 +206,16 @@ class Resource(Protocol):
         """From the platform file."""
 
     @property
+    def concurrency_limit(self) -> int | None:
+        """Largest number of activities at a time, None without a limit; the others wait in turn.
+
+        May be set while nothing uses the resource.
+        """
+
+    @concurrency_limit.setter
+    def concurrency_limit(self, value: int | None) -> None: ...
+
+    @property
     def energy(self) -> float:
         """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
 
@@ -278,6 +288,16 @@ class Disk(Protocol):
     @property
     def properties(self) -> dict[str, str]:
         """From the platform file."""
+
+    @property
+    def concurrency_limit(self) -> int | None:
+        """Largest number of activities at a time, None without a limit; the others wait in turn.
+
+        May be set while nothing uses the resource.
+        """
+
+    @concurrency_limit.setter
+    def concurrency_limit(self, value: int | None) -> None: ...
 
     @property
     def read_bandwidth(self) -> float:

@@ -130,6 +130,7 @@ class Actor(ActorRecord):
         return work.ParallelTask(me, places, flops, sizes, label)
 
     parallel_execute, parallel_async = work.both(_parallel_task)
+    parallel_init = work.later(_parallel_task)
 
     def sleep_for(self, duration: float) -> Blocking[None]:
         """Sleep for a duration [s]."""

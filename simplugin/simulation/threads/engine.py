@@ -6,7 +6,6 @@ import gc
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from simplugin.errors import SimulationError
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import (
@@ -16,7 +15,6 @@ from simplugin.simulation.back_end import (
     options_in_force,
     plugin_figures,
     prepare_plugins,
-    require_models_of,
 )
 from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
@@ -77,26 +75,14 @@ class ThreadsBackEnd:
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
-        require_models_of(callbacks)
         world = self._world
-        called = CalledBack(callbacks, world.stop, lambda: world.now)
-        disks = {
-            f"{host.name}:{disk.name}": disk for host in world.hosts.values() for disk in host.disks
-        }
-        named = {"host": world.hosts, "link": world.links, "disk_read": disks, "disk_write": disks}
-        for kind, name, function in called.sharing(world.hosts, world.links):
-            if kind == "link" and world.links[name].sharing_policy == "WIFI":
-                raise SimulationError(f"SimGrid shares the Wi-Fi link {name!r} by rules of its own")
-            native = named[kind][name].native
-            operation = kind.partition("_")[2]
-            given = [getattr(type(native).Operation, operation.upper())] if operation else []
-            native.set_sharing_policy(*given, type(native).SharingPolicy.NONLINEAR, function)
-        # The bindings have no factors, and hear of no host.
+        called = CalledBack(
+            callbacks, world.stop, lambda: world.now, hosts=world.hosts, links=world.links
+        )
+        # The bindings have no factors.
         _driver.set_factors(
             self._with_own(called.bandwidth_factor), self._with_own(called.latency_factor)
         )
-        if called.on_host_state_change is not None:
-            _driver.monitor_hosts(called.on_host_state_change)
         if heard := called.on_activity_completion:
             self._record.monitor = lambda pid, *row: heard(world.actors[pid - 1].name, *row)
 

@@ -67,11 +67,17 @@ class Half(Activity):
         else:
             mine.append(self)
 
+    def perform_start(self, limit: float) -> Any:
+        """Start and block until the end; the time limit cancels it."""
+        self.begin()
+        return self.perform_wait_or_cancel(limit)
+
 
 class Meeting:
     """The common part of mailboxes and message queues."""
 
     kind = ""
+    half: type[Half]
 
     def __init__(self, world: World, name: str) -> None:
         self.world = world
@@ -92,6 +98,19 @@ class Meeting:
     def listen(self) -> bool:
         """Return True if a put is pending."""
         return self.size > 0
+
+    def get(self, *, timeout: float | None = None) -> Blocking[Any]:
+        """Receive; gives the payload."""
+        return self._blocking(self.half(self, False), timeout)
+
+    def get_async(self) -> Activity:
+        """Start to receive."""
+        return self.half(self, False).begun()
+
+    def _blocking(self, half: Half, timeout: float | None) -> Blocking[Any]:
+        """Return an operation that starts a put or a get and waits for its end."""
+        limit = time_limit(timeout)
+        return Blocking(self.world, half.describe, lambda: half.perform_start(limit))
 
 
 # ---- mailboxes ------------------------------------------------------------------------------
@@ -220,6 +239,8 @@ class Transfer(Half):
 class Mailbox(Meeting):
     """A rendezvous point; see :class:`simplugin.simulation.api.Mailbox`."""
 
+    half = Transfer
+
     def __init__(self, world: World, name: str) -> None:
         super().__init__(world, name)
         self.native = world.call(simgrid.Mailbox.by_name, name)
@@ -256,27 +277,9 @@ class Mailbox(Meeting):
         put.detached = True
         put.begin()
 
-    def get(self, *, timeout: float | None = None) -> Blocking[Any]:
-        """Receive; gives the payload."""
-        return self._blocking(Transfer(self, False), timeout)
-
-    def get_async(self) -> Activity:
-        """Start to receive."""
-        return Transfer(self, False).begun()
-
     def get_init(self) -> Activity:
         """Prepare to receive."""
         return Transfer(self, False).later()
-
-    def _blocking(self, half: Transfer, timeout: float | None) -> Blocking[Any]:
-        """Return an operation that starts a put or a get and waits for its end."""
-        limit = time_limit(timeout)
-
-        def perform() -> Any:
-            half.begin()
-            return half.perform_wait_or_cancel(limit)
-
-        return Blocking(self.world, half.describe, perform)
 
 
 # ---- message queues -------------------------------------------------------------------------
@@ -302,6 +305,11 @@ class Message(Half):
         self.peer.ends(None, NAN)
         self.peer.wake_waiters()
 
+    def begun(self) -> Activity:
+        """Start it now."""
+        self.begin()
+        return self
+
     def perform_start(self, limit: float) -> Any:
         """Start and block; others go first even if the partner was there, as in SimGrid."""
         self.begin()
@@ -314,34 +322,18 @@ class MessageQueue(Meeting):
     """A rendezvous point outside of time; see :class:`simplugin.simulation.api.MessageQueue`."""
 
     kind = "message "
+    half = Message
 
     def put(self, payload: Any, *, timeout: float | None = None) -> Blocking[None]:
         """Give a payload; over when it is taken."""
         return self._blocking(Message(self, True, payload), timeout)
 
-    def put_async(self, payload: Any) -> Message:
+    def put_async(self, payload: Any) -> Activity:
         """Start to give."""
-        put = Message(self, True, payload)
-        put.begin()
-        return put
+        return Message(self, True, payload).begun()
 
     def put_detached(self, payload: Any) -> None:
         """Give and forget."""
         put = Message(self, True, payload)
         put.ends_with_owner = False
         put.begin()
-
-    def get(self, *, timeout: float | None = None) -> Blocking[Any]:
-        """Take; gives the payload."""
-        return self._blocking(Message(self, False), timeout)
-
-    def get_async(self) -> Message:
-        """Start to take."""
-        get = Message(self, False)
-        get.begin()
-        return get
-
-    def _blocking(self, half: Message, timeout: float | None) -> Blocking[Any]:
-        """Return an operation that starts a put or a get and waits for its end."""
-        limit = time_limit(timeout)
-        return Blocking(self.world, half.describe, lambda: half.perform_start(limit))

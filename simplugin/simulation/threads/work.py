@@ -38,14 +38,53 @@ P = ParamSpec("P")
 _MOST_BYTES = 2**53
 
 
+def _native(
+    name: str,
+    kind: Callable[[Any], Any],
+    doc: str,
+    change: Callable[[Any, Any], None] | None = None,
+) -> Any:
+    """Return a property of SimGrid's object, which `change` sets if given."""
+    return property(lambda self: kind(getattr(self.native, name)), change, doc=doc)
+
+
+def _limit(given: int) -> int | None:
+    """Return SimGrid's concurrency limit, None for none."""
+    return None if given < 0 else given
+
+
 class _Resource:
-    """A host or a link."""
+    """A host, a link or a disk."""
 
     def __init__(self, world: World, native: Any) -> None:
         self._world = world
         self.native = native
         self.name: str = native.name
-        self.properties: dict[str, str] = dict(native.get_properties())
+
+    def _set(self, name: str, value: float) -> None:
+        """Set a property of SimGrid's object."""
+        self._world.call(setattr, self.native, name, value)
+
+    def _set_limit(self, value: int | None) -> None:
+        """Limit how many share it at a time: the bindings do not look whether it is in use."""
+        self._world.call(_driver.limit_concurrency, type(self).__name__, self._full_name, value)
+
+    concurrency_limit = _native(
+        "concurrency_limit",
+        _limit,
+        "Largest number of activities at a time.",
+        lambda self, value: self._set_limit(value),
+    )
+
+    @property
+    def _full_name(self) -> str:
+        """Its name, unlike that of any other."""
+        return self.name
+
+    @functools.cached_property
+    def properties(self) -> dict[str, str]:
+        """Its properties."""
+        return dict(self.native.get_properties())
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -79,30 +118,16 @@ class Host(_Resource):
         """Let the plug-in host_load begin anew."""
         _driver.reset_host_figures(self.name)
 
-    @property
-    def speed(self) -> float:
-        """Peak speed of a core in this pstate [flop/s]."""
-        return float(self.native.speed)
+    speed = _native("speed", float, "Peak speed of a core in this pstate [flop/s].")
 
-    @property
-    def available_speed(self) -> float:
-        """Fraction of the speed that its profile leaves."""
-        return float(self.native.available_speed)
-
-    @available_speed.setter
-    def available_speed(self, value: float) -> None:
-        # The bindings lack it.
-        self._world.call(_driver.set_available_speed, self.name, value)
-
-    @property
-    def cores(self) -> int:
-        """Number of cores."""
-        return int(self.native.core_count)
-
-    @property
-    def is_on(self) -> bool:
-        """True if it is on."""
-        return bool(self.native.is_on)
+    available_speed = _native(
+        "available_speed",
+        float,
+        "Fraction of the speed that its profile leaves; the bindings cannot set it.",
+        lambda self, value: self._world.call(_driver.set_available_speed, self.name, value),
+    )
+    cores = _native("core_count", int, "Number of cores.")
+    is_on = _native("is_on", bool, "True if it is on.")
 
     @functools.cached_property
     def _disks(self) -> tuple[Disk, ...]:
@@ -114,19 +139,13 @@ class Host(_Resource):
         """Its disks, in the order of their names."""
         return list(self._disks)
 
-    @property
-    def pstate_count(self) -> int:
-        """Number of performance states."""
-        return int(self.native.pstate_count)
-
-    @property
-    def pstate(self) -> int:
-        """Its performance state."""
-        return int(self.native.pstate)
-
-    @pstate.setter
-    def pstate(self, value: int) -> None:
-        self._world.call(setattr, self.native, "pstate", self._checked(value))
+    pstate_count = _native("pstate_count", int, "Number of performance states.")
+    pstate = _native(
+        "pstate",
+        int,
+        "Its performance state.",
+        lambda self, value: self._set("pstate", self._checked(value)),
+    )
 
     def pstate_speed(self, pstate: int) -> float:
         """Return the speed of a pstate [flop/s]."""
@@ -163,10 +182,7 @@ class Host(_Resource):
 class Link(_Resource):
     """A link; see :class:`simplugin.simulation.api.Link`."""
 
-    @property
-    def load(self) -> float:
-        """Bandwidth in use [byte/s]."""
-        return float(self.native.load)
+    load = _native("load", float, "Bandwidth in use [byte/s].")
 
     @property
     def figures(self) -> dict[str, float]:
@@ -177,25 +193,25 @@ class Link(_Resource):
         """Let the plug-in link_load begin anew."""
         _driver.reset_link_figures(self.name)
 
-    @property
-    def bandwidth(self) -> float:
-        """Bandwidth [byte/s]."""
-        return float(self.native.bandwidth)
+    def _set_limit(self, value: int | None) -> None:
+        """Limit how many share it at a time."""
+        self._settable(0.0)
+        super()._set_limit(value)
 
-    @bandwidth.setter
-    def bandwidth(self, value: float) -> None:
-        checked = positive(self._settable(value), "bandwidth")
-        self._world.call(self.native.set_bandwidth, checked)
-
-    @property
-    def latency(self) -> float:
-        """Latency [s]."""
-        return float(self.native.latency)
-
-    @latency.setter
-    def latency(self, value: float) -> None:
-        checked = a_number(self._settable(value), "latency")
-        self._world.call(self.native.set_latency, checked)
+    bandwidth = _native(
+        "bandwidth",
+        float,
+        "Bandwidth [byte/s].",
+        lambda self, value: self._set("bandwidth", positive(self._settable(value), "bandwidth")),
+    )
+    latency = _native(
+        "latency",
+        float,
+        "Latency [s].",
+        lambda self, value: self._world.call(
+            self.native.set_latency, a_number(self._settable(value), "latency")
+        ),
+    )
 
     def _settable(self, value: float) -> float:
         """Return the value; raise if it is missing, or if SimGrid cannot change the link."""
@@ -320,7 +336,66 @@ def later(make: Callable[P, Work]) -> Callable[P, Activity]:
     return planned
 
 
-class Execution(Work):
+def _assignable(name: str, read: Callable[[World, Any], Any], doc: str) -> Any:
+    """Return a property that can be set until the activity starts, also to None."""
+
+    def assign(self: Work, value: Any) -> None:
+        self.require_planned(name)
+        setattr(self, f"_{name}", None if value is None else read(self.world, value))
+        self.start_if_ready()
+
+    return property(lambda self: getattr(self, f"_{name}"), assign, doc=doc)
+
+
+class _Prioritised(Work):
+    """Something that shares a resource by priorities.
+
+    The bindings take a priority for calls that block and give no handle.
+    """
+
+    called = ""
+
+    def __init__(
+        self, owner: ActorRecord, amount: float, priority: float, label: str | None
+    ) -> None:
+        super().__init__(owner, label, amount)
+        self._priority = positive(priority, "priority")
+
+    @property
+    def priority(self) -> float:
+        """Its share of the resource."""
+        return self._priority
+
+    @priority.setter
+    def priority(self, value: float) -> None:
+        if self.look():
+            raise self.unchangeable("priority")
+        positive(value, "priority")
+        raise unbound(f"change of the priority of {self.called}")
+
+    def begun(self) -> Activity:
+        """Start it now, and have its end noted."""
+        self._require_no_priority()
+        return super().begun()
+
+    def later(self) -> Activity:
+        """Make it one that is to be started later."""
+        self._require_no_priority()
+        return super().later()
+
+    def _require_no_priority(self) -> None:
+        """Raise if it has one and needs a handle."""
+        if self.priority != 1.0:
+            raise unbound(f"priority of asynchronous {self.called}")
+
+    def _block_with_priority(self, wait: Callable[[], object]) -> None:
+        """Start it and block until it ends, by a function of SimGrid's."""
+        self.started(None)
+        self.ends_as(wait)
+        self.outcome()
+
+
+class Execution(_Prioritised):
     """Flops on one host.
 
     Parameters
@@ -334,13 +409,13 @@ class Execution(Work):
     """
 
     kind = "execution"
+    called = "executions"
 
     def __init__(
         self, owner: ActorRecord, flops: float, host: Host, priority: float, label: str | None
     ) -> None:
-        super().__init__(owner, label, a_number(flops, "flops"))
+        super().__init__(owner, a_number(flops, "flops"), priority, label)
         self._host: Host | None = host
-        self._priority = priority
         self._here_since = 0.0
 
     @property
@@ -370,35 +445,11 @@ class Execution(Work):
         """Host of the execution if it outlives its owner."""
         return self.host if self.detached else self.owner.host
 
-    @property
-    def priority(self) -> float:
-        """Its share of the host."""
-        return self._priority
-
-    @priority.setter
-    def priority(self, value: float) -> None:
-        if self.look():
-            raise self.unchangeable("priority")
-        positive(value, "priority")
-        raise unbound("change of the priority of an execution")
-
     def blocking(self) -> Blocking[None]:
         """Return an operation that starts when awaited."""
         if self.priority != 1.0 and self.host is not self.owner.host:
             raise unbound("priority of an execution on another host")
         return super().blocking()
-
-    def begun(self) -> Activity:
-        """Start it now, and have its end noted."""
-        if self.priority != 1.0:
-            raise unbound("priority of an asynchronous execution")
-        return super().begun()
-
-    def later(self) -> Activity:
-        """Make it one that is to be started later."""
-        if self.priority != 1.0:
-            raise unbound("priority of an asynchronous execution")
-        return super().later()
 
     def describe(self) -> str:
         """Return its description for messages."""
@@ -427,11 +478,8 @@ class Execution(Work):
         if self.priority == 1.0:
             super().perform()
             return
-        # A priority is bound for this call only, which gives no handle.
         self._here_since = self.world.now
-        self.started(None)
-        self.ends_as(lambda: simgrid.this_actor.execute(self.amount, self.priority))
-        self.outcome()
+        self._block_with_priority(lambda: simgrid.this_actor.execute(self.amount, self.priority))
 
     @property
     def _stoppable(self) -> Any:
@@ -515,6 +563,11 @@ class ParallelTask(Work):
         self.started(native)
         self.world.call(native.start)
 
+    @property
+    def remaining(self) -> float:
+        """The part that is left, from 1 to 0."""
+        return super().remaining if self.has_started or self.over else 1.0
+
     def _remaining(self) -> float:
         """Return the part that is left, from 1 to 0."""
         return float(self.world.call(getattr, self.native, "remaining_ratio"))
@@ -557,27 +610,8 @@ class DirectTransfer(Work):
         if source is not None and destination is not None:
             require_route(source.name, destination.name)
 
-    @property
-    def source(self) -> Any:
-        """Source of the transfer."""
-        return self._source
-
-    @source.setter
-    def source(self, value: Host | str | None) -> None:
-        self.require_planned("source")
-        self._source = None if value is None else host_of(self.world, value)
-        self.start_if_ready()
-
-    @property
-    def destination(self) -> Any:
-        """Destination of the transfer."""
-        return self._destination
-
-    @destination.setter
-    def destination(self, value: Host | str | None) -> None:
-        self.require_planned("destination")
-        self._destination = None if value is None else host_of(self.world, value)
-        self.start_if_ready()
+    source = _assignable("source", host_of, "Source of the transfer.")
+    destination = _assignable("destination", host_of, "Destination of the transfer.")
 
     @property
     def is_assigned(self) -> bool:
@@ -657,7 +691,7 @@ class DirectTransfer(Work):
         self._row(f"{self.source.name}->{self.destination.name}", "comm", amount)
 
 
-class DiskOperation(Work):
+class DiskOperation(_Prioritised):
     """Bytes read from a disk or written to it.
 
     Only a watcher waits for SimGrid's activity: whoever waits for one whose disk fails is killed.
@@ -675,6 +709,8 @@ class DiskOperation(Work):
         Its share of the disk, relative to others'.
     """
 
+    called = "reads and writes"
+
     def __init__(
         self,
         owner: ActorRecord,
@@ -685,26 +721,14 @@ class DiskOperation(Work):
         label: str | None,
     ) -> None:
         # SimGrid counts whole bytes.
-        super().__init__(owner, label, float(int(a_number(size, "size"))))
+        super().__init__(owner, float(int(a_number(size, "size"))), priority, label)
         if self.amount > _MOST_BYTES:
             raise ValueError(f"size must be <= 2**53, not {size!r}")
         self.kind = kind
         self._disk: Disk | None = disk
-        self._priority = positive(priority, "priority")
         self._io: Any = None
 
-    @property
-    def disk(self) -> Any:
-        """Disk of the read or write."""
-        return self._disk
-
-    @disk.setter
-    def disk(self, value: Disk | None) -> None:
-        self.require_planned("disk")
-        if value is not None and not isinstance(value, Disk):
-            raise TypeError(f"expected a disk, not {value!r}")
-        self._disk = value
-        self.start_if_ready()
+    disk = _assignable("disk", lambda _, value: _a_disk(value), "Disk of the read or write.")
 
     @property
     def is_assigned(self) -> bool:
@@ -715,18 +739,6 @@ class DiskOperation(Work):
     def daemons_host(self) -> Any:
         """The disk's host, if it outlives its owner."""
         return self.disk.host if self.detached else self.owner.host
-
-    @property
-    def priority(self) -> float:
-        """Its share of the disk."""
-        return self._priority
-
-    @priority.setter
-    def priority(self, value: float) -> None:
-        if self.look():
-            raise self.unchangeable("priority")
-        positive(value, "priority")
-        raise unbound("change of the priority of a read or write")
 
     def describe(self) -> str:
         """Return its description for messages."""
@@ -756,18 +768,6 @@ class DiskOperation(Work):
                 SimulationError(str(unbound("failure of a disk by its host's profile")))
             )
 
-    def begun(self) -> Activity:
-        """Start it now, and have its end noted."""
-        if self.priority != 1.0:
-            raise unbound("priority of an asynchronous read or write")
-        return super().begun()
-
-    def later(self) -> Activity:
-        """Make it one that is to be started later."""
-        if self.priority != 1.0:
-            raise unbound("priority of an asynchronous read or write")
-        return super().later()
-
     def perform(self) -> None:
         """Start it and block until it ends."""
         if not self.disk.is_on:
@@ -777,11 +777,8 @@ class DiskOperation(Work):
             self.begun()
             self.perform_wait(-1.0)
             return
-        # A priority is bound for this call only, which gives no handle.
-        self.started(None)
         function = getattr(self.disk.native, self.kind)
-        self.ends_as(lambda: function(int(self.amount), self.priority))
-        self.outcome()
+        self._block_with_priority(lambda: function(int(self.amount), self.priority))
 
     def look(self) -> bool:
         """Return True if it is over."""
@@ -828,14 +825,12 @@ class DiskOperation(Work):
         self._row(f"{self.disk.host.name}:{self.disk.name}", self.kind, amount)
 
 
-class Disk:
+class Disk(_Resource):
     """A disk of a host; see :class:`simplugin.simulation.api.Disk`."""
 
     def __init__(self, world: World, host: Host, native: Any) -> None:
-        self._world = world
+        super().__init__(world, native)
         self.host = host
-        self.native = native
-        self.name: str = native.name
         # Those that go on.
         self.operations: list[DiskOperation] = []
 
@@ -853,22 +848,23 @@ class Disk:
         return _driver.disk_states(self.host.name)[self.name][1]
 
     @property
-    def read_bandwidth(self) -> float:
-        """Bandwidth of reading [byte/s]."""
-        return float(self.native.read_bandwidth)
+    def _full_name(self) -> str:
+        """Its name, unlike that of any other."""
+        return f"{self.host.name}:{self.name}"
 
-    @read_bandwidth.setter
-    def read_bandwidth(self, value: float) -> None:
-        self._world.call(setattr, self.native, "read_bandwidth", positive(value, "bandwidth"))
+    read_bandwidth = _native(
+        "read_bandwidth",
+        float,
+        "Bandwidth of reading [byte/s].",
+        lambda self, value: self._set("read_bandwidth", positive(value, "bandwidth")),
+    )
 
-    @property
-    def write_bandwidth(self) -> float:
-        """Bandwidth of writing [byte/s]."""
-        return float(self.native.write_bandwidth)
-
-    @write_bandwidth.setter
-    def write_bandwidth(self, value: float) -> None:
-        self._world.call(setattr, self.native, "write_bandwidth", positive(value, "bandwidth"))
+    write_bandwidth = _native(
+        "write_bandwidth",
+        float,
+        "Bandwidth of writing [byte/s].",
+        lambda self, value: self._set("write_bandwidth", positive(value, "bandwidth")),
+    )
 
     def _read(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
         """Read some bytes."""
@@ -886,10 +882,6 @@ class Disk:
     write, write_async = both(_write)
     write_init = later(_write)
 
-    def turn_on(self) -> None:
-        """Turn it on."""
-        self._world.call(self.native.turn_on)
-
     def turn_off(self) -> None:
         """Turn it off: what it reads and writes fails."""
         failed = self.fail_operations()
@@ -903,6 +895,13 @@ class Disk:
         for operation in failed:
             operation.ends(StorageFailureException, NAN)
         return failed
+
+
+def _a_disk(value: object) -> Disk:
+    """Return a disk; raise if it is something else."""
+    if not isinstance(value, Disk):
+        raise TypeError(f"expected a disk, not {value!r}")
+    return value
 
 
 def sleep_until(world: World, date: float, duration: float) -> None:

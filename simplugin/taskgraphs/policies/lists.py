@@ -77,15 +77,16 @@ class Draft:
         check_choices(redistribution=(redistribution, Redistribution))
         self._graphs = graphs
         self._site = site
-        self._edge_byte = graphs.edge_byte if transfers else np.zeros(len(graphs.edges))
-        # Of each edge, all that leaves its source, and all that arrives at its target.
-        self._sent = self._received = self._edge_byte
+        byte = graphs.edge_byte if transfers else np.zeros(len(graphs.edges))
+        # In the order of predecessors: the data of each edge, all that leaves its source, and all
+        # that arrives at its target.
+        edges = graphs.predecessors.edge
+        self._byte = self._sent = self._received = byte[edges]
         if redistribution == "together":
             source, target = graphs.edges.T
-            sent, received = (
-                np.bincount(end, self._edge_byte, graphs.n_tasks) for end in (source, target)
-            )
-            self._sent, self._received = sent[source], received[target]
+            sent, received = (np.bincount(end, byte, graphs.n_tasks) for end in (source, target))
+            self._sent, self._received = sent[source[edges]], received[target[edges]]
+        self._release = graphs.release[graphs.graph_of]
         self._switches = {int(each): _Switch() for each in site.switch}
         self._together = redistribution == "together"
         self._cluster = np.zeros(graphs.n_tasks, dtype=np.int64)
@@ -95,39 +96,53 @@ class Draft:
         self._processors: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)] * graphs.n_tasks
         self._order: list[int] = []
 
-    def arrival(self, task: int, cluster: int, count: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the dates of arrival of all data of a task, not before its release [s].
+    def arrivals(
+        self,
+        tasks: Sequence[int],
+        cluster: int | NDArray[np.int64],
+        count: int | NDArray[np.int64],
+    ) -> NDArray[np.float64]:
+        """Return the dates of arrival of all data of tasks, not before their release [s].
 
-        There is a date for each number of processors of the cluster in `count`; shape (n,).
+        There is a date for each cluster or number of processors; shape (n_tasks, n). Switches do
+        not count, see `passed`.
         """
-        release = float(self._graphs.release[self._graphs.graph_of[task]])
-        before = self._graphs.predecessors.of(task)
-        if not before.size:
-            return np.full(len(count), release)
-        edges = self._graphs.predecessors.edges_of(task)
-        byte, source, processors, sent, received = (
-            each[:, np.newaxis]
-            for each in (
-                self._edge_byte[edges],
-                self._cluster[before],
-                self._count[before],
-                self._sent[edges],
-                self._received[edges],
-            )
+        there = np.repeat(
+            self._release[tasks][:, np.newaxis], np.broadcast(cluster, count).size, axis=1
         )
+        before = self._graphs.predecessors
+        first, last = before.start[tasks], before.start[np.add(tasks, 1)]
+        received = last > first
+        lengths = (last - first)[received]
+        if not lengths.size:
+            return there
+        parts = np.cumsum(lengths) - lengths
+        edges = np.repeat(first[received] - parts, lengths) + np.arange(np.sum(lengths))
+        source = before.task[edges, np.newaxis]
         time = redistribution_time(
-            self._site, byte, source, processors, cluster, count, sent, received
+            self._site,
+            self._byte[edges, np.newaxis],
+            self._cluster[source],
+            self._count[source],
+            cluster,
+            count,
+            self._sent[edges, np.newaxis],
+            self._received[edges, np.newaxis],
         )
-        there = np.max(self._finish[before][:, np.newaxis] + time, axis=0)
-        return np.asarray(np.maximum(there, max(release, *self._passed(task, cluster))))
+        arrival = np.maximum.reduceat(self._finish[source] + time, parts)
+        there[received] = np.maximum(there[received], arrival)
+        return there
 
-    def _passed(self, task: int, cluster: int) -> list[float]:
+    def passed(self, task: int, clusters: Sequence[int]) -> NDArray[np.float64]:
         """Return when switches will have passed on what a task gets, were it on a cluster [s].
 
-        Nothing is, if redistributions have the network alone.
+        There is a date for each of the clusters; 0 if redistributions have the network alone.
         """
-        loads = self._loads(task, cluster) if self._together else ()
-        return [0.0, *(self._switches[switch].end(*load) for switch, *load in loads)]
+        if not self._together:
+            return np.zeros(len(clusters))
+        loads = (self._loads(task, cluster) for cluster in clusters)
+        ends = ([self._switches[switch].end(*load) for switch, *load in each] for each in loads)
+        return np.array([max(each, default=0.0) for each in ends])
 
     def _loads(self, task: int, cluster: int) -> Iterator[tuple[int, float, float]]:
         """Yield the switches that the data of a task pass, from when on, and for how long [s].
@@ -135,14 +150,13 @@ class Draft:
         The data of all predecessors pass a switch one after the other.
         """
         site, before = self._site, self._graphs.predecessors
+        bytes_in = self._byte[before.start[task] : before.start[task + 1]]
         loads: dict[int, tuple[float, float]] = {}
-        for source, edge in zip(
-            before.of(task).tolist(), before.edges_of(task).tolist(), strict=True
-        ):
+        for source, byte in zip(before.of(task).tolist(), bytes_in.tolist(), strict=True):
             ends = {int(site.switch[at]): at for at in (cluster, int(self._cluster[source]))}
             for switch, at in ends.items():
                 ready, work = loads.get(switch, (np.inf, 0.0))
-                more = self._edge_byte[edge] / site.shared[at, at]
+                more = byte / site.shared[at, at]
                 if more:
                     loads[switch] = min(ready, self._finish[source]), work + more
         for switch, (ready, work) in loads.items():
@@ -152,7 +166,8 @@ class Draft:
         """Return what arrives at a task over the links of its processors, if that counts [byte]."""
         if not self._together:
             return 0.0
-        return float(np.sum(self._edge_byte[self._graphs.predecessors.edges_of(task)]))
+        start = self._graphs.predecessors.start
+        return float(np.sum(self._byte[start[task] : start[task + 1]]))
 
     def place(
         self, task: int, cluster: int, processors: NDArray[np.int64], start: float, finish: float
@@ -290,9 +305,9 @@ def mheft(
     for task in by_level(graphs, upward_ranks(graphs, site, transfers=transfers)).tolist():
         places = []
         for cluster, count in enumerate(counts):
-            start = np.maximum(
-                np.sort(free[cluster])[: len(count)], draft.arrival(task, cluster, count)
-            )
+            [arrival] = draft.arrivals([task], cluster, count)
+            arrival = np.maximum(arrival, draft.passed(task, [cluster]))
+            start = np.maximum(np.sort(free[cluster])[: len(count)], arrival)
             finish = start + task_times(flop[task], alpha[task], count, site.speed[cluster])
             best = int(np.argmin(finish))
             places.append((float(finish[best]), cluster, best, float(start[best])))
@@ -352,8 +367,9 @@ def global_ordering(
         for cluster in range(site.n_clusters):
             count = allocation[cluster, task]
             chosen = np.argsort(free[cluster], kind="stable")[:count]
-            [arrival] = draft.arrival(task, cluster, count[np.newaxis])
-            start = max(float(arrival), float(free[cluster][chosen[-1]]), last_start)
+            [[arrival]] = draft.arrivals([task], cluster, count).tolist()
+            [passed] = draft.passed(task, [cluster]).tolist()
+            start = max(arrival, passed, float(free[cluster][chosen[-1]]), last_start)
             places.append((start + float(time[cluster, task]), cluster, start, chosen))
         finish, cluster, last_start, chosen = min(places, key=lambda place: place[:2])
         free[cluster][chosen] = finish

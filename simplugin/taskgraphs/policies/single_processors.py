@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.schedule import Schedule
     from simplugin.workloads.graph_sets import GraphSet
 
-_ONE = np.ones(1, dtype=np.int64)
-
 
 def heft(
     graphs: GraphSet,
@@ -74,8 +72,10 @@ def heft(
         The schedule; its `order` is by start.
     """
     placing = _Placing(graphs, site, transfers, redistribution)
-    for task in by_level(graphs, upward_ranks(graphs, site, transfers=transfers)).tolist():
-        placing.put(task)
+    for task, ready in placing.each(
+        by_level(graphs, upward_ranks(graphs, site, transfers=transfers))
+    ):
+        placing.put(task, ready)
     return placing.schedule()
 
 
@@ -106,11 +106,11 @@ def cpop(
         priority[tasks] = graph.bottom_levels(*costs) + graph.top_levels(*costs) - costs[0]
         for task in graph.critical_path(*costs):
             processor[tasks.start + task] = number % int(site.processors[fastest])
-    for task in _by_priority(graphs, priority):
+    for task, ready in placing.each(_by_priority(graphs, priority)):
         if task in processor:
-            placing.put_on(task, fastest, processor[task])
+            placing.put_on(task, ready, fastest, processor[task])
         else:
-            placing.put(task)
+            placing.put(task, ready)
     return placing.schedule()
 
 
@@ -135,8 +135,9 @@ def peft(
     """
     placing = _Placing(graphs, site, transfers, redistribution)
     cost = _optimistic_costs(graphs, site, placing.time, transfers)
-    for task in _by_priority(graphs, np.sum(cost * (site.processors / site.n_processors), axis=1)):
-        placing.put(task, cost[task])
+    mean = np.sum(cost * (site.processors / site.n_processors), axis=1)
+    for task, ready in placing.each(_by_priority(graphs, mean)):
+        placing.put(task, ready, cost[task])
     return placing.schedule()
 
 
@@ -252,23 +253,24 @@ def _in_batches(
             chosen = int(np.argmax(merit(finish)))
             task, cluster = ready.pop(chosen), int(np.argmin(finish[chosen]))
             processor = int(np.argmin(free[cluster]))
-            placing.put_on(task, cluster, processor)
+            placing.put_on(task, placing.arrival(task), cluster, processor)
             free[cluster][processor] = finish[chosen, cluster]
             first_free[cluster] = np.min(free[cluster])
             entered = waiting.placed(task)
     return placing.schedule()
 
 
-def _by_priority(graphs: GraphSet, priority: NDArray[np.float64]) -> Iterator[int]:
-    """Yield all tasks, of those with all predecessors yielded that of the highest priority."""
+def _by_priority(graphs: GraphSet, priority: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return all tasks; of those whose predecessors came, that of the highest priority is next."""
     waiting = _Waiting(graphs, range(graphs.n_graphs))
     ready = [(-priority[task], task) for task in waiting.entries()]
     heapq.heapify(ready)
+    order = []
     while ready:
-        task = heapq.heappop(ready)[1]
-        yield task
-        for after in waiting.placed(task):
+        order.append(heapq.heappop(ready)[1])
+        for after in waiting.placed(order[-1]):
             heapq.heappush(ready, (-priority[after], after))
+    return np.array(order, dtype=np.int64)
 
 
 class _Waiting:
@@ -305,38 +307,69 @@ class _Placing:
     ) -> None:
         self.time = task_times(graphs.flop, graphs.alpha, 1, site.speed[:, np.newaxis])
         self._draft = Draft(graphs, site, transfers, redistribution)
-        self._site = site
-        self._gaps = [_Gaps(int(count)) for count in site.processors]
+        self._graphs = graphs
+        self._clusters = np.arange(site.n_clusters)
+        self._all = range(site.n_clusters)
+        self._first = site.first
+        self._gaps = [_Gaps(count, graphs.n_tasks) for count in site.processors.tolist()]
+
+    def each(self, order: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield tasks and when all their data would be on each cluster [s]; shape (n_clusters,).
+
+        Each task is to be placed before the next one is asked for.
+        """
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        # The place of the last predecessor of each task, by the place of the task.
+        waits = np.full(len(order) + 1, -1)
+        np.maximum.at(waits, place[self._graphs.edges[:, 1]], place[self._graphs.edges[:, 0]])
+        waits[-1] = len(order)
+        first = 0
+        for last, after in enumerate(waits.tolist()):
+            # All predecessors of the tasks between are placed: they are estimated in one go.
+            if after >= first and last:
+                tasks = order[first:last].tolist()
+                arrivals = self._draft.arrivals(tasks, self._clusters, 1)
+                for task, ready in zip(tasks, arrivals, strict=True):
+                    yield task, np.maximum(ready, self._draft.passed(task, self._all))
+                first = last
 
     def arrival(self, task: int) -> NDArray[np.float64]:
         """Return when all data of a task would be on each cluster [s]; shape (n_clusters,)."""
-        clusters = range(self._site.n_clusters)
-        return np.concatenate([self._draft.arrival(task, each, _ONE) for each in clusters])
+        [ready] = self._draft.arrivals([task], self._clusters, 1)
+        return np.maximum(ready, self._draft.passed(task, self._all))
 
-    def put(self, task: int, cost: NDArray[np.float64] | float = 0.0) -> None:
+    def put(
+        self, task: int, ready: NDArray[np.float64], cost: NDArray[np.float64] | None = None
+    ) -> None:
         """Place a task where its finish and a cost (n_clusters,) have the least sum [s]."""
-        found = [
-            gaps.earliest(ready, time)
-            for gaps, ready, time in zip(
-                self._gaps, self.arrival(task).tolist(), self.time[:, task].tolist(), strict=True
-            )
-        ]
-        finish = np.array([start for _, start in found]) + self.time[:, task]
-        cluster = int(np.argmin(finish + cost))
-        self._place(task, cluster, *found[cluster])
+        costs = [0.0] * len(ready) if cost is None else cost.tolist()
+        times, dates = self.time[:, task].tolist(), ready.tolist()
+        least = [date + time + more for date, time, more in zip(dates, times, costs, strict=True)]
+        best, start, gaps = (np.inf, -1), 0.0, self._clusters
+        # Where it can start at once, the sum is the least that it can be.
+        for bound in sorted(zip(least, range(len(least)), strict=True)):
+            if bound > best:
+                break
+            cluster = bound[1]
+            date, among = self._gaps[cluster].earliest(dates[cluster], times[cluster])
+            found = date + times[cluster] + costs[cluster], cluster
+            if found < best:
+                best, start, gaps = found, date, among
+        self._place(task, best[1], start, gaps)
 
-    def put_on(self, task: int, cluster: int, processor: int) -> None:
+    def put_on(self, task: int, ready: NDArray[np.float64], cluster: int, processor: int) -> None:
         """Place a task on a processor, by its number in the cluster."""
-        [ready] = self._draft.arrival(task, cluster, _ONE).tolist()
         time = float(self.time[cluster, task])
-        self._place(task, cluster, *self._gaps[cluster].earliest(ready, time, processor))
+        found = self._gaps[cluster].earliest(float(ready[cluster]), time, processor)
+        self._place(task, cluster, *found)
 
-    def _place(self, task: int, cluster: int, gap: int, start: float) -> None:
-        """Place a task in an idle interval."""
+    def _place(self, task: int, cluster: int, start: float, gaps: NDArray[np.int64]) -> None:
+        """Place a task in one of some idle intervals."""
         finish = start + float(self.time[cluster, task])
         received = self._draft.contending(task)
-        processor = self._gaps[cluster].fill(gap, start, finish, received)
-        at = self._site.first[cluster : cluster + 1] + processor
+        processor = self._gaps[cluster].fill(gaps, start, finish, received)
+        at = self._first[cluster : cluster + 1] + processor
         self._draft.place(task, cluster, at, start, finish)
 
     def schedule(self) -> Schedule:
@@ -345,37 +378,43 @@ class _Placing:
 
 
 class _Gaps:
-    """The idle intervals of the processors of a cluster."""
+    """The idle intervals of the processors of a cluster, by their ends."""
 
-    def __init__(self, processors: int) -> None:
-        self._start = np.zeros(processors)
-        self._end = np.full(processors, np.inf)
-        self._processor = np.arange(processors)
+    def __init__(self, processors: int, n_tasks: int) -> None:
+        # The end, the start and the processor of each; a task adds one interval at most.
+        self._gaps = np.empty((3, processors + n_tasks))
+        self._gaps[:2, :processors] = [[np.inf], [0.0]]
+        self._gaps[2, :processors] = np.arange(processors)
+        self._count = processors
         self._received = np.zeros(processors)
 
     def earliest(
         self, ready: float, time: float, processor: int | None = None
-    ) -> tuple[int, float]:
-        """Return the gap where a task can start first, and its start.
-
-        Ties go to the processor that has received least, then to the first one.
-        """
-        start = np.maximum(self._start, ready)
-        start[start + time > self._end] = np.inf
+    ) -> tuple[float, NDArray[np.int64]]:
+        """Return when a task can start first, and the intervals where it can."""
+        first = int(self._gaps[0, : self._count].searchsorted(ready + time))
+        end, start, own = self._gaps[:, first : self._count]
+        start = np.maximum(start, ready)
+        start[start + time > end] = np.inf
         if processor is not None:
-            start[self._processor != processor] = np.inf
-        date = float(np.min(start))
-        among = np.flatnonzero(start == date)
-        processors = self._processor[among]
-        return int(among[np.lexsort((processors, self._received[processors]))[0]]), date
+            start[own != processor] = np.inf
+        date = float(start.min())
+        return date, first + np.flatnonzero(start == date)
 
-    def fill(self, gap: int, start: float, finish: float, received: float) -> int:
-        """Place a task in a gap, and what it receives; return its processor."""
-        processor = int(self._processor[gap])
+    def fill(self, gaps: NDArray[np.int64], start: float, finish: float, received: float) -> int:
+        """Place a task in one of some intervals, and what it receives; return its processor.
+
+        The processor that has received least gets it; ties go to the first one.
+        """
+        processors = self._gaps[2, gaps].astype(np.int64)
+        chosen = int(np.lexsort((processors, self._received[processors]))[0])
+        gap, processor = int(gaps[chosen]), int(processors[chosen])
         self._received[processor] += received
-        # Gaps of no length stay, for tasks of no length.
-        self._start = np.append(self._start, finish)
-        self._end = np.append(self._end, self._end[gap])
-        self._processor = np.append(self._processor, processor)
-        self._end[gap] = start
+        # Intervals of no length stay, for tasks of no length.
+        before = start, self._gaps[1, gap], processor
+        self._gaps[1, gap] = finish
+        at = int(self._gaps[0, : self._count].searchsorted(start))
+        self._gaps[:, at + 1 : self._count + 1] = self._gaps[:, at : self._count]
+        self._gaps[:, at] = before
+        self._count += 1
         return processor

@@ -73,7 +73,7 @@ def report(rows):
         total=len(rows) + 2,
         facts={"SimGrid": "4.1"},
         kept=(KeptRun("Run 0", 0, (curves,), chart, None, (applications,)), KeptRun("Run 9", 9)),
-        claims={"bags": claims},
+        claims={"bags": claims, "market": (Claim("other", "yes", "yes", True, "why", "Figure 2"),)},
         figures={"bags": (curves,)},
     )
 

@@ -153,18 +153,32 @@ def test_schedules_may_have_more_bars_than_a_call_has_arguments(page):
 
 
 def test_claims_by_verdict(page):
-    assert page.one("#claims-count").text == "4 of 7 paper statements agree."
-    assert len(page.all("#claims-body tr")) == 7
+    assert page.one("#claims-count").text == "5 of 8 paper statements agree."
+    rows = ".claims tbody tr:not([hidden])"
+    assert len(page.all(rows)) == 8
     page.click('#claims-filter [value="disagree"]')
-    shown = page.texts("#claims-body tr td:first-child div:first-child")
+    shown = page.texts(f"{rows} td:first-child div:first-child")
     assert shown == ["claim 0", "claim 3", "claim 6"]
-    assert set(page.texts("#claims-body td:last-child")) == {"\u2717 disagrees"}
+    assert set(page.texts(f"{rows} td:last-child")) == {"\u2717 disagrees"}
     assert page.one('#claims-filter [value="disagree"]').get_attribute("aria-pressed") == "true"
     page.click('#claims-filter [value="agree"]')
-    assert len(page.all("#claims-body tr")) == 4
-    assert len(page.all("#claim-figures path.curve")) == 2
-    widths = [each.size["width"] for each in page.all("#claims-body tr:first-child td")]
+    assert len(page.all(rows)) == 5
+    assert len(page.all("#claims-papers path.curve")) == 2
+    widths = [each.size["width"] for each in page.all(f"{rows}:nth-child(2) td")]
     assert widths[0] > 0.45 * sum(widths)
+    # The reason on demand.
+    assert page.all(f"{rows} details:not([open])")
+    # The figures of a paper are below its claims.
+    papers = page.texts("#claims-papers h3")
+    assert papers == ["bags", "market"]
+    page.choose("claims-paper", "market")
+    assert page.texts(f"#claims-papers > div:not([hidden]) {rows} td:first-child div") == ["other"]
+    page.choose("claims-paper", "")
+    page.use_window(420)
+    lefts = "return [...document.querySelectorAll(arguments[0])].map((each) => each.offsetLeft)"
+    for at in (2, 3, 4):
+        assert len(set(page.script(lefts, f"{rows} td:nth-child({at})"))) == 1
+    page.use_window()
     # Where there are claims they come first.
     assert page.texts("nav a")[0] == page.texts("section h2")[0] == "Claims"
 
@@ -204,7 +218,7 @@ def test_links_lead_to_files_beside_the_page(page, address):
     [link] = page.all("#files a")
     assert link.get_attribute("href") == address.replace("index.html", "figures/makespan-box.pdf")
     assert page.one("h1").text == "Which <scheduler> is fair?"
-    facts = ["4 of 7 paper statements agree", "87 of 92 runs done", "3 failed", "2 not done yet"]
+    facts = ["5 of 8 paper statements agree", "87 of 92 runs done", "3 failed", "2 not done yet"]
     assert page.one(".headline").text.split(" · ") == facts
     assert "SimGrid" in page.one("#facts").text
 

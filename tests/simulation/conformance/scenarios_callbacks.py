@@ -111,6 +111,29 @@ scenario(
 )
 
 
+heard_of_links: list[Any] = []
+
+
+async def switch_a_link(me: Any, seen: list[Any]) -> list[Any]:
+    link = me.link_by_name("ab")
+    await me.execute(1e9)
+    link.turn_off()
+    await me.execute(5e8)
+    link.turn_on()
+    return seen
+
+
+scenario(
+    "monitor_of_links",
+    ada(
+        switch_a_link,
+        heard_of_links,
+        gives=[(1e9 / ADA, "ab", False), (1.5e9 / ADA, "ab", True)],
+    ),
+    callbacks=Callbacks(on_link_state_change=lambda *change: heard_of_links.append(change)),
+)
+
+
 # ---- errors -------------------------------------------------------------------------------------
 
 
@@ -118,6 +141,8 @@ async def transfer(me: Any) -> None:
     await me.execute(1e9)
     me.host_by_name("bob").turn_off()
     me.host_by_name("bob").turn_on()
+    me.link_by_name("ab").turn_off()
+    me.link_by_name("ab").turn_on()
     await me.sendto("ada", "bob", 1e6)
     await me.sleep_for(100.0)
 
@@ -139,6 +164,7 @@ for argument, function, date, shown in (
     ("link_sharing", {"ab": lambda *_: 0.0}, 1.0, 0),
     ("host_sharing", {"ada": lambda *_: "much"}, 0.0, 0),
     ("on_host_state_change", fail, 1.0, 1),
+    ("on_link_state_change", fail, 1.0, 1),
     ("on_activity_completion", fail_at_the_transfer, 2.0, 2),
 ):
     scenario(

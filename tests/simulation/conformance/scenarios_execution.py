@@ -7,14 +7,23 @@ from typing import Any
 
 import numpy as np
 from conformance import ada, alone, cyd, scenario, sleep, tried, work
-from worlds import AB, AB_LATENCY, ADA, BOB, CYD, CYD_CORES
+from worlds import AB, AB_LATENCY, ADA, BOB, CYD, CYD_CORES, WRITE
 from xml_zones import zone_xml
 
+from simplugin.errors import SimpluginError
 from simplugin.simulation import SimGridOptions
 
 WEIGHTED = ((2.25e9, 1), (3e9, 3), (2.75e9, 1))  # flop and priority
 # Parallel tasks have their own model; without its TCP window the network is linear there too.
 PTASK = SimGridOptions(host_model="ptask_L07", tcp_gamma=0, crosstraffic=False)
+LIMITED = zone_xml("""
+    <host id="cyd" speed="1Gf" core="4">
+      <disk id="disk" read_bw="100MBps" write_bw="40MBps"/>
+    </host>
+    <host id="bob" speed="1Gf"/>
+    <link id="link" bandwidth="1MBps" latency="0"/>
+    <route src="cyd" dst="bob"><link_ctn id="link"/></route>
+""")
 
 # ---- executions ---------------------------------------------------------------------------------
 
@@ -155,6 +164,40 @@ async def move_an_execution(me: Any) -> list[Any]:
     await me.sleep_for(0.25)
     bob.turn_off()
     return [*seen, await tried(me, execution)]
+
+
+@alone(
+    [None, 1, [2.0, 3.0, 3.0], [8e7 / WRITE, 16e7 / WRITE], [4.0, 8.0], ["ValueError", 1], None],
+    on=cyd,
+    platform=LIMITED,
+)
+async def a_limited_number_at_a_time(me: Any) -> list[Any]:
+    host, link, disk = me.host, me.link_by_name("link"), me.host.disks[0]
+    seen: list[Any] = [host.concurrency_limit]
+    host.concurrency_limit, link.concurrency_limit, disk.concurrency_limit = 2, 1, 1
+    seen.append(link.concurrency_limit)
+    executions = [me.exec_async(flops) for flops in (2e9, 3e9, 1e9)]
+    writes = [disk.write_async(8e7) for _ in range(2)]
+    transfers = [me.sendto_async("cyd", "bob", 4e6) for _ in range(2)]
+    await me.wait_all([*executions, *writes, *transfers])
+    seen += [[each.finish_time for each in group] for group in (executions, writes, transfers)]
+    try:
+        link.concurrency_limit = 0
+    except ValueError as error:
+        seen.append([type(error).__name__, link.concurrency_limit])
+    host.concurrency_limit = None
+    return [*seen, host.concurrency_limit]
+
+
+@alone(["SimpluginError", None])
+async def a_limit_while_something_runs(me: Any) -> list[Any]:
+    execution = me.exec_async(1e9)
+    try:
+        me.host.concurrency_limit = 1
+    except SimpluginError as error:
+        seen = [type(error).__name__]
+    await execution
+    return [*seen, me.host.concurrency_limit]
 
 
 # ---- parallel tasks -----------------------------------------------------------------------------

@@ -96,9 +96,9 @@ scenario(
 
 async def look_into(me: Any) -> list[Any]:
     box = me.mailbox("box")
-    seen = [box.empty, box.listen(), box.name]
+    seen = [box.empty, box.size, box.name]
     put = box.put_async("hello", 1e6)
-    seen += [box.empty, box.listen()]
+    seen += [box.empty, box.size, box.listen()]
     await me.sleep_for(1)
     return [*seen, box.empty, box.listen(), put.state, await tried(me, put)]
 
@@ -107,7 +107,7 @@ scenario(
     "look_into_a_mailbox",
     ada(
         look_into,
-        gives=[True, False, "box", False, True, True, False, "STARTED", (None, 0.5 + ab(1e6))],
+        gives=[True, 0, "box", False, 1, True, True, False, "STARTED", (None, 0.5 + ab(1e6))],
     ),
     bob(receive, 0.5, gives=("hello", 0.5 + ab(1e6))),
 )

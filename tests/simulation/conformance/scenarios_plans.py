@@ -8,6 +8,8 @@ from typing import Any
 from conformance import ada, alone, bob, cyd, scenario, tried
 from worlds import AB_LATENCY, ADA, BOB, READ, WRITE, ab, ac
 
+from simplugin.simulation import SimGridOptions
+
 
 def states(*activities: Any) -> list[str]:
     return [activity.state for activity in activities]
@@ -44,6 +46,18 @@ async def execute_unassigned(me: Any) -> list[Any]:
     seen.append(task.host.name)
     await task
     return [*seen, me.now, task.start_time]
+
+
+@alone(
+    [1.0, "STARTING", 1e9 / ADA, 1e9 / ADA + 4e9 / BOB],
+    options=SimGridOptions(host_model="ptask_L07"),
+)
+async def parallel_task_dependent(me: Any) -> list[Any]:
+    first, task = me.exec_init(1e9), me.parallel_init(["ada", "bob"], [1e9, 4e9], None)
+    first.add_successor(task).start()
+    seen: list[Any] = [task.remaining, task.start().state]
+    await task
+    return [*seen, task.start_time, me.now]
 
 
 # comm-dependent

@@ -1,0 +1,1 @@
+"""Policies of our group for bags of tasks on trees."""
