@@ -193,5 +193,5 @@ test-packages:
 
 .PHONY: clean
 clean:
-	@rm -rf build dist docs/api wheelhouse .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@rm -rf api build dist wheelhouse .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	rm -f $(STAMPS)/plugin

@@ -1,12 +1,14 @@
 """Bags of tasks on large trees: processor time and memory of each policy, beside C++ actors.
 
 Every node of a random tree is the actors of `simplugin.bags.actors`; ten tasks a node start at the
-root. Beside them a C++ program with as many actors and the same rules does first come, first
+root. Two further cases are a `star` of 1,000 children with 4,000 tasks, and 50 `applications` of
+200 tasks each on a random tree of 100 nodes. Beside them a C++ program with as many actors and the
+same rules does first come, first
 served; both must end the same tasks on the same dates. Each cell is a process of its own, the
 systems take turns, and medians are quoted. Planning (a linear program, a negotiation) is told
 apart from execution.
 
-    .venv/bin/python benchmarks/bags.py [--quick] [--json] [--sizes 1000 10000] [--policies fcfs]
+    .venv/bin/python benchmarks/bags.py [--quick] [--json] [--sizes 1000 star] [--policies fcfs]
 """
 
 from __future__ import annotations
@@ -28,32 +30,54 @@ from compiled import compiled_program
 from simplugin.bags.policies.shipped import POLICIES
 
 CPP = "fcfs in C++"
-SIZES, QUICK_SIZES = (100, 1_000, 10_000), (100, 1_000)
+SIZES, QUICK_SIZES = ("100", "1000", "10000"), ("100", "1000")
+STAR, APPLICATIONS = "star", "applications"
 MAX_DEGREE, SEED, TASKS_PER_NODE, BUFFER = 15, 1, 10, 10
 FLOP = 2 * 3500.0**3
 RATIOS = (0.001, 0.01)
+# Of the star [flop/s, byte/s], and the paper's ratios, from which 50 applications are drawn.
+SPEEDS, BANDWIDTHS, PAPER_RATIOS = (2e7, 1.5e9), (1.1e5, 7e6), (0.002, 4.6)
 # A cell that takes longer than this has no figure [s].
 LIMIT, QUICK_LIMIT = 1200.0, 20.0
 # SimGrid's completions are exact to precision/timing, 1e-9 s, each; dates add up.
 TOLERANCE = 1e-6
 
 
-def problem(hosts: int):
-    """Return the tree and the bags."""
+def problem(size: str):
+    """Return the tree and the bags of a number of nodes, or of a case with a name."""
     from simplugin.platforms.topologies.random_trees import random_tree
     from simplugin.workloads.applications import Bags
 
-    tree = random_tree(hosts, MAX_DEGREE, np.random.default_rng(SEED))
+    rng = np.random.default_rng(SEED)
+    if size == STAR:
+        tree = random_tree(2, 1, rng)
+        children = 1000
+        tree = replace(
+            tree,
+            hosts=("root", *(f"child-{number}" for number in range(children))),
+            parent=np.append(-1, np.zeros(children, dtype=int)),
+            speed=rng.uniform(*SPEEDS, 1 + children),
+            bandwidth=np.append(np.inf, rng.uniform(*BANDWIDTHS, children)),
+            latency=np.zeros(1 + children),
+        )
+        return tree, Bags(("light", "heavy"), FLOP, np.array(RATIOS) * FLOP, 1.0, 2000)
+    if size == APPLICATIONS:
+        tree = random_tree(100, MAX_DEGREE, rng)
+        names = tuple(f"application {number}" for number in range(50))
+        byte = FLOP * np.exp(rng.uniform(*np.log(PAPER_RATIOS), len(names)))
+        return tree, Bags(names, FLOP, byte, 1.0, 200)
+    hosts = int(size)
+    tree = random_tree(hosts, MAX_DEGREE, rng)
     byte = np.array(RATIOS) * FLOP
     tasks = TASKS_PER_NODE * hosts // len(RATIOS)
     return tree, Bags(("light", "heavy"), FLOP, byte, 1.0, tasks)
 
 
-def write_problem(hosts: int, directory: Path) -> None:
+def write_problem(size: str, directory: Path) -> None:
     """Write the platform that all systems load, and what the C++ program reads beside it."""
     from simplugin.formats.platform_xml import write_platform
 
-    tree, bags = problem(hosts)
+    tree, bags = problem(size)
     write_platform(tree.platform(), str(directory / "platform.xml"))
     lines = [f"{tree.n_hosts} {bags.n_applications} {BUFFER}"]
     columns = (bags.flop, bags.byte, bags.weight, bags.count)
@@ -117,14 +141,14 @@ class Timed:
         return plan
 
 
-def run_cell(policy: str, hosts: int, directory: Path) -> dict[str, float]:
+def run_cell(policy: str, size: str, directory: Path) -> dict[str, float]:
     """Plan and execute; return what it took, and write when tasks ended."""
     from simplugin.bags import execution
 
-    tree, bags = problem(hosts)
+    tree, bags = problem(size)
     maker = POLICIES[policy]
     # Loads what it loads late.
-    maker(*problem(2))
+    maker(*problem("2"))
     begin = time.process_time()
     made = maker(tree, bags)
     planning = time.process_time() - begin
@@ -160,7 +184,7 @@ def peak_memory() -> int:
 # ---- all cells ----------------------------------------------------------------------------------
 
 
-def cell(system: str, hosts: int, directory: Path, program: Path, limit: float):
+def cell(system: str, size: str, directory: Path, program: Path, limit: float):
     """Run one cell in a process of its own; return its figures, or why there are none."""
     if system == CPP:
         # Small stacks, since to clear them takes most of its time otherwise (they have room for
@@ -171,7 +195,7 @@ def cell(system: str, hosts: int, directory: Path, program: Path, limit: float):
         command = [program, *(f"--cfg={each}" for each in options), "--log=root.thres:warning"]
         command += files
     else:
-        command = [sys.executable, __file__, "--cell", system, str(hosts), directory]
+        command = [sys.executable, __file__, "--cell", system, size, directory]
     try:
         outcome = subprocess.run(command, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
@@ -199,17 +223,17 @@ def farthest(directory: Path) -> float:
     return float(np.max(np.abs(ours[:, 1] / theirs[:, 1] - 1)))
 
 
-def measure(hosts: int, policies, repeats: int, limit: float, program: Path):
+def measure(size: str, policies, repeats: int, limit: float, program: Path):
     """Measure all systems in turn on one tree; return the medians."""
     found: dict[str, list] = {system: [] for system in (CPP, *policies)}
     reasons: dict[str, str] = {}
     apart = None
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        write_problem(hosts, directory)
+        write_problem(size, directory)
         for _ in range(repeats):
             for system in found:
-                outcome = reasons.get(system) or cell(system, hosts, directory, program, limit)
+                outcome = reasons.get(system) or cell(system, size, directory, program, limit)
                 if isinstance(outcome, str):
                     reasons[system] = outcome
                     continue
@@ -217,7 +241,7 @@ def measure(hosts: int, policies, repeats: int, limit: float, program: Path):
                 if system == "fcfs" and found[CPP]:
                     apart = max(apart or 0.0, farthest(directory))
                     if apart > TOLERANCE:
-                        raise SystemExit(f"fcfs, {hosts} hosts: dates differ by {apart:.1e}")
+                        raise SystemExit(f"fcfs, {size}: dates differ by {apart:.1e}")
     rows = {system: summary(cells, found[CPP]) for system, cells in found.items()}
     return {"systems": rows, "reasons": reasons, "dates_apart": apart}
 
@@ -239,9 +263,10 @@ def summary(cells: list[dict[str, float]], beside: list[dict[str, float]]):
     }
 
 
-def show(hosts: int, result) -> None:
+def show(size: str, result) -> None:
     """Print a table."""
-    print(f"\n{hosts:,} nodes, {TASKS_PER_NODE * hosts:,} tasks")
+    tasks = max((row["tasks"] for row in result["systems"].values() if row), default=0)
+    print(f"\n{size}{' nodes' * size.isdigit()}, {tasks:,.0f} tasks")
     head = ("us/task", "/ C++", "peak GB", "plan s", "load s", "simulated Ms")
     print(f"{'':>14} " + " ".join(f"{each:>12}" for each in head))
     for system, row in result["systems"].items():
@@ -263,22 +288,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one short round, under 50 s")
     parser.add_argument("--json", action="store_true", help="print one JSON line last")
-    parser.add_argument("--sizes", nargs="+", type=int, help="numbers of nodes")
+    parser.add_argument(
+        "--sizes", nargs="+", help=f"numbers of nodes, {STAR!r} or {APPLICATIONS!r}"
+    )
     parser.add_argument("--policies", nargs="+", choices=POLICIES, default=list(POLICIES))
     parser.add_argument("--repeats", type=int, help="rounds; 3 without, 1 if quick")
     parser.add_argument("--cell", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.cell:
-        policy, hosts, directory = arguments.cell
-        print(json.dumps(run_cell(policy, int(hosts), Path(directory))), flush=True)
+        policy, size, directory = arguments.cell
+        print(json.dumps(run_cell(policy, size, Path(directory))), flush=True)
         os._exit(0)
     program = compiled_program("bags_fcfs")
     results = {}
-    for hosts in arguments.sizes or (QUICK_SIZES if arguments.quick else SIZES):
+    for size in arguments.sizes or (QUICK_SIZES if arguments.quick else SIZES):
         repeats = arguments.repeats or (1 if arguments.quick else 3)
         limit = QUICK_LIMIT if arguments.quick else LIMIT
-        results[str(hosts)] = measure(hosts, arguments.policies, repeats, limit, program)
-        show(hosts, results[str(hosts)])
+        results[size] = measure(size, arguments.policies, repeats, limit, program)
+        show(size, results[size])
     if arguments.json:
         print(json.dumps(results))
 

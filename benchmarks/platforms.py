@@ -6,7 +6,7 @@ Beside it, what the facts about Grid'5000 say of each site, and what SimGrid has
 Medians over runs, in seconds of real time; the command's own start is not counted.
 
     .venv/bin/python benchmarks/platforms.py [--quick] [--json | --markdown] [--runs N]
-        [--reference PATH] [files] [grid5000] [topologies] [large] [totals]
+        [--reference PATH] [files] [grid5000] [topologies] [large] [expanded] [totals]
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from simplugin.platforms.grid5000.platform import grid5000_platform
 from simplugin.simulation.resolve import load, resolve
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("files", "grid5000", "topologies", "large", "totals")
+PARTS = ("files", "grid5000", "topologies", "large", "expanded", "totals")
 TOPOLOGIES = (
     "star workers=999",
     "chain n_hosts=1000",
@@ -204,6 +204,23 @@ def large(runs: int) -> dict[str, dict]:
     return found
 
 
+def expanded(runs: int) -> dict[str, float]:
+    """Check the federation and the tree of 100,000 hosts, each host an element of its own."""
+    found = {}
+    for name, command in LARGE.items():
+        platform, _ = generated(command)
+        with tempfile.TemporaryDirectory(prefix="simplugin-") as directory:
+            file = Path(directory) / "platform.xml"
+            write_platform(platform, file, expand=True)
+            took = []
+            for _ in range(runs):
+                begin = time.process_time()
+                checked(file)
+                took.append(time.process_time() - begin)
+        found[name] = statistics.median(took)
+    return found
+
+
 def reference_totals(path: Path) -> dict[str, dict]:
     """Add up nodes, cores and flop/s of each site, from the JSON of the reference alone."""
     if path.is_dir():
@@ -352,6 +369,10 @@ def main() -> None:
             results[name] = totals(arguments.reference)
             source = "the shipped catalogue" if arguments.reference is None else "the reference"
             text = totals_table(results[name], source)
+        elif name == "expanded":
+            results[name] = expanded(runs)
+            times = (f"{each}: {took:.2f} s" for each, took in results[name].items())
+            text = f"Check of 100,000 hosts written out, processor time: {', '.join(times)}\n"
         else:
             function, title = parts[name]
             results[name] = function(runs)

@@ -28,7 +28,7 @@ project = "simplugin"
 author = "The simplugin authors"
 release = version = __version__
 root_doc = "README"
-include_patterns = ["*.md", "benchmarks/*.md", "docs/**.md", "docs/**.rst"]
+include_patterns = ["*.md", "benchmarks/*.md", "docs/**.md", "api/*.rst", "examples/**.md"]
 exclude_patterns = [".*", "build", "dist", "wheelhouse", "out", "node_modules"]
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc"]
 default_role = "py:obj"
@@ -38,7 +38,6 @@ html_math_renderer = "mathml"  # the others need the network, or LaTeX
 numpydoc_show_class_members = False
 autodoc_default_options = {"members": True}
 autodoc_typehints_format = "short"
-python_maximum_signature_line_length = 80
 
 html_theme = "furo"
 html_title = "simplugin"
@@ -57,10 +56,11 @@ NAMED_BLOCK = re.compile(r"^(`{3,})(\w+)[ \t]+(\S+)$", re.MULTILINE)
 CITATION = re.compile(r"(\[\d+\])_")
 GROUP = re.compile(r"^\*\*(.+)\*\*$", re.MULTILINE)
 PAGE = re.compile(r"^- \[([^\]]+)\]\(([^)#]+)\.md\)", re.MULTILINE)
-# Folders whose pages are listed on the page of the folder, not in the navigation.
-LISTED = ("docs/decisions/", "docs/simgrid/")
+# Folders whose pages are not in the navigation: other pages list them.
+LISTED = ("docs/decisions/", "docs/simgrid/", "examples/")
 # What the theme writes, and what screen readers and keyboards need instead: regions that scroll can
-# be reached, headings have levels, landmarks have names, and empty cells are no headers.
+# be reached, headings have levels, landmarks have names, lists have items, and empty cells are no
+# headers.
 ACCESSIBLE = {
     "<pre>": '<pre tabindex="0">',
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
@@ -68,6 +68,7 @@ ACCESSIBLE = {
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
     '<aside class="toc-drawer': '<aside aria-label="This page" class="toc-drawer',
     '<th class="head"><p></p></th>': "<td></td>",
+    'role="doc-biblioentry"': 'role="listitem"',
     '<div id="search-results"></div>': '<h1>Search</h1><div id="search-results"></div>',
 }
 
@@ -75,7 +76,7 @@ ACCESSIBLE = {
 def prepare(_: Sphinx, docname: str, content: list[str]) -> None:
     """Add captions and tables of contents to a page that Sphinx has read."""
     text = NAMED_BLOCK.sub(r"\1{code-block} \2\n:caption: \3", content[0])
-    if docname.startswith(LISTED) and not docname.endswith("README"):
+    if docname.startswith(LISTED):
         text = f"---\norphan: true\n---\n{text}"
     content[0] = text + "".join(contents_of(docname, text))
 
@@ -91,7 +92,7 @@ def contents_of(docname: str, text: str) -> list[str]:
             name: [f"{title} <{page}>" for title, page in PAGE.findall(links)]
             for name, links in zip(groups[::2], groups[1::2], strict=True)
         }
-        pages["Reference"].append("docs/api/index")
+        pages["Reference"].append("api/index")
         others = sorted(f"docs/{each.stem}" for each in (ROOT / "docs").glob("*.md"))
         pages["Project"] += [each for each in others if f"({each}.md)" not in text]
         return [table(name, pages[name]) for name in pages]
@@ -112,7 +113,7 @@ def table(caption: str, pages: list[str]) -> str:
 
 def write_reference(_: Sphinx) -> None:
     """Write a page for each package with public names."""
-    directory = ROOT / "docs" / "api"
+    directory = ROOT / "api"
     directory.mkdir(exist_ok=True)
     stubs = sorted((ROOT / "simplugin").glob("**/__init__.pyi"))
     packages = [".".join(each.parent.relative_to(ROOT).parts) for each in stubs]
@@ -213,7 +214,7 @@ def write_formula(writer: Any, node: nodes.Element) -> None:
 
 def finish(app: Sphinx, error: Exception | None) -> None:
     """Make the pages accessible, and give the first one the name that browsers look for."""
-    if error is not None:
+    if error is not None or app.builder.format != "html":
         return
     for file in app.outdir.glob("**/*.html"):
         text = file.read_text(encoding="utf-8")

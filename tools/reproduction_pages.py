@@ -5,13 +5,14 @@
     .venv/bin/python tools/reproduction_pages.py
 
 Nothing is measured. With stores, the reproductions begun last in each are taken, by whatever
-version of simplugin; without, the `NAME.json` of the pages themselves, whose figures stay.
+version of simplugin; without, the `NAME.json` of the pages themselves.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +31,11 @@ def main() -> None:
     parser.add_argument("-o", dest="directory", type=Path, default=DIRECTORY, metavar="DIR")
     arguments = parser.parse_args()
     directory: Path = arguments.directory
-    for store in arguments.stores:
-        for name, found in recorded(store).items():
-            write(name, found, directory)
-            chosen = json.loads((directory / f"{name}.json").read_text(encoding="utf-8"))
-            draw_figures(name, chosen["figures"], directory)
-    if not arguments.stores:
-        for name, found in shipped(directory).items():
-            write(name, found, directory)
+    results = map(recorded, arguments.stores) if arguments.stores else [shipped(directory)]
+    for name, found in chain.from_iterable(each.items() for each in results):
+        write(name, found, directory)
+        chosen = json.loads((directory / f"{name}.json").read_text(encoding="utf-8"))
+        draw_figures(name, chosen["figures"], directory)
 
 
 def shipped(directory: Path = DIRECTORY) -> dict[str, Any]:

@@ -167,6 +167,8 @@ class NodeState:
     given : list of list of float, shape (1 + n_children, n_types)
         Tasks that each target got since the plan in force was made, less the part of one that
         the plan before it still owed.
+    handed : list of float, shape (n_types,)
+        The same of all targets together.
     ended : list of bool, shape (n_types,)
         True for each type of which no task will come any more.
     away : list of bool, shape (1 + n_children,)
@@ -191,6 +193,7 @@ class NodeState:
     can: list[list[bool]] = field(default_factory=list)
     queue: deque[int] = field(default_factory=deque)
     given: list[list[float]] = field(default_factory=list)
+    handed: list[float] = field(default_factory=list)
     ended: list[bool] = field(default_factory=list)
     away: list[bool] = field(default_factory=list)
     port_free: bool = True
@@ -204,8 +207,14 @@ class NodeState:
         below = not self.known.restricted
         self.can = self.can or [self.known.allowed] + [[below] * types for _ in range(targets - 1)]
         self.given = self.given or [[0] * types for _ in range(targets)]
+        self.handed = self.handed or list(map(sum, zip(*self.given, strict=True)))
         self.ended = self.ended or [False] * types
         self.away = self.away or [False] * targets
+
+    def give(self, target: int, kind: int, tasks: int = 1) -> None:
+        """Count tasks that a target got; negative if they came back."""
+        self.given[target][kind] += tasks
+        self.handed[kind] += tasks
 
 
 def servable(state: NodeState) -> Iterator[Choice]:
@@ -218,11 +227,12 @@ def servable(state: NodeState) -> Iterator[Choice]:
     if not stock:
         return
     for target, requests in enumerate(state.asked):
-        if not requests or (target != WORKER and not state.port_free):
-            continue
-        for kind in stock:
-            if suits(state, target, kind):
-                yield target, kind
+        if target != WORKER and not state.port_free:
+            return
+        if requests:
+            for kind in stock:
+                if suits(state, target, kind):
+                    yield target, kind
 
 
 def suits(state: NodeState, target: int, kind: int) -> bool:
@@ -230,7 +240,7 @@ def suits(state: NodeState, target: int, kind: int) -> bool:
     if not state.can[target][kind]:
         return False
     wanted = state.wanted[target]
-    return bool(wanted[kind]) or state.asked[target] > sum(wanted) or (is_unplanned(state, kind))
+    return bool(wanted[kind]) or state.asked[target] > sum(wanted) or is_unplanned(state, kind)
 
 
 def is_unplanned(state: NodeState, kind: int) -> bool:

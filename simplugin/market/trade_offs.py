@@ -40,23 +40,6 @@ class Front:
         """Return how many points there are."""
         return len(self.completion)
 
-    def benefit_within(self, limit: float) -> float:
-        """Return the benefit of the last point that takes no longer than a limit [price].
-
-        Exact if the front is complete; the best is at least as large if it is not.
-
-        Raises
-        ------
-        InfeasibleError
-            The limit is below the least completion time.
-        """
-        point = int(np.searchsorted(self.completion, limit, side="right")) - 1
-        if point < 0:
-            raise InfeasibleError(
-                f"the tasks cannot end within {limit!r} s; give {self.completion[0]!r} s or more"
-            )
-        return float(self.benefit[point])
-
 
 def least_completion(times: ArrayLike, m: int, caps: ArrayLike) -> float:
     """Return the least completion time of a bundle [s].

@@ -48,8 +48,8 @@ def largest_benefit(
 
     The benefit is separable and concave in integers, so that the m largest of all values
     :math:`V_i q_i^{k-1}, k \le cap_i`, or whatever is given for them, are a maximum [1]_. A price
-    is found by bisection such that few tasks are worth about as much; the best of these are taken.
-    That takes O(n log) time whatever m is.
+    is found by Newton's method, safeguarded by bisection, such that few tasks are worth about as
+    much; the best of these are selected. That takes O(n) time for each step, whatever m is.
 
     Parameters
     ----------
@@ -101,20 +101,51 @@ def _sold(market: BundleMarket) -> Amounts:
 
 def _bracket(market: BundleMarket) -> tuple[Amounts, Amounts]:
     """Return amounts that are surely sold and that are at most sold, few tasks apart."""
-    caps = market.valuable
+    caps, n = market.valuable, market.n_peers
     high = float(market.log_value[caps > 0].max())
     low = float(market.log_worth(caps)[caps > 0].min())
     sure, most = np.zeros_like(caps), caps
-    while int((most - sure).sum()) > 4 * market.n_peers:
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
+    price, doubt = _guess(market, caps), int(caps.sum())
+    while doubt > 4 * n:
+        if not low < price < high:
+            price = 0.5 * (low + high)
+        if not low < price < high:
             break
-        counts = market.above(middle)
-        if counts.sum() <= market.m:
-            sure, high = counts, middle
+        counts = market.above(price)
+        total = int(counts.sum())
+        if total <= market.m:
+            sure, high, aim = counts, price, market.m + n // 2
         else:
-            most, low = counts, middle
+            most, low, aim = counts, price, market.m - n // 2
+        before, doubt = doubt, int((most - sure).sum())
+        # The next price is to sell n / 2 tasks more or less than m; else the range is halved.
+        steep = _steepness(market, counts, caps) if 2 * doubt <= before else 0.0
+        price = price + (total - aim) / steep if steep else np.nan
     return sure, most
+
+
+def _guess(market: BundleMarket, caps: Amounts) -> float:
+    """Return the logarithm of about the clearing price by Newton's method; NaN if unknown."""
+    if market.table is not None:
+        return np.nan
+    some = caps > 0
+    split = market.log_value + market.m / np.count_nonzero(some) * market.log_q
+    price = float(split[some].mean())
+    for _ in range(12):
+        amounts = np.clip((price - market.log_value) / market.log_q + 0.5, 0, caps)
+        over = float(amounts.sum()) - market.m
+        steep = _steepness(market, amounts, caps)
+        if abs(over) <= market.n_peers or not steep:
+            break
+        price += over / steep
+    return price
+
+
+def _steepness(market: BundleMarket, amounts: Amounts | Floats, caps: Amounts) -> float:
+    """Return by how much demand falls where the logarithm of the price rises; 0 if unknown."""
+    if market.table is not None:
+        return 0.0
+    return float(np.sum(-1 / market.log_q, where=(amounts > 0) & (amounts < caps)))
 
 
 def _settled(market: BundleMarket, sure: Amounts, most: Amounts) -> Amounts:

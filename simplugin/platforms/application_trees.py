@@ -73,17 +73,6 @@ class ApplicationTree:
         order = _breadth_first(self.root, self.parent)
         object.__setattr__(self, "parent", {host: self.parent[host] for host in order[1:]})
 
-    @classmethod
-    def of_parents(cls, application: str, parent: Mapping[str, str]) -> ApplicationTree:
-        """Return the tree of some parents, whose root is the host without one.
-
-        Raises
-        ------
-        DeploymentError
-            There is no such host or there are several, or the parents make no tree.
-        """
-        return cls(application, sole_root(parent), parent)
-
     @cached_property
     def hosts(self) -> tuple[str, ...]:
         """All hosts, in breadth-first order from the root."""

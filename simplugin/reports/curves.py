@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     Box = tuple[float, float, float, float]
@@ -161,7 +162,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
     axes.set_axisbelow(True)
     _across(axes, curve)
     if not curve.log_y and all(are_whole(y) for _, y in curve.points().values()):
-        axes.yaxis.get_major_locator().set_params(integer=True)
+        _number(axes.yaxis)
     if curve.names:
         axes.margins(y=0.1)
     for side in ("top", "right"):
@@ -196,11 +197,18 @@ def _across(axes: Axes, curve: Curves) -> None:
         axes.set_xlim(*(np.exp(ends + margin) if curve.log_x else ends + margin))
     if curve.bars and len(places) and np.all(places % 1 == 0.5):
         # Bars around whole numbers.
-        axes.xaxis.get_major_locator().set_params(integer=True, nbins=_MOST_NUMBERS)
+        _number(axes.xaxis, _MOST_NUMBERS)
     elif are_whole(places) and not curve.names:
         if not curve.log_x:
-            axes.xaxis.get_major_locator().set_params(integer=True)
+            _number(axes.xaxis)
         tick_values(axes, places, _WIDTH - 3.0, curve.log_x, 1.0)
+
+
+def _number(axis: Axis, most: int | Literal["auto"] = "auto") -> None:
+    """Put ticks at whole numbers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=True))
 
 
 def _frame(axes: Axes, curve: Curves) -> None:

@@ -79,28 +79,6 @@ def unfairness(slowdowns: ArrayLike) -> float:
     return float(np.sum(np.abs(values - np.mean(values))))
 
 
-def unfairness_per_graph(slowdowns: ArrayLike) -> float:
-    """Return Eq. (5) over the number of graphs, for runs with different numbers of them."""
-    return unfairness(slowdowns) / _checked(slowdowns).size
-
-
-def jain_index(slowdowns: ArrayLike) -> float:
-    """Return Jain's index of fairness of slowdowns [2]_.
-
-    Returns
-    -------
-    float
-        ``(sum x)^2 / (n sum x^2)``: 1 where all are alike, 1 / n where one has everything.
-
-    References
-    ----------
-    .. [2] R. Jain, D.-M. Chiu, W. Hawe (1984). A Quantitative Measure of Fairness and
-       Discrimination for Resource Allocation in Shared Computer Systems. DEC-TR-301.
-    """
-    values = _checked(slowdowns)
-    return float(np.sum(values) ** 2 / (values.size * np.sum(values**2)))
-
-
 def efficiency(schedule: Schedule) -> float:
     """Return the part of the site's power that does work between date 0 and the makespan.
 

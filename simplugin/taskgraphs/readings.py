@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Literal, get_args, get_type_hints
 
 from simplugin.errors import WorkloadError
+
+_choices = cache(get_args)
 
 
 def check_choices(**choices: tuple[object, Any]) -> None:
     """Raise WorkloadError if a value is none of the `Literal` type beside it."""
     for name, (value, kind) in choices.items():
-        known = get_args(kind)
+        known = _choices(kind)
         if value not in known:
             raise WorkloadError(f"{name} is {value!r}; choose {' or '.join(map(repr, known))}")
 
@@ -20,8 +23,7 @@ def check_choices(**choices: tuple[object, Any]) -> None:
 class Readings:
     """Choices that the text does not make.
 
-    The defaults are what the text suggests, not what agrees with most of its results:
-    docs/taskgraphs.md has what each choice agrees with.
+    The defaults are what the text suggests, not what agrees with most of its results.
 
     Attributes
     ----------

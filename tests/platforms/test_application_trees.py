@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from simplugin.errors import DeploymentError
 from simplugin.formats.deployment_xml import read_deployment, write_deployment
 from simplugin.platforms import DeployedActor, Deployment
-from simplugin.platforms.application_trees import ApplicationTree, application_trees, find_fault
+from simplugin.platforms.application_trees import (
+    ApplicationTree,
+    application_trees,
+    find_fault,
+    sole_root,
+)
 
 FAMILY = ApplicationTree("a", "r", {"x": "r", "u": "x", "y": "r", "v": "x", "w": "y"})
 
@@ -21,7 +26,7 @@ def test_order():
     leaves = dict.fromkeys("uvw", ())
     assert FAMILY.children == {"r": ("x", "y"), "x": ("u", "v"), "y": ("w",), **leaves}
     assert FAMILY.depth == {"r": 0, "x": 1, "y": 1, "u": 2, "v": 2, "w": 2}
-    assert ApplicationTree.of_parents("a", FAMILY.parent) == FAMILY
+    assert ApplicationTree("a", sole_root(FAMILY.parent), FAMILY.parent) == FAMILY
 
 
 def test_pruning():
@@ -56,7 +61,7 @@ def test_no_sole_root():
         ({"a": "b", "c": "d"}, "'b' and 'd' have no parent"),
     ):
         with pytest.raises(DeploymentError, match=message):
-            ApplicationTree.of_parents("render", parent)
+            sole_root(parent)
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from("abcdef"), max_size=6))

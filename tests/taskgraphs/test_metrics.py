@@ -25,18 +25,11 @@ def test_unfairness_of_the_papers_example():
     assert slowdowns.tolist() == [1.0] * 8 + [0.2] * 2
     assert metrics.average_slowdown(slowdowns) == pytest.approx(0.84)
     assert metrics.unfairness(slowdowns) == pytest.approx(2.56)
-    assert metrics.unfairness_per_graph(slowdowns) == pytest.approx(0.256)
     assert metrics.worst_slowdown(slowdowns) == 0.2
 
 
 def test_who_suffers_alike_is_treated_fairly():
     assert metrics.unfairness([0.25] * 4) == 0.0
-    assert metrics.jain_index([0.25] * 4) == pytest.approx(1.0)
-
-
-def test_jain_index():
-    # (1 + 0.5)^2 / (2 (1 + 0.25)).
-    assert metrics.jain_index([1.0, 0.5]) == pytest.approx(0.9)
 
 
 def test_efficiency():

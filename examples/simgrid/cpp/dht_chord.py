@@ -29,18 +29,23 @@ def is_between(key, start, end):
     return (key - start) % KEYS <= (end - start) % KEYS
 
 
-class Draws:
-    """SimGrid's draws of integers from the Mersenne Twister."""
+GENERATOR = np.random.RandomState()
 
-    def __init__(self, seed):
-        self.generator = np.random.RandomState(seed)
 
-    def below(self, count):
-        most = 2**32 - 1
-        while True:
-            value = int(self.generator.randint(0, 2**32, dtype=np.uint32))
-            if value < most - most % count:
-                return value % count
+def draws(seed):
+    """Yield SimGrid's numbers from the Mersenne Twister; one generator serves all nodes."""
+    known = 0
+    while True:
+        GENERATOR.seed(seed)
+        block = GENERATOR.randint(0, 2**32, size=2 * known + 32, dtype=np.uint32).tolist()
+        yield from block[known:]
+        known = len(block)
+
+
+def below(count, numbers):
+    """Return the next of some numbers, modulo a count, as SimGrid does without bias."""
+    most = 2**32 - 1
+    return next(value for value in numbers if value < most - most % count) % count
 
 
 @dataclass
@@ -53,7 +58,7 @@ class Node:
 
     def __post_init__(self):
         self.fingers = [self.number] * BITS
-        self.draws = Draws(self.number)
+        self.numbers = draws(self.number)
 
     def set_finger(self, index, number):
         if number != self.fingers[index]:
@@ -148,7 +153,7 @@ class Node:
                 self.predecessor = -1
 
     async def look_up(self):
-        key = self.fingers[self.draws.below(BITS)]
+        key = self.fingers[below(BITS, self.numbers)]
         if key != self.number:
             await self.find_successor(key)
 
@@ -187,28 +192,29 @@ class Node:
             (self.look_up, 10),
         ]
         dates = [start + period for _, period in tasks]
-        box = self.me.mailbox(str(self.number))
+        me, box = self.me, self.me.mailbox(str(self.number))
         coming = box.get_async()
-        while self.me.now < end:
+        while (now := me.now) < end:
             if coming.test():
                 if coming.state == "FINISHED":
                     self.handle(coming.result)
                 coming = box.get_async()
-                continue
-            for index, (task, period) in enumerate(tasks):
-                if self.me.now >= dates[index]:
-                    await task()
-                    dates[index] = self.me.now + period
-                    break
+            elif now < min(dates):
+                await me.sleep_for(SLEEP)
+                await me.yield_()
             else:
-                await self.me.sleep_for(SLEEP)
-                await self.me.yield_()
+                index = next(i for i, date in enumerate(dates) if now >= date)
+                task, period = tasks[index]
+                await task()
+                dates[index] = me.now + period
         coming.cancel()
 
 
 async def node(me, *arguments):
-    number, *others = map(int, arguments)
-    known, start, lifetime = others if len(others) == 3 else (-1, 0, others[0])
+    number, known, start, lifetime = (
+        arguments if len(arguments) == 4 else (arguments[0], -1, 0, arguments[1])
+    )
+    number, known, start, lifetime = int(number), int(known), float(start), float(lifetime)
     self = Node(me, number)
     await me.sleep_for(start)
     if known == -1:

@@ -164,7 +164,7 @@ class MortalNode(Node):
         kind, state, passed = parcel.kind, self.state, self.outgoing.passed
         self.outgoing = None
         state.port_free = True
-        state.given[target][kind] -= 1
+        state.give(target, kind, -1)
         if state.is_root:
             self._restock((kind, parcel.number))
         else:

@@ -65,6 +65,7 @@ class Node:
         """Follow a new plan."""
         state = self.state
         state.given = [[-each for each in row] for row in owed(state)]
+        state.handed = list(map(sum, zip(*state.given, strict=True)))
         state.plan = fitted(plan, state.capacity)
         self._learn_from_plan()
         for target in range(1, len(state.asked)):
@@ -225,7 +226,7 @@ class Node:
         kinds = [kind for kind, can in enumerate(below) if can and not state.ended[kind]]
         if self.station.place.children:
             room -= state.ended.count(False) - len(kinds)
-        came = [sum(column) for column in zip(state.stock, *state.given, strict=True)]
+        came = [x + y for x, y in zip(state.stock, state.handed, strict=True)]
         kinds.sort(key=lambda kind: (came[kind] + self.pending[kind]) / state.known.weight[kind])
         held = [x + y for x, y in zip(state.stock, self.pending, strict=False)]
         if self.outgoing is not None:
@@ -279,7 +280,7 @@ class Node:
         passed = 0 if state.is_root else self._pass(kind)
         state.asked[target] -= 1
         state.queue.remove(target)
-        state.given[target][kind] += 1
+        state.give(target, kind)
         self.deeds.first = min(self.deeds.first, state.now)
         if target == WORKER:
             self.in_hand = parcel

@@ -68,7 +68,7 @@ def _next_type(state: NodeState, target: int) -> int | None:
     """
     if not state.is_root:
         return next((kind for kind in state.arrivals if suits(state, target, kind)), None)
-    handed = [sum(column) for column in zip(*state.given, strict=True)]
+    handed = state.handed
     kinds = [kind for kind, tasks in enumerate(state.stock) if tasks and suits(state, target, kind)]
     weight = state.known.weight
     return min(kinds, key=lambda kind: (handed[kind] + 1) / weight[kind], default=None)

@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simplugin.bags.policy import WORKER, Policy, suits
 from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
     from simplugin.bags.policy import Choice, NodeState
     from simplugin.platforms.graphs import Tree
     from simplugin.workloads.applications import Bags
@@ -22,6 +28,9 @@ STEEPEST = 60.0
 # Buffers keep children going while the port serves others, as long as it does so for less than all
 # but this part of the time; a child that the port left less counts as starved.
 LEFT = 0.1
+
+# Number of children from which arrays of them are faster than one after the other.
+WIDE = 32
 
 
 @dataclass(frozen=True)
@@ -194,10 +203,7 @@ def _handed(state: NodeState) -> list[float]:
     """Return how many tasks of each type were handed out, if all had the smallest weight."""
     weight = state.known.weight
     least = min(weight)
-    return [
-        sum(column) * least / each
-        for column, each in zip(zip(*state.given, strict=True), weight, strict=True)
-    ]
+    return [tasks * least / each for tasks, each in zip(state.handed, weight, strict=True)]
 
 
 def _own(state: NodeState, kinds: list[int], price: tuple[float, ...]) -> int:
@@ -215,6 +221,8 @@ def _sent(
     due: int | None,
 ) -> Choice | None:
     """Return the child and the type to send, None to let the port rest."""
+    if len(state.asked) > WIDE:
+        return _Children(steering, state).choice(kinds, price, due)
     known = state.known
     sent = _sending(state)
     busy = sum(sent)
@@ -345,3 +353,96 @@ class _Child:
     def lacks_after(self, duration: float) -> float:
         """Return how many tasks its subtree would miss if it got none for a while."""
         return max(self.appetite * duration - self.supply, 0.0)
+
+
+class _Children:
+    """Conclusions of `_Child` for all children of a node, as arrays, and the choice from them.
+
+    All sums have the order of those of `_sent`, so that choices are the same to the last bit.
+    """
+
+    def __init__(self, steering: Steering, state: NodeState) -> None:
+        known, now, targets = state.known, state.now, range(1, len(state.asked))
+        self.steering, self.state = steering, state
+        self.given = np.array(state.given[1:], dtype=np.float64)
+        self.free, self.bandwidth = np.array(state.asked[1:]), np.array(known.bandwidth)
+        self.here = ~np.array(state.away[1:])
+        count, kept = self.given.sum(axis=1), np.zeros(len(targets))
+        if known.restricted:
+            self.here &= [_has_future(state, target) for target in targets]
+            kept += [
+                sum(not (x or over) for x, over in zip(can, state.ended, strict=True))
+                for can in state.can[1:]
+            ]
+        self.stock = np.maximum(np.minimum(state.capacity - kept - self.free, count), 0.0)
+        gone = count - self.stock
+        self.rate = np.zeros(len(targets))
+        if now > 0:
+            self.rate[gone > 1] = (gone[gone > 1] - 1) / now
+        fast = self.rate > 0
+        self.pace = np.full(len(targets), 1 / known.speed if known.speed else 0.0)
+        self.pace[fast] = 1 / (self._total(known.flop)[fast] / count[fast] * self.rate[fast])
+        sent = self._total(known.byte) / self.bandwidth
+        left = np.maximum(now - sum([0.0, *sent.tolist()]) + sent, sent) / LEFT
+        hurry = np.divide(now, left, out=np.ones(len(targets)), where=left > 0)
+        self.appetite, self.supply = self.rate * np.maximum(hurry, 1.0), self.stock.copy()
+        fresh = (count > 0) & ~fast
+        clock = 2 / now if now > 0 else 0.0
+        self.appetite[fresh] = max(known.speed / max(known.flop), clock)
+        self.supply[fresh] = state.capacity
+        self.longest = max(
+            (
+                size / float(self.bandwidth[got].min())
+                for kind, size in enumerate(known.byte)
+                if (got := self.here & (self.given[:, kind] > 0)).any()
+            ),
+            default=0.0,
+        )
+
+    def _total(self, worth: Sequence[float]) -> NDArray[np.float64]:
+        """Return what the tasks that each child got come to, of so much for each type."""
+        total: NDArray[np.float64] = (self.given * worth).cumsum(axis=1)[:, -1]
+        return total
+
+    def choice(self, kinds: list[int], price: tuple[float, ...], due: int | None) -> Choice | None:
+        """Return the child and the type to send, None to let the port rest."""
+        steering, known = self.steering, self.state.known
+        with np.errstate(invalid="ignore"):
+            # An infinite window, at no rate, is nan: nothing is enough.
+            enough = steering.spare + steering.window * self.rate * self.longest
+        able = self.here & (self.free > 0) & ~(self.stock + 1 > enough)
+        places = able.nonzero()[0]
+        if not (places.size and kinds):
+            return None
+        sending = np.array([known.byte[kind] for kind in kinds]) / self.bandwidth[places, None]
+        crowded = steering.crowding * self.stock[places] / (1 + self.free[places])
+        flop = np.array([known.flop[kind] for kind in kinds])
+        cost = sending + crowded[:, None] * flop * self.pace[places, None]
+        earned = self.free[places, None] * np.array([price[kind] for kind in kinds])
+        value = np.divide(earned, cost, out=np.full(cost.shape, math.inf), where=cost > 0)
+        if known.restricted:
+            for row, place in enumerate(places.tolist()):
+                for column, kind in enumerate(kinds):
+                    if not suits(self.state, place + 1, kind):
+                        value[row, column] = -1.0
+        works = known.computes and not self.state.asked[WORKER]
+        refuses = steering.refuses and (works or bool(self.stock[self.here].any()))
+        usual = self._usual(price) if refuses else 0.0
+        urgent = [kind == due for kind in kinds]
+        for columns in filter(any, (urgent, [not each for each in urgent])):
+            worth, lasts = value[:, columns], sending[:, columns]
+            while worth.max() >= 0:
+                row, column = divmod(int(worth.argmax()), worth.shape[1])
+                kind = [kind for kind, each in zip(kinds, columns, strict=True) if each][column]
+                time = lasts[row, column]
+                lacks = np.maximum(self.appetite * time - self.supply, 0.0)[self.here]
+                if not refuses or sum(lacks.tolist()) * usual <= price[kind]:
+                    return int(places[row]) + 1, kind
+                # What takes longer starves no less.
+                worth[lasts[:, column] >= time, column] = -1.0
+        return None
+
+    def _usual(self, price: tuple[float, ...]) -> float:
+        """Return the mean price, at present, of the tasks that children got so far; 1 for none."""
+        tasks = float(self.given.sum())
+        return float(self._total(price).cumsum()[-1]) / tasks if tasks else 1.0

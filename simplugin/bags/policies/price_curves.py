@@ -8,14 +8,23 @@ increasing bytes, whose values at its prices are concave; between two points a s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, mul
 
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 # Bytes/s received, port time used [s/s], and tasks/s of each type; the position of the first type.
-Point = tuple[float, ...]
-Points = Sequence[Point]
+Point = Floats
+# A curve, of shape (n_points, 2 + n_types).
+Points = Floats
 FIRST = 2
+
+# Of two points, the one with less value and more bytes is on no hull; by more than rounding.
+_BELOW = 1 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,69 +59,132 @@ class Posted:
         return len(self.prices) + 4
 
 
-def worth(point: Point, posted: Posted) -> float:
-    """Return the value per second of a way to use a subtree, less its rent."""
-    total = -posted.rent * point[1]
-    for price, rate in zip(posted.prices, point[FIRST:], strict=True):
-        total += price * rate
-    return total
+def worth(points: Points, posted: Posted) -> Floats:
+    """Return the value per second of each way to use a subtree, less its rent."""
+    terms = np.empty((len(points), 1 + len(posted.prices)))
+    terms[:, 0] = -posted.rent * points[:, 1]
+    np.multiply(points[:, FIRST:], posted.prices, out=terms[:, 1:])
+    # One by one, unlike the sums of `numpy.sum`.
+    return terms.cumsum(axis=1)[:, -1]
 
 
 def at(points: Points, received: float) -> Point:
     """Return the mix of points that receives so many bytes per second, or the last point."""
-    for low, high in itertools.pairwise(points):
-        if received <= high[0]:
-            share = max(0.0, (received - low[0]) / (high[0] - low[0]))
-            return tuple(x + share * (y - x) for x, y in zip(low, high, strict=True))
-    return points[-1]
+    place = max(int(points[:, 0].searchsorted(received)), 1)
+    if place >= len(points):
+        last: Point = points[-1]
+        return last
+    low, high = points[place - 1], points[place]
+    share = max(0.0, (received - float(low[0])) / float(high[0] - low[0]))
+    mix: Point = low + share * (high - low)
+    return mix
 
 
-def worker_points(
-    speed: float, flop: list[float], byte: list[float], posted: Posted
-) -> list[Point]:
-    """Return the curve of a CPU: the upper hull of its types and of idleness.
+@dataclass(slots=True)
+class Hull:
+    """The curve of a CPU.
+
+    Attributes
+    ----------
+    received, values : list of float, shape (n_points,)
+        Bytes [byte/s], and what is made of them, at each point.
+    rates : list of list of (int, float)
+        The types that it computes there, and tasks of each [tasks/s].
+    n_types : int
+        Number of types.
+    """
+
+    received: list[float]
+    values: list[float]
+    rates: list[list[tuple[int, float]]]
+    n_types: int
+
+    def points(self, places: Sequence[int]) -> Points:
+        """Return some of its points."""
+        points = np.zeros((len(places), FIRST + self.n_types))
+        for row, place in enumerate(places):
+            points[row, 0] = self.received[place]
+            for kind, rate in self.rates[place]:
+                points[row, FIRST + kind] = rate
+        return points
+
+    def whole(self) -> Points:
+        """Return all its points."""
+        return self.points(range(len(self.received)))
+
+    def until(self, most: float, prices: Sequence[float]) -> Hull:
+        """Return the curve as far as bytes can arrive."""
+        inside = bisect_left(self.received, most)
+        if inside == len(self.received):
+            return self
+        # What it does with these bytes is a mix of two points, of one type each.
+        bytes_ = self.received[inside - 1 : inside + 1]
+        share = max(0.0, (most - bytes_[0]) / (bytes_[1] - bytes_[0]))
+        mix = [(kind, rate + share * (0.0 - rate)) for kind, rate in self.rates[inside - 1]]
+        mix += [(kind, share * rate) for kind, rate in self.rates[inside]]
+        return Hull(
+            [*self.received[:inside], bytes_[0] + share * (bytes_[1] - bytes_[0])],
+            [*self.values[:inside], sum(prices[kind] * rate for kind, rate in mix)],
+            [*self.rates[:inside], mix],
+            self.n_types,
+        )
+
+
+class Cpu:
+    """A CPU that computes tasks of some types, as far as it pays.
 
     Parameters
     ----------
     speed : float
-        Of the CPU [flop/s].
+        Of the CPU [flop/s]; 0 if it computes nothing.
     flop, byte : list of float, shape (n_types,)
         Of a task of each type.
-    posted : Posted
-        Prices.
     """
-    n_types = len(flop)
-    idle: Point = (0.0,) * (FIRST + n_types)
-    if speed <= 0:
-        return [idle]
-    full = []
-    for kind, price in enumerate(posted.prices):
-        rate = speed / flop[kind]
-        if price > 0 and price * rate > 0:
-            full.append((byte[kind] * rate, price * rate, kind))
-    here, value = 0.0, 0.0
-    points = [idle]
-    for bytes_, best, kind in full:
-        if bytes_ == 0 and best > value:
-            value, points = best, [_only(kind, speed / flop[kind], 0.0, n_types)]
-    while True:
-        ahead = [each for each in full if each[0] > here and each[1] > value]
-        if not ahead:
-            return points
-        # Among points in line the farthest, so that a curve has no point inside a segment.
-        found = max(ahead, key=lambda each: ((each[1] - value) / (each[0] - here), each[0]))
-        here, value, kind = found
-        points.append(_only(kind, speed / flop[kind], here, n_types))
+
+    def __init__(self, speed: float, flop: list[float], byte: list[float]) -> None:
+        rates = [speed / each for each in flop]
+        received = [each * rate for each, rate in zip(byte, rates, strict=True)]
+        # The types by the bytes that each takes in a second, and the tasks that are done in it.
+        self._kinds = sorted(range(len(flop)), key=received.__getitem__)
+        self._rates = [rates[kind] for kind in self._kinds]
+        self._received = [received[kind] for kind in self._kinds]
+
+    def hull(self, prices: Sequence[float]) -> Hull:
+        """Return its curve: the upper hull of its types and of idleness."""
+        worth = list(map(mul, [prices[kind] for kind in self._kinds], self._rates))
+        tops = zip(worth, itertools.accumulate(worth, max), strict=True)
+        kept = [place for place, (value, top) in enumerate(tops) if value * _BELOW >= top]
+        received = [self._received[place] for place in kept]
+        values = [worth[place] for place in kept]
+        here, ahead, chosen = 0.0, received.count(0.0), []
+        best = max(values[:ahead], default=0.0)
+        if best > 0:
+            chosen.append(values.index(best))
+        idle = not chosen
+        while slopes := [
+            (most - best) / (far - here)
+            for most, far in zip(values[ahead:], received[ahead:], strict=True)
+        ]:
+            steepest = max(slopes)
+            if steepest <= 0:
+                break
+            place = slopes.index(steepest) + ahead
+            if slopes.count(steepest) > 1:
+                # Of points in line the farthest, so that a curve has no point inside a segment.
+                line = [place for place, slope in enumerate(slopes, ahead) if slope == steepest]
+                place = max(line, key=received.__getitem__)
+            here, best = received[place], values[place]
+            chosen.append(place)
+            ahead = bisect_right(received, here, place)
+        found = Hull([0.0], [0.0], [[]], len(worth)) if idle else Hull([], [], [], len(worth))
+        found.received += [received[place] for place in chosen]
+        found.values += [values[place] for place in chosen]
+        types = [kept[place] for place in chosen]
+        found.rates += [[(self._kinds[place], self._rates[place])] for place in types]
+        return found
 
 
-def _only(kind: int, rate: float, received: float, n_types: int) -> Point:
-    """Return the point of a CPU that computes one type."""
-    rates = [0.0] * n_types
-    rates[kind] = rate
-    return (received, 0.0, *rates)
-
-
-def condensed(points: Points, posted: Posted) -> tuple[list[int], float]:
+def condensed(received: list[float], values: list[float], segments: int) -> tuple[list[int], float]:
     """Choose the points of a curve to send.
 
     Points that rounding alone makes go, then those whose loss costs least. What is left lies on
@@ -120,10 +192,10 @@ def condensed(points: Points, posted: Posted) -> tuple[list[int], float]:
 
     Parameters
     ----------
-    points : list of Point
-        The curve.
-    posted : Posted
-        Its prices, and how many segments there may be.
+    received, values : list of float, shape (n_points,)
+        Of the curve.
+    segments : int
+        The most that there may be.
 
     Returns
     -------
@@ -131,112 +203,152 @@ def condensed(points: Points, posted: Posted) -> tuple[list[int], float]:
         Places of the points kept, the first and the last among them, and the largest loss of
         value per second.
     """
-    values = [worth(point, posted) for point in points]
-    kept = _apart(points)
-    losses = [_sag(points, values, *kept[place : place + 3]) for place in range(len(kept) - 2)]
-    while len(kept) > posted.segments + 1:
+    kept = _apart(received)
+    losses = [_sag(received, values, *kept[place : place + 3]) for place in range(len(kept) - 2)]
+    while len(kept) > segments + 1:
         gone = losses.index(min(losses))
         del kept[gone + 1], losses[gone]
         for place in range(max(gone - 1, 0), min(gone + 1, len(losses))):
-            losses[place] = _sag(points, values, *kept[place : place + 3])
-    return kept, _lost(points, values, kept)
+            losses[place] = _sag(received, values, *kept[place : place + 3])
+    return kept, _lost(received, values, kept)
 
 
-def _apart(points: Points) -> list[int]:
+def _apart(received: list[float]) -> list[int]:
     """Return the places of the points, without those that rounding alone makes."""
-    last, least = len(points) - 1, 1e-12 * points[-1][0]
+    last, least = len(received) - 1, 1e-12 * received[-1]
     kept = [0]
     for place in range(1, last):
-        received = points[place][0]
-        if received - points[kept[-1]][0] > least and points[last][0] - received > least:
+        if (
+            received[place] - received[kept[-1]] > least
+            and received[last] - received[place] > least
+        ):
             kept.append(place)
     return [*kept, last] if last else kept
 
 
-def _sag(points: Points, values: list[float], low: int, middle: int, high: int) -> float:
+def _sag(received: list[float], values: list[float], low: int, middle: int, high: int) -> float:
     """Return how far a point lies above the line between two others."""
-    share = (points[middle][0] - points[low][0]) / (points[high][0] - points[low][0])
+    share = (received[middle] - received[low]) / (received[high] - received[low])
     return values[middle] - values[low] - share * (values[high] - values[low])
 
 
-def _lost(points: Points, values: list[float], kept: list[int]) -> float:
+def _lost(received: list[float], values: list[float], kept: list[int]) -> float:
     """Return the largest distance from the points to the lines between those kept."""
     lost = 0.0
     for low, high in itertools.pairwise(kept):
         for middle in range(low + 1, high):
-            lost = max(lost, _sag(points, values, low, middle, high))
+            lost = max(lost, _sag(received, values, low, middle, high))
     return lost
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Curve:
     """A node's curve, with the way in which it is made from its worker's and its children's.
 
     Attributes
     ----------
-    points : list of Point
-        The curve.
+    received, values : list of float, shape (n_points,)
+        Bytes [byte/s], and what is made of them, at each point.
+    points : callable
+        ``(places) -> Points``: some of its points.
     moves : list of list of (int, float)
         For each point, which targets (the worker is 0) get how many more bytes per second than at
         the point before.
-    parts : sequence of sequence of Point
-        The curves of the targets.
+    worker : Hull
+        The curve of the worker.
+    children : sequence of float64, each of shape (n_points, 2 + n_types)
+        Those of the children.
     """
 
-    points: list[Point]
+    received: list[float]
+    values: list[float]
+    points: Callable[[Sequence[int]], Points]
     moves: list[list[tuple[int, float]]]
-    parts: Sequence[Points]
+    worker: Hull
+    children: Sequence[Points]
+
+    @property
+    def parts(self) -> list[Points]:
+        """Return the curves of all targets."""
+        return [self.worker.whole(), *self.children]
 
 
 @dataclass(slots=True)
 class _Segment:
-    """A piece of a target's curve: value of a byte [1/byte], width [byte/s], where, per byte."""
+    """A piece of a target's curve: value of a byte [1/byte], width [byte/s], its number of all."""
 
     value: float
     width: float
     target: int
     speed: float
-    per_byte: Point
+    number: int
     used: float = 0.0
 
 
-def _segments(target: int, points: Points, speed: float, posted: Posted) -> list[_Segment]:
-    """Cut a target's curve into segments; a child's bytes pay the rent of the port."""
-    found: list[_Segment] = []
-    port = 1.0 / speed if target else 0.0
-    for low, high in itertools.pairwise(points):
-        width = high[0] - low[0]
-        # A list within is much quicker than a generator, and this is where the time goes.
-        per_byte: Point = tuple([(y - x) / width for x, y in zip(low, high, strict=True)])
-        per_byte = (1.0, per_byte[1] + port, *per_byte[FIRST:])
-        value = worth(per_byte, posted)
-        if found:
-            # Rounding must not turn the order of a target's segments round.
-            value = min(value, found[-1].value)
-        found.append(_Segment(value, width, target, speed, per_byte))
-    return found
+def _segments(
+    parts: Sequence[Points], speeds: Sequence[float], posted: Posted
+) -> tuple[list[list[_Segment]], Floats]:
+    """Cut the curves of targets into segments; a child's bytes pay the rent of the port.
+
+    The first target is the worker, whose bytes pay none; it has the speed 0.
+
+    Returns
+    -------
+    list of list of _Segment
+        Those of each target.
+    float64, shape (n_segments, 2 + n_types)
+        What each of them does for a byte.
+    """
+    targets = np.repeat(np.arange(len(parts)), [len(points) - 1 for points in parts])
+    ends = np.arange(len(targets)) + targets
+    points = np.concatenate(parts)
+    per_byte = points[ends + 1] - points[ends]
+    width = per_byte[:, 0].copy()
+    per_byte /= width[:, None]
+    per_byte[:, 0] = 1.0
+    per_byte[:, 1] += np.array([1.0 / speed if speed else 0.0 for speed in speeds])[targets]
+    pieces: list[list[_Segment]] = [[] for _ in parts]
+    values = worth(per_byte, posted).tolist()
+    numbers = zip(values, width.tolist(), targets.tolist(), strict=True)
+    for number, (value, wide, target) in enumerate(numbers):
+        found = pieces[target]
+        # Rounding must not turn the order of a target's segments round.
+        value = min(value, found[-1].value) if found else value
+        found.append(_Segment(value, wide, target, speeds[target], number))
+    return pieces, per_byte
 
 
 class _Tracing:
     """The state of a node's knapsack while the bytes that it receives grow."""
 
     def __init__(
-        self, worker: Points, children: Sequence[Points], speeds: Sequence[float], posted: Posted
+        self, worker: Hull, children: Sequence[Points], speeds: Sequence[float], posted: Posted
     ) -> None:
         """Start with what needs no bytes."""
-        self.posted = posted
-        start = list(worker[0])
-        for points in children:
-            for place, number in enumerate(points[0]):
-                start[place] += number
-        self.here = start
-        self.curve = Curve([tuple(start)], [[]], [worker, *children])
-        self.pieces = [_segments(0, worker, 0.0, posted)]
-        for child, points in enumerate(children):
-            self.pieces.append(_segments(child + 1, points, speeds[child], posted))
-        self.full = [0] * len(self.pieces)
+        self.posted, self.worker, self.children = posted, worker, children
+        parts = [worker.whole(), *children]
+        self.pieces, self.per_byte = _segments(parts, (0.0, *speeds), posted)
+        self.full = [0] * len(parts)
         self.port = 1.0
         self.marginal: _Segment | None = None
+        self.start = np.array([points[0] for points in parts]).cumsum(axis=0)[-1]
+        # The bytes received, all changes so far, and those before each point with its bytes.
+        self.here = self.last = float(self.start[0])
+        self.changes: list[tuple[int, float]] = []
+        self.places = [0]
+        self.moves: list[list[tuple[int, float]]] = [[]]
+
+    def curve(self) -> Curve:
+        """Return the curve that was traced."""
+        steps = np.empty((1 + len(self.changes), len(self.start)))
+        steps[0] = self.start
+        if self.changes:
+            numbers, amounts = zip(*self.changes, strict=True)
+            steps[1:] = np.array(amounts)[:, None] * self.per_byte[list(numbers)]
+        points = steps.cumsum(axis=0)[self.places]
+        values = worth(points, self.posted).tolist()
+        received = points[:, 0].tolist()
+        return Curve(received, values, points.__getitem__, self.moves, self.worker, self.children)
 
     def fill(self) -> None:
         """Take what makes most of a byte, until the port is busy or nothing is worth its rent."""
@@ -260,7 +372,7 @@ class _Tracing:
 
     def take(self, piece: _Segment, width: float) -> bool:
         """Give bytes to a segment, and say whether more can come."""
-        room = self.posted.most - self.here[0]
+        room = self.posted.most - self.here
         taken = min(width, room)
         piece.used += taken
         self.step([(piece, taken)])
@@ -268,16 +380,17 @@ class _Tracing:
 
     def step(self, changes: list[tuple[_Segment, float]]) -> None:
         """Add the next point."""
-        here = self.here
         for piece, change in changes:
-            for place, number in enumerate(piece.per_byte):
-                here[place] += change * number
-        if here[0] <= self.curve.points[-1][0]:
+            self.here += change
+            self.changes.append((piece.number, change))
+        moves = [(piece.target, change) for piece, change in changes]
+        if self.here <= self.last:
             # Not a byte more: another segment is served in part, nothing else has changed.
-            self.curve.moves[-1] += [(piece.target, change) for piece, change in changes]
+            self.moves[-1] += moves
             return
-        self.curve.points.append(tuple(here))
-        self.curve.moves.append([(piece.target, change) for piece, change in changes])
+        self.last = self.here
+        self.places.append(len(self.changes))
+        self.moves.append(moves)
 
     def exchange(self) -> None:
         """With a busy port: let faster links take its time from slower ones, best value first."""
@@ -319,7 +432,7 @@ class _Tracing:
         """Move port time until one of two segments ends, and say whether more can come."""
         slots = (gains.width - gains.used) / gains.speed, loses.used / loses.speed
         time, faster = min(slots), gains.speed - loses.speed
-        room = self.posted.most - self.here[0]
+        room = self.posted.most - self.here
         if time * faster >= room:
             time = room / faster
             self.step([(gains, time * gains.speed), (loses, -time * loses.speed)])
@@ -344,7 +457,7 @@ class _Tracing:
 
 
 def node_curve(
-    worker: Points, children: Sequence[Points], speeds: Sequence[float], posted: Posted
+    worker: Hull, children: Sequence[Points], speeds: Sequence[float], posted: Posted
 ) -> Curve:
     """Return what a node can make of each byte per second.
 
@@ -359,9 +472,9 @@ def node_curve(
 
     Parameters
     ----------
-    worker : sequence of Point
+    worker : Hull
         The curve of its CPU.
-    children : sequence of sequence of Point, shape (n_children,)
+    children : sequence of float64
         Their curves.
     speeds : sequence of float, shape (n_children,)
         Bandwidths to the children [byte/s].
@@ -369,30 +482,26 @@ def node_curve(
         The prices for which all these curves were made.
     """
     if not children:
-        return _leaf_curve(worker, posted)
+        # Most nodes of a tree are leaves.
+        hull = worker.until(posted.most, posted.prices)
+        moves = [[(0, high - low)] for low, high in itertools.pairwise(hull.received)]
+        return Curve(hull.received, hull.values, hull.points, [[], *moves], worker, ())
     tracing = _Tracing(worker, children, speeds, posted)
     tracing.fill()
     tracing.exchange()
-    return tracing.curve
-
-
-def _leaf_curve(worker: Points, posted: Posted) -> Curve:
-    """Return the worker's curve, as far as bytes can arrive: most nodes of a tree are leaves."""
-    points = [point for point in worker if point[0] < posted.most]
-    if len(points) < len(worker):
-        points.append(at(worker, posted.most))
-    moves = [[(0, high[0] - low[0])] for low, high in itertools.pairwise(points)]
-    return Curve(points, [[], *moves], [worker])
+    return tracing.curve()
 
 
 def best_response(
-    worker: Points, children: Sequence[Points], speeds: Sequence[float], posted: Posted
+    parts: Sequence[Points], speeds: Sequence[float], posted: Posted
 ) -> tuple[list[float], Point]:
     """Return what the root does at its prices: it has all bytes, so that only its port binds.
 
     Parameters
     ----------
-    worker, children, speeds, posted
+    parts : sequence of float64, each of shape (n_points, 2 + n_types)
+        The curves of all targets.
+    speeds, posted
         As of `node_curve`.
 
     Returns
@@ -400,13 +509,9 @@ def best_response(
     list of float, Point
         Bytes per second for each target, and what the tree then does.
     """
-    shares = [worker[-1][0]] + [points[0][0] for points in children]
-    pieces = [
-        piece
-        for child, points in enumerate(children)
-        for piece in _segments(child + 1, points, speeds[child], posted)
-        if piece.value > 0
-    ]
+    shares = [float(parts[0][-1, 0]), *(float(points[0, 0]) for points in parts[1:])]
+    cut, _ = _segments(parts, (0.0, *speeds), posted)
+    pieces = [piece for pieces in cut[1:] for piece in pieces if piece.value > 0]
     pieces.sort(key=_worth_of_a_second, reverse=True)
     port = 1.0
     for piece in pieces:
@@ -415,7 +520,7 @@ def best_response(
         port -= width / piece.speed
         if width < piece.width:
             break
-    return shares, total_of(shares, [worker, *children], speeds)
+    return shares, total_of(shares, parts, speeds)
 
 
 def _worth_of_a_second(piece: _Segment) -> float:
@@ -425,12 +530,11 @@ def _worth_of_a_second(piece: _Segment) -> float:
 
 def total_of(shares: list[float], parts: Sequence[Points], speeds: Sequence[float]) -> Point:
     """Return what a subtree does when its targets receive so many bytes per second."""
-    total = list(at(parts[0], shares[0]))
+    total = at(parts[0], shares[0]).copy()
     for target in range(1, len(parts)):
-        for place, number in enumerate(at(parts[target], shares[target])):
-            total[place] += number
+        total += at(parts[target], shares[target])
         total[1] += shares[target] / speeds[target - 1]
-    return tuple(total)
+    return total
 
 
 def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[float, list[float]]]:
@@ -453,12 +557,12 @@ def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[f
     list of (float, list of float)
         Weights, and bytes per second for each target.
     """
-    points, targets = curve.points, len(curve.parts)
-    high = next((n for n in range(1, len(kept)) if received <= points[kept[n]][0]), len(kept) - 1)
+    told, targets = [curve.received[place] for place in kept], 1 + len(curve.children)
+    high = next((n for n in range(1, len(kept)) if received <= told[n]), len(kept) - 1)
     if not high:
         return [(1.0, _after(curve, 0, targets))]
     first, second = kept[high - 1], kept[high]
-    share = (received - points[first][0]) / (points[second][0] - points[first][0])
+    share = (received - told[high - 1]) / (told[high] - told[high - 1])
     share = min(1.0, max(0.0, share))
     low_shares, high_shares = _after(curve, first, targets), _after(curve, second, targets)
     if second == first + 1:

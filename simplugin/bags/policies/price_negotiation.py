@@ -13,9 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simplugin.bags.policies.price_curves import (
     FIRST,
+    Cpu,
     Curve,
+    Floats,
+    Hull,
     Point,
     Points,
     Posted,
@@ -24,7 +29,6 @@ from simplugin.bags.policies.price_curves import (
     condensed,
     node_curve,
     replayed,
-    worker_points,
     worth,
 )
 from simplugin.bags.policy import PARENT, NodePlan
@@ -48,25 +52,35 @@ Rates = tuple[tuple[float, ...], ...]
 Replay = tuple[int, float, tuple[float, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Offer:
     """Message to the parent: the curve of a subtree at the prices posted.
 
     Attributes
     ----------
-    points : tuple of Point
+    points : float64, shape (n_points, 2 + n_types)
         Of its curve.
     loss : float
         Most value per second that the subtree lost by leaving out points.
     """
 
-    points: tuple[Point, ...]
+    points: Points
     loss: float
 
     @property
     def numbers(self) -> int:
         """Return the length of the message in numbers."""
-        return sum(map(len, self.points)) + 1
+        return self.points.size + 1
+
+    def __eq__(self, other: object) -> bool:
+        """Return True if the other says the same."""
+        return (
+            isinstance(other, Offer)
+            and self.loss == other.loss
+            and np.array_equal(self.points, other.points)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +258,7 @@ class Terms:
                 raise WorkloadError(f"{name} is {getattr(self, name)!r}; give {remedy}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Answered:
     """A round, as the root keeps it.
 
@@ -254,7 +268,7 @@ class Answered:
         The use of the tree.
     shares : list of float, shape (1 + n_children,)
         Bytes per second for each target.
-    parts : sequence of sequence of Point
+    parts : sequence of float64, each of shape (n_points, 2 + n_types)
         Curves of the targets.
     """
 
@@ -300,6 +314,7 @@ class _Negotiator:
 
     def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
         self.known, self.sieve, self.typed_slots = known, sieve, typed_slots
+        self._cpu = Cpu(known.speed, known.flop, known.byte)
         # Its children, from 0 on, and the types that must not go to them.
         self.bans: frozenset[tuple[int, int]] = frozenset()
         # The rates by each award so far, and the award that it follows; -1 before the end.
@@ -326,13 +341,10 @@ class _Negotiator:
         """Return the neighbour whose message it needs next."""
         return self.waiting[0] if self.waiting else PARENT
 
-    def _worker(self, posted: Posted) -> list[Point]:
+    def _worker(self, posted: Posted) -> Hull:
         """Return the curve of the node's own CPU."""
-        known = self.known
-        if not all(known.allowed):
-            prices = zip(posted.prices, known.allowed, strict=True)
-            posted = replace(posted, prices=tuple(price if may else 0.0 for price, may in prices))
-        return worker_points(known.speed, known.flop, known.byte, posted)
+        may = zip(posted.prices, self.known.allowed, strict=True)
+        return self._cpu.hull([price if allowed else 0.0 for price, allowed in may])
 
     def _down(self, messages: Sequence[Down]) -> Posts:
         """Return messages to the children, whose answers are awaited unless it is settled."""
@@ -342,14 +354,25 @@ class _Negotiator:
 
     def _ask(self, posted: Posted) -> Posts:
         """Return prices for each child, 0 for types that must not go there."""
-        messages = []
-        for child, bandwidth in enumerate(self.known.bandwidth):
-            prices = tuple(
+        prices = {
+            child: tuple(
                 0.0 if (child, kind) in self.bans else price
                 for kind, price in enumerate(posted.prices)
             )
-            messages.append(replace(posted, prices=prices, most=bandwidth))
-        return self._down(messages)
+            for child, _ in self.bans
+        }
+        return self._down(
+            [
+                Posted(
+                    posted.round,
+                    prices.get(child, posted.prices),
+                    posted.rent,
+                    bandwidth,
+                    posted.segments,
+                )
+                for child, bandwidth in enumerate(self.known.bandwidth)
+            ]
+        )
 
     def _share(self, award: Award, replays: Sequence[Replay], parts: Parts) -> Posts:
         """Adopt the rates of an award, and return the share of each child."""
@@ -430,10 +453,9 @@ class Follower(_Negotiator):
         offers = [each for each in answers if isinstance(each, Offer)]
         worker = self._worker(posted)
         curve = node_curve(worker, [each.points for each in offers], known.bandwidth, posted)
-        kept, loss = condensed(curve.points, posted)
+        kept, loss = condensed(curve.received, curve.values, posted.segments)
         self.rounds.append(Round(curve, tuple(kept)))
-        points = tuple(curve.points[place] for place in kept)
-        return Offer(points, loss + sum(each.loss for each in offers))
+        return Offer(curve.points(kept), loss + sum(each.loss for each in offers))
 
     def _replays(self, award: Award) -> list[Replay]:
         """Return the parts of an award, round by round."""
@@ -506,11 +528,9 @@ class Leader(_Negotiator):
     @property
     def throughput(self) -> list[float]:
         """Return the throughput of each type in the mix [task/s]."""
-        rates = [each.does[FIRST:] for each in self.rounds]
-        return [
-            sum(weight * rate for weight, rate in zip(self.weights, column, strict=True))
-            for column in zip(*rates, strict=True)
-        ]
+        does = np.array([each.does[FIRST:] for each in self.rounds])
+        mixes: list[float] = np.cumsum(np.array(self.weights)[:, None] * does, axis=0)[-1].tolist()
+        return mixes
 
     def _react(self, answers: Sequence[Up]) -> Posts:
         """Return the messages that follow from the answers of all children."""
@@ -530,10 +550,9 @@ class Leader(_Negotiator):
     def _next_round(self, offers: Sequence[Offer]) -> Posts:
         """Answer prices by the curves; then post new prices, or award."""
         known, posted, terms = self.known, self.posted, self.terms
-        worker = self._worker(posted)
-        parts = [worker, *(each.points for each in offers)]
-        shares, does = best_response(worker, parts[1:], known.bandwidth, posted)
-        value = worth(does, posted)
+        parts = [self._worker(posted).whole(), *(each.points for each in offers)]
+        shares, does = best_response(parts, known.bandwidth, posted)
+        value = float(worth(does[None], posted)[0])
         self.bound = min(self.bound, value + sum(each.loss for each in offers))
         self.rounds.append(Answered(does, shares, parts))
         if terms.rent and not self.rent and value > 0:
@@ -635,15 +654,15 @@ class Leader(_Negotiator):
 
 def mixed(replays: Sequence[Replay], parts: Parts) -> list[list[float]]:
     """Return the tasks per second of each target: a mix of what it does in each round."""
-    total: list[list[float]] = []
+    total: list[Floats] = []
     for number, weight, shares in replays:
         for target, (points, share) in enumerate(zip(parts[number], shares, strict=True)):
-            rates = at(points, share)[FIRST:]
+            rates = weight * at(points, share)[FIRST:]
             if len(total) == target:
-                total.append([0.0] * len(rates))
-            for kind, rate in enumerate(rates):
-                total[target][kind] += weight * rate
-    return total
+                total.append(rates)
+            else:
+                total[target] += rates
+    return [rates.tolist() for rates in total]
 
 
 def scaled(rates: list[list[float]], inflow: Sequence[float], least: Sequence[float]) -> Rates:
@@ -708,26 +727,20 @@ def _mix(
     .. [1] G. B. Dantzig and P. Wolfe (1960). Decomposition principle for linear programs.
        Operations Research 8(1).
     """
-    payoffs = [
-        [
-            rate / each - rent * answered.does[1]
-            for rate, each in zip(answered.does[FIRST:], weight, strict=True)
-        ]
-        for answered in rounds
-    ]
-    weights, prices, fair = solve_game(payoffs)
+    does = np.array([answered.does for answered in rounds])
+    weights, prices, fair = solve_game(does[:, FIRST:] / weight - rent * does[:, 1:2])
     return weights, tuple(price / each for price, each in zip(prices, weight, strict=True)), fair
 
 
-def solve_game(payoffs: Sequence[Sequence[float]]) -> tuple[list[float], list[float], float]:
+def solve_game(payoffs: Floats) -> tuple[list[float], list[float], float]:
     """Solve the game in which one side mixes columns to raise the least row.
 
     By the simplex method on the linear program of the row player, with Bland's rule: exact but for
-    rounding, and quick for a few rows and some dozens of columns.
+    rounding, and quick for some dozens of rows and some hundreds of columns.
 
     Parameters
     ----------
-    payoffs : sequence of sequence of float, shape (n_columns, n_rows)
+    payoffs : float64, shape (n_columns, n_rows)
         Payoff of each column to each row.
 
     Returns
@@ -743,43 +756,38 @@ def solve_game(payoffs: Sequence[Sequence[float]]) -> tuple[list[float], list[fl
     ----------
     .. [1] G. B. Dantzig (1963). Linear programming and extensions, chapter 13.
     """
-    low = min(min(column) for column in payoffs)
-    scale = max(max(abs(number) for number in column) for column in payoffs) or 1.0
+    low = float(payoffs.min())
+    scale = float(np.abs(payoffs).max()) or 1.0
     # Payoffs must be positive: then the program max sum(y), y'A <= 1, y >= 0 is bounded.
     shift = 1e-2 - low / scale if low < 1e-2 * scale else 0.0
-    n_columns, n_rows = len(payoffs), len(payoffs[0])
-    table = [[number / scale + shift for number in column] + [1.0] for column in payoffs]
-    table.append([-1.0] * n_rows + [0.0])
+    n_columns, n_rows = payoffs.shape
+    table = np.ones((n_columns + 1, n_rows + 1))
+    table[:-1, :-1] = payoffs / scale + shift
+    table[-1] = [-1.0] * n_rows + [0.0]
     # Names: 0 .. n_rows - 1 are the rows' unknowns, from n_rows on the slacks of the columns.
-    outside, inside = list(range(n_rows)), list(range(n_rows, n_rows + n_columns))
-    while True:
-        entering = [each for each in range(n_rows) if table[-1][each] < -_TOLERANCE]
-        if not entering:
-            break
-        column = min(entering, key=outside.__getitem__)
-        rows = [row for row in range(n_columns) if table[row][column] > _TOLERANCE]
-        row = min(rows, key=lambda each: (table[each][-1] / table[each][column], inside[each]))
+    outside, inside = np.arange(n_rows), np.arange(n_rows, n_rows + n_columns)
+    while (entering := (table[-1, :-1] < -_TOLERANCE).nonzero()[0]).size:
+        column = entering[outside[entering].argmin()]
+        rows = (table[:-1, column] > _TOLERANCE).nonzero()[0]
+        ratios = table[rows, -1] / table[rows, column]
+        rows = rows[ratios == ratios.min()]
+        row = rows[inside[rows].argmin()]
         _pivot(table, row, column)
         outside[column], inside[row] = inside[row], outside[column]
-    total = table[-1][-1]
-    prices, weights = [0.0] * n_rows, [0.0] * n_columns
-    for row, name in enumerate(inside):
-        if name < n_rows:
-            prices[name] = max(0.0, table[row][-1] / total)
-    for column, name in enumerate(outside):
-        if name >= n_rows:
-            weights[name - n_rows] = max(0.0, table[-1][column] / total)
-    return weights, prices, (1.0 / total - shift) * scale
+    total = table[-1, -1]
+    prices, weights = np.zeros(n_rows), np.zeros(n_columns)
+    rows, columns = inside < n_rows, outside >= n_rows
+    prices[inside[rows]] = np.maximum(table[:-1, -1][rows] / total, 0.0)
+    weights[outside[columns] - n_rows] = np.maximum(table[-1, :-1][columns] / total, 0.0)
+    return weights.tolist(), prices.tolist(), float((1.0 / total - shift) * scale)
 
 
-def _pivot(table: list[list[float]], row: int, column: int) -> None:
+def _pivot(table: Floats, row: np.intp, column: np.intp) -> None:
     """Exchange an unknown inside the basis for one outside."""
-    pivot = table[row][column]
-    chosen = [number / pivot for number in table[row]]
+    pivot = table[row, column]
+    chosen = table[row] / pivot
     chosen[column] = 1.0 / pivot
-    for place, line in enumerate(table):
-        if place != row and line[column]:
-            factor = line[column]
-            line[column] = 0.0
-            table[place] = [x - factor * y for x, y in zip(line, chosen, strict=True)]
+    factors = table[:, column].copy()
+    table[:, column] = 0.0
+    table -= factors[:, None] * chosen
     table[row] = chosen

@@ -26,8 +26,6 @@ from simplugin.errors import WorkloadError
 from simplugin.inputs.quantities import Time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from simplugin.bags.policies.price_negotiation import Rates
@@ -67,11 +65,18 @@ def priced(state: NodeState) -> Choice | None:
     assert state.plan is not None
     rates, given = state.plan.rates, state.given
     best, least = None, math.inf
+    # When the pair most behind of each type is due; at the root, that of all types in stock.
+    behind: dict[int, float] = {}
     for target, kind in servable(state):
         rate = rates[target][kind]
         if rate > 0:
             due = (given[target][kind] + 1) / rate
-            if due < least and not _is_ahead(state, target, kind):
+            if due >= least:
+                continue
+            if kind not in behind:
+                behind |= _behind(state, kind)
+            lead = max(1.0, LEAD * rate / sum(rates[target])) if state.is_root else 1.0
+            if given[target][kind] + 1 - rate * behind[kind] < lead:
                 best, least = (target, kind), due
         elif best is None and is_unplanned(state, kind):
             # Whatever an earlier plan has left here goes to whoever asks, after all else.
@@ -79,22 +84,19 @@ def priced(state: NodeState) -> Choice | None:
     return best
 
 
-def _is_ahead(state: NodeState, target: int, kind: int) -> bool:
-    """Return True if a pair is too far ahead of the one most behind."""
+def _behind(state: NodeState, kind: int) -> dict[int, float]:
+    """Return when the pair most behind is due: of a type, or at the root of all in stock."""
     assert state.plan is not None
-    rates, given = state.plan.rates, state.given
-    kinds: Sequence[int] = (kind,)
-    lead = 1.0
+    kinds = [kind]
     if state.is_root:
         kinds = [each for each, tasks in enumerate(state.stock) if tasks]
-        lead = max(lead, LEAD * rates[target][kind] / sum(rates[target]))
-    behind = min(
-        (given[other][each] + 1) / row[each]
-        for other, row in enumerate(rates)
+    first = min(
+        (got[each] + 1) / row[each]
+        for row, got in zip(state.plan.rates, state.given, strict=True)
         for each in kinds
         if row[each] > 0
     )
-    return given[target][kind] + 1 - rates[target][kind] * behind >= lead
+    return dict.fromkeys(kinds, first)
 
 
 @dataclass(frozen=True, eq=False)

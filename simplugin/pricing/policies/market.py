@@ -263,9 +263,8 @@ def clear(state: MarketState) -> tuple[Floats, Floats]:
         going = np.zeros(len(capacity), dtype=bool)
         going[resource[~stays]] = True
         stays &= going[resource]
-        left, resource, request, give, wants, yields = (
-            each[stays] for each in (left, resource, request, give, wants, yields)
-        )
+        left, resource = left[stays], resource[stays]
+        request, give, wants, yields = (each[stays] for each in (request, give, wants, yields))
 
 
 def plan_applications(

@@ -93,7 +93,8 @@ def _chart(
 ) -> ScheduleChart:
     """Put bars into lanes, work above transfers."""
     hosts = sorted(sorted({host for host, _ in bars}), key=natural_order)
-    clusters, drawn, thin, first = [], [], [], 0
+    thin: list[int] = []
+    clusters, drawn, first = [], [], 0
     for host in hosts:
         size = 0
         for transfers in (False, True):

@@ -88,7 +88,7 @@ class TestFirstComeFirstServed:
                 target, kind = first_come_first_served(made)
                 assert target == 1
                 assert kind == step % 2 or weight[0] > 1
-                made.given[1][kind] += 1
+                made.give(1, kind)
             assert made.given[1] == taken
 
     def test_types_that_have_ended_are_passed_over(self):

@@ -10,11 +10,15 @@ from simplugin.bags.policies.price_negotiation import solve_game
 
 
 def test_a_single_row_takes_its_best_column():
-    assert solve_game([[1.0], [3.0], [2.0]]) == ([0.0, 1.0, 0.0], [1.0], pytest.approx(3.0))
+    assert solve_game(np.array([[1.0], [3.0], [2.0]])) == (
+        [0.0, 1.0, 0.0],
+        [1.0],
+        pytest.approx(3.0),
+    )
 
 
 def test_a_row_that_gets_nothing_has_the_whole_price():
-    weights, prices, value = solve_game([[5.0, 0.0], [7.0, 0.0]])
+    weights, prices, value = solve_game(np.array([[5.0, 0.0], [7.0, 0.0]]))
     assert sum(weights) == pytest.approx(1)
     assert prices == pytest.approx([0.0, 1.0])
     assert value == pytest.approx(0.0, abs=1e-15)
@@ -30,7 +34,7 @@ def test_games_have_the_value_of_their_linear_program(seed):
     if seed % 3 == 0:
         # Ties and zeros, as rounds have them that serve one type only.
         payoffs = np.round(payoffs / np.abs(payoffs).max() * 2) * np.abs(payoffs).max()
-    weights, prices, value = solve_game(payoffs.tolist())
+    weights, prices, value = solve_game(payoffs)
     scale = np.abs(payoffs).max()
     found = linprog(
         np.append(np.zeros(columns), -1.0),

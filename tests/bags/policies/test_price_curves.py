@@ -10,12 +10,12 @@ from scipy.optimize import linprog
 
 from simplugin.bags.policies.price_curves import (
     FIRST,
+    Cpu,
     at,
     condensed,
     node_curve,
     replayed,
     total_of,
-    worker_points,
     worth,
 )
 from simplugin.bags.policies.price_negotiation import Posted, Sieve
@@ -27,6 +27,14 @@ EVERYTHING = 10**6
 
 def posted(prices, rent=0.0, most=math.inf, segments=EVERYTHING):
     return Posted(0, tuple(prices), rent, most, segments)
+
+
+def worth_of(point, prices):
+    return float(worth(point[None], prices)[0])
+
+
+def whole(curve):
+    return curve.points(range(len(curve.received)))
 
 
 def drawn(seed, children=4, kinds=3):
@@ -41,8 +49,8 @@ def drawn(seed, children=4, kinds=3):
     if generator.random() < 0.3:
         speeds[1] = speeds[0]
     cpus = generator.uniform(0, 4, children).tolist()
-    leaves = [worker_points(cpu, flop, byte, prices) for cpu in cpus]
-    worker = worker_points(float(generator.uniform(0, 4)), flop, byte, prices)
+    leaves = [Cpu(cpu, flop, byte).hull(prices.prices).whole() for cpu in cpus]
+    worker = Cpu(float(generator.uniform(0, 4)), flop, byte).hull(prices.prices)
     return worker, leaves, speeds, prices
 
 
@@ -51,11 +59,11 @@ def best_by_program(parts, speeds, prices, most):
     value, width, port, base = [], [], [], 0.0
     for target, points in enumerate(parts):
         # What needs no bytes.
-        base += worth(points[0], prices)
+        base += worth_of(points[0], prices)
         for low, high in itertools.pairwise(points):
             bytes_ = high[0] - low[0]
             each = 1 / speeds[target - 1] if target else 0.0
-            gain = worth(high, prices) - worth(low, prices)
+            gain = worth_of(high, prices) - worth_of(low, prices)
             value.append(gain / bytes_ - prices.rent * each)
             width.append(bytes_)
             port.append(each)
@@ -74,23 +82,24 @@ def best_by_program(parts, speeds, prices, most):
 
 def test_a_worker_needs_no_bytes_for_a_type_without_data_and_takes_no_type_without_a_price():
     flop, byte = [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]
-    points = worker_points(1.0, flop, byte, posted([1.0, 0.0, 3.0]))
-    assert points == [(0.0, 0.0, 1.0, 0.0, 0.0), (2.0, 0.0, 0.0, 0.0, 1.0)]
-    assert worker_points(0.0, flop, byte, posted([1.0, 1.0, 1.0])) == [(0.0,) * 5]
+    points = Cpu(1.0, flop, byte).hull([1.0, 0.0, 3.0]).whole()
+    assert points.tolist() == [[0.0, 0.0, 1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0, 1.0]]
+    assert Cpu(0.0, flop, byte).hull([1.0] * 3).whole().tolist() == [[0.0] * 5]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_each_point_of_a_curve_is_the_best_for_its_bytes(seed):
     worker, leaves, speeds, prices = drawn(seed)
     curve = node_curve(worker, leaves, speeds, prices)
-    for first, second in itertools.pairwise(curve.points):
+    points = whole(curve)
+    for first, second in itertools.pairwise(points):
         for received in (second[0], (first[0] + second[0]) / 2):
-            found = worth(at(curve.points, received), prices)
-            best = best_by_program([worker, *leaves], speeds, prices, received)
+            found = worth_of(at(points, received), prices)
+            best = best_by_program(curve.parts, speeds, prices, received)
             assert found == pytest.approx(best, rel=1e-7)
     # More bytes are worth nothing.
-    end = worth(curve.points[-1], prices)
-    assert end == pytest.approx(best_by_program([worker, *leaves], speeds, prices, 1e9), rel=1e-7)
+    end = worth_of(points[-1], prices)
+    assert end == pytest.approx(best_by_program(curve.parts, speeds, prices, 1e9), rel=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -99,8 +108,8 @@ def test_a_node_can_do_what_it_told(seed, segments):
     worker, leaves, speeds, prices = drawn(seed)
     prices = posted(prices.prices, prices.rent, segments=segments)
     curve = node_curve(worker, leaves, speeds, prices)
-    kept, _ = condensed(curve.points, prices)
-    told = [curve.points[place] for place in kept]
+    kept, _ = condensed(curve.received, curve.values, segments)
+    told = curve.points(kept)
     for received in np.linspace(0, told[-1][0], 7).tolist():
         mix = replayed(curve, kept, received)
         assert sum(weight for weight, _ in mix) == pytest.approx(1)
@@ -115,17 +124,15 @@ def test_a_node_can_do_what_it_told(seed, segments):
 @pytest.mark.parametrize("seed", range(10))
 def test_the_loss_of_points_left_out_is_what_it_is(seed):
     generator = np.random.default_rng(seed)
-    received = np.cumsum(generator.uniform(0.1, 1, 12))
+    received = np.append(0.0, np.cumsum(generator.uniform(0.1, 1, 12)))
     slopes = np.sort(generator.uniform(0, 1, 12))[::-1]
-    value = np.cumsum(slopes * np.diff(received, prepend=0.0))
-    points = [(0.0, 0.0, 0.0)]
-    points += [(x, 0.0, y) for x, y in zip(received.tolist(), value.tolist(), strict=True)]
-    prices = posted([1.0], segments=3)
-    kept, loss = condensed(points, prices)
+    value = np.append(0.0, np.cumsum(slopes * np.diff(received)))
+    points = np.stack([received, np.zeros(13), value], axis=1)
+    kept, loss = condensed(received.tolist(), value.tolist(), 3)
     assert len(kept) == 4
     assert kept[0] == 0
     assert kept[-1] == 12
-    told = [points[place] for place in kept]
+    told = points[kept]
     # Both are piecewise linear, so that the distance is largest at a point of either.
     lost = [point[FIRST] - at(told, point[0])[FIRST] for point in points]
     assert min(lost) >= -1e-12
