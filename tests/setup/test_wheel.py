@@ -20,13 +20,14 @@ from packaging.requirements import Requirement
 from xml_zones import zone_xml
 
 import simplugin
+from simgrid_release import pinned
 
 CHECKOUT = Path(__file__).parents[2]
 EXTENSION = sysconfig.get_config_var("EXT_SUFFIX")
 RUNTIME = {"libc.so.6", "libgcc_s.so.1", "libm.so.6", "libstdc++.so.6", "ld-linux-x86-64.so.2"}
 RUNTIME |= {"libdl.so.2", "libpthread.so.0"}  # of older systems
-LIBRARY = "libsimgrid-simplugin.so.4.1"
-OFFICIAL = "libsimgrid.so.4.1"
+LIBRARY = pinned().library
+OFFICIAL = f"libsimgrid.so.{pinned().version}"
 # Where those that are linked with SimGrid's library look for it.
 RPATHS = {
     f"simplugin/simulation/_driver{EXTENSION}": "$ORIGIN/../../simplugin.libs",
@@ -187,7 +188,7 @@ from simplugin.simulation.threads import simgrid as own
 
 mapped = pathlib.Path("/proc/self/maps").read_text().split()
 libraries = {pathlib.Path(path).name for path in mapped if "libsimgrid" in path}
-assert libraries == {"libsimgrid.so.4.1", "libsimgrid-simplugin.so.4.1"}, libraries
+assert libraries == set(sys.argv[2:]), libraries
 assert own.Engine is not simgrid.Engine
 
 dates = []
@@ -276,12 +277,12 @@ def test_smoke(wheel, content, tmp_path):
     for command in commands:
         words = f"{home}/bin/{command}".split()
         told = subprocess.check_output(words, cwd=work, env=environment, text=True)
-    assert "4.1" in told
+    assert pinned().version in told
     pretend(content, packages)
     (work / "beside.py").write_text(BESIDE)
     (work / "actors.py").write_text(ACTORS)
     for order in ("first", "last"):
-        words = [home / "bin/python", "-W", "error", "beside.py", order]
+        words = [home / "bin/python", "-W", "error", "beside.py", order, LIBRARY, OFFICIAL]
         subprocess.run(words, cwd=work, env=environment, check=True)
 
 
