@@ -128,7 +128,8 @@ def test_check_refuses_what_simgrid_refuses(verdicts):
         if not errors:
             assert platform == read_platform(path)
             assert platform.directory == path.parent
-        if findings and not errors:
+        # SimGrid's tests have hosts of 1 flop/s and links of 1 byte/s.
+        if not errors and any("no hardware has" not in each.message for each in findings):
             warned.add(path.name)
         if verdict is None and not errors:
             wrong.append(f"{path} is clean, but SimGrid refuses it")
