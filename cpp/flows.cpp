@@ -66,7 +66,8 @@ bool know_route(Pair& pair, NetworkModel const& model)
     return false;
   if (not pair.links.empty() && latency == pair.latency_of_links)
     return true;
-  if (kept > MOST_LINKS)
+  pair.unusual = strstr(typeid(model).name(), "NetworkCm02Model") == nullptr; // it may ask for no route
+  if (pair.unusual || kept > MOST_LINKS)
     return false;
   kept -= pair.links.size();
   pair.links.clear();
@@ -77,8 +78,7 @@ bool know_route(Pair& pair, NetworkModel const& model)
   pair.there = pair.links.size();
   if (NetworkModel::cfg_crosstraffic)
     NetZoneImpl::get_global_route(destination, source, pair.links, nullptr);
-  pair.unusual = pair.there == 0 || strstr(typeid(model).name(), "NetworkCm02Model") == nullptr ||
-                 not std::all_of(pair.links.begin(), pair.links.end(), is_wired);
+  pair.unusual = pair.there == 0 || not std::all_of(pair.links.begin(), pair.links.end(), is_wired);
   if (pair.unusual)
     pair.links.clear();
   kept += pair.links.size();
