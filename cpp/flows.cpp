@@ -66,7 +66,7 @@ bool know_route(Pair& pair, NetworkModel const& model)
     return false;
   if (not pair.links.empty() && latency == pair.latency_of_links)
     return true;
-  pair.unusual = strstr(typeid(model).name(), "NetworkCm02Model") == nullptr; // others may have no routes
+  pair.unusual = strstr(typeid(model).name(), "NetworkCm02Model") == nullptr; // it may ask for no route
   if (pair.unusual || kept > MOST_LINKS)
     return false;
   kept -= pair.links.size();

@@ -605,6 +605,8 @@ class Leader(_Negotiator):
             # Where the aims come down to, these hold back those above as much as they are held.
             self.blamed = priced
             factor = (self.fair / self.level - (1 - loose)) / max(loose, _PRICED)
+            if factor <= 0:  # within rounding errors nothing is left for them
+                factor = 1 / _STRIDE
         else:
             self.level = self.level or self.fair
             self.free -= priced | self.blamed
