@@ -75,7 +75,7 @@ class PlatformReader:
         self.lines: dict[int, int] = {}
         self.broken: list[Node] = []
         self.replaced: list[tuple[int, str]] = []
-        self._forms: dict[tuple[str, ...], _Form] = {}
+        self._forms: dict[tuple[str | bool, ...], _Form] = {}
 
     def platform(self, root: Node) -> Platform:
         """Build the platform of a root element, in the directory of the file."""

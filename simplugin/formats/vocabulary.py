@@ -128,7 +128,7 @@ _QUANTITIES = {
     for tag in (standard, *_OLD_TAGS.get(standard, ()))
 }
 # Far below and above what there is: old modems, satellites, nodes full of accelerators.
-_HARDWARE = {
+_PLAUSIBLE = {
     "f": (1e3, 1e18, "speeds are between 1kf and 1Ef"),
     "Bps": (10.0, 1e15, "bandwidths are between 10Bps and 1PBps"),
     "s": (1e-10, 10.0, "latencies are 0 or between 0.1ns and 10s"),
@@ -233,7 +233,7 @@ def odd_quantities(root: Node) -> Iterator[tuple[int, str, str]]:
 def _odd(texts: str, codec: Codec) -> list[tuple[str, str]]:
     """Return what is said of the quantities in an attribute, and the remedies."""
     found = []
-    least, most, range_text = _HARDWARE[codec.unit]
+    least, most, range_text = _PLAUSIBLE[codec.unit]
     for text in re.split("[;,]", texts):
         try:
             values = codec.parse(text)
