@@ -18,12 +18,14 @@ from small_trees import (
 from simplugin.bags.assessment import slope
 from simplugin.bags.execution import execute
 from simplugin.bags.periodic import periodic_schedule
+from simplugin.bags.policies.price_negotiation import Sieve
 from simplugin.bags.policies.prices import negotiate_prices
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import Policy, servable
 from simplugin.bags.trace_check import trace_violations
 from simplugin.errors import ActorError, InfeasibleError
 from simplugin.optimum.steady_state import steady_state
+from simplugin.workloads.applications import Bags
 
 
 def is_bundle_possible(tree, bags):
@@ -56,6 +58,22 @@ def measured(tree, bags, policy, **how):
     count = np.ceil(best.throughput / best.throughput.sum() * 400 * bags.n_applications)
     bags = replace(bags, count=count.astype(int))
     return slope(execute(tree, bags, POLICIES[policy](tree, bags), **how)), best.throughput
+
+
+def test_aims_that_rounding_errors_lower_below_zero():
+    speed = "1388778 651899.8 1258009 1606137 989476.5 1528205 1457589 573988.8 1458019"
+    speed += " 253147.5 543296.7"
+    width = "1800.366 6817.185 15224.12 6638.146 34810.28 15555.34 37650.54 4193.971"
+    width += " 13963.24 1222.346"
+    speed, width = (np.array(text.split(), float) * 100 for text in (speed, width))
+    tree = tree_of([-1, 0, 0, 0, 1, 1, 1, 1, 2, 3, 3], speed, width)
+    flop = [2.406461e9, 4.298319e10, 4.298319e10, 3.977934e10, 4.254871e10]
+    byte = [0.0, 9.334819e10, 9.334819e10, 1.720918e10, 9.703173e9]
+    hosts = (None, None, None, ("h10", "h3", "h6", "h9", "h8"), None)
+    bags = Bags(tuple("abcde"), flop, byte, [0.5, 2.0, 2.0, 1.0, 0.5], 50, hosts=hosts)
+    found = negotiate_prices(tree, bags, sieve=Sieve(10))
+    throughput = found.compute.sum(axis=0)
+    assert throughput == pytest.approx(steady_state(tree, bags).throughput, rel=1e-9)
 
 
 # Throughputs are unequal on 13 and 22.
