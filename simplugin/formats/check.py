@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import FileError, PlatformError
@@ -189,8 +190,6 @@ def _check_content(file: _Checked, root: Node) -> None:
         return
     file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
     file.broken_actors = tuple(node for node in reader.broken if standard_tag(node.tag) == "actor")
-    for line, message, remedy in odd_quantities(root):
-        file.add(line, WARNING, message, remedy)
     problems = [
         *find_problems(file.platform, file.broken),
         *profile_file_problems(file.platform),
@@ -198,9 +197,13 @@ def _check_content(file: _Checked, root: Node) -> None:
     replaced = replaced_file_problems(file.platform, reader.replaced) if reader.replaced else ()
     for line, problem in replaced:
         file.add(line, problem.severity, problem.message, problem.remedy)
-    if len(problems) > MOST_FINDINGS:
+    room = max(0, MOST_FINDINGS - len(problems))
+    odd = list(islice(odd_quantities(root), room + 1))
+    if len(problems) + len(odd) > MOST_FINDINGS:
         message = f"there are more than {MOST_FINDINGS} problems; the rest is not listed"
         file.add(root.line, ERROR, message, "right these first")
+    for line, message, remedy in odd[:room]:
+        file.add(line, WARNING, message, remedy)
     for problem in problems[:MOST_FINDINGS]:
         line = file.lines.get(id(problem.part), root.line)
         file.add(line, problem.severity, problem.message, problem.remedy)

@@ -10,8 +10,15 @@ import numpy as np
 
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure as Curves
-from simplugin.figures import are_whole, filled, thinned
 from simplugin.reports.colours import GROUP_COLOURS
+from simplugin.reports.curve_points import (
+    are_whole,
+    filled,
+    panels_of,
+    points_of,
+    styles_of,
+    thinned,
+)
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import (
     DASHES,
@@ -93,7 +100,7 @@ def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
 
     if not figures:
         raise SimpluginError("there are no curves to draw")
-    shown = [panel for each in figures for panel in each.panels()]
+    shown = [panel for each in figures for panel in panels_of(each)]
     title = wrapped(title, _WIDTH - 0.3, 13 * 1.15)
     figure = Figure(
         figsize=(_WIDTH, sum(map(_height, shown)) + (0.4 if title else 0.0)), layout="constrained"
@@ -126,9 +133,9 @@ def _title(curve: Curves) -> str:
 
 def _panel(axes: Axes, curve: Curves) -> None:
     """Draw one figure."""
-    styles = curve.styles(len(GROUP_COLOURS))
-    joined = any(len(x) > _PAIR for x, _ in curve.points().values())
-    for (number, dash), (name, (x, y)) in zip(styles, curve.points().items(), strict=True):
+    styles = styles_of(curve, len(GROUP_COLOURS))
+    joined = any(len(x) > _PAIR for x, _ in points_of(curve).values())
+    for (number, dash), (name, (x, y)) in zip(styles, points_of(curve).items(), strict=True):
         colour, line = ink(number).colour, DASHES[dash % len(DASHES)]
         if curve.bars:
             if dash == 0:
@@ -161,7 +168,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
     axes.grid(color="#e4e4e4", linewidth=0.6)
     axes.set_axisbelow(True)
     _across(axes, curve)
-    if not curve.log_y and all(are_whole(y) for _, y in curve.points().values()):
+    if not curve.log_y and all(are_whole(y) for _, y in points_of(curve).values()):
         _number(axes.yaxis)
     if curve.names:
         axes.margins(y=0.1)
@@ -183,7 +190,7 @@ def _across(axes: Axes, curve: Curves) -> None:
     It shows everything, also where curves have no value, so that panels can be compared; of
     histograms it leaves out empty ends.
     """
-    columns = [filled(x, y)[0] if curve.bars else x for x, y in curve.points().values()]
+    columns = [filled(x, y)[0] if curve.bars else x for x, y in points_of(curve).values()]
     places = np.unique(np.concatenate([*columns, np.zeros(0)]))
     if curve.log_x:
         axes.set_xscale("log")
@@ -213,7 +220,7 @@ def _number(axis: Axis, most: int | Literal["auto"] = "auto") -> None:
 
 def _frame(axes: Axes, curve: Curves) -> None:
     """Limit the y axis to the settled part of curves whose start is far off."""
-    columns = list(curve.points().values())
+    columns = list(points_of(curve).values())
     first = min((float(x.min()) for x, _ in columns if len(x)), default=0.0)
     last = max((float(x.max()) for x, _ in columns if len(x)), default=0.0)
     settled = first + _START * (last - first)
@@ -265,7 +272,7 @@ def name_points(axes: Axes, curve: Curves) -> None:
 def _spots(curve: Curves) -> list[tuple[float, float, str]]:
     """Return the points that have a name and can be drawn."""
     spots: list[tuple[float, float, str]] = []
-    for name, (x, y) in curve.points().items():
+    for name, (x, y) in points_of(curve).items():
         if name in curve.names:
             spots += zip(x.tolist(), y.tolist(), curve.names[name], strict=True)
     return [spot for spot in spots if np.isfinite(spot[:2]).all()]

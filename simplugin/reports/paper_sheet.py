@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.figures import are_whole
 from simplugin.formatting import SCALED, SYMBOLS, scale_of
 from simplugin.reports.colours import group_colour
+from simplugin.reports.curve_points import are_whole
 from simplugin.reports.image_files import families, lacking
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from simplugin.inputs.files import LARGEST_FILE
 
 DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"'
 BODY = (
-    '<platform version="4.1"><zone id="w" routing="Full"><host id="{}" speed="1f"/></zone>'
+    '<platform version="4.1"><zone id="w" routing="Full"><host id="{}" speed="1Gf"/></zone>'
     "</platform>"
 )
 LAUGHS = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 13))
@@ -68,7 +68,9 @@ def test_nothing_is_fetched(tmp_path):
 
 
 def test_a_radical_of_billions_is_not_listed(tmp_path):
-    cluster = '<cluster id="c" prefix="n" suffix="" radical="0-{}" speed="1f" bw="1Bps" lat="0"/>'
+    cluster = (
+        '<cluster id="c" prefix="n" suffix="" radical="0-{}" speed="1Gf" bw="1MBps" lat="0s"/>'
+    )
     path = tmp_path / "file.xml"
     path.write_text(f'{DOCTYPE}><platform version="4.1">{cluster.format(2**31 - 1)}</platform>')
     (finding,) = check([path])
@@ -79,7 +81,7 @@ def test_a_radical_of_billions_is_not_listed(tmp_path):
 
 def test_findings_are_bounded(tmp_path):
     path = tmp_path / "file.xml"
-    for speed in ("fast", "1f"):
+    for speed in ("fast", "1f", "1Gf"):
         hosts = "".join(f'<host id="a" speed="{speed}"/>\n' for _ in range(3000))
         zone = f'<zone id="w" routing="Full">{hosts}</zone>'
         path.write_text(f'{DOCTYPE}><platform version="4.1">{zone}</platform>')

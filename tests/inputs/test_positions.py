@@ -141,37 +141,20 @@ def test_syntax_errors_have_a_line(text, line):
 LINES = 2000
 
 
-@pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Lengths of the text of elements, each time it is set."""
-    lengths: list[int] = []
-
-    class Counted(xml_tree.Node):
-        def __setattr__(self, name: str, value: object) -> None:
-            if name == "text":
-                assert isinstance(value, str)
-                lengths.append(len(value))
-            object.__setattr__(self, name, value)
-
-    monkeypatch.setattr(xml_tree, "Node", Counted)
-    return lengths
-
-
-def test_text_is_copied_once_however_many_pieces_it_has(kept):
-    lines = "<host/>\n\n" * LINES
-    data = f"<zone>{lines}</zone>".encode()
-    for simgrid in (False, True):
-        root = xml_tree.parse(data, "file", PlatformError, "zone", simgrid=simgrid)
-        assert len(root.children) == LINES
+def test_text_is_kept_in_pieces_and_not_where_it_only_indents():
     # Appending each piece to those before would copy some LINES ** 2.
-    assert 2 * LINES <= sum(kept) <= 2 * 2 * LINES
+    for tag, kept in (("trace", LINES), ("zone", 0)):
+        data = f"<{tag}>{'<b/> ' * LINES}</{tag}>".encode()
+        root = xml_tree.parse(data, "file", PlatformError, tag, simgrid=True)
+        assert len(root.children) == LINES
+        assert list(root.pieces) == [" "] * kept
 
 
 def test_pieces_of_text_belong_to_their_element():
     content = "a<b>c&amp;<d/>e</b>f<!-- g -->h<b/>\n"
     root = xml_tree.parse(f"<a>{content}</a>".encode(), "f", PlatformError, "a", simgrid=True)
     first, second = root.children
-    assert (root.text, first.text, second.text) == ("afh\n", "c&e", "")
+    assert (root.text, first.text, second.text) == ("afh", "c&e", "")
     assert [child.text for child in first.children] == [""]
 
 

@@ -135,9 +135,9 @@ def test_offers_never_exceed_what_a_resource_has():
     state = method.start(sharing, LOG)
     for _ in range(25):
         state = method.round(sharing, LOG, state)
-        used = state.slots.used
-        taken = (state.slots.demand * state.offer).ravel()[used]
-        load = np.bincount(state.slots.resource, taken, len(state.slots.capacity))
+        taken = (state.slots.demand * state.offer).ravel()
+        # What is beyond the capacities is of agents without a slot.
+        load = np.bincount(state.slots.resource, taken)[: len(state.slots.capacity)]
         assert np.all(load <= state.slots.capacity * (1 + 1e-12))
         assert state.offer.min() >= 0
         assert state.price.min() >= 0

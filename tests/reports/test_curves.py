@@ -14,6 +14,7 @@ from simplugin.figures import Figure, groups_of
 from simplugin.listings import Listing
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import colouring, group_colour, in_colour_order
+from simplugin.reports.curve_points import panels_of
 from simplugin.reports.curves import draw_curves
 from simplugin.reports.page.activity_charts import activity_chart
 from simplugin.reports.page.documents import figure_document
@@ -114,14 +115,14 @@ def test_restless_curves_have_panels_of_their_own():
     assert [axes.get_title(loc="left") for axes in panels] == ["Prices", "", "", "", ""]
     # What is compared shares a colour and a panel.
     pairs = Figure("f", "", "round", "price", {**hosts, "A": hosts["a"], "B": hosts["b"]}, cycle=5)
-    assert [list(each.series) for each in pairs.panels()] == [
+    assert [list(each.series) for each in panels_of(pairs)] == [
         ["a", "A"],
         ["b", "B"],
         ["c"],
         ["d"],
         ["e"],
     ]
-    assert len(Figure("f", "", "", "", {"a": hosts["a"]}).panels()) == 1
+    assert len(panels_of(Figure("f", "", "", "", {"a": hosts["a"]}))) == 1
 
 
 def test_histograms_show_each_other_and_no_empty_ends():

@@ -11,9 +11,17 @@ import numpy as np
 
 from simplugin.charts import ScheduleChart
 from simplugin.claims import headline
-from simplugin.figures import Figure, are_whole, filled, thinned
+from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.reports.colours import GROUP_COLOURS
+from simplugin.reports.curve_points import (
+    are_whole,
+    filled,
+    panels_of,
+    points_of,
+    styles_of,
+    thinned,
+)
 from simplugin.reports.page.activity_charts import chart_of
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun, identity
 from simplugin.reports.schedules import adjacent
@@ -162,13 +170,13 @@ def _listing(listing: Listing) -> dict[str, Any]:
 
 def figure_document(figure: Figure) -> dict[str, Any]:
     """Return the panels of a figure, below each other."""
-    return {"title": figure.title, "panels": [_panel(each) for each in figure.panels()]}
+    return {"title": figure.title, "panels": [_panel(each) for each in panels_of(figure)]}
 
 
 def _panel(figure: Figure) -> dict[str, Any]:
     """Return curves; long ones thinned, the least and the largest of each stretch kept."""
     series = []
-    points = figure.points()
+    points = points_of(figure)
     for name, (across, up) in points.items():
         if figure.bars:
             across, up = filled(across, up)
@@ -188,7 +196,7 @@ def _panel(figure: Figure) -> dict[str, Any]:
         # Bars around whole numbers have their edges between these.
         "wholeAcross": all(are_whole(x) or are_whole(x - 0.5) for x, _ in points.values()),
         "wholeUp": all(are_whole(y) for _, y in points.values()),
-        "styles": figure.styles(len(GROUP_COLOURS)),
+        "styles": styles_of(figure, len(GROUP_COLOURS)),
         "bars": figure.bars,
         "names": bool(figure.names),
         "whole": figure.whole,
