@@ -61,7 +61,7 @@ class Case:
 
     @property
     def messages(self):
-        """How many messages a round has, 0 if that is not known."""
+        """Return the number of messages of a round, 0 if it is unknown."""
         per_round = {
             "ping_pong": self.actors // 2,
             "exchange": 2 * self.actors,
