@@ -19,17 +19,21 @@ const ruler = document.createElement("canvas").getContext("2d");
 ruler.font = `${FONT}px ${getComputedStyle(document.body).fontFamily}`;
 const widthOf = (text) => ruler.measureText(text).width;
 
-// As much of a text as there is room for, letters of two code units whole.
+// As much of a text as there is room for, its end above all: many names differ there only.
 function cut(text, room) {
   if (widthOf(text) <= room) return text;
   const letters = [...text];
+  const keep = (count) => {
+    const first = Math.ceil(count / 3);
+    return `${letters.slice(0, first).join("")}\u2026${letters.slice(letters.length - count + first).join("")}`;
+  };
   let [fits, long] = [0, letters.length];
   while (long - fits > 1) {
     const middle = (fits + long) >> 1;
-    if (widthOf(`${letters.slice(0, middle).join("")}\u2026`) <= room) fits = middle;
+    if (widthOf(keep(middle)) <= room) fits = middle;
     else long = middle;
   }
-  return `${letters.slice(0, fits).join("")}\u2026`;
+  return keep(fits);
 }
 
 // What is cut is told where one points at it.
