@@ -232,7 +232,7 @@ function profilePlot(target, column, found) {
   const scale = spanned(scaled(1, end, left, width - RIGHT, { log, count: (width - left) / 90, pad: 0 }), left, width - RIGHT);
   const up = scaled(0, 1, height - 44, 26, { count: 5, pad: 0 });
   upAxis(svg, up, left, width - RIGHT, `part of ${found.n === found.tried ? found.n : `${found.n} of ${found.tried}`} instances`);
-  acrossAxis(svg, scale, 26, height - 44, `${column.name} over the best ${column.name}`);
+  acrossAxis(svg, scale, 26, height - 44, `factor to the best ${column.name}`);
   for (const { ratios, number, name } of found.groups) {
     const finite = ratios.filter(Number.isFinite);
     const count = Math.min(finite.length, MOST_STEPS);
