@@ -169,4 +169,7 @@ def test_parameters_of_schedulers_pair_runs_only_where_both_have_them(report_of)
         compared(report, metric, "d")
     # What c does not know is in the names of the groups that are chosen.
     groups = rows_by_group(report_of(*report.columns))
-    assert list(groups) == [*(f"{n} (share = {s})" for n, s in zip("aabb", share[:4])), "c"]
+    assert list(groups) == [
+        *(f"{n} (share = {s})" for n, s in zip("aabb", share[:4], strict=True)),
+        "c",
+    ]
