@@ -211,7 +211,7 @@ def explain(comparison: Comparison, update: str = "--update") -> list[str]:
         if len(reasons) > _MOST_CAUSES:
             lines.append(f"  ... and {len(reasons) - _MOST_CAUSES} more")
     elif same:
-        lines.append(f"nothing else changed as far as is recorded: {', '.join(same)}")
+        lines.append(f"recorded and unchanged: {', '.join(same)}")
     return lines
 
 
