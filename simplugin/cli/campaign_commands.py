@@ -82,7 +82,7 @@ def run(
     failed.
     """
     from simplugin.campaigns.campaign import load_campaign
-    from simplugin.campaigns.running.campaign_runs import Means, slurm_section
+    from simplugin.campaigns.running.campaign_runs import slurm_section
     from simplugin.campaigns.running.course import Terms
     from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
     from simplugin.cli import campaign_running
@@ -97,10 +97,9 @@ def run(
     terms = Terms(loaded.settings.retries, retry_failed, keep_going)
     words = ["--retry-failed", *(word for name in loaded.trust for word in ("--trust", name))]
     again = command_that_goes_on(Path(short(loaded.place)), Path(short(place)), *words)
-    means = Means(jobs=jobs, scheduler=scheduler, slurm=section)
-    raise typer.Exit(
-        campaign_running.run_recorded(loaded, place, means, terms, again, as_json=as_json)
-    )
+    where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
+    status = campaign_running.run_recorded(loaded, place, where, terms, again, as_json=as_json)
+    raise typer.Exit(status)
 
 
 @campaign_app.command()
@@ -122,7 +121,7 @@ def retry(
     as_json: AsJson = False,
 ) -> None:
     """Run again what failed."""
-    from simplugin.campaigns.running.campaign_runs import Means, slurm_section
+    from simplugin.campaigns.running.campaign_runs import slurm_section
     from simplugin.campaigns.running.course import Terms
     from simplugin.campaigns.running.recorded_campaigns import failed_jobs
     from simplugin.cli.campaign_reading import is_file, store_of
@@ -138,9 +137,9 @@ def retry(
     terms = Terms(retries, retry_failed=True, keep_going=True)
     words = ["simplugin", "campaign", "retry", short(failed.store)]
     again = shlex.join([*words, "--campaign", str(failed.entry.number)])
-    means = Means(jobs=jobs, scheduler=scheduler, slurm=section)
+    where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
     status = run_recorded(
-        failed, failed.store, means, terms, again, as_json=as_json, expected=failed.count
+        failed, failed.store, where, terms, again, as_json=as_json, expected=failed.count
     )
     raise typer.Exit(status)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from shlex import quote
@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from simplugin.campaigns.campaign import Campaign
-from simplugin.campaigns.running.campaign_runs import Means, log_path, run_source
+from simplugin.campaigns.running.campaign_runs import run_source
 from simplugin.campaigns.running.course import HOPELESS, Terms
 from simplugin.campaigns.running.recorded_campaigns import (
     earlier_versions,
     what_changed,
 )
-from simplugin.campaigns.running.reporting import FailureGroup, Summary, printable
+from simplugin.campaigns.running.reporting import FailureGroup, Summary, log_path, printable
 from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign_reading import headline, runs, varied_text
@@ -40,7 +40,7 @@ _MOST_LINES = 12
 def run_recorded(
     source: JobSource,
     store: Path,
-    means: Means,
+    where: Mapping[str, Any],
     terms: Terms,
     again: str,
     *,
@@ -55,8 +55,8 @@ def run_recorded(
         The runs.
     store : Path
         Where they are recorded.
-    means : Means
-        How many run at a time, and where.
+    where : mapping
+        The arguments of `chosen_runners`.
     terms : Terms
         When a run is tried again.
     again : str
@@ -70,13 +70,16 @@ def run_recorded(
     display = RunsDisplay(Console(stderr=True))
     with stop_signals() as stopped:
         with display:
-            means = replace(
-                means,
+            summary = run_source(
+                source,
+                store,
+                where,
+                terms,
+                expected=expected,
                 report=display.report,
                 stop=lambda: bool(stopped),
                 command=("simplugin", *sys.argv[1:]),
             )
-            summary = run_source(source, store, means, terms, expected=expected)
         if as_json:
             sys.stdout.write(text_of(summary.document()) + "\n")
         else:
