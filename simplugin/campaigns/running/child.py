@@ -13,12 +13,11 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from io import TextIOWrapper
-from typing import Any
 
-from simplugin.campaigns.jobs import Failure, Measured, now
+from simplugin.campaigns.jobs import Failure, Job, Measured, now
+from simplugin.campaigns.keys import versions
 from simplugin.errors import ActorError, CrashError, SimpluginError, WallClockLimitError
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.simulation import servers
@@ -31,31 +30,6 @@ _LAST_FRAMES = 8
 _NEEDED = ("simplugin.scenarios.scenario", "simplugin.formats.platform_xml")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer of a run process about a job.
-
-    Attributes
-    ----------
-    measured : Measured, optional
-        What came out.
-    failure : Failure, optional
-        Why nothing did.
-    started : str
-        As ISO 8601 in UTC.
-    duration : float
-        How long it took [s of real time].
-    clean : bool
-        True if nothing of it still runs, so that the process may go on to the next job.
-    """
-
-    measured: Measured | None
-    failure: Failure | None
-    started: str
-    duration: float
-    clean: bool
-
-
 def prepare() -> None:
     """Load what most jobs need."""
     for module in _NEEDED:
@@ -64,6 +38,7 @@ def prepare() -> None:
 
     for name in KINDS:
         kind_called(name)
+    versions()
 
 
 def serve(caller: socket.socket) -> None:
@@ -73,62 +48,50 @@ def serve(caller: socket.socket) -> None:
         if isinstance(stream, TextIOWrapper):
             # What a run prints must not make it fail.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    while (request := _received(caller)) is not None:
-        target, arguments = pickle.loads(request)
-        answer = _answer(target, arguments)
+    for job in _received(caller):
+        answer = _answer(job)
         caller.sendall(LENGTH.pack(len(answer)) + answer)
 
 
-def _received(caller: socket.socket) -> bytearray | None:
-    """Return the next message; None if there will be none."""
-    data = bytearray()
-    wanted = LENGTH.size
-    while len(data) < wanted:
-        part = caller.recv(1 << 16)
-        if not part:
-            return None
-        data += part
-        if wanted == LENGTH.size and len(data) >= wanted:
-            wanted += LENGTH.unpack_from(data)[0]
-    del data[: LENGTH.size]
-    return data
+def _received(caller: socket.socket) -> Iterator[Job]:
+    """Yield the jobs until there will be none."""
+    with caller.makefile("rb") as stream, contextlib.suppress(EOFError):
+        while True:
+            yield pickle.load(stream)
 
 
-def _answer(target: str, arguments: Mapping[str, Any]) -> bytes:
-    """Do a job and write down what came out."""
+def _answer(job: Job) -> bytes:
+    """Do a job; return whether nothing of it still runs, and the rest of its record, pickled."""
     process, threads = os.getpid(), threading.active_count()
     started, before = now(), time.perf_counter()
-    found = _outcome(target, arguments)
-    duration = time.perf_counter() - before
+    found = _outcome(job)
+    when = started, time.perf_counter() - before, f"{socket.gethostname()}:{process}"
     if os.getpid() != process:
         os._exit(0)  # the target forked, and its child came back too
-    _flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
     clean = threading.active_count() <= threads and _only_servers_run(process)
     if isinstance(found, Measured):
         try:
-            return pickle.dumps(Answer(found, None, started, duration, clean), protocol=5)
+            record = (found, None, *when, versions(found.row.provenance))
+            return pickle.dumps((clean, *record), protocol=5)
         except Exception as error:
-            text = f"what came out of {target} cannot be sent: {_text(error)}; return plain data"
-            found = Failure("error", text)
-    return pickle.dumps(Answer(None, found, started, duration, clean), protocol=5)
+            text = f"what came out of {job.target} cannot be sent: {_text(error)}"
+            found = Failure("error", f"{text}; return plain data")
+    return pickle.dumps((clean, None, found, *when, versions()), protocol=5)
 
 
-def _outcome(target: str, arguments: Mapping[str, Any]) -> Measured | Failure:
+def _outcome(job: Job) -> Measured | Failure:
     """Call the function that does a job."""
     try:
-        function = resolve(target)
-    except UnresolvedError as error:
-        return Failure("error", _short(str(error)))
-    except BaseException as error:
-        return _failure(error)
-    try:
-        found = function(arguments)
+        found = resolve(job.target)(job.arguments)
     except BaseException as error:
         return _failure(error)
     if isinstance(found, Measured):
         return found
     kind = type(found)
-    wrong = f"{target} returned a {kind.__module__}.{kind.__qualname__}, not a Measured"
+    wrong = f"{job.target} returned a {kind.__module__}.{kind.__qualname__}, not a Measured"
     return Failure("error", wrong)
 
 
@@ -142,7 +105,7 @@ def _failure(error: BaseException) -> Failure:
         isinstance(error, ActorError) and isinstance(error.__cause__, MemoryError)
     ):
         return Failure("memory_limit", _short(f"it got no more memory: {_text(error)}"))
-    if isinstance(error, SimpluginError):
+    if isinstance(error, SimpluginError | UnresolvedError):
         return Failure("error", _short(_text(error)))
     names = [
         frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
@@ -176,10 +139,3 @@ def _only_servers_run(process: int) -> bool:
     # Those that detached themselves are the keeper's children by now.
     left = {*children(process), *children(os.getppid())} - {process}
     return left <= set(servers.server_processes())
-
-
-def _flush() -> None:
-    """Write out what a job printed."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()

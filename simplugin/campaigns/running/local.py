@@ -103,14 +103,6 @@ class LocalRunners:
         for thread in self._threads:
             thread.join()
 
-    def __enter__(self) -> LocalRunners:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Close them."""
-        self.close()
-
     def _serve(self, process: RunProcess) -> None:
         """Have jobs done until there are no more."""
         try:
