@@ -74,13 +74,11 @@ def version_text() -> str:
     from platform import python_version
 
     import simplugin
+    from simplugin.campaigns.keys import asked_version
     from simplugin.errors import SimpluginError
-    from simplugin.platforms import Host, Platform, Zone
-    from simplugin.simulation import simulate
 
-    somewhere = Platform((Zone("somewhere", "Full", (Host("anywhere", 1.0),)),))
     try:
-        simgrid = str(simulate(somewhere, [], trace=False).provenance["simgrid"])
+        simgrid = asked_version()
     except SimpluginError as error:
         simgrid = f"missing ({error})"
     return f"simplugin {simplugin.__version__}, SimGrid {simgrid}, Python {python_version()}"

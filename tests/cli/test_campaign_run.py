@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import math
 import os
 import shutil
 import signal
@@ -188,7 +189,7 @@ def test_a_file_that_changes_during_a_run_makes_another_run_of_it(campaign, tmp_
 
 def test_what_a_program_may_say(campaign, tmp_path):
     made = Campaign.from_scenario(campaign, wall_limit=None, retries=2)
-    assert (made.settings.wall_limit, made.settings.retries) == (None, 2)
+    assert (made.settings.wall_limit, made.settings.retries) == (math.inf, 2)
     summary = run_campaign(made, jobs=1, stop=lambda: True, retries=0, keep_going=True)
     assert (summary.interrupted, summary.done + summary.failed) == (True, 0)
     with pytest.raises(ScenarioError, match="add a table"):
