@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from simplugin.cli import terminal
-from simplugin.cli.options import output_option
+from simplugin.cli.options import argument, flag, option, output_option
 
 if TYPE_CHECKING:
     from simplugin.platforms.availability.processes import Levels, Outages, Process
@@ -17,13 +16,6 @@ if TYPE_CHECKING:
 
 _HOSTS = "Hosts"
 _LINKS = "Links"
-
-
-class Start(StrEnum):
-    """States at time 0."""
-
-    stationary = "stationary"
-    up = "up"
 
 
 def _show_models(wanted: bool) -> None:
@@ -39,54 +31,42 @@ def _law_option(text: str, panel: str) -> Any:
 
 
 def availability(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="PLATFORM.xml", help="Whose hosts and links.")
-    ] = None,
-    until: Annotated[
-        str, typer.Option(metavar="TIME", help="When changes end, with its unit: 7d.")
-    ] = "",
-    seed: Annotated[int, typer.Option(min=0, help="Of all draws.")] = 0,
+    file: Annotated[Path | None, argument("PLATFORM.xml", "Whose hosts and links.")] = None,
+    until: Annotated[str, option("When changes end, with its unit: 7d.", "TIME")] = "",
+    seed: Annotated[int, option("Of all draws.", min=0)] = 0,
     output: Annotated[Path | None, output_option("FILE", "Instead of printing.")] = None,
     files: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write profiles to files there; needs --output."),
+        Path | None, option("Write profiles to files there; needs --output.", "DIR")
     ] = None,
     expand: Annotated[
-        bool,
-        typer.Option("--expand", help="Write clusters out: only so their links can change."),
+        bool, flag("--expand", "Write clusters out: only so their links can change.")
     ] = False,
     spared: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="What is left as it is; see --hosts and --links."),
+        str | None, option("What is left as it is; see --hosts and --links.", "A,B,...")
     ] = None,
     _models: Annotated[
         bool,
-        typer.Option(
-            "--models", callback=_show_models, is_eager=True, help="List the published models."
+        option(
+            "List the published models.", None, "--models", callback=_show_models, is_eager=True
         ),
     ] = False,
     hosts: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="all, a number, hosts, clusters, zones, patterns; with counts: chti:4.",
+        option(
+            "all, a number, hosts, clusters, zones, patterns; with counts: chti:4.",
+            "A,B,...",
             rich_help_panel=_HOSTS,
             show_default="all",
         ),
     ] = None,
     model: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="Published failures, see --models.", rich_help_panel=_HOSTS
-        ),
+        str, option("Published failures, see --models.", "NAME", rich_help_panel=_HOSTS)
     ] = "",
     up: Annotated[str, _law_option("How long up.", _HOSTS)] = "",
     down: Annotated[str, _law_option("How long down.", _HOSTS)] = "",
     start: Annotated[
-        Start | None,
-        typer.Option(
-            help="All up at 0, or as at any date; also for links.", show_default="stationary"
-        ),
+        Literal["stationary", "up"] | None,
+        option("All up at 0, or as at any date; also for links.", show_default="stationary"),
     ] = None,
     stay: Annotated[str, _law_option("Churn: how long there.", _HOSTS)] = "",
     arrival: Annotated[str, _law_option("Churn: when first.", _HOSTS)] = "",
@@ -95,10 +75,10 @@ def availability(
     speed_for: Annotated[str, _law_option("How long each lasts.", _HOSTS)] = "",
     links: Annotated[
         str | None,
-        typer.Option(
-            metavar="A,B,...",
-            help="all, links, zones, patterns. Those that limit nothing (fat pipes without"
+        option(
+            "all, links, zones, patterns. Those that limit nothing (fat pipes without"
             " latency) only by name.",
+            "A,B,...",
             rich_help_panel=_LINKS,
             show_default="all",
         ),
@@ -125,7 +105,7 @@ def availability(
         raise typer.BadParameter("give a platform file and --until, or --models")
     if files is not None and output is None:
         raise typer.BadParameter("--files needs --output: profiles are named relative to that file")
-    start_as = (start or Start.stationary).value
+    start_as = start or "stationary"
     processes: dict[str, Process | Levels | None] = {
         "states": _states(model, up, down, start_as)
         or _churn(stay=stay, arrival=arrival, away=away),

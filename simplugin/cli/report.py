@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rich.console import Console
-
 from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.claims import Claim
 from simplugin.cli.campaign_reading import chosen_entry, store_of
-from simplugin.cli.displays import spinner
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError, StoreError
 from simplugin.figures import Figure
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
 Which = Literal["main", "all", "none"]
 Sense = Literal["min", "max"] | None
 
-_FIGURES = "figures"
+FIGURES = "figures"
 _GAP = "gap"
 _PROVENANCE = "provenance"
 # What `reproduce` calls its store.
@@ -46,32 +42,10 @@ _DIGITS = 16
 _ACTIVITIES = ("actor", "resource", "kind", "label", "start", "end", "state")
 
 
-def report_command(
-    place: Path,
-    directory: Path,
-    figures: Which,
-    *,
-    campaign: int | None,
-    group: str | None,
-    baseline: str | None,
-) -> None:
-    """Write the page of a campaign, and its figures beside it."""
-    with spinner(Console(stderr=True), "writing the report"):
-        page, drawn, warnings = write_report(
-            place, directory, figures, campaign=campaign, group=group, baseline=baseline
-        )
-    for warning in warnings:
-        sys.stderr.write(f"{warning}\n")
-    if drawn:
-        sys.stdout.write(f"wrote {len(drawn)} figures to {short(directory / _FIGURES)}\n")
-    sys.stdout.write(f"wrote {short(page)}\n")
-
-
 def write_report(
     place: Path,
     directory: Path,
     figures: Which,
-    *,
     campaign: int | None,
     group: str | None,
     baseline: str | None,
@@ -116,7 +90,7 @@ def write_report(
     if figures != "none":
         from simplugin.reports.campaign_figures import write_figures
 
-        written = write_figures(report, directory / _FIGURES, which=figures)
+        written = write_figures(report, directory / FIGURES, which=figures)
         drawn, warnings = list(written), written.warnings
     return write_page(report, directory, drawn), drawn, warnings
 
