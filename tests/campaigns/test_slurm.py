@@ -11,9 +11,8 @@ import pytest
 
 from simplugin.campaigns.campaign import load_campaign
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.running.campaign_runs import chosen_runners
+from simplugin.campaigns.running.campaign_runs import LocalRunners, chosen_runners, cores
 from simplugin.campaigns.running.course import run_jobs
-from simplugin.campaigns.running.local import LocalRunners, cores
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.campaigns.store import StoreReader
 from simplugin.errors import ScenarioError, SetupError, SimpluginError

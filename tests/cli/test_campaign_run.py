@@ -17,7 +17,7 @@ from rich.console import Console
 from simplugin.campaigns import Campaign, load_campaign, run_campaign
 from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
 from simplugin.campaigns.running.reporting import Progress
-from simplugin.campaigns.store import StoreReader, lock
+from simplugin.campaigns.store import StoreReader, schema
 from simplugin.cli import displays
 from simplugin.cli.displays import RunsDisplay, duration_text, left_text, progress_text, rate_text
 from simplugin.errors import ScenarioError, StoreError
@@ -116,7 +116,7 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     (campaign.parent / "broken.txt").write_text("")
     told = simplugin("campaign", "retry", campaign, "-j", 1)
     assert (told.returncode, told.stdout.partition(",")[0]) == (0, "2 of 2 runs done")
-    monkeypatch.setattr(lock, "network_file_system", lambda store: store.name)
+    monkeypatch.setattr(schema, "network_file_system", lambda store: store.name)
     told = simplugin("campaign", "run", campaign, "--json", status=0)
     assert json.loads(told.stdout)["before"] == 6
     warning, *_, last = told.stderr.splitlines()

@@ -20,8 +20,15 @@ from typing import Any
 
 from simplugin.campaigns.jobs import Failure, Job, Record, now
 from simplugin.campaigns.keys import versions
-from simplugin.campaigns.running.child import LENGTH
-from simplugin.campaigns.running.keeper import END, ENDED, FAILED, READY, START, STARTED
+from simplugin.campaigns.running.keeper import (
+    END,
+    ENDED,
+    FAILED,
+    LENGTH,
+    READY,
+    START,
+    STARTED,
+)
 from simplugin.errors import SetupError, SimpluginError
 from simplugin.simulation.processes import descendants, occupied
 
