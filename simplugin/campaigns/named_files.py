@@ -96,7 +96,7 @@ def _entries(path: str) -> Mapping[str, Entry]:
     return MappingProxyType(found)
 
 
-def _digest(path: str) -> str:
+def _sha256(path: str) -> str:
     """Return the SHA-256 of a file."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -117,7 +117,7 @@ def _read_profiles(path: str) -> tuple[str, ...]:
 # Of a directory: its entries by name. Of a file: its SHA-256, whether it is a database, the
 # profile files of a platform, and what a module imports.
 _listed = Remembered(_entries)
-file_digest = Remembered(_digest)
+file_digest = Remembered(_sha256)
 _is_sqlite = Remembered(_is_database)
 _profiles = Remembered(_read_profiles)
 

@@ -207,15 +207,12 @@ class _Check:
     def _warnings(self) -> Iterator[str]:
         """Yield what is odd about the tolerances."""
         known: dict[Path, dict[str, set[str]]] = {each: {} for each in self._files}
-        failed = {
-            subject.file
-            for number, subject in enumerate(self.found.subjects)
-            if self.done[number].state == "failed"
-        }
-        for number, subject in enumerate(self.found.subjects):
+        compared = [(each, self.done[number]) for number, each in enumerate(self.found.subjects)]
+        failed = {subject.file for subject, checked in compared if checked.state == "failed"}
+        for subject, checked in compared:
             if subject.file not in failed:
                 names = known[subject.file.parent].setdefault(subject.scenario, set())
-                names |= {change.name for change in self.done[number].changes}
+                names |= {change.name for change in checked.changes}
         # A metric may be one of the runs that failed.
         if not failed:
             every = {name for one in known.values() for names in one.values() for name in names}

@@ -167,9 +167,9 @@ class RunProcess:
                 lost = str(error)
             # Nothing of the job has been done yet: it was no attempt.
             self._check_stopped()
-            kept, ready = self._kept, self._kept is not None and self._kept.is_ready
+            left, ready = self._kept, self._kept is not None and self._kept.is_ready
             # Without its keeper too, if that is gone.
-            if kept is None or kept.worker is None or kept.end_worker(_ENDS_ITSELF) is None:
+            if left is None or left.worker is None or left.end_worker(_ENDS_ITSELF) is None:
                 self._dispose()
         text = f"{lost}; that happened {_STARTS} times in a row"
         if not ready:
