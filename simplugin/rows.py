@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from simplugin.errors import SimpluginError
@@ -161,14 +161,7 @@ class Row:
             "metrics": {
                 metric.name: {"value": metric.value, "unit": metric.unit} for metric in self
             },
-            "best": None
-            if self.best is None
-            else {
-                "metric": self.best.metric,
-                "value": self.best.value,
-                "proof": self.best.proof,
-                "sense": self.best.sense,
-            },
+            "best": self.best and asdict(self.best),
             "gap": self.gap,
             "provenance": dict(self.provenance),
         }

@@ -175,7 +175,7 @@ def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioErr
     if text is None or text_digest(text) != arguments.get("source"):
         return error
     path = _source(error.path, arguments["document"], _variations(text))
-    line = _line(text, path)
+    line = toml_line(text, path)
     located = ScenarioError(error.message, file=file, line=line, remedy=error.remedy)
     located.path = error.path
     return located
@@ -199,12 +199,6 @@ def _variations(text: str) -> Variations:
         return variations_of(scenario, document.get("sweep", {}), document.get("variations", []))
     except SweepError:
         return Variations(scenario)
-
-
-@lru_cache(1000)
-def _line(text: str, path: Keys) -> int | None:
-    """Return the line of a key."""
-    return toml_line(text, path)
 
 
 def _source(path: Keys, document: Mapping[str, Any], variations: Variations) -> Keys:

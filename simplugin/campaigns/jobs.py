@@ -140,41 +140,33 @@ class JobSource(Protocol):
     @property
     def title(self) -> str:
         """For humans."""
-        ...
 
     @property
     def identity(self) -> str:
         """SHA-256 of what it consists of."""
-        ...
 
     @property
     def file(self) -> str:
         """The path of its file."""
-        ...
 
     @property
     def text(self) -> str:
         """The text of its file."""
-        ...
 
     @property
     def total(self) -> int:
         """The number of jobs."""
-        ...
 
     @property
     def target(self) -> str:
         """The target of all jobs."""
-        ...
 
     @property
     def recipe(self) -> Mapping[str, Any] | None:
         """Plain data from which the arguments of all jobs follow."""
-        ...
 
     def jobs(self) -> Iterator[Job]:
         """Make the jobs, in the order of their positions."""
-        ...
 
     def again(self, job: Job) -> Job:
         """Return the same job as of now: with another key if a file has changed.
@@ -184,7 +176,6 @@ class JobSource(Protocol):
         SimpluginError
             It is unknown, as when a file is gone; the run is recorded as failed then.
         """
-        ...
 
 
 class Runners(Protocol):
@@ -193,25 +184,19 @@ class Runners(Protocol):
     @property
     def wanted(self) -> int:
         """The number of jobs that can be submitted now so that no runner waits for the next one."""
-        ...
 
     @property
     def running(self) -> int:
         """The number of submitted jobs that are not finished."""
-        ...
 
     def submit(self, job: Job) -> None:
         """Hand over a job; returns at once."""
-        ...
 
     def finished(self, timeout: float) -> list[Record]:
         """Return what was finished since the last call; wait up to `timeout` [s] for the first."""
-        ...
 
     def describe(self) -> str:
         """Return their description, a few words for the progress display and the log."""
-        ...
 
     def close(self) -> None:
         """End everything that they still do, at once; also when called twice."""
-        ...

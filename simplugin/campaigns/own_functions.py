@@ -17,9 +17,8 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from simplugin.campaigns.file_states import file_digest
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.named_modules import modules_beside
+from simplugin.campaigns.named_files import file_digest, modules_beside
 from simplugin.errors import SimpluginError
 from simplugin.inputs.references import find_spec
 from simplugin.rows import Metric, Row

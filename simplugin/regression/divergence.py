@@ -127,7 +127,10 @@ def diverge(
         among = max(each.sharing.get(who[0], {}).get(who[1], 0) for each in (recorded, now))
         paired = paired_by_kind if among else paired_in_order
         pairs = paired(before.get(who, []), after.get(who, []), within, cut)
-        same = [_agree(mine, theirs, within) for mine, theirs in pairs]
+        same = [
+            mine is not None and theirs is not None and _same(mine, theirs, within)
+            for mine, theirs in pairs
+        ]
         agreeing += sum(same)
         total += len(pairs)
         if not all(same):
@@ -167,13 +170,6 @@ def _by_actor(rows: Iterable[Activity], namesakes: Collection[str]) -> dict[_Who
     for each in found.values():
         each.sort(key=lambda row: (row.start, row.end, row[:4]))
     return found
-
-
-def _agree(recorded: Activity | None, now: Activity | None, within: Tolerance) -> bool:
-    """Return True if both versions of an activity are there and agree."""
-    return (
-        recorded is not None and now is not None and not fields_that_differ(recorded, now, within)
-    )
 
 
 def _difference(
@@ -246,6 +242,14 @@ def fields_that_differ(recorded: Activity, now: Activity, within: Tolerance) -> 
     return (*texts, *numbers)
 
 
+_Test = Callable[[Activity, Activity, Tolerance], bool]
+
+
+def _same(recorded: Activity, now: Activity, within: Tolerance) -> bool:
+    """Return True if two activities agree."""
+    return not fields_that_differ(recorded, now, within)
+
+
 def begin_alike(recorded: Activity, now: Activity, within: Tolerance) -> bool:
     """Return True if two activities differ only in how and when they end."""
     return set(fields_that_differ(recorded, now, within)) <= _OUTCOME
@@ -296,44 +300,29 @@ def paired_by_kind(
     """
     pairs: list[Pair] = []
     mine, theirs = list(recorded), list(now)
-    kinds: list[tuple[_Key, _Test]] = [
+    # What those have in common that are paired, besides that they start together.
+    kinds: list[tuple[Callable[[Activity], object], _Test]] = [
         (lambda row: row, lambda *_: True),
-        (_what, lambda mine, theirs: not fields_that_differ(mine, theirs, within)),
-        (_what, lambda mine, theirs: begin_alike(mine, theirs, within)),
-        (lambda _: None, lambda mine, theirs: within.accepts(mine.start, theirs.start)),
+        (_what, _same),
+        (_what, begin_alike),
+        (lambda _: None, lambda mine, theirs, within: within.accepts(mine.start, theirs.start)),
     ]
     for key, alike in kinds:
-        mine, theirs = _match(pairs, mine, theirs, key, alike, within)
+        waiting: dict[object, list[Activity]] = defaultdict(list)
+        for each in theirs:
+            waiting[key(each)].append(each)
+        left = []
+        for each in mine:
+            among = waiting.get(key(each), [])
+            found = _like(each, among, alike, within)
+            if found is None:
+                left.append(each)
+            else:
+                pairs.append((each, among.pop(found)))
+        rest = (each for several in waiting.values() for each in several)
+        mine, theirs = left, sorted(rest, key=lambda row: (row.start, row.end))
     pairs += [(each, None) for each in mine]
     return [*pairs, *((None, each) for each in theirs if each.end < cut)]
-
-
-_Key = Callable[[Activity], object]
-_Test = Callable[[Activity, Activity], bool]
-
-
-def _match(
-    pairs: list[Pair],
-    mine: Sequence[Activity],
-    theirs: Sequence[Activity],
-    key: _Key,
-    alike: _Test,
-    within: Tolerance,
-) -> tuple[list[Activity], list[Activity]]:
-    """Pair those that start together, have the same key and are alike; return what is left."""
-    waiting: dict[object, list[Activity]] = defaultdict(list)
-    for each in theirs:
-        waiting[key(each)].append(each)
-    left = []
-    for each in mine:
-        among = waiting.get(key(each), [])
-        found = _like(each, among, alike, within)
-        if found is None:
-            left.append(each)
-        else:
-            pairs.append((each, among.pop(found)))
-    rest = [each for several in waiting.values() for each in several]
-    return left, sorted(rest, key=lambda row: (row.start, row.end))
 
 
 def _like(
@@ -347,7 +336,7 @@ def _like(
         each = among[at]
         if each.start > wanted.start and not within.accepts(wanted.start, each.start):
             return None
-        if within.accepts(wanted.start, each.start) and alike(wanted, each):
+        if within.accepts(wanted.start, each.start) and alike(wanted, each, within):
             return at
         at += 1
     return None
@@ -355,23 +344,12 @@ def _like(
 
 def _like_at(mine: list[Activity], theirs: list[Activity], at: int, within: Tolerance) -> bool:
     """Return True if both have like activities at a position; move a close one there."""
-    fields = fields_that_differ(mine[at], theirs[at], within)
-    if not fields:
-        return True
-
-    def exact(one: Activity, other: Activity) -> bool:
-        return not fields_that_differ(one, other, within)
-
-    def begun(one: Activity, other: Activity) -> bool:
-        return begin_alike(one, other, within)
-
     # The end of another one that started together is no difference.
-    if _bring(mine[at], theirs, at, exact, within) or _bring(theirs[at], mine, at, exact, within):
-        return True
-    if set(fields) <= _OUTCOME:
-        return True
-    return _bring(mine[at], theirs, at, begun, within) or _bring(
-        theirs[at], mine, at, begun, within
+    return any(
+        alike(mine[at], theirs[at], within)
+        or _bring(mine[at], theirs, at, alike, within)
+        or _bring(theirs[at], mine, at, alike, within)
+        for alike in (_same, begin_alike)
     )
 
 
@@ -382,7 +360,7 @@ def _bring(
     for other in range(at + 1, len(among)):
         if not within.accepts(among[at].start, among[other].start):
             return False
-        if alike(wanted, among[other]):
+        if alike(wanted, among[other], within):
             among.insert(at, among.pop(other))
             return True
     return False

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from simplugin.errors import SimpluginError
+from simplugin.inputs.kinds import Outcome
 from simplugin.inputs.messages import problems_of
 from simplugin.regression.activities import (
     Activities,
@@ -25,7 +26,6 @@ from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.rows import Best, Metric, Row
 
 if TYPE_CHECKING:
-    from simplugin.inputs.kinds import Outcome
     from simplugin.simulation import Result
 
 FORMAT = 1
@@ -176,10 +176,8 @@ def snapshot_of_result(subject: str, result: Result, versions: Mapping[str, str]
     """Return what a simulation gave."""
     from simplugin.simulation.metrics import metrics
 
-    row = Row(metrics(result), result.provenance)
-    return _with_activities(
-        snapshot_of_row(subject, row, versions), result, activities_of(result, ACTIVITIES)
-    )
+    outcome = Outcome(Row(metrics(result), result.provenance), result)
+    return snapshot_of_outcome(subject, outcome, versions)
 
 
 def snapshot_of_outcome(
@@ -192,9 +190,8 @@ def snapshot_of_outcome(
     activities = activities_of(outcome.result, most)
     if activities is None and outcome.schedule is not None:
         activities = activities_of_chart(outcome.schedule, most)
-    return _with_activities(
-        snapshot_of_row(subject, outcome.row, versions), outcome.result, activities
-    )
+    snapshot = snapshot_of_row(subject, outcome.row, versions)
+    return replace(snapshot, digest=outcome.result.digest(), activities=activities)
 
 
 def write_snapshot(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
@@ -275,11 +272,6 @@ def plain_number(value: Any) -> Any:
 def trace_path(file: Path) -> Path:
     """Return where the activities of a snapshot are."""
     return file.with_name(file.name.removesuffix(".json") + TRACE)
-
-
-def _with_activities(snapshot: Snapshot, result: Result, activities: Activities | None) -> Snapshot:
-    """Add what a simulation's result knows."""
-    return replace(snapshot, digest=result.digest(), activities=activities)
 
 
 def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:

@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from errno import ENOSPC
 from math import sqrt
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 import simplugin
 from simplugin.campaigns.jobs import Failure, FailureKind, Job, JobSource, Record
@@ -251,9 +250,9 @@ class Summary:
     before: int
     done: int
     failed: int
-    failures: tuple[FailureGroup, ...]
-    interrupted: bool
-    seconds: float
+    failures: tuple[FailureGroup, ...] = ()
+    interrupted: bool = False
+    seconds: float = 0.0
     gave_up: bool = False
     changed: int = 0
 
@@ -294,16 +293,7 @@ class RunLog:
         self._stream: BinaryIO | None = None
         self._lines: list[str] = []
 
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Close the file."""
         if self._stream is not None:
             self._stream.close()
@@ -387,6 +377,11 @@ class RunLog:
         """Keep a line until the next flush."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._lines.append(f"{now} {event}\n")
+
+
+def log_path(store: Path) -> Path:
+    """Return where the log of a store is: beside it, with a name that nothing else has."""
+    return store.with_name(f"{store.name}.log")
 
 
 def first_line(text: str) -> str:

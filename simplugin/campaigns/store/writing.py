@@ -13,9 +13,9 @@ from typing import Any, Self
 
 from simplugin.campaigns.jobs import Failure, Job, JobSource, Measured, Record
 from simplugin.campaigns.store.documents import TextWriter, text_of
-from simplugin.campaigns.store.lock import WriterLock
 from simplugin.campaigns.store.schema import (
     STATE_OF,
+    WriterLock,
     make_empty,
     require_store,
     require_there,
