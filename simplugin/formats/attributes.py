@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.units import (
     format_bandwidth,
@@ -18,9 +19,6 @@ from simplugin.units import (
     parse_speeds,
     parse_time,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 _INTEGER = re.compile(r"\s*[+-]?\d{1,9}(?:\.0+)?\s*", re.ASCII)
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 # As SimGrid 4.1 lists them when it is built without SMPI and the model checker, and
 # network/incremental, which the plug-in adds.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,15 +22,9 @@ from simplugin.formats.task_graph_structure import (
 )
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import read_bytes, uncollected, write
-from simplugin.inputs.places import Line, fraction, non_negative, quantity, shown
+from simplugin.inputs.places import Line, Place, fraction, non_negative, quantity, shown
+from simplugin.inputs.xml_tree import Node
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-
-    from simplugin.inputs.places import Place
-    from simplugin.inputs.xml_tree import Node
 
 _HEADER = '<?xml version="1.0" encoding="UTF-8"?>'
 _NAMESPACE = "http://pegasus.isi.edu/schema/DAX"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import DeploymentError, FileError
 from simplugin.inputs.documents import Document, read_json, read_toml
 from simplugin.platforms.application_trees import ApplicationTree, find_fault, sole_root
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
-    Steps = tuple[str, ...]
+Steps = tuple[str, ...]
 
 _REMEDY = 'write "host" = "parent", names with dots in quotes'
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
@@ -12,9 +12,6 @@ from simplugin.formats.simgrid_xml import read_document
 from simplugin.inputs.files import write
 from simplugin.platforms.deployment import Deployment
 from simplugin.platforms.platform import Platform
-
-if TYPE_CHECKING:
-    import os
 
 
 def read_deployment(path: str | os.PathLike[str]) -> Deployment:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,12 +16,6 @@ from simplugin.formats.task_graph_structure import require_alpha, structure
 from simplugin.inputs.files import read_text, uncollected, write
 from simplugin.inputs.places import Line, fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection, Iterable
-
-    from simplugin.inputs.places import Line
 
 KEYWORDS = frozenset(["strict", "graph", "digraph", "node", "edge", "subgraph"])
 

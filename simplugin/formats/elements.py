@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.formats.attributes import (
     BANDWIDTH,
@@ -43,9 +44,6 @@ from simplugin.platforms.links import (
 )
 from simplugin.platforms.platform import Config, Zone
 from simplugin.platforms.profiles import KINDS, Profile, ProfileUse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cluster, Host, Router
 from simplugin.platforms.links import SHARED, SPLITDUPLEX, Backbone, HostLink, Link
-from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.radical import numbers
-
-if TYPE_CHECKING:
-    from simplugin.platforms.hosts import Cluster
-    from simplugin.platforms.platform import ZoneElement
 
 
 def expanded(cluster: Cluster) -> Zone:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
 from simplugin.formats.attributes import TEXT
 from simplugin.formats.elements import ELEMENTS, Element
 from simplugin.formats.vocabulary import attribute_problems, named, order_problems, standard_tag
+from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
 from simplugin.platforms.validation import copier
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
-
-    from simplugin.inputs.xml_tree import Node
 
 _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from simplugin.formats import xml_text
 from simplugin.formats.attributes import FILE, TEXT
@@ -11,9 +12,6 @@ from simplugin.formats.expansion import expanded
 from simplugin.platforms.hosts import Cluster
 from simplugin.platforms.platform import Opaque, Platform, Zone
 from simplugin.platforms.profiles import Profile, ProfileUse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class PlatformLines:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from simplugin.errors import FileError
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import read_bytes
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-
-    from simplugin.errors import FileError
-    from simplugin.inputs.xml_tree import Node
+from simplugin.inputs.xml_tree import Node
 
 DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
 

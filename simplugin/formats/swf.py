@@ -10,16 +10,12 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.inputs.places import Line, shown
 from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, Floats, JobTrace, expected, misfit
-
-if TYPE_CHECKING:
-    import os
 
 # Possessive, so that no text takes long to refuse; but no optional group is: Python 3.11.2 then
 # takes half of it.

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError, WorkloadFileError
-from simplugin.inputs.places import non_negative, shown
+from simplugin.inputs.places import Place, non_negative, shown
+from simplugin.workloads.task_graphs import TaskGraph
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.inputs.places import Place
-    from simplugin.workloads.task_graphs import TaskGraph
-
-    NamedTask = tuple[str, Place]
-    NamedEdge = tuple[str, str, Place]
+NamedTask = tuple[str, Place]
+NamedEdge = tuple[str, str, Place]
 
 DEFAULT_SPEED = 1e9
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError, UnitError
+from simplugin.formats.attributes import Codec
 from simplugin.formats.elements import ELEMENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplugin.formats.attributes import Codec
-    from simplugin.inputs.xml_tree import Node
+from simplugin.inputs.xml_tree import Node
 
 # Of elements without a data class: required attributes, then the others.
 _OTHERS = {

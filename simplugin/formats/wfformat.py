@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from simplugin.errors import WorkloadFileError
+from simplugin.errors import FileError, WorkloadFileError
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
+    NamedEdge,
+    NamedTask,
     data_flow,
     require_alpha,
     require_speed,
     runtimes,
     structure,
 )
-from simplugin.inputs.documents import read_json
+from simplugin.inputs.documents import Document, read_json
 from simplugin.inputs.files import uncollected, write
-from simplugin.inputs.places import fraction, non_negative, shown
+from simplugin.inputs.places import Place, fraction, non_negative, shown
+from simplugin.inputs.positions import Steps
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    import os
-
-    from simplugin.errors import FileError
-    from simplugin.formats.task_graph_structure import NamedEdge, NamedTask
-    from simplugin.inputs.documents import Document
-    from simplugin.inputs.places import Place
-    from simplugin.inputs.positions import Steps
 
 _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
 # All that 1.6 adds to 1.5 is optional.

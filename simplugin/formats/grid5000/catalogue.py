@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -25,11 +27,6 @@ from simplugin.platforms.grid5000.facts import (
     SiteFacts,
     Uplink,
 )
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
-
 
 FORMAT = "simplugin catalogue of Grid'5000, version 1"
 SOURCE = "Grid'5000 reference repository, https://gitlab.inria.fr/grid5000/reference-repository"

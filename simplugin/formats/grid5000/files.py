@@ -10,15 +10,13 @@ import os
 import re
 import tarfile
 import zlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import PlatformError
 from simplugin.inputs.documents import parse_json
 from simplugin.inputs.files import decoded, read_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 # The reference of March 2026 is 9.4 MB in 1,195 files, the largest of 0.2 MB.
 LARGEST_ARCHIVE = 512 << 20

@@ -7,25 +7,18 @@ References
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from simplugin.errors import PlatformError
 from simplugin.formats.grid5000.backbone import all_places, backbone, site_places
-from simplugin.formats.grid5000.entries import DataWarnings, grid_entry
+from simplugin.formats.grid5000.entries import DataWarnings, Entry, grid_entry
 from simplugin.formats.grid5000.files import read_tree
 from simplugin.formats.grid5000.nodes import cluster_facts
-from simplugin.formats.grid5000.switches import site_network, unknown_nodes, uplinks
-from simplugin.platforms.grid5000.facts import Grid5000, SiteFacts
-
-if TYPE_CHECKING:
-    import os
-
-    from simplugin.formats.grid5000.entries import Entry
-    from simplugin.formats.grid5000.switches import SiteNetwork
-    from simplugin.platforms.grid5000.facts import ClusterFacts, DataWarning
+from simplugin.formats.grid5000.switches import SiteNetwork, site_network, unknown_nodes, uplinks
+from simplugin.platforms.grid5000.facts import ClusterFacts, DataWarning, Grid5000, SiteFacts
 
 _DATE = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?(?!\d)", re.ASCII)
 

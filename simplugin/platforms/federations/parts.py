@@ -5,10 +5,11 @@ A quantity is a number or a law; of a law, each cluster, switch and cable has a 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.laws import Law
@@ -20,10 +21,6 @@ from simplugin.platforms.validation import (
     require_not_negative,
     require_positive,
 )
-
-if TYPE_CHECKING:
-    import os
-
 
 # Assumed: loading takes SimGrid their number times that of the hosts, a minute for 1,000 with
 # 100,000 hosts.
