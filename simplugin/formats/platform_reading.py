@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
 from simplugin.formats.attributes import TEXT
 from simplugin.formats.elements import ELEMENTS, Element
-from simplugin.formats.vocabulary import attribute_problems, named, order_problems, standard_tag
+from simplugin.formats.vocabulary import (
+    ORDER,
+    attribute_problems,
+    named,
+    odd_quantities,
+    order_problem,
+    standard_tag,
+)
 from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
@@ -19,25 +25,6 @@ from simplugin.platforms.platform import Config, Opaque, Platform, Zone
 from simplugin.platforms.validation import copier
 
 _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """Elements of one kind and with the same attributes.
-
-    Attributes
-    ----------
-    names, others : tuple of str
-        Their attributes: names, and those that tell equal elements.
-    copies : dict of tuple of str to callable
-        From the texts of the others to what makes a part of names.
-    """
-
-    names: tuple[str, ...]
-    others: tuple[str, ...]
-    copies: dict[tuple[str | None, ...], Callable[[Sequence[Any]], Any]] = field(
-        default_factory=dict
-    )
 
 
 class PlatformReader:
@@ -57,6 +44,8 @@ class PlatformReader:
         Line of each part built, by the `id` of the part.
     broken : list of Node
         Elements that could not be built.
+    odd : list of (int, str, str)
+        Line, message and remedy for each quantity without a unit, or beyond all hardware.
     replaced : list of (int, str)
         Line and name of each ``availability_file`` beside a ``speed_file``, which SimGrid loads
         although nothing follows it.
@@ -71,8 +60,10 @@ class PlatformReader:
         self._report = report
         self.lines: dict[int, int] = {}
         self.broken: list[Node] = []
+        self.odd: list[tuple[int, str, str]] = []
         self.replaced: list[tuple[int, str]] = []
-        self._forms: dict[tuple[str | bool, ...], _Form] = {}
+        # By what elements have in common but for names and links: a part, then what copies it.
+        self._models: dict[tuple[Any, ...], Any] = {}
 
     def platform(self, root: Node) -> Platform:
         """Build the platform of a root element, in the directory of the file."""
@@ -94,48 +85,53 @@ class PlatformReader:
     def _children(self, parent: Node) -> list[Any]:
         """Build what is in an element, but its properties."""
         parts = []
-        for child, problem in order_problems(parent):
-            part: Any = None
-            if problem is not None:
+        order, before = ORDER.get(parent.tag, {}), ""
+        for child in parent.children:
+            after = order.get(before, {}).get(child.tag)
+            if after is not None:
+                before = after
+            elif (problem := order_problem(parent, child, before)) is not None:
                 self.broken.append(child)
                 self._fail(child, problem)
-            elif (part := self._like_another(child)) is None:
-                part = self._build(child)
+                continue
+            part = self._part(child)
             if part is not None:
                 self.lines[id(part)] = child.line
                 parts.append(part)
         return parts
 
-    def _like_another(self, node: Node) -> Any:
-        """Build a part that differs from an earlier one in names and links; None if there is none.
+    def _part(self, node: Node) -> Any:
+        """Build an element, if possible from an earlier one that differs in names and links only.
 
-        A large platform has many such parts, and values that were valid once are valid again.
+        A large platform has many such elements, and values that were valid once are valid again.
         """
-        given = node.attributes
-        form = self._forms.get((node.tag, bool(node.children), *given))
-        if form is None or node.pieces:
-            return None
-        copy = form.copies.get(tuple(map(given.get, form.others)))
-        values: list[Any] = [given[key] for key in form.names]
-        if copy is None or not all(values) or not "".join(values).isprintable():
-            return None
-        if node.children:
+        element = ELEMENTS.get(node.tag)
+        if element is None or not element.names or node.pieces:
+            return self._build(node)
+        names, given, has_links = element.names, node.attributes, bool(node.children)
+        common = [key if key in names else (key, text) for key, text in given.items()]
+        key = (node.tag, has_links, *common)
+        model = self._models.get(key)
+        if model is None:
+            odd = len(self.odd)
+            part = self._build(node)
+            # What is said of a part is said of each that is like it.
+            if part is not None and len(self.odd) == odd and not (has_links and element.properties):
+                self._models[key] = part
+            return part
+        keys = [each for each in given if each in names]
+        values: list[Any] = [given[each] for each in keys]
+        if not all(values) or not "".join(values).isprintable():
+            return self._build(node)
+        if has_links:
             links = tuple(self._children(node))
             if not links:
                 return self._build(node, links)
             values.append(links)
-        return copy(values)
-
-    def _remember(self, node: Node, element: Element, part: Any) -> None:
-        """Let later elements be built like a part."""
-        given = node.attributes
-        names = tuple(key for key in given if key in element.names)
-        others = tuple(key for key in given if key not in element.names)
-        form = self._forms.setdefault((node.tag, bool(node.children), *given), _Form(names, others))
-        fields = [element.by_key[key].field for key in names]
-        if node.children:
-            fields.append(element.parts)
-        form.copies[tuple(map(given.get, others))] = copier(part, fields)
+        if not callable(model):
+            fields = [element.by_key[each].field for each in keys] + ["links"] * has_links
+            model = self._models[key] = copier(model, fields)
+        return model(values)
 
     def _build(self, node: Node, parts: tuple[Any, ...] | None = None) -> object | None:
         """Build an element, perhaps of parts; None where it cannot be, or is a property."""
@@ -149,8 +145,6 @@ class PlatformReader:
             if element is not None:
                 values = self._values(node, element, parts)
                 part = self._zone(node, values) if tag == "zone" else element.make(**values)
-                if element.names and (not node.children or element.parts == "links"):
-                    self._remember(node, element, part)
                 return part
             return Opaque(node.tag, node.attributes) if tag == "random" else None
         except (PlatformError, DeploymentError, UnitError) as error:
@@ -185,6 +179,9 @@ class PlatformReader:
                 verb = "are" if key == "coordinates" else "is"
                 message = f"{key} of {named(node)} {verb} {text!r}"
                 raise PlatformError(message, remedy=attribute.codec.remedy) from None
+            unit = attribute.codec.unit
+            for said, remedy in odd_quantities(text, value, unit) if unit else ():
+                self.odd.append((node.line, f"{key} of {named(node)} is {said}", remedy))
             if attribute.further:
                 values[attribute.further] = tuple(value[1:])
                 value = value[0]
