@@ -116,8 +116,7 @@ def availability(
     weibull(SHAPE,SCALE), lognormal(MEAN,VARIATION) or gamma(MEAN,VARIATION), with times such as
     90s, 2h, 3d; variation is the standard deviation over the mean.
     """
-    from simplugin.formats.expansion import expanded_platform
-    from simplugin.formats.platform_xml import read_platform
+    from simplugin.formats.platform_xml import expanded_platform, read_platform
     from simplugin.formats.profiles import write_profiles
     from simplugin.platforms.availability.followers import with_availability
 

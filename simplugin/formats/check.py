@@ -9,9 +9,8 @@ from typing import Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.platform_reading import PlatformReader
+from simplugin.formats.platform_reading import PlatformReader, collections_postponed, read_document
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
-from simplugin.formats.simgrid_xml import collections_postponed, read_document
 from simplugin.formats.vocabulary import standard_tag
 from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems

@@ -12,7 +12,7 @@ import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats import xml_text
-from simplugin.formats.attributes import number_text
+from simplugin.formats.elements import number_text
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
     data_flow,

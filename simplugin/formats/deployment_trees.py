@@ -10,7 +10,7 @@ from typing import Any
 
 from simplugin.errors import DeploymentError, FileError
 from simplugin.inputs.documents import Document, read_json, read_toml
-from simplugin.platforms.application_trees import ApplicationTree, find_fault, sole_root
+from simplugin.platforms.deployments import ApplicationTree, find_fault, sole_root
 
 Steps = tuple[str, ...]
 

@@ -6,9 +6,8 @@ import os
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
-from simplugin.formats.platform_reading import PlatformReader
-from simplugin.formats.platform_writing import PlatformLines
-from simplugin.formats.simgrid_xml import read_document
+from simplugin.formats.platform_reading import PlatformReader, read_document
+from simplugin.formats.platform_xml import PlatformLines
 from simplugin.inputs.files import write
 from simplugin.platforms.deployment import Deployment
 from simplugin.platforms.platform import Platform

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats.attributes import number_text
+from simplugin.formats.elements import number_text
 from simplugin.formats.task_graph_structure import require_alpha, structure
 from simplugin.inputs.files import read_text, uncollected, write
 from simplugin.inputs.places import Line, fraction, quantity, shown

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from simplugin.errors import DeploymentError
-from simplugin.platforms.application_trees import ApplicationTree
+from simplugin.platforms.deployments import ApplicationTree
 from simplugin.platforms.graphs import neighbours
 from simplugin.platforms.host_choices import HostChoice
 from simplugin.platforms.hosts import Cluster

@@ -13,9 +13,8 @@ from simplugin.errors import CrashError, DeploymentError, FileError, PlatformErr
 from simplugin.formats import vocabulary
 from simplugin.formats.check import check, read_checked
 from simplugin.formats.deployment_xml import read_deployment, write_deployment
-from simplugin.formats.platform_reading import PlatformReader
+from simplugin.formats.platform_reading import DOCTYPE, PlatformReader
 from simplugin.formats.platform_xml import read_platform, write_platform
-from simplugin.formats.simgrid_xml import DOCTYPE
 from simplugin.inputs import xml_tree
 from simplugin.simulation.resolve import ResolvedPlatform, resolve
 

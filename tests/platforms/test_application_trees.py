@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from simplugin.errors import DeploymentError
 from simplugin.formats.deployment_xml import read_deployment, write_deployment
 from simplugin.platforms import DeployedActor, Deployment
-from simplugin.platforms.application_trees import (
+from simplugin.platforms.deployments import (
     ApplicationTree,
     application_trees,
     find_fault,
