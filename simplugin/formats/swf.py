@@ -91,36 +91,14 @@ def _unfit(column: int, field: bytes, place: Line) -> WorkloadFileError:
 
 # Labels of version 2.2. Others are read as well, but not if they are indented like a second line or
 # no blank follows the colon.
-LABELS = (
-    "Version",
-    "Computer",
-    "Installation",
-    "Acknowledge",
-    "Information",
-    "Conversion",
-    "MaxJobs",
-    "MaxRecords",
-    "Preemption",
-    "UnixStartTime",
-    "TimeZone",
-    "TimeZoneString",
-    "StartTime",
-    "EndTime",
-    "MaxNodes",
-    "MaxProcs",
-    "MaxRuntime",
-    "MaxMemory",
-    "AllowOveruse",
-    "MaxQueues",
-    "Queues",
-    "Queue",
-    "MaxPartitions",
-    "Partitions",
-    "Partition",
-    "Note",
+_LABELS = (
+    "Version|Computer|Installation|Acknowledge|Information|Conversion|MaxJobs|MaxRecords|"
+    "Preemption|UnixStartTime|TimeZone|TimeZoneString|StartTime|EndTime|MaxNodes|MaxProcs|"
+    "MaxRuntime|MaxMemory|AllowOveruse|MaxQueues|Queues|Queue|MaxPartitions|Partitions|"
+    "Partition|Note"
 )
 _LABELLED = re.compile(
-    r"[ \t]{0,2}(?P<any>[^\W\d_]\w*):(?:[ \t]|$)" rf"|[ \t]*(?P<known>{'|'.join(LABELS)}):"
+    r"[ \t]{0,2}(?P<any>[^\W\d_]\w*):(?:[ \t]|$)" rf"|[ \t]*(?P<known>{_LABELS}):"
 )
 
 

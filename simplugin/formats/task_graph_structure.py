@@ -7,6 +7,8 @@ import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -261,44 +263,21 @@ def _arrow(*names: str) -> str:
 
 def _refuse_cycle(edges: Sequence[NamedEdge]) -> None:
     """Refuse edges that go round, at the last line of the cycle."""
-    circle = _cycle(edges)
-    if not circle:
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    numbers = {}
+    for number, (source, target, _) in enumerate(edges):
+        sorter.add(target, source)
+        numbers[source, target] = number
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle = [numbers[pair] for pair in pairwise(error.args[1])]
+    else:
         return
-    names = [edges[edge][0] for edge in circle]
+    first = circle.index(min(circle))
+    names = [edges[edge][0] for edge in circle[first:] + circle[:first]]
     left_out = len(names) - _MOST_SHOWN
     path = _arrow(*names[:_MOST_SHOWN], *([] if left_out > 0 else names[:1]))
     more = f" -> {left_out} more -> {shown(names[0])}" if left_out > 0 else ""
     place = edges[max(circle)][2]
     raise place.error(f"the tasks wait for each other in a cycle: {path}{more}", "remove this edge")
-
-
-def _cycle(edges: Sequence[NamedEdge]) -> list[int]:
-    """Return the edges of a cycle, the earliest one first, or none."""
-    waits: dict[str, int] = {}
-    after = defaultdict(list)
-    for source, target, _ in edges:
-        waits.setdefault(source, 0)
-        waits[target] = waits.get(target, 0) + 1
-        after[source].append(target)
-    order = [name for name, count in waits.items() if not count]
-    for name in order:
-        for target in after[name]:
-            waits[target] -= 1
-            if not waits[target]:
-                order.append(target)
-    into: dict[str, int] = {}
-    for edge, (source, target, _) in enumerate(edges):
-        if waits[source] and target not in into:
-            into[target] = edge
-    if not into:
-        return []
-    # Whatever still waits has an edge into it from something that waits: walking back must circle.
-    name = next(name for name, count in waits.items() if count)
-    steps: dict[str, int] = {}
-    while name not in steps:
-        steps[name] = into[name]
-        name = edges[into[name]][0]
-    walked = list(steps.values())
-    circle = walked[list(steps).index(name) :][::-1]
-    first = circle.index(min(circle))
-    return circle[first:] + circle[:first]
