@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from string import Formatter
 
-from simplugin.errors import DeploymentError, PlatformError
+from simplugin.errors import DeploymentError, FileError
 from simplugin.platforms.deployment import DIE, DeployedActor, Deployment
 from simplugin.platforms.host_choices import ALL, HostChoice
 from simplugin.platforms.platform import Platform
@@ -16,23 +16,6 @@ from simplugin.platforms.validation import require_name
 
 # Name in place of the parent of a root among the arguments of an actor.
 NO_PARENT = "-"
-
-
-@dataclass(frozen=True, slots=True)
-class TreeFault:
-    """The reason why parents make no tree.
-
-    Attributes
-    ----------
-    message, remedy : str
-        The fault and its remedy.
-    host : str
-        The host whose parent is to blame.
-    """
-
-    message: str
-    remedy: str
-    host: str
 
 
 @dataclass(frozen=True)
@@ -66,12 +49,10 @@ class ApplicationTree:
         try:
             require_name("an application", self.application)
             for host in (self.root, *self.parent, *self.parent.values()):
-                require_name(f"a host of {what}", host)
-        except PlatformError as error:
-            raise DeploymentError(error.message, remedy=error.remedy) from None
-        fault = find_fault(self.root, self.parent)
-        if fault is not None:
-            raise DeploymentError(f"{what}: {fault.message}", remedy=fault.remedy)
+                require_name("a host", host)
+            require_tree(self.root, self.parent)
+        except FileError as error:
+            raise DeploymentError(f"{what}: {error.message}", remedy=error.remedy) from None
         order = _breadth_first(self.root, self.parent)
         object.__setattr__(self, "parent", {host: self.parent[host] for host in order[1:]})
 
@@ -229,8 +210,8 @@ def application_trees(
     return tuple(_tree_of_places(application, hosts) for application, hosts in places.items())
 
 
-def find_fault(root: str, parent: Mapping[str, str]) -> TreeFault | None:
-    """Return the reason why parents make no tree with a root; None if they do.
+def require_tree(root: str, parent: Mapping[str, str]) -> None:
+    """Raise unless parents make a tree with a root.
 
     Parameters
     ----------
@@ -239,33 +220,37 @@ def find_fault(root: str, parent: Mapping[str, str]) -> TreeFault | None:
     parent : mapping of str to str
         Of each other host.
 
-    Returns
-    -------
-    TreeFault or None
-        The first fault, in the order of the parents.
+    Raises
+    ------
+    DeploymentError
+        They make none; its `path` is the host whose parent is to blame.
     """
-    if root in parent:
-        message = f"its root {root!r} has a parent, {parent[root]!r}"
-        return TreeFault(message, "leave that out, or choose another root", root)
-    if NO_PARENT in (root, *parent, *parent.values()):
-        remedy = f"give that host another name: {NO_PARENT!r} means no parent"
-        return TreeFault(f"a host is called {NO_PARENT!r}", remedy, NO_PARENT)
     reached = set(_breadth_first(root, parent))
-    lost = next((host for host in parent if host not in reached), None)
-    if lost is None:
-        return None
-    way: dict[str, None] = {lost: None}
-    above = parent[lost]
+    lost = next((host for host in parent if host not in reached), "")
+    way = {lost: None} if lost else {}
+    above = parent.get(lost, "")
     while above in parent and above not in way:
         way[above] = None
         above = parent[above]
-    if above in way:
+    if root in parent:
+        culprit, message = root, f"its root {root!r} has a parent, {parent[root]!r}"
+        remedy = "leave that out, or choose another root"
+    elif NO_PARENT in (root, *parent, *parent.values()):
+        culprit, message = NO_PARENT, f"a host is called {NO_PARENT!r}"
+        remedy = f"give that host another name: {NO_PARENT!r} means no parent"
+    elif not lost:
+        return
+    elif above in way:
         ring = [*list(way)[list(way).index(above) :], above]
-        message = f"the parents of {above!r} lead back to it: {_shown(ring)}"
-        return TreeFault(message, f"let them lead to the root {root!r}", above)
-    last = list(way)[-1]
-    message = f"host {lost!r} is not below the root {root!r}: {above!r} has no parent"
-    return TreeFault(message, "give it one: a tree has one root", last)
+        culprit, message = above, f"the parents of {above!r} lead back to it: {_shown(ring)}"
+        remedy = f"let them lead to the root {root!r}"
+    else:
+        culprit = list(way)[-1]
+        message = f"host {lost!r} is not below the root {root!r}: {above!r} has no parent"
+        remedy = "give it one: a tree has one root"
+    error = DeploymentError(message, remedy=remedy)
+    error.path = (culprit,)
+    raise error
 
 
 def sole_root(parent: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """Trees of applications, as networkx knows trees, and their deployments."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import networkx as nx
@@ -13,7 +14,7 @@ from simplugin.platforms import DeployedActor, Deployment
 from simplugin.platforms.deployments import (
     ApplicationTree,
     application_trees,
-    find_fault,
+    require_tree,
     sole_root,
 )
 
@@ -69,7 +70,8 @@ def test_faults_are_those_of_trees(parent):
     graph = nx.DiGraph((above, host) for host, above in parent.items())
     graph.add_node("a")
     is_tree = nx.is_arborescence(graph) and graph.in_degree("a") == 0
-    assert (find_fault("a", parent) is None) == is_tree
+    with nullcontext() if is_tree else pytest.raises(DeploymentError):
+        require_tree("a", parent)
 
 
 @st.composite
