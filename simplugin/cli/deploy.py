@@ -13,8 +13,8 @@ from simplugin.cli.terminal import own_command
 from simplugin.errors import DeploymentError
 
 if TYPE_CHECKING:
-    from simplugin.platforms.application_trees import ApplicationTree
     from simplugin.platforms.deployment import DeployedActor
+    from simplugin.platforms.deployments import ApplicationTree
     from simplugin.platforms.platform import Platform
 
 SHORTEST = "shortest"

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.platform_reading import PlatformReader
+from simplugin.formats.platform_reading import PlatformReader, collections_postponed, read_document
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
-from simplugin.formats.simgrid_xml import collections_postponed, read_document
-from simplugin.formats.vocabulary import odd_quantities, standard_tag
+from simplugin.formats.vocabulary import standard_tag
+from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Config, Platform
 from simplugin.platforms.validation import ERROR, WARNING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simplugin.inputs.xml_tree import Node
 
 UNREADABLE = "unreadable"
 MOST_FINDINGS = 1000
@@ -198,7 +193,7 @@ def _check_content(file: _Checked, root: Node) -> None:
     for line, problem in replaced:
         file.add(line, problem.severity, problem.message, problem.remedy)
     room = max(0, MOST_FINDINGS - len(problems))
-    odd = list(islice(odd_quantities(root), room + 1))
+    odd = reader.odd[: room + 1]
     if len(problems) + len(odd) > MOST_FINDINGS:
         message = f"there are more than {MOST_FINDINGS} problems; the rest is not listed"
         file.add(root.line, ERROR, message, "right these first")

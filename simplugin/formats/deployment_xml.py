@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
-from simplugin.formats.platform_reading import PlatformReader
-from simplugin.formats.platform_writing import PlatformLines
-from simplugin.formats.simgrid_xml import read_document
+from simplugin.formats.platform_reading import PlatformReader, read_document
+from simplugin.formats.platform_xml import PlatformLines
 from simplugin.inputs.files import write
 from simplugin.platforms.deployment import Deployment
 from simplugin.platforms.platform import Platform
-
-if TYPE_CHECKING:
-    import os
 
 
 def read_deployment(path: str | os.PathLike[str]) -> Deployment:

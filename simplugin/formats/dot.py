@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats.attributes import number_text
+from simplugin.formats.elements import number_text
 from simplugin.formats.task_graph_structure import require_alpha, structure
 from simplugin.inputs.files import read_text, uncollected, write
 from simplugin.inputs.places import Line, fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection, Iterable
-
-    from simplugin.inputs.places import Line
 
 KEYWORDS = frozenset(["strict", "graph", "digraph", "node", "edge", "subgraph"])
 
@@ -414,14 +410,14 @@ def read_dot(
     require_alpha(alpha)
     found = parse(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
     edges = _folded(found.edges)
-    parts = structure(
+    pairs = structure(
         [(task.name, task.place) for task in found.tasks],
         [(edge.source, edge.target, edge.place) for edge in edges],
         found.place,
     )
-    leaving = [0.0] * len(parts.tasks)
+    leaving = [0.0] * len(found.tasks)
     edge_byte = [_size(edge) for edge in edges]
-    for size, source in zip(edge_byte, parts.edges[:, 0].tolist(), strict=True):
+    for size, source in zip(edge_byte, pairs[:, 0].tolist(), strict=True):
         leaving[source] = max(leaving[source], size)
     amounts = [_amounts(task, alpha, most) for task, most in zip(found.tasks, leaving, strict=True)]
     flop, alphas, byte = np.array(amounts, dtype=np.float64).T
@@ -429,11 +425,11 @@ def read_dot(
     title = Path(path).stem if title is None else title
     return TaskGraph(
         title,
-        parts.tasks,
+        tuple(task.name for task in found.tasks),
         flop,
         alphas,
         byte,
-        parts.edges,
+        pairs,
         np.array(edge_byte),
         assumed_alpha=None if all("alpha" in task.attributes for task in found.tasks) else alpha,
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -25,12 +26,8 @@ from simplugin.platforms.federations.parts import (
     Switch,
     Wire,
 )
-
-if TYPE_CHECKING:
-    import os
-
-    from simplugin.platforms import Platform
-    from simplugin.platforms.laws import Law
+from simplugin.platforms.laws import Law
+from simplugin.platforms.platform import Platform
 
 
 def read_federation(path: str | os.PathLike[str], seed: int | None = None) -> Federation:

@@ -1,46 +1,159 @@
-"""Elements of a platform file into the data classes of a platform."""
+"""Platform and deployment files as SimGrid 4.1 reads them, into data classes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import gc
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
-from simplugin.formats.attributes import TEXT
-from simplugin.formats.elements import ELEMENTS, Element
-from simplugin.formats.vocabulary import attribute_problems, named, order_problems, standard_tag
+from simplugin.formats.elements import ELEMENTS, TEXT, Element
+from simplugin.formats.vocabulary import (
+    ORDER,
+    attribute_problems,
+    named,
+    odd_quantities,
+    order_problem,
+    standard_tag,
+)
+from simplugin.inputs import xml_tree
+from simplugin.inputs.files import read_bytes
+from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
 from simplugin.platforms.validation import copier
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
+DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
 
-    from simplugin.inputs.xml_tree import Node
-
-_ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
+# The only two system identifiers that SimGrid's own parser lets pass.
+_SYSTEM = (
+    rb"(?:https://simgrid\.org/simgrid\.dtd|http://simgrid\.gforge\.inria\.fr/simgrid/simgrid\.dtd)"
+)
+_SIMGRID_DOCTYPE = re.compile(
+    rb"<!DOCTYPE\s+platform\s+SYSTEM\s+(?:\"" + _SYSTEM + rb"\"|'" + _SYSTEM + rb"')\s*>"
+)
+_PROLOG = re.compile(rb"(?:\s+|<!--.*?-->|<\?.*?\?>)*+", re.DOTALL)
+# SimGrid's script renames, but adds no units; its converter of units is for Python 2.
+_UPGRADE = (
+    'write version="4.1" and <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">, rename '
+    'the attribute power to speed and kind="POWER" to kind="SPEED", and add units to '
+    "numbers (1e9f, 1e6Bps, 1e-3s); before version 3, also put everything but actors into one "
+    '<zone id="world" routing="Full"> and write symmetrical="NO" in routes. Of this, '
+    "tools/simgrid_update_xml.pl in SimGrid's source distribution (simgrid-4.1.tar.gz on PyPI) "
+    "does all but the units"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """Elements of one kind and with the same attributes.
+class SimGridDocument:
+    """A document of version 4 or 4.1.
 
     Attributes
     ----------
-    names, others : tuple of str
-        Their attributes: names, and those that tell equal elements.
-    copies : dict of tuple of str to callable
-        From the texts of the others to what makes a part of names.
+    root : Node
+        The element ``<platform>``.
+    doctype_error : FileError or None
+        What SimGrid's parser would refuse in the DOCTYPE; the content is readable all the same.
     """
 
-    names: tuple[str, ...]
-    others: tuple[str, ...]
-    copies: dict[tuple[str | None, ...], Callable[[Sequence[Any]], Any]] = field(
-        default_factory=dict
-    )
+    root: Node
+    doctype_error: FileError | None
+
+
+@contextmanager
+def collections_postponed() -> Iterator[None]:
+    """Let no garbage be searched for while a file becomes millions of objects that all stay."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collected:
+            gc.enable()
+
+
+def read_document(path: str | os.PathLike[str], kind: type[FileError]) -> SimGridDocument:
+    """Read a platform or deployment file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    kind : type of FileError
+        Of all errors.
+
+    Raises
+    ------
+    FileError
+        Of the given kind: without a line if the file cannot be read or is no text; with the line
+        if it is not well-formed, declares entities, nests too deeply, or if its root element or
+        its version is none that SimGrid 4.1 reads.
+    """
+    data = read_bytes(path, kind, "give the path of a platform or deployment file")
+    if b"\0" in data:
+        raise kind("this is no UTF-8 text", file=path, remedy="save the file as XML in UTF-8")
+    if data.startswith(b"\xef\xbb\xbf"):
+        message = "the file begins with a byte order mark, which SimGrid does not take"
+        raise kind(message, file=path, line=1, remedy="save it as UTF-8 without BOM")
+    text, doctype_error = _without_doctype(data, path, kind)
+    root = xml_tree.parse(text, path, kind, "platform", simgrid=True)
+    problem = _version_problem(root)
+    if problem is not None:
+        raise kind(problem[0], file=path, line=root.line, remedy=problem[1])
+    return SimGridDocument(root, doctype_error)
+
+
+def _without_doctype(
+    data: bytes, file: str | os.PathLike[str], kind: type[FileError]
+) -> tuple[bytes, FileError | None]:
+    """Check the DOCTYPE and blank it, so that no reference can use an external subset."""
+    match = _PROLOG.match(data)
+    start = match.end() if match else 0
+    line = data.count(b"\n", 0, start) + 1
+    end = data.find(b">", start)
+    if not data.startswith(b"<!DOCTYPE", start) or end < 0:
+        message = "there is no DOCTYPE before the first element, and SimGrid asks for one"
+        return data, kind(message, file=file, line=line, remedy=f"insert {DOCTYPE}")
+    if data.find(b"[", start, end) >= 0:
+        message = "the DOCTYPE declares entities or rules of its own, which is refused"
+        raise kind(message, file=file, line=line, remedy=f"write {DOCTYPE}")
+    blanked = data[:start] + re.sub(rb"[^\n]", b" ", data[start : end + 1]) + data[end + 1 :]
+    if _SIMGRID_DOCTYPE.fullmatch(data, start, end + 1):
+        return blanked, None
+    message = "SimGrid does not take this DOCTYPE"
+    return blanked, kind(message, file=file, line=line, remedy=f"write {DOCTYPE}")
+
+
+def _version_problem(root: Node) -> tuple[str, str] | None:
+    """Return the message and remedy for another root element or version than SimGrid 4.1 reads."""
+    if root.tag in {"platform_description", "PLATFORM_DESCRIPTION"}:
+        text, version = "before 2", 0
+    elif root.tag != "platform":
+        remedy = 'a platform or deployment file has <platform version="4.1"> as its root'
+        return f"the root element is <{root.tag}>", remedy
+    else:
+        text = root.attributes.get("version", "0.0")
+        try:
+            version = round(100 * float(text))
+        except (ValueError, OverflowError):
+            return f"the version is {text!r}", 'write version="4.1"'
+    if version < 400:
+        return f"this is a file of version {text}, which SimGrid 4.1 no longer reads", _UPGRADE
+    if version > 410:
+        return (
+            f"this is a file of version {text}, and SimGrid 4.1 reads none above 4.1",
+            'write version="4.1" if it uses nothing newer, or use a later SimGrid',
+        )
+    return None
+
+
+_ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
 
 
 class PlatformReader:
@@ -60,6 +173,8 @@ class PlatformReader:
         Line of each part built, by the `id` of the part.
     broken : list of Node
         Elements that could not be built.
+    odd : list of (int, str, str)
+        Line, message and remedy for each quantity without a unit, or beyond all hardware.
     replaced : list of (int, str)
         Line and name of each ``availability_file`` beside a ``speed_file``, which SimGrid loads
         although nothing follows it.
@@ -74,8 +189,10 @@ class PlatformReader:
         self._report = report
         self.lines: dict[int, int] = {}
         self.broken: list[Node] = []
+        self.odd: list[tuple[int, str, str]] = []
         self.replaced: list[tuple[int, str]] = []
-        self._forms: dict[tuple[str | bool, ...], _Form] = {}
+        # By what elements have in common but for names and links: a part, then what copies it.
+        self._models: dict[tuple[Any, ...], Any] = {}
 
     def platform(self, root: Node) -> Platform:
         """Build the platform of a root element, in the directory of the file."""
@@ -97,48 +214,53 @@ class PlatformReader:
     def _children(self, parent: Node) -> list[Any]:
         """Build what is in an element, but its properties."""
         parts = []
-        for child, problem in order_problems(parent):
-            part: Any = None
-            if problem is not None:
+        order, before = ORDER.get(parent.tag, {}), ""
+        for child in parent.children:
+            after = order.get(before, {}).get(child.tag)
+            if after is not None:
+                before = after
+            elif (problem := order_problem(parent, child, before)) is not None:
                 self.broken.append(child)
                 self._fail(child, problem)
-            elif (part := self._like_another(child)) is None:
-                part = self._build(child)
+                continue
+            part = self._part(child)
             if part is not None:
                 self.lines[id(part)] = child.line
                 parts.append(part)
         return parts
 
-    def _like_another(self, node: Node) -> Any:
-        """Build a part that differs from an earlier one in names and links; None if there is none.
+    def _part(self, node: Node) -> Any:
+        """Build an element, if possible from an earlier one that differs in names and links only.
 
-        A large platform has many such parts, and values that were valid once are valid again.
+        A large platform has many such elements, and values that were valid once are valid again.
         """
-        given = node.attributes
-        form = self._forms.get((node.tag, bool(node.children), *given))
-        if form is None or node.pieces:
-            return None
-        copy = form.copies.get(tuple(map(given.get, form.others)))
-        values: list[Any] = [given[key] for key in form.names]
-        if copy is None or not all(values) or not "".join(values).isprintable():
-            return None
-        if node.children:
+        element = ELEMENTS.get(node.tag)
+        if element is None or not element.names or node.pieces:
+            return self._build(node)
+        names, given, has_links = element.names, node.attributes, bool(node.children)
+        common = [key if key in names else (key, text) for key, text in given.items()]
+        key = (node.tag, has_links, *common)
+        model = self._models.get(key)
+        if model is None:
+            odd = len(self.odd)
+            part = self._build(node)
+            # What is said of a part is said of each that is like it.
+            if part is not None and len(self.odd) == odd and not (has_links and element.properties):
+                self._models[key] = part
+            return part
+        keys = [each for each in given if each in names]
+        values: list[Any] = [given[each] for each in keys]
+        if not all(values) or not "".join(values).isprintable():
+            return self._build(node)
+        if has_links:
             links = tuple(self._children(node))
             if not links:
                 return self._build(node, links)
             values.append(links)
-        return copy(values)
-
-    def _remember(self, node: Node, element: Element, part: Any) -> None:
-        """Let later elements be built like a part."""
-        given = node.attributes
-        names = tuple(key for key in given if key in element.names)
-        others = tuple(key for key in given if key not in element.names)
-        form = self._forms.setdefault((node.tag, bool(node.children), *given), _Form(names, others))
-        fields = [element.by_key[key].field for key in names]
-        if node.children:
-            fields.append(element.parts)
-        form.copies[tuple(map(given.get, others))] = copier(part, fields)
+        if not callable(model):
+            fields = [element.by_key[each].field for each in keys] + ["links"] * has_links
+            model = self._models[key] = copier(model, fields)
+        return model(values)
 
     def _build(self, node: Node, parts: tuple[Any, ...] | None = None) -> object | None:
         """Build an element, perhaps of parts; None where it cannot be, or is a property."""
@@ -152,8 +274,6 @@ class PlatformReader:
             if element is not None:
                 values = self._values(node, element, parts)
                 part = self._zone(node, values) if tag == "zone" else element.make(**values)
-                if element.names and (not node.children or element.parts == "links"):
-                    self._remember(node, element, part)
                 return part
             return Opaque(node.tag, node.attributes) if tag == "random" else None
         except (PlatformError, DeploymentError, UnitError) as error:
@@ -188,6 +308,9 @@ class PlatformReader:
                 verb = "are" if key == "coordinates" else "is"
                 message = f"{key} of {named(node)} {verb} {text!r}"
                 raise PlatformError(message, remedy=attribute.codec.remedy) from None
+            unit = attribute.codec.unit
+            for said, remedy in odd_quantities(text, value, unit) if unit else ():
+                self.odd.append((node.line, f"{key} of {named(node)} is {said}", remedy))
             if attribute.further:
                 values[attribute.further] = tuple(value[1:])
                 value = value[0]

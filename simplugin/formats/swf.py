@@ -10,16 +10,12 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.inputs.places import Line, shown
 from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, Floats, JobTrace, expected, misfit
-
-if TYPE_CHECKING:
-    import os
 
 # Possessive, so that no text takes long to refuse; but no optional group is: Python 3.11.2 then
 # takes half of it.
@@ -95,36 +91,14 @@ def _unfit(column: int, field: bytes, place: Line) -> WorkloadFileError:
 
 # Labels of version 2.2. Others are read as well, but not if they are indented like a second line or
 # no blank follows the colon.
-LABELS = (
-    "Version",
-    "Computer",
-    "Installation",
-    "Acknowledge",
-    "Information",
-    "Conversion",
-    "MaxJobs",
-    "MaxRecords",
-    "Preemption",
-    "UnixStartTime",
-    "TimeZone",
-    "TimeZoneString",
-    "StartTime",
-    "EndTime",
-    "MaxNodes",
-    "MaxProcs",
-    "MaxRuntime",
-    "MaxMemory",
-    "AllowOveruse",
-    "MaxQueues",
-    "Queues",
-    "Queue",
-    "MaxPartitions",
-    "Partitions",
-    "Partition",
-    "Note",
+_LABELS = (
+    "Version|Computer|Installation|Acknowledge|Information|Conversion|MaxJobs|MaxRecords|"
+    "Preemption|UnixStartTime|TimeZone|TimeZoneString|StartTime|EndTime|MaxNodes|MaxProcs|"
+    "MaxRuntime|MaxMemory|AllowOveruse|MaxQueues|Queues|Queue|MaxPartitions|Partitions|"
+    "Partition|Note"
 )
 _LABELLED = re.compile(
-    r"[ \t]{0,2}(?P<any>[^\W\d_]\w*):(?:[ \t]|$)" rf"|[ \t]*(?P<known>{'|'.join(LABELS)}):"
+    r"[ \t]{0,2}(?P<any>[^\W\d_]\w*):(?:[ \t]|$)" rf"|[ \t]*(?P<known>{_LABELS}):"
 )
 
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import Any
 
-from simplugin.errors import PlatformError, UnitError
+from simplugin.errors import PlatformError
 from simplugin.formats.elements import ELEMENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplugin.formats.attributes import Codec
-    from simplugin.inputs.xml_tree import Node
+from simplugin.inputs.xml_tree import Node
 
 # Of elements without a data class: required attributes, then the others.
 _OTHERS = {
@@ -97,7 +92,7 @@ _CONTENT = {
     **{tag: {"": {children: ""}} for tag, children in _UNORDERED.items()},
 }
 # From an element, what came before in it and a tag to what has come then.
-_NEXT: dict[str, dict[str, dict[str, str]]] = {
+ORDER: dict[str, dict[str, dict[str, str]]] = {
     parent: {
         before: {
             tag: after
@@ -110,7 +105,7 @@ _NEXT: dict[str, dict[str, dict[str, str]]] = {
     for parent, content in _CONTENT.items()
 }
 for _old, _tag in _SYNONYMS.items():
-    _NEXT.setdefault(_old, _NEXT.get(_tag, {}))
+    ORDER.setdefault(_old, ORDER.get(_tag, {}))
 REQUIRED = {
     **{tag: frozenset(parts[0].split()) for tag, parts in _OTHERS.items()},
     **{
@@ -121,11 +116,6 @@ REQUIRED = {
 ALLOWED = {
     **{tag: REQUIRED[tag] | set(parts[1].split()) for tag, parts in _OTHERS.items()},
     **{tag: {*element.by_key, *_OLD_ATTRIBUTES.get(tag, ())} for tag, element in ELEMENTS.items()},
-}
-_QUANTITIES = {
-    tag: [(each.key, each.codec) for each in element.attributes if each.codec.unit]
-    for standard, element in ELEMENTS.items()
-    for tag in (standard, *_OLD_TAGS.get(standard, ()))
 }
 # Far below and above what there is: old modems, satellites, nodes full of accelerators.
 _PLAUSIBLE = {
@@ -186,23 +176,18 @@ def attribute_problems(node: Node) -> list[PlatformError]:
     return problems
 
 
-def order_problems(parent: Node) -> Iterator[tuple[Node, PlatformError | None]]:
-    """Yield each element in another, and what is wrong with its position; without a place."""
-    order = _NEXT.get(parent.tag, {})
-    before = ""
-    for child in parent.children:
-        after = order.get(before, {}).get(child.tag)
-        if after is not None:
-            before = after
-            yield child, None
-        elif standard_tag(child.tag) not in ALLOWED:
-            yield child, None  # reported as an unknown or removed element
-        elif any(child.tag in rules for rules in order.values()):
-            message = f"<{child.tag}> cannot follow {before} in {named(parent)}"
-            yield child, PlatformError(message, remedy=_ORDER_REMEDY)
-        else:
-            message = f"<{child.tag}> is not allowed in {named(parent)}"
-            yield child, PlatformError(message, remedy="move or remove the element")
+def order_problem(parent: Node, child: Node, before: str) -> PlatformError | None:
+    """Return what is wrong with an element after what came before in another; without a place.
+
+    None for unknown and removed elements, which are reported as such.
+    """
+    if standard_tag(child.tag) not in ALLOWED:
+        return None
+    if any(child.tag in rules for rules in ORDER.get(parent.tag, {}).values()):
+        message = f"<{child.tag}> cannot follow {before} in {named(parent)}"
+        return PlatformError(message, remedy=_ORDER_REMEDY)
+    message = f"<{child.tag}> is not allowed in {named(parent)}"
+    return PlatformError(message, remedy="move or remove the element")
 
 
 _ORDER_REMEDY = (
@@ -218,31 +203,24 @@ def named(node: Node) -> str:
     return f"<{node.tag}>" if name is None else f"<{node.tag}> {name!r}"
 
 
-def odd_quantities(root: Node) -> Iterator[tuple[int, str, str]]:
-    """Yield line, message and remedy for each quantity without a unit, or beyond all hardware."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        stack += node.children
-        for key, codec in _QUANTITIES.get(node.tag, ()):
-            for said, remedy in _odd(node.attributes.get(key, ""), codec):
-                yield node.line, f"{key} of {named(node)} is {said}", remedy
+def odd_quantities(text: str, value: Any, unit: str) -> Iterator[tuple[str, str]]:
+    """Yield what is said of the quantities in an attribute, and the remedies.
 
-
-@lru_cache(maxsize=4096)
-def _odd(texts: str, codec: Codec) -> list[tuple[str, str]]:
-    """Return what is said of the quantities in an attribute, and the remedies."""
-    found = []
-    least, most, range_text = _PLAUSIBLE[codec.unit]
-    for text in re.split("[;,]", texts):
-        try:
-            values = codec.parse(text)
-        except (ValueError, UnitError):
-            continue  # an error says so
-        value = values[0] if isinstance(values, list) else values
-        if _PLAIN.fullmatch(text) and value:
-            remedy = f"write the unit, e.g. {text.strip() + codec.unit!r}"
-            found.append((f"{text!r}, without a unit", remedy))
-        elif value and value > 0 and not least <= value <= most:
-            found.append((f"{text!r}, which no hardware has", f"check the unit: {range_text}"))
-    return found
+    Parameters
+    ----------
+    text : str
+        The attribute, quantities with commas or semicolons between.
+    value : float, list of float or None
+        Their values.
+    unit : str
+        The SI unit.
+    """
+    least, most, range_text = _PLAUSIBLE[unit]
+    values = value if isinstance(value, list) else [value]
+    if len(values) == 1 and text[-1:].isalpha() and least <= (values[0] or 0) <= most:
+        return  # like nearly all
+    for each, number in zip(re.split("[;,]", text), values, strict=True):
+        if _PLAIN.fullmatch(each) and number:
+            yield f"{each!r}, without a unit", f"write the unit, e.g. {each.strip() + unit!r}"
+        elif number and number > 0 and not least <= number <= most:
+            yield f"{each!r}, which no hardware has", f"check the unit: {range_text}"

@@ -1,7 +1,7 @@
-from .application_trees import ApplicationTree as ApplicationTree
-from .application_trees import application_trees as application_trees
 from .deployment import DeployedActor as DeployedActor
 from .deployment import Deployment as Deployment
+from .deployments import ApplicationTree as ApplicationTree
+from .deployments import application_trees as application_trees
 from .deployments import master_workers as master_workers
 from .graphs import Graph as Graph
 from .graphs import Tree as Tree

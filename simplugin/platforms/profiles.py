@@ -13,9 +13,8 @@ from simplugin.platforms.validation import (
     Name,
     Text,
     check_fields,
+    choice,
     read_number,
-    require_choice,
-    require_name,
 )
 
 HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})
@@ -106,15 +105,13 @@ class ProfileUse:
         ``BANDWIDTH`` [byte/s] or ``LATENCY`` [s].
     """
 
-    profile: str
-    element: str
-    kind: str = "HOST_AVAIL"
+    profile: Name
+    element: Name
+    kind: Annotated[str, choice(*KINDS)] = "HOST_AVAIL"
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("the profile to follow", self.profile)
-        require_name(f"what follows profile {self.profile!r}", self.element)
-        require_choice(f"what profile {self.profile!r} gives", self.kind, KINDS)
+        check_fields(self, f"the use of profile {self.profile!r}")
 
 
 def profile_problem(text: str, period: float = -1.0) -> str | None:

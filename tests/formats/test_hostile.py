@@ -14,7 +14,7 @@ from marked import assert_refused
 from simplugin.errors import PlatformError, ScenarioError, WorkloadFileError
 from simplugin.formats.check import MOST_FINDINGS, check, exit_status
 from simplugin.formats.dot import parse
-from simplugin.formats.grid5000.files import read_tree
+from simplugin.formats.grid5000.reference import read_tree
 from simplugin.formats.platform_xml import read_platform
 from simplugin.inputs.documents import read_toml
 from simplugin.inputs.files import LARGEST_FILE

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.platforms import radical
 from simplugin.platforms.grid5000.facts import DataWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 LEFT_OUT = "left-out"
 CONTRADICTION = "contradiction"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.formats.grid5000.entries import (
     ASSUMED,
     CONTRADICTION,
     LEFT_OUT,
     DataWarnings,
+    Entry,
     NodeWarnings,
     is_retired,
     listed,
@@ -20,17 +21,14 @@ from simplugin.formats.grid5000.entries import (
     rate_text,
     text,
 )
+from simplugin.formats.grid5000.switches import SiteNetwork
 from simplugin.platforms import radical
 from simplugin.platforms.grid5000.facts import ETHERNET, Adapter, ClusterFacts, NodeGroup
 
-if TYPE_CHECKING:
-    from simplugin.formats.grid5000.switches import SiteNetwork
+Notes = list[tuple[str, str]]
+Content = dict[str, Any]
 
-    Notes = list[tuple[str, str]]
-    Content = dict[str, Any]
-    from simplugin.formats.grid5000.entries import Entry
-
-    Alike = tuple[int, float, Adapter, Adapter | None]
+Alike = tuple[int, float, Adapter, Adapter | None]
 
 
 class LeftOutError(Exception):
