@@ -94,15 +94,6 @@ def box_plot(
         There is no group, a logarithmic axis was requested for values that are not positive, the
         suffix is unknown, or the file cannot be written.
     """
-    return drawn(
-        lambda: draw_boxes(groups, label=label, unit=unit, log=log, width=width), path, dpi=DPI
-    )
-
-
-def draw_boxes(
-    groups: Groups, *, label: str, unit: str = "", log: bool | None = None, width: Width = "column"
-) -> Figure:
-    """Return the drawing that `box_plot` writes."""
     samples, every, log = _samples(groups, log)
     names = [wrapped(name, _NAMES * WIDTHS[width], SMALL_FONT) for name in samples]
     rows = [max(_ROW, (lines_of(name) * LINE + 0.5) * SMALL_FONT * POINT) for name in names]
@@ -127,7 +118,7 @@ def draw_boxes(
     name_axis(axes, "x", every, label, unit, log)
     if any(len(sample) >= _LEAST_BOXED for sample, _ in samples.values()):
         _key_of_boxes(figure, log, width)
-    return figure
+    return drawn(figure, path, dpi=DPI)
 
 
 def _samples(

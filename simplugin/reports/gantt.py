@@ -299,21 +299,6 @@ def gantt(
     SimpluginError
         The suffix is unknown, a name is, the window is empty, or the result has no trace.
     """
-    how: Any = {"by": by, "colour": colour, "only": only, "window": window, "title": title}
-    return drawn(lambda: draw_gantt(result, groups=groups, **how), path)
-
-
-def draw_gantt(
-    result: Result,
-    *,
-    by: Literal["host", "actor"] = "host",
-    colour: Literal["auto", "label", "actor", "host"] = "auto",
-    only: Sequence[str] | None = None,
-    window: tuple[float, float] | None = None,
-    title: str = "",
-    groups: Sequence[str] = (),
-) -> Figure:
-    """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
     if by not in ("host", "actor"):
         raise SimpluginError(f"by is {by!r}; choose 'host' or 'actor'")
     if not len(result.trace) and not result.provenance.get("trace", True):
@@ -321,7 +306,13 @@ def draw_gantt(
     span = _span(result, window)
     layout = by_host(result, only) if by == "host" else by_actor(result, only)
     off = result.off_times if by == "host" else {}
-    return _Chart(result, layout, colouring(result, colour, groups), span, title, off).draw()
+    chart = _Chart(result, layout, colouring(result, colour, groups), span, title, off)
+    return drawn(chart.draw(), path)
+
+
+def draw_gantt(result: Result, **options: Any) -> Figure:
+    """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
+    return gantt(result, **options).figure
 
 
 def _span(result: Result, window: tuple[float, float] | None) -> tuple[float, float]:

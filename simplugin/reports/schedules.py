@@ -68,12 +68,7 @@ def draw_schedule(chart: ScheduleChart, path: str | PathLike[str] | None = None)
     SimpluginError
         The suffix is unknown, or the file cannot be written.
     """
-    return drawn(lambda: schedule_figure(chart), path)
-
-
-def schedule_figure(chart: ScheduleChart) -> Figure:
-    """Return the chart that `draw_schedule` writes, as a matplotlib figure."""
-    return _Drawing(chart).draw()
+    return drawn(_Drawing(chart).draw(), path)
 
 
 @dataclass(frozen=True)
