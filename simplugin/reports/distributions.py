@@ -182,7 +182,7 @@ def _key_of_boxes(figure: Figure, log: bool, width: Width) -> None:
         [], [], linestyle="", marker="|", markersize=6, markeredgecolor=BLACK, markeredgewidth=1.4
     )
     means = "geometric mean" if log else "mean"
-    write_key(figure, ["median", means], [bar, diamond], width, marks=True)
+    write_key(figure, ["median", means], [bar, diamond], WIDTHS[width], marks=True)
 
 
 def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "column") -> Figure:
@@ -224,7 +224,7 @@ def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "co
     axes.set_ylabel(part, fontsize=FONT, labelpad=2)
     name_axis(axes, "x", every, label, unit, log)
     if several:
-        write_key(figure, names, handles, width)
+        write_key(figure, names, handles, WIDTHS[width])
     return figure
 
 
