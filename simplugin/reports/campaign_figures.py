@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.curves import draw_curves
-from simplugin.reports.distributions import draw_boxes, draw_ecdfs
+from simplugin.reports.curves import curves
+from simplugin.reports.distributions import box_plot, draw_ecdfs
 from simplugin.reports.groups import number, rows_by_group, values_by_group, varied_within
 from simplugin.reports.image_files import absence, write_all_letters, write_image
 from simplugin.reports.page.activity_charts import chart_of
 from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.parameter_plots import draw_parameter
 from simplugin.reports.profiles import draw_profiles, profiles
-from simplugin.reports.schedules import schedule_figure
+from simplugin.reports.schedules import draw_schedule
 from simplugin.reports.statistics import finite
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class GroupedMetric:
     least: float
 
     def draw(self, drawing: Callable[..., Figure]) -> Figure:
-        """Call a drawing of groups of values, such as `draw_boxes`."""
+        """Call a drawing of groups of values, such as `box_plot`."""
         groups = {name: list(each.values()) for name, each in self.values.items()}
         return drawing(groups, label=self.metric.name, unit=self.metric.unit)
 
@@ -179,7 +179,7 @@ class GroupedMetric:
 
 # The figures of each metric, by the end of their file names; None if a metric has no such figure.
 FIGURES: Mapping[str, Callable[[GroupedMetric], Figure | None]] = {
-    "box": lambda metric: metric.draw(draw_boxes),
+    "box": lambda metric: metric.draw(box_plot).figure,
     "ecdf": lambda metric: metric.draw(draw_ecdfs),
     "profile": GroupedMetric.profiles,
 }
@@ -226,12 +226,13 @@ def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
     chart = chart_of(kept)
     if chart is not None:
         title = "\n".join(filter(None, [kept.title, chart.title]))
-        yield f"{start}-gantt", partial(schedule_figure, replace(chart, title=title))
+        chart = replace(chart, title=title)
+        yield f"{start}-gantt", lambda chart=chart: draw_schedule(chart).figure
 
 
 def _curves(each: Curves) -> _Draw:
     """Return a function that draws a figure of curves."""
-    return lambda: draw_curves([each])
+    return lambda: curves([each]).figure
 
 
 def _file_name(name: str) -> str:

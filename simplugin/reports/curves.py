@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
 
     Box = tuple[float, float, float, float]
 
@@ -91,11 +90,6 @@ def curves(
     SimpluginError
         There is nothing to draw, the suffix is unknown, or the file cannot be written.
     """
-    return drawn(lambda: draw_curves(figures, title=title), path)
-
-
-def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
-    """Return the drawing that `curves` writes, as a matplotlib figure to be adorned further."""
     from matplotlib.figure import Figure
 
     if not figures:
@@ -113,7 +107,7 @@ def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
         figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold", parse_math=False)
     for curve, axes in zip(shown, panels, strict=True):
         name_points(axes, curve)
-    return figure
+    return drawn(figure, path)
 
 
 def _height(curve: Curves) -> float:

@@ -94,15 +94,6 @@ def box_plot(
         There is no group, a logarithmic axis was requested for values that are not positive, the
         suffix is unknown, or the file cannot be written.
     """
-    return drawn(
-        lambda: draw_boxes(groups, label=label, unit=unit, log=log, width=width), path, dpi=DPI
-    )
-
-
-def draw_boxes(
-    groups: Groups, *, label: str, unit: str = "", log: bool | None = None, width: Width = "column"
-) -> Figure:
-    """Return the drawing that `box_plot` writes."""
     samples, every, log = _samples(groups, log)
     names = [wrapped(name, _NAMES * WIDTHS[width], SMALL_FONT) for name in samples]
     rows = [max(_ROW, (lines_of(name) * LINE + 0.5) * SMALL_FONT * POINT) for name in names]
@@ -127,7 +118,7 @@ def draw_boxes(
     name_axis(axes, "x", every, label, unit, log)
     if any(len(sample) >= _LEAST_BOXED for sample, _ in samples.values()):
         _key_of_boxes(figure, log, width)
-    return figure
+    return drawn(figure, path, dpi=DPI)
 
 
 def _samples(
@@ -191,7 +182,7 @@ def _key_of_boxes(figure: Figure, log: bool, width: Width) -> None:
         [], [], linestyle="", marker="|", markersize=6, markeredgecolor=BLACK, markeredgewidth=1.4
     )
     means = "geometric mean" if log else "mean"
-    write_key(figure, ["median", means], [bar, diamond], width, marks=True)
+    write_key(figure, ["median", means], [bar, diamond], WIDTHS[width], marks=True)
 
 
 def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "column") -> Figure:
@@ -233,7 +224,7 @@ def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "co
     axes.set_ylabel(part, fontsize=FONT, labelpad=2)
     name_axis(axes, "x", every, label, unit, log)
     if several:
-        write_key(figure, names, handles, width)
+        write_key(figure, names, handles, WIDTHS[width])
     return figure
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.charts import lanes as lanes_of
 from simplugin.errors import SimpluginError
 from simplugin.formatting import natural_order, readable, scale_of
 from simplugin.reports.colours import Colouring, colouring
@@ -185,10 +185,19 @@ def _laid_out(
     start, end = result.trace.start[activity], result.trace.end[activity]
     lane = np.zeros(len(activity), dtype=np.int64)
     lanes = np.zeros((len(used), 4), dtype=np.int64)
-    for bars in _groups(row * 4 + band):
-        lane[bars], count = _lanes(start[bars], end[bars])
-        lanes[row[bars[0]], band[bars[0]]] = count
-    bands = _band_heights(lanes)
+    # Consecutive activities share a lane despite rounding.
+    tolerance = 1e-9 * float(end.max(initial=0.0))
+    # Bars of length zero come before those that start at the same date.
+    order = np.lexsort((end, start, row * 4 + band))
+    key = (row * 4 + band)[order]
+    for bars in np.split(order, np.flatnonzero(np.diff(key)) + 1) if len(order) else ():
+        spans = zip(start[bars].tolist(), (end[bars] - tolerance).tolist(), strict=True)
+        lane[bars] = np.minimum(lanes_of(spans), _MOST_LANES - 1)
+        lanes[row[bars[0]], band[bars[0]]] = lane[bars].max() + 1
+    used_bands = lanes > 0
+    bands = np.clip(_TRANSFER_HEIGHT * lanes, 2 * _TRANSFER_HEIGHT * used_bands, _MOST_TRANSFERS)
+    bands[:, WORK] = _WORK_HEIGHT * used_bands[:, WORK]
+    bands[:, SLEEP] = _TRANSFER_HEIGHT * used_bands[:, SLEEP]
     height = np.maximum(bands.sum(axis=1), _WORK_HEIGHT)
     gap = _GAPS[len(used) > _FEW_ROWS]
     first = np.concatenate([[0.0], np.cumsum(height + gap)])[:-1]
@@ -209,46 +218,6 @@ def _laid_out(
         bottom=bottom,
         top=bottom + thickness,
     )
-
-
-def _band_heights(lanes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the height of each band of each row."""
-    heights = np.zeros(lanes.shape)
-    heights[:, WORK] = np.where(lanes[:, WORK] > 0, _WORK_HEIGHT, 0.0)
-    for band in (SENT, RECEIVED):
-        heights[:, band] = np.minimum(_TRANSFER_HEIGHT * lanes[:, band], _MOST_TRANSFERS)
-        heights[:, band] = np.maximum(heights[:, band], 2 * _TRANSFER_HEIGHT * (lanes[:, band] > 0))
-    heights[:, SLEEP] = _TRANSFER_HEIGHT * (lanes[:, SLEEP] > 0)
-    return heights
-
-
-def _groups(keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield the positions of equal keys."""
-    order = np.argsort(keys, kind="stable")
-    if len(order):
-        yield from np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
-
-
-def _lanes(start: NDArray[np.float64], end: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
-    """Assign overlapping bars to different lanes, each to the lowest free one."""
-    lanes = np.zeros(len(start), dtype=np.int64)
-    free: list[int] = []
-    busy: list[tuple[float, int]] = []
-    count = 0
-    # Consecutive activities share a lane despite rounding.
-    tolerance = 1e-9 * float(end.max(initial=0.0))
-    # Bars of length zero come before those that start at the same date.
-    for bar in np.lexsort((end, start)).tolist():
-        while busy and busy[0][0] <= start[bar] + tolerance:
-            heapq.heappush(free, heapq.heappop(busy)[1])
-        if free:
-            lane = heapq.heappop(free)
-        else:
-            lane = min(count, _MOST_LANES - 1)
-            count = min(count + 1, _MOST_LANES)
-        lanes[bar] = lane
-        heapq.heappush(busy, (float(end[bar]), lane))
-    return lanes, max(count, 1)
 
 
 def gantt(
@@ -300,21 +269,6 @@ def gantt(
     SimpluginError
         The suffix is unknown, a name is, the window is empty, or the result has no trace.
     """
-    how: Any = {"by": by, "colour": colour, "only": only, "window": window, "title": title}
-    return drawn(lambda: draw_gantt(result, groups=groups, **how), path)
-
-
-def draw_gantt(
-    result: Result,
-    *,
-    by: Literal["host", "actor"] = "host",
-    colour: Literal["auto", "label", "actor", "host"] = "auto",
-    only: Sequence[str] | None = None,
-    window: tuple[float, float] | None = None,
-    title: str = "",
-    groups: Sequence[str] = (),
-) -> Figure:
-    """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
     if by not in ("host", "actor"):
         raise SimpluginError(f"by is {by!r}; choose 'host' or 'actor'")
     if not len(result.trace) and not result.provenance.get("trace", True):
@@ -322,7 +276,13 @@ def draw_gantt(
     span = _span(result, window)
     layout = by_host(result, only) if by == "host" else by_actor(result, only)
     off = result.off_times if by == "host" else {}
-    return _Chart(result, layout, colouring(result, colour, groups), span, title, off).draw()
+    chart = _Chart(result, layout, colouring(result, colour, groups), span, title, off)
+    return drawn(chart.draw(), path)
+
+
+def draw_gantt(result: Result, **options: Any) -> Figure:
+    """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
+    return gantt(result, **options).figure
 
 
 def _span(result: Result, window: tuple[float, float] | None) -> tuple[float, float]:

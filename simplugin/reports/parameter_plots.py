@@ -99,7 +99,7 @@ def draw_parameter(
     if not parameter_unit:
         tick_values(axes, across, WIDTHS[width] - 0.7, sideways, factor)
     if several:
-        write_key(figure, names, handles, width)
+        write_key(figure, names, handles, WIDTHS[width])
     return figure
 
 

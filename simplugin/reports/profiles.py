@@ -14,6 +14,7 @@ from simplugin.reports.distributions import draw_steps
 from simplugin.reports.paper_sheet import (
     FONT,
     PARTS,
+    WIDTHS,
     Width,
     key_height,
     logarithmic,
@@ -158,7 +159,7 @@ def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") ->
     tried = profiles.n + profiles.apart + profiles.unsolved
     count = f"{profiles.n}" if tried == profiles.n else f"{profiles.n} of {tried}"
     axes.set_ylabel(f"part of {count} instances", fontsize=FONT, labelpad=2)
-    write_key(figure, names, handles, width)
+    write_key(figure, names, handles, WIDTHS[width])
     return figure
 
 

@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -331,13 +331,9 @@ class CalledBack:
         Ends the simulation with an error.
     clock : callable
         Returns the simulated date [s].
-    hosts, links : collection of str
-        Names of those that the platform has.
 
     Attributes
     ----------
-    bandwidth_factor, latency_factor : callable or None
-        As in `Callbacks`.
     on_activity_completion : callable or None
         The same, called with actor, resource, position in `KINDS`, label, dates of start and end
         [s], amount, and position in `STATES`.
@@ -348,14 +344,16 @@ class CalledBack:
         callbacks: Callbacks,
         stop: Callable[[SimulationError], object],
         clock: Callable[[], float],
-        hosts: Collection[str],
-        links: Collection[str],
     ) -> None:
         _require_models_of(callbacks)
         self._callbacks, self._stop, self._clock = callbacks, stop, clock
-        self._share(hosts, links)
-        self.bandwidth_factor = self._factor("bandwidth_factor", callbacks.bandwidth_factor)
-        self.latency_factor = self._factor("latency_factor", callbacks.latency_factor)
+        self._share()
+        factors = [
+            function and self._asked(name, function, lambda *_: 1.0)
+            for name in ("bandwidth_factor", "latency_factor")
+            for function in [getattr(callbacks, name)]
+        ]
+        _driver.set_factors(*factors)
         for kind, listen in (("host", _driver.monitor_hosts), ("link", _driver.monitor_links)):
             name = f"on_{kind}_state_change"
             heard = self._monitor(name, getattr(callbacks, name), lambda *given: given)
@@ -365,10 +363,12 @@ class CalledBack:
             "on_activity_completion", callbacks.on_activity_completion, _completion
         )
 
-    def _share(self, hosts: Collection[str], links: Collection[str]) -> None:
+    def _share(self) -> None:
         """Have SimGrid ask the functions of capacities."""
-        disks = [f"{host}:{disk}" for host in hosts for disk in _driver.disk_states(host)]
-        named = {"host": hosts, "link": links, "disk_read": disks, "disk_write": disks}
+        hosts, links = _driver.hosts(), [link.name for link in _driver.links()]
+        disks = [f"{host.name}:{disk.name}" for host in hosts for disk in host.disks]
+        named = {"host": [host.name for host in hosts], "link": links}
+        named |= {"disk_read": disks, "disk_write": disks}
         for kind, known in named.items():
             functions = getattr(self._callbacks, f"{kind}_sharing")
             for name, function in functions.items():
@@ -381,12 +381,6 @@ class CalledBack:
                     )
                 call = self._asked(f"{kind}_sharing[{name!r}]", function, lambda *given: given[0])
                 _driver.share(kind, name, call)
-
-    def _factor(
-        self, name: str, function: Callable[..., float] | None
-    ) -> Callable[..., float] | None:
-        """Return a function that gives a factor, None if there is none."""
-        return None if function is None else self._asked(name, function, lambda *_: 1.0)
 
     def _asked(
         self, name: str, function: Callable[..., float], otherwise: Callable[..., float]

@@ -106,18 +106,30 @@ def run(file: int, news: socket.socket) -> None:
     modules: list[tuple[str, str, int]] = []
     try:
         _adopt(settings)
-        actors, callbacks = _arrive(packed_actors, modules)
-        if settings.locates:
-            sys.set_coroutine_origin_tracking_depth(1)
-            sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
-        owner = (_Pausing if settings.steps else _Caller)(settings, file, news)
-        kind, body = RESULT, simulate(settings, actors, callbacks, owner)
+        if settings.question is not None:
+            kind, body = RESULT, _answer(settings)
+        else:
+            actors, callbacks = _arrive(packed_actors, modules)
+            if settings.locates:
+                sys.set_coroutine_origin_tracking_depth(1)
+                sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
+            owner = (_Pausing if settings.steps else _Caller)(settings, file, news)
+            kind, body = RESULT, simulate(settings, actors, callbacks, owner)
     except BaseException as error:
         _kept.append(error)
         _lift_memory_limit()
         kind, body = ERROR, pack_error(known_error(error))
     flush_output()
     write_outcome(file, kind, modules, body)
+
+
+def _answer(settings: Settings) -> bytes:
+    """Answer a question about a platform."""
+    # Loaded with the back end; the server imports this module before that.
+    from simplugin.simulation import resolve_child
+
+    _use_plain_locale()
+    return pickle.dumps(resolve_child.answer(settings))
 
 
 def known_error(error: BaseException) -> BaseException:

@@ -82,10 +82,7 @@ class CoroutinesBackEnd:
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
-        raw = _driver.collect()
-        names = raw["host_names"], raw["link_names"]
-        called = CalledBack(callbacks, _driver.stop, _driver.clock, *names)
-        _driver.set_factors(called.bandwidth_factor, called.latency_factor)
+        called = CalledBack(callbacks, _driver.stop, _driver.clock)
         if called.on_activity_completion is not None:
             _driver.monitor_activities(called.on_activity_completion)
 

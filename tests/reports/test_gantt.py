@@ -12,6 +12,7 @@ from simplugin.errors import SimpluginError
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import PALETTE, colouring, group_colour
 from simplugin.reports.gantt import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
+from simplugin.simulation.trace import Trace
 
 
 def collections(figure):
@@ -156,7 +157,7 @@ def test_times_off_are_hatched_behind_their_row(result):
     assert len(collections(draw_gantt(result, by="actor"))) == 4
 
 
-UNTRACED = {"trace": (), "provenance": {"trace": False}}
+UNTRACED = {"trace": Trace.from_columns({}), "provenance": {"trace": False}}
 
 
 NOT_DRAWN = [
@@ -164,6 +165,7 @@ NOT_DRAWN = [
     (lambda result: draw_gantt(result, by="link"), "by is"),
     (lambda result: draw_gantt(result, colour="red"), "colour is"),
     (lambda result: draw_gantt(replace(result, **UNTRACED)), "trace=True"),
+    (lambda result: replace(result, **UNTRACED).trace.to_chrome("x.json"), "trace=True"),
     (lambda result: by_host(result, ["nope"]), "no host 'nope'"),
     (lambda result: by_actor(result, ["nope"]), "no actor 'nope'"),
 ]

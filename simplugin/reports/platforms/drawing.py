@@ -61,11 +61,6 @@ def draw_platform(
     SimpluginError
         There is no host, the suffix is unknown, or the file cannot be written.
     """
-    return drawn(lambda: platform_figure(platform, title=title, detail=detail), path)
-
-
-def platform_figure(platform: Platform, *, title: str = "", detail: DetailName = "auto") -> Figure:
-    """Return the drawing that `draw_platform` writes, as a matplotlib figure."""
     if detail not in get_args(DetailName):
         raise SimpluginError(
             f"detail is {detail!r}; choose {', '.join(map(repr, get_args(DetailName)))}"
@@ -79,7 +74,12 @@ def platform_figure(platform: Platform, *, title: str = "", detail: DetailName =
     facts = f"{held.total_words()}, {held.power_words()}"
     if links:
         facts += f", {links:,} links" if links > 1 else ", 1 link"
-    return figure_of(block, title or item.name, facts)
+    return drawn(figure_of(block, title or item.name, facts), path)
+
+
+def platform_figure(platform: Platform, *, title: str = "", detail: DetailName = "auto") -> Figure:
+    """Return the drawing that `draw_platform` writes, as a matplotlib figure."""
+    return draw_platform(platform, title=title, detail=detail).figure
 
 
 def _drawn(survey: Survey, detail: DetailName) -> tuple[Item, Block]:
