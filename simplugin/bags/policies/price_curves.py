@@ -8,10 +8,12 @@ increasing bytes, whose values at its prices are concave; between two points a s
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import attrgetter, mul
+from functools import lru_cache
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +24,6 @@ Point = Floats
 # A curve, of shape (n_points, 2 + n_types).
 Points = Floats
 FIRST = 2
-
-# Of two points, the one with less value and more bytes is on no hull; by more than rounding.
-_BELOW = 1 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,108 +79,74 @@ def at(points: Points, received: float) -> Point:
     return mix
 
 
-@dataclass(slots=True)
-class Hull:
-    """The curve of a CPU.
-
-    Attributes
-    ----------
-    received, values : list of float, shape (n_points,)
-        Bytes [byte/s], and what is made of them, at each point.
-    rates : list of list of (int, float)
-        The types that it computes there, and tasks of each [tasks/s].
-    n_types : int
-        Number of types.
-    """
-
-    received: list[float]
-    values: list[float]
-    rates: list[list[tuple[int, float]]]
-    n_types: int
-
-    def points(self, places: Sequence[int]) -> Points:
-        """Return some of its points."""
-        points = np.zeros((len(places), FIRST + self.n_types))
-        for row, place in enumerate(places):
-            points[row, 0] = self.received[place]
-            for kind, rate in self.rates[place]:
-                points[row, FIRST + kind] = rate
-        return points
-
-    def whole(self) -> Points:
-        """Return all its points."""
-        return self.points(range(len(self.received)))
-
-    def until(self, most: float, prices: Sequence[float]) -> Hull:
-        """Return the curve as far as bytes can arrive."""
-        inside = bisect_left(self.received, most)
-        if inside == len(self.received):
-            return self
-        # What it does with these bytes is a mix of two points, of one type each.
-        bytes_ = self.received[inside - 1 : inside + 1]
-        share = max(0.0, (most - bytes_[0]) / (bytes_[1] - bytes_[0]))
-        mix = [(kind, rate + share * (0.0 - rate)) for kind, rate in self.rates[inside - 1]]
-        mix += [(kind, share * rate) for kind, rate in self.rates[inside]]
-        return Hull(
-            [*self.received[:inside], bytes_[0] + share * (bytes_[1] - bytes_[0])],
-            [*self.values[:inside], sum(prices[kind] * rate for kind, rate in mix)],
-            [*self.rates[:inside], mix],
-            self.n_types,
-        )
-
-
-class Cpu:
-    """A CPU that computes tasks of some types, as far as it pays.
+def cpu_curve(
+    speed: float,
+    flop: tuple[float, ...],
+    byte: tuple[float, ...],
+    prices: tuple[float, ...],
+    most: float = math.inf,
+) -> Points:
+    """Return the curve of a CPU that computes tasks of some types, as far as it pays.
 
     Parameters
     ----------
     speed : float
         Of the CPU [flop/s]; 0 if it computes nothing.
-    flop, byte : list of float, shape (n_types,)
+    flop, byte : tuple of float, shape (n_types,)
         Of a task of each type.
+    prices : tuple of float, shape (n_types,)
+        Value of a task of each type; 0 for one that must not come here.
+    most : float
+        Bytes per second that can arrive; the curve ends there.
     """
+    hull = _hull(flop, byte, prices)
+    if not speed:
+        return np.zeros((1, FIRST + len(flop)))
+    rates = speed / hull.flop
+    received = hull.byte * rates
+    inside = int(received.searchsorted(most))
+    rates = rates[: inside + 1]
+    points: Points = hull.types[: inside + 1] * rates[:, None]
+    points[:, 0] = received[: inside + 1]
+    if inside < len(received):
+        points[-1] = at(points, most)
+    return points
 
-    def __init__(self, speed: float, flop: list[float], byte: list[float]) -> None:
-        rates = [speed / each for each in flop]
-        received = [each * rate for each, rate in zip(byte, rates, strict=True)]
-        # The types by the bytes that each takes in a second, and the tasks that are done in it.
-        self._kinds = sorted(range(len(flop)), key=received.__getitem__)
-        self._rates = [rates[kind] for kind in self._kinds]
-        self._received = [received[kind] for kind in self._kinds]
 
-    def hull(self, prices: Sequence[float]) -> Hull:
-        """Return its curve: the upper hull of its types and of idleness."""
-        worth = list(map(mul, [prices[kind] for kind in self._kinds], self._rates))
-        tops = zip(worth, itertools.accumulate(worth, max), strict=True)
-        kept = [place for place, (value, top) in enumerate(tops) if value * _BELOW >= top]
-        received = [self._received[place] for place in kept]
-        values = [worth[place] for place in kept]
-        here, ahead, chosen = 0.0, received.count(0.0), []
-        best = max(values[:ahead], default=0.0)
-        if best > 0:
-            chosen.append(values.index(best))
-        idle = not chosen
-        while slopes := [
-            (most - best) / (far - here)
-            for most, far in zip(values[ahead:], received[ahead:], strict=True)
-        ]:
-            steepest = max(slopes)
-            if steepest <= 0:
+class _Hull(NamedTuple):
+    """Points at which a CPU computes one type each, or none: of their tasks, and the types one-hot."""
+
+    flop: Floats
+    byte: Floats
+    types: Points
+
+
+# Nodes differ in their speeds only, which do not change the types on the hull.
+@lru_cache(maxsize=64)
+def _hull(flop: tuple[float, ...], byte: tuple[float, ...], prices: tuple[float, ...]) -> _Hull:
+    """Return the upper hull of idleness and of the types that a CPU can compute."""
+    received = [size / work for size, work in zip(byte, flop, strict=True)]
+    values = [price / work for price, work in zip(prices, flop, strict=True)]
+    # Bytes and value for a flop at each point, and its type; idleness is the first.
+    chosen = [(0.0, 0.0, -1)]
+    for kind in sorted(range(len(flop)), key=received.__getitem__):
+        far, value = received[kind], values[kind]
+        if value <= chosen[-1][1]:
+            continue
+        # A point below the line from the one before it to the new one, or on it, goes.
+        while len(chosen) > 1:
+            (low, least, _), (here, best, _) = chosen[-2:]
+            if (value - best) * (here - low) < (best - least) * (far - here):
                 break
-            place = slopes.index(steepest) + ahead
-            if slopes.count(steepest) > 1:
-                # Of points in line the farthest, so that a curve has no point inside a segment.
-                line = [place for place, slope in enumerate(slopes, ahead) if slope == steepest]
-                place = max(line, key=received.__getitem__)
-            here, best = received[place], values[place]
-            chosen.append(place)
-            ahead = bisect_right(received, here, place)
-        found = Hull([0.0], [0.0], [[]], len(worth)) if idle else Hull([], [], [], len(worth))
-        found.received += [received[place] for place in chosen]
-        found.values += [values[place] for place in chosen]
-        types = [kept[place] for place in chosen]
-        found.rates += [[(self._kinds[place], self._rates[place])] for place in types]
-        return found
+            chosen.pop()
+        if not far:
+            chosen.pop()
+        chosen.append((far, value, kind))
+    kinds = np.array([kind for _, _, kind in chosen])
+    types = (np.arange(-FIRST, len(flop)) == kinds[:, None]) & (kinds >= 0)[:, None]
+    # Idleness computes a type without bytes and without end.
+    columns = (np.append(each, end) for each, end in ((flop, np.inf), (byte, 0.0)))
+    return _Hull(*(column[kinds] for column in columns), types.astype(np.float64))
 
 
 def condensed(received: list[float], values: list[float], segments: int) -> tuple[list[int], float]:
@@ -247,30 +212,22 @@ class Curve:
 
     Attributes
     ----------
+    points : float64, shape (n_points, 2 + n_types)
+        Its points.
     received, values : list of float, shape (n_points,)
         Bytes [byte/s], and what is made of them, at each point.
-    points : callable
-        ``(places) -> Points``: some of its points.
     moves : list of list of (int, float)
         For each point, which targets (the worker is 0) get how many more bytes per second than at
         the point before.
-    worker : Hull
-        The curve of the worker.
-    children : sequence of float64, each of shape (n_points, 2 + n_types)
-        Those of the children.
+    parts : sequence of float64, each of shape (n_points, 2 + n_types)
+        The curves of all targets.
     """
 
+    points: Points
     received: list[float]
     values: list[float]
-    points: Callable[[Sequence[int]], Points]
     moves: list[list[tuple[int, float]]]
-    worker: Hull
-    children: Sequence[Points]
-
-    @property
-    def parts(self) -> list[Points]:
-        """Return the curves of all targets."""
-        return [self.worker.whole(), *self.children]
+    parts: Sequence[Points]
 
 
 @dataclass(slots=True)
@@ -321,12 +278,9 @@ def _segments(
 class _Tracing:
     """The state of a node's knapsack while the bytes that it receives grow."""
 
-    def __init__(
-        self, worker: Hull, children: Sequence[Points], speeds: Sequence[float], posted: Posted
-    ) -> None:
+    def __init__(self, parts: Sequence[Points], speeds: Sequence[float], posted: Posted) -> None:
         """Start with what needs no bytes."""
-        self.posted, self.worker, self.children = posted, worker, children
-        parts = [worker.whole(), *children]
+        self.posted, self.parts = posted, parts
         self.pieces, self.per_byte = _segments(parts, (0.0, *speeds), posted)
         self.full = [0] * len(parts)
         self.port = 1.0
@@ -347,8 +301,7 @@ class _Tracing:
             steps[1:] = np.array(amounts)[:, None] * self.per_byte[list(numbers)]
         points = steps.cumsum(axis=0)[self.places]
         values = worth(points, self.posted).tolist()
-        received = points[:, 0].tolist()
-        return Curve(received, values, points.__getitem__, self.moves, self.worker, self.children)
+        return Curve(points, points[:, 0].tolist(), values, self.moves, self.parts)
 
     def fill(self) -> None:
         """Take what makes most of a byte, until the port is busy or nothing is worth its rent."""
@@ -456,9 +409,7 @@ class _Tracing:
         return True
 
 
-def node_curve(
-    worker: Hull, children: Sequence[Points], speeds: Sequence[float], posted: Posted
-) -> Curve:
+def node_curve(parts: Sequence[Points], speeds: Sequence[float], posted: Posted) -> Curve:
     """Return what a node can make of each byte per second.
 
     It solves, for all beta at once, a fractional knapsack with two constraints, over the segments
@@ -472,21 +423,21 @@ def node_curve(
 
     Parameters
     ----------
-    worker : Hull
-        The curve of its CPU.
-    children : sequence of float64
-        Their curves.
+    parts : sequence of float64, each of shape (n_points, 2 + n_types)
+        The curves of all targets: the worker's, and those of the children. A leaf's ends with what
+        can arrive.
     speeds : sequence of float, shape (n_children,)
         Bandwidths to the children [byte/s].
     posted : Posted
         The prices for which all these curves were made.
     """
-    if not children:
+    if len(parts) == 1:
         # Most nodes of a tree are leaves.
-        hull = worker.until(posted.most, posted.prices)
-        moves = [[(0, high - low)] for low, high in itertools.pairwise(hull.received)]
-        return Curve(hull.received, hull.values, hull.points, [[], *moves], worker, ())
-    tracing = _Tracing(worker, children, speeds, posted)
+        points = parts[0]
+        received, values = points[:, 0].tolist(), worth(points, posted).tolist()
+        moves = [[(0, high - low)] for low, high in itertools.pairwise(received)]
+        return Curve(points, received, values, [[], *moves], parts)
+    tracing = _Tracing(parts, speeds, posted)
     tracing.fill()
     tracing.exchange()
     return tracing.curve()
@@ -557,7 +508,7 @@ def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[f
     list of (float, list of float)
         Weights, and bytes per second for each target.
     """
-    told, targets = [curve.received[place] for place in kept], 1 + len(curve.children)
+    told, targets = [curve.received[place] for place in kept], len(curve.parts)
     high = next((n for n in range(1, len(kept)) if received <= told[n]), len(kept) - 1)
     if not high:
         return [(1.0, _after(curve, 0, targets))]

@@ -17,16 +17,15 @@ import numpy as np
 
 from simplugin.bags.policies.price_curves import (
     FIRST,
-    Cpu,
     Curve,
     Floats,
-    Hull,
     Point,
     Points,
     Posted,
     at,
     best_response,
     condensed,
+    cpu_curve,
     node_curve,
     replayed,
     worth,
@@ -314,7 +313,7 @@ class _Negotiator:
 
     def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
         self.known, self.sieve, self.typed_slots = known, sieve, typed_slots
-        self._cpu = Cpu(known.speed, known.flop, known.byte)
+        self._flop, self._byte = tuple(known.flop), tuple(known.byte)
         # Its children, from 0 on, and the types that must not go to them.
         self.bans: frozenset[tuple[int, int]] = frozenset()
         # The rates by each award so far, and the award that it follows; -1 before the end.
@@ -341,10 +340,14 @@ class _Negotiator:
         """Return the neighbour whose message it needs next."""
         return self.waiting[0] if self.waiting else PARENT
 
-    def _worker(self, posted: Posted) -> Hull:
+    def _worker(self, posted: Posted) -> Points:
         """Return the curve of the node's own CPU."""
-        may = zip(posted.prices, self.known.allowed, strict=True)
-        return self._cpu.hull([price if allowed else 0.0 for price, allowed in may])
+        prices = posted.prices
+        if not all(self.known.allowed):
+            may = zip(prices, self.known.allowed, strict=True)
+            prices = tuple(price if allowed else 0.0 for price, allowed in may)
+        most = math.inf if self.known.bandwidth else posted.most
+        return cpu_curve(self.known.speed, self._flop, self._byte, prices, most)
 
     def _down(self, messages: Sequence[Down]) -> Posts:
         """Return messages to the children, whose answers are awaited unless it is settled."""
@@ -359,7 +362,7 @@ class _Negotiator:
                 0.0 if (child, kind) in self.bans else price
                 for kind, price in enumerate(posted.prices)
             )
-            for child, _ in self.bans
+            for child in {child for child, _ in self.bans}
         }
         return self._down(
             [
@@ -451,11 +454,11 @@ class Follower(_Negotiator):
             return self._judge(answers)
         known, posted = self.known, self.heard
         offers = [each for each in answers if isinstance(each, Offer)]
-        worker = self._worker(posted)
-        curve = node_curve(worker, [each.points for each in offers], known.bandwidth, posted)
+        parts = [self._worker(posted), *(each.points for each in offers)]
+        curve = node_curve(parts, known.bandwidth, posted)
         kept, loss = condensed(curve.received, curve.values, posted.segments)
         self.rounds.append(Round(curve, tuple(kept)))
-        return Offer(curve.points(kept), loss + sum(each.loss for each in offers))
+        return Offer(curve.points[kept], loss + sum(each.loss for each in offers))
 
     def _replays(self, award: Award) -> list[Replay]:
         """Return the parts of an award, round by round."""
@@ -550,7 +553,7 @@ class Leader(_Negotiator):
     def _next_round(self, offers: Sequence[Offer]) -> Posts:
         """Answer prices by the curves; then post new prices, or award."""
         known, posted, terms = self.known, self.posted, self.terms
-        parts = [self._worker(posted).whole(), *(each.points for each in offers)]
+        parts = [self._worker(posted), *(each.points for each in offers)]
         shares, does = best_response(parts, known.bandwidth, posted)
         value = float(worth(does[None], posted)[0])
         self.bound = min(self.bound, value + sum(each.loss for each in offers))
