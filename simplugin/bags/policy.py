@@ -230,8 +230,10 @@ def servable(state: NodeState) -> Iterator[Choice]:
         if target != WORKER and not state.port_free:
             return
         if requests:
+            can, wanted = state.can[target], state.wanted[target]
+            untyped = requests > sum(wanted)
             for kind in stock:
-                if suits(state, target, kind):
+                if can[kind] and (untyped or wanted[kind] or is_unplanned(state, kind)):
                     yield target, kind
 
 

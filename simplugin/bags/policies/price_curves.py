@@ -60,11 +60,10 @@ class Posted:
 
 def worth(points: Points, posted: Posted) -> Floats:
     """Return the value per second of each way to use a subtree, less its rent."""
-    terms = np.empty((len(points), 1 + len(posted.prices)))
-    terms[:, 0] = -posted.rent * points[:, 1]
-    np.multiply(points[:, FIRST:], posted.prices, out=terms[:, 1:])
+    terms = points[:, 1:] * np.array((-posted.rent, *posted.prices))
     # One by one, unlike the sums of `numpy.sum`.
-    return terms.cumsum(axis=1)[:, -1]
+    values: Floats = np.add.accumulate(terms, axis=1)[:, -1]
+    return values
 
 
 def at(points: Points, received: float) -> Point:
@@ -85,7 +84,7 @@ def cpu_curve(
     byte: tuple[float, ...],
     prices: tuple[float, ...],
     most: float = math.inf,
-) -> Points:
+) -> tuple[Points, list[float]]:
     """Return the curve of a CPU that computes tasks of some types, as far as it pays.
 
     Parameters
@@ -98,26 +97,37 @@ def cpu_curve(
         Value of a task of each type; 0 for one that must not come here.
     most : float
         Bytes per second that can arrive; the curve ends there.
+
+    Returns
+    -------
+    float64, shape (n_points, 2 + n_types)
+        Its points.
+    list of float, shape (n_points,)
+        Their values.
     """
     hull = _hull(flop, byte, prices)
     if not speed:
-        return np.zeros((1, FIRST + len(flop)))
+        return np.zeros((1, FIRST + len(flop))), [0.0]
     rates = speed / hull.flop
     received = hull.byte * rates
     inside = int(received.searchsorted(most))
     rates = rates[: inside + 1]
     points: Points = hull.types[: inside + 1] * rates[:, None]
     points[:, 0] = received[: inside + 1]
+    values: list[float] = (hull.price[: inside + 1] * rates).tolist()
     if inside < len(received):
+        # What it does with these bytes is a mix of two points, of one type each.
         points[-1] = at(points, most)
-    return points
+        values[-1] = sum((points[-1, FIRST:] * prices).tolist())
+    return points, values
 
 
 class _Hull(NamedTuple):
-    """Points at which a CPU computes one type each, or none: of their tasks, and the types one-hot."""
+    """Points at which a CPU computes one type each, or none: of their tasks, and types one-hot."""
 
     flop: Floats
     byte: Floats
+    price: Floats
     types: Points
 
 
@@ -144,8 +154,8 @@ def _hull(flop: tuple[float, ...], byte: tuple[float, ...], prices: tuple[float,
         chosen.append((far, value, kind))
     kinds = np.array([kind for _, _, kind in chosen])
     types = (np.arange(-FIRST, len(flop)) == kinds[:, None]) & (kinds >= 0)[:, None]
-    # Idleness computes a type without bytes and without end.
-    columns = (np.append(each, end) for each, end in ((flop, np.inf), (byte, 0.0)))
+    # Idleness computes a type without bytes, price and end.
+    columns = (np.array([*each, end]) for each, end in ((flop, math.inf), (byte, 0), (prices, 0)))
     return _Hull(*(column[kinds] for column in columns), types.astype(np.float64))
 
 
@@ -169,6 +179,8 @@ def condensed(received: list[float], values: list[float], segments: int) -> tupl
         value per second.
     """
     kept = _apart(received)
+    if len(kept) == len(received) <= segments + 1:
+        return kept, 0.0
     losses = [_sag(received, values, *kept[place : place + 3]) for place in range(len(kept) - 2)]
     while len(kept) > segments + 1:
         gone = losses.index(min(losses))
@@ -214,17 +226,16 @@ class Curve:
     ----------
     points : float64, shape (n_points, 2 + n_types)
         Its points.
-    received, values : list of float, shape (n_points,)
-        Bytes [byte/s], and what is made of them, at each point.
+    values : list of float, shape (n_points,)
+        What is made of their bytes.
     moves : list of list of (int, float)
         For each point, which targets (the worker is 0) get how many more bytes per second than at
-        the point before.
+        the point before; empty for a leaf.
     parts : sequence of float64, each of shape (n_points, 2 + n_types)
         The curves of all targets.
     """
 
     points: Points
-    received: list[float]
     values: list[float]
     moves: list[list[tuple[int, float]]]
     parts: Sequence[Points]
@@ -301,7 +312,7 @@ class _Tracing:
             steps[1:] = np.array(amounts)[:, None] * self.per_byte[list(numbers)]
         points = steps.cumsum(axis=0)[self.places]
         values = worth(points, self.posted).tolist()
-        return Curve(points, points[:, 0].tolist(), values, self.moves, self.parts)
+        return Curve(points, values, self.moves, self.parts)
 
     def fill(self) -> None:
         """Take what makes most of a byte, until the port is busy or nothing is worth its rent."""
@@ -424,19 +435,12 @@ def node_curve(parts: Sequence[Points], speeds: Sequence[float], posted: Posted)
     Parameters
     ----------
     parts : sequence of float64, each of shape (n_points, 2 + n_types)
-        The curves of all targets: the worker's, and those of the children. A leaf's ends with what
-        can arrive.
+        The curves of all targets: the worker's, and those of the children.
     speeds : sequence of float, shape (n_children,)
         Bandwidths to the children [byte/s].
     posted : Posted
         The prices for which all these curves were made.
     """
-    if len(parts) == 1:
-        # Most nodes of a tree are leaves.
-        points = parts[0]
-        received, values = points[:, 0].tolist(), worth(points, posted).tolist()
-        moves = [[(0, high - low)] for low, high in itertools.pairwise(received)]
-        return Curve(points, received, values, [[], *moves], parts)
     tracing = _Tracing(parts, speeds, posted)
     tracing.fill()
     tracing.exchange()
@@ -508,23 +512,25 @@ def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[f
     list of (float, list of float)
         Weights, and bytes per second for each target.
     """
-    told, targets = [curve.received[place] for place in kept], len(curve.parts)
+    told: list[float] = curve.points[kept, 0].tolist()
     high = next((n for n in range(1, len(kept)) if received <= told[n]), len(kept) - 1)
     if not high:
-        return [(1.0, _after(curve, 0, targets))]
+        return [(1.0, _after(curve, 0))]
     first, second = kept[high - 1], kept[high]
     share = (received - told[high - 1]) / (told[high] - told[high - 1])
     share = min(1.0, max(0.0, share))
-    low_shares, high_shares = _after(curve, first, targets), _after(curve, second, targets)
+    low_shares, high_shares = _after(curve, first), _after(curve, second)
     if second == first + 1:
         return [(1.0, [x + share * (y - x) for x, y in zip(low_shares, high_shares, strict=True)])]
     mix = [(1.0 - share, low_shares), (share, high_shares)]
     return [each for each in mix if each[0] > 0]
 
 
-def _after(curve: Curve, last: int, targets: int) -> list[float]:
+def _after(curve: Curve, last: int) -> list[float]:
     """Return the bytes per second for each target at a point of a curve."""
-    shares = [0.0] * targets
+    if not curve.moves:
+        return [float(curve.points[last, 0])]
+    shares = [0.0] * len(curve.parts)
     for moves in curve.moves[: last + 1]:
         for target, change in moves:
             shares[target] += change

@@ -340,8 +340,8 @@ class _Negotiator:
         """Return the neighbour whose message it needs next."""
         return self.waiting[0] if self.waiting else PARENT
 
-    def _worker(self, posted: Posted) -> Points:
-        """Return the curve of the node's own CPU."""
+    def _worker(self, posted: Posted) -> tuple[Points, list[float]]:
+        """Return the curve of the node's own CPU, a leaf's as far as bytes can arrive."""
         prices = posted.prices
         if not all(self.known.allowed):
             may = zip(prices, self.known.allowed, strict=True)
@@ -454,11 +454,17 @@ class Follower(_Negotiator):
             return self._judge(answers)
         known, posted = self.known, self.heard
         offers = [each for each in answers if isinstance(each, Offer)]
-        parts = [self._worker(posted), *(each.points for each in offers)]
-        curve = node_curve(parts, known.bandwidth, posted)
-        kept, loss = condensed(curve.received, curve.values, posted.segments)
+        worker, values = self._worker(posted)
+        curve = Curve(worker, values, [], [worker])
+        if offers:
+            parts = [worker, *(each.points for each in offers)]
+            curve = node_curve(parts, known.bandwidth, posted)
+        points = curve.points
+        kept, loss = condensed(points[:, 0].tolist(), curve.values, posted.segments)
         self.rounds.append(Round(curve, tuple(kept)))
-        return Offer(curve.points[kept], loss + sum(each.loss for each in offers))
+        if len(kept) < len(points):
+            points = points[kept]
+        return Offer(points, loss + sum(each.loss for each in offers))
 
     def _replays(self, award: Award) -> list[Replay]:
         """Return the parts of an award, round by round."""
@@ -553,7 +559,7 @@ class Leader(_Negotiator):
     def _next_round(self, offers: Sequence[Offer]) -> Posts:
         """Answer prices by the curves; then post new prices, or award."""
         known, posted, terms = self.known, self.posted, self.terms
-        parts = [self._worker(posted), *(each.points for each in offers)]
+        parts = [self._worker(posted)[0], *(each.points for each in offers)]
         shares, does = best_response(parts, known.bandwidth, posted)
         value = float(worth(does[None], posted)[0])
         self.bound = min(self.bound, value + sum(each.loss for each in offers))
@@ -771,12 +777,16 @@ def solve_game(payoffs: Floats) -> tuple[list[float], list[float], float]:
     table[-1] = [-1.0] * n_rows + [0.0]
     # Names: 0 .. n_rows - 1 are the rows' unknowns, from n_rows on the slacks of the columns.
     outside, inside = np.arange(n_rows), np.arange(n_rows, n_rows + n_columns)
-    while (entering := (table[-1, :-1] < -_TOLERANCE).nonzero()[0]).size:
-        column = entering[outside[entering].argmin()]
-        rows = (table[:-1, column] > _TOLERANCE).nonzero()[0]
-        ratios = table[rows, -1] / table[rows, column]
-        rows = rows[ratios == ratios.min()]
-        row = rows[inside[rows].argmin()]
+    last, bounds, beyond = table[-1, :-1], table[:-1, -1], n_rows + n_columns
+    while True:
+        gains = last < -_TOLERANCE
+        column = np.where(gains, outside, beyond).argmin()
+        if not gains[column]:
+            break
+        uses = table[:-1, column]
+        ratios = np.full(n_columns, np.inf)
+        np.divide(bounds, uses, out=ratios, where=uses > _TOLERANCE)
+        row = np.where(ratios == ratios.min(), inside, beyond).argmin()
         _pivot(table, row, column)
         outside[column], inside[row] = inside[row], outside[column]
     total = table[-1, -1]

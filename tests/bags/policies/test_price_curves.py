@@ -46,7 +46,7 @@ def drawn(seed, children=4, kinds=3):
         speeds[1] = speeds[0]
     cpus = generator.uniform(0, 4, children).tolist()
     cpus.insert(0, float(generator.uniform(0, 4)))
-    parts = [cpu_curve(cpu, flop, byte, prices.prices) for cpu in cpus]
+    parts = [cpu_curve(cpu, flop, byte, prices.prices)[0] for cpu in cpus]
     return parts, speeds, prices
 
 
@@ -78,9 +78,10 @@ def best_by_program(parts, speeds, prices, most):
 
 def test_a_worker_needs_no_bytes_for_a_type_without_data_and_takes_no_type_without_a_price():
     flop, byte = (1.0, 1.0, 1.0), (0.0, 1.0, 2.0)
-    points = cpu_curve(1.0, flop, byte, (1.0, 0.0, 3.0))
+    points, values = cpu_curve(1.0, flop, byte, (1.0, 0.0, 3.0))
     assert points.tolist() == [[0.0, 0.0, 1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0, 1.0]]
-    assert cpu_curve(0.0, flop, byte, (1.0,) * 3).tolist() == [[0.0] * 5]
+    assert values == [1.0, 3.0]
+    assert cpu_curve(0.0, flop, byte, (1.0,) * 3)[0].tolist() == [[0.0] * 5]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -104,7 +105,7 @@ def test_a_node_can_do_what_it_told(seed, segments):
     parts, speeds, prices = drawn(seed)
     prices = posted(prices.prices, prices.rent, segments=segments)
     curve = node_curve(parts, speeds, prices)
-    kept, _ = condensed(curve.received, curve.values, segments)
+    kept, _ = condensed(curve.points[:, 0].tolist(), curve.values, segments)
     told = curve.points[kept]
     for received in np.linspace(0, told[-1][0], 7).tolist():
         mix = replayed(curve, kept, received)
