@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import attrgetter
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,38 +105,40 @@ def cpu_curve(
         Their values.
     """
     hull = _hull(flop, byte, prices)
-    if not speed:
-        return np.zeros((1, FIRST + len(flop))), [0.0]
-    rates = speed / hull.flop
-    received = hull.byte * rates
-    inside = int(received.searchsorted(most))
-    rates = rates[: inside + 1]
-    points: Points = hull.types[: inside + 1] * rates[:, None]
-    points[:, 0] = received[: inside + 1]
-    values: list[float] = (hull.price[: inside + 1] * rates).tolist()
-    if inside < len(received):
+    received: list[float] = []
+    rates: list[float] = []
+    for _, work, size, _ in hull if speed else hull[:1]:
+        rates.append(speed / work)
+        received.append(size * rates[-1])
+        if received[-1] >= most:
+            break
+    points = np.zeros((len(rates), FIRST + len(flop)))
+    values = []
+    for row, ((kind, _, _, price), rate) in enumerate(zip(hull, rates, strict=False)):
+        points[row, FIRST + kind] = rate
+        values.append(price * rate)
+    points[:, 0] = received
+    if received[-1] >= most:
         # What it does with these bytes is a mix of two points, of one type each.
         points[-1] = at(points, most)
-        values[-1] = sum((points[-1, FIRST:] * prices).tolist())
+        kinds = [kind for kind, *_ in hull[len(received) - 2 : len(received)]]
+        values[-1] = sum(prices[kind] * float(points[-1, FIRST + kind]) for kind in kinds)
     return points, values
-
-
-class _Hull(NamedTuple):
-    """Points at which a CPU computes one type each, or none: of their tasks, and types one-hot."""
-
-    flop: Floats
-    byte: Floats
-    price: Floats
-    types: Points
 
 
 # Nodes differ in their speeds only, which do not change the types on the hull.
 @lru_cache(maxsize=64)
-def _hull(flop: tuple[float, ...], byte: tuple[float, ...], prices: tuple[float, ...]) -> _Hull:
-    """Return the upper hull of idleness and of the types that a CPU can compute."""
+def _hull(
+    flop: tuple[float, ...], byte: tuple[float, ...], prices: tuple[float, ...]
+) -> list[tuple[int, float, float, float]]:
+    """Return the upper hull of idleness and of the types that a CPU can compute.
+
+    Each point is a type, and the flop, the bytes and the price of its task.
+    """
     received = [size / work for size, work in zip(byte, flop, strict=True)]
     values = [price / work for price, work in zip(prices, flop, strict=True)]
-    # Bytes and value for a flop at each point, and its type; idleness is the first.
+    # Bytes and value for a flop at each point, and its type. Idleness, a task that lasts for ever,
+    # comes first; its rate is 0, wherever it is written.
     chosen = [(0.0, 0.0, -1)]
     for kind in sorted(range(len(flop)), key=received.__getitem__):
         far, value = received[kind], values[kind]
@@ -152,11 +153,10 @@ def _hull(flop: tuple[float, ...], byte: tuple[float, ...], prices: tuple[float,
         if not far:
             chosen.pop()
         chosen.append((far, value, kind))
-    kinds = np.array([kind for _, _, kind in chosen])
-    types = (np.arange(-FIRST, len(flop)) == kinds[:, None]) & (kinds >= 0)[:, None]
-    # Idleness computes a type without bytes, price and end.
-    columns = (np.array([*each, end]) for each, end in ((flop, math.inf), (byte, 0), (prices, 0)))
-    return _Hull(*(column[kinds] for column in columns), types.astype(np.float64))
+    return [
+        (kind, flop[kind], byte[kind], prices[kind]) if kind >= 0 else (kind, math.inf, 0.0, 0.0)
+        for _, _, kind in chosen
+    ]
 
 
 def condensed(received: list[float], values: list[float], segments: int) -> tuple[list[int], float]:

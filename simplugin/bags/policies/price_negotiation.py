@@ -357,25 +357,14 @@ class _Negotiator:
 
     def _ask(self, posted: Posted) -> Posts:
         """Return prices for each child, 0 for types that must not go there."""
-        prices = {
-            child: tuple(
-                0.0 if (child, kind) in self.bans else price
-                for kind, price in enumerate(posted.prices)
-            )
-            for child in {child for child, _ in self.bans}
-        }
-        return self._down(
-            [
-                Posted(
-                    posted.round,
-                    prices.get(child, posted.prices),
-                    posted.rent,
-                    bandwidth,
-                    posted.segments,
-                )
-                for child, bandwidth in enumerate(self.known.bandwidth)
-            ]
-        )
+        messages: list[Down] = []
+        for child, bandwidth in enumerate(self.known.bandwidth):
+            prices = posted.prices
+            if self.bans:
+                pairs = ((price, (child, kind)) for kind, price in enumerate(prices))
+                prices = tuple(0.0 if pair in self.bans else price for price, pair in pairs)
+            messages.append(Posted(posted.round, prices, posted.rent, bandwidth, posted.segments))
+        return self._down(messages)
 
     def _share(self, award: Award, replays: Sequence[Replay], parts: Parts) -> Posts:
         """Adopt the rates of an award, and return the share of each child."""
