@@ -17,16 +17,15 @@ import numpy as np
 
 from simplugin.bags.policies.price_curves import (
     FIRST,
-    Cpu,
     Curve,
     Floats,
-    Hull,
     Point,
     Points,
     Posted,
     at,
     best_response,
     condensed,
+    cpu_curve,
     node_curve,
     replayed,
     worth,
@@ -314,7 +313,7 @@ class _Negotiator:
 
     def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
         self.known, self.sieve, self.typed_slots = known, sieve, typed_slots
-        self._cpu = Cpu(known.speed, known.flop, known.byte)
+        self._flop, self._byte = tuple(known.flop), tuple(known.byte)
         # Its children, from 0 on, and the types that must not go to them.
         self.bans: frozenset[tuple[int, int]] = frozenset()
         # The rates by each award so far, and the award that it follows; -1 before the end.
@@ -341,10 +340,14 @@ class _Negotiator:
         """Return the neighbour whose message it needs next."""
         return self.waiting[0] if self.waiting else PARENT
 
-    def _worker(self, posted: Posted) -> Hull:
-        """Return the curve of the node's own CPU."""
-        may = zip(posted.prices, self.known.allowed, strict=True)
-        return self._cpu.hull([price if allowed else 0.0 for price, allowed in may])
+    def _worker(self, posted: Posted) -> tuple[Points, list[float]]:
+        """Return the curve of the node's own CPU, a leaf's as far as bytes can arrive."""
+        prices = posted.prices
+        if not all(self.known.allowed):
+            may = zip(prices, self.known.allowed, strict=True)
+            prices = tuple(price if allowed else 0.0 for price, allowed in may)
+        most = math.inf if self.known.bandwidth else posted.most
+        return cpu_curve(self.known.speed, self._flop, self._byte, prices, most)
 
     def _down(self, messages: Sequence[Down]) -> Posts:
         """Return messages to the children, whose answers are awaited unless it is settled."""
@@ -354,25 +357,14 @@ class _Negotiator:
 
     def _ask(self, posted: Posted) -> Posts:
         """Return prices for each child, 0 for types that must not go there."""
-        prices = {
-            child: tuple(
-                0.0 if (child, kind) in self.bans else price
-                for kind, price in enumerate(posted.prices)
-            )
-            for child, _ in self.bans
-        }
-        return self._down(
-            [
-                Posted(
-                    posted.round,
-                    prices.get(child, posted.prices),
-                    posted.rent,
-                    bandwidth,
-                    posted.segments,
-                )
-                for child, bandwidth in enumerate(self.known.bandwidth)
-            ]
-        )
+        messages: list[Down] = []
+        for child, bandwidth in enumerate(self.known.bandwidth):
+            prices = posted.prices
+            if self.bans:
+                pairs = ((price, (child, kind)) for kind, price in enumerate(prices))
+                prices = tuple(0.0 if pair in self.bans else price for price, pair in pairs)
+            messages.append(Posted(posted.round, prices, posted.rent, bandwidth, posted.segments))
+        return self._down(messages)
 
     def _share(self, award: Award, replays: Sequence[Replay], parts: Parts) -> Posts:
         """Adopt the rates of an award, and return the share of each child."""
@@ -451,11 +443,17 @@ class Follower(_Negotiator):
             return self._judge(answers)
         known, posted = self.known, self.heard
         offers = [each for each in answers if isinstance(each, Offer)]
-        worker = self._worker(posted)
-        curve = node_curve(worker, [each.points for each in offers], known.bandwidth, posted)
-        kept, loss = condensed(curve.received, curve.values, posted.segments)
+        worker, values = self._worker(posted)
+        curve = Curve(worker, values, [], [worker])
+        if offers:
+            parts = [worker, *(each.points for each in offers)]
+            curve = node_curve(parts, known.bandwidth, posted)
+        points = curve.points
+        kept, loss = condensed(points[:, 0].tolist(), curve.values, posted.segments)
         self.rounds.append(Round(curve, tuple(kept)))
-        return Offer(curve.points(kept), loss + sum(each.loss for each in offers))
+        if len(kept) < len(points):
+            points = points[kept]
+        return Offer(points, loss + sum(each.loss for each in offers))
 
     def _replays(self, award: Award) -> list[Replay]:
         """Return the parts of an award, round by round."""
@@ -550,7 +548,7 @@ class Leader(_Negotiator):
     def _next_round(self, offers: Sequence[Offer]) -> Posts:
         """Answer prices by the curves; then post new prices, or award."""
         known, posted, terms = self.known, self.posted, self.terms
-        parts = [self._worker(posted).whole(), *(each.points for each in offers)]
+        parts = [self._worker(posted)[0], *(each.points for each in offers)]
         shares, does = best_response(parts, known.bandwidth, posted)
         value = float(worth(does[None], posted)[0])
         self.bound = min(self.bound, value + sum(each.loss for each in offers))
@@ -768,12 +766,16 @@ def solve_game(payoffs: Floats) -> tuple[list[float], list[float], float]:
     table[-1] = [-1.0] * n_rows + [0.0]
     # Names: 0 .. n_rows - 1 are the rows' unknowns, from n_rows on the slacks of the columns.
     outside, inside = np.arange(n_rows), np.arange(n_rows, n_rows + n_columns)
-    while (entering := (table[-1, :-1] < -_TOLERANCE).nonzero()[0]).size:
-        column = entering[outside[entering].argmin()]
-        rows = (table[:-1, column] > _TOLERANCE).nonzero()[0]
-        ratios = table[rows, -1] / table[rows, column]
-        rows = rows[ratios == ratios.min()]
-        row = rows[inside[rows].argmin()]
+    last, bounds, beyond = table[-1, :-1], table[:-1, -1], n_rows + n_columns
+    while True:
+        gains = last < -_TOLERANCE
+        column = np.where(gains, outside, beyond).argmin()
+        if not gains[column]:
+            break
+        uses = table[:-1, column]
+        ratios = np.full(n_columns, np.inf)
+        np.divide(bounds, uses, out=ratios, where=uses > _TOLERANCE)
+        row = np.where(ratios == ratios.min(), inside, beyond).argmin()
         _pivot(table, row, column)
         outside[column], inside[row] = inside[row], outside[column]
     total = table[-1, -1]
