@@ -9,6 +9,7 @@ from typing import Any
 from simplugin.errors import PlatformError
 from simplugin.formats.elements import ELEMENTS
 from simplugin.inputs.xml_tree import Node
+from simplugin.near_names import did_you_mean
 
 # Of elements without a data class: required attributes, then the others.
 _OTHERS = {
@@ -171,7 +172,9 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         for key in sorted(REQUIRED[tag] - given)
     ]
     for key in sorted(given - allowed):
-        remedy = f"remove it or choose among {', '.join(sorted(allowed)) or 'no attribute at all'}"
+        known = sorted(allowed)
+        remedy = f"remove it or choose among {', '.join(known) or 'no attribute at all'}"
+        remedy = did_you_mean(key, known) or remedy
         problems.append(PlatformError(f"{name} has an unknown attribute {key!r}", remedy=remedy))
     return problems
 
@@ -221,6 +224,7 @@ def odd_quantities(text: str, value: Any, unit: str) -> Iterator[tuple[str, str]
         return  # like nearly all
     for each, number in zip(re.split("[;,]", text), values, strict=True):
         if _PLAIN.fullmatch(each) and number:
-            yield f"{each!r}, without a unit", f"write the unit, e.g. {each.strip() + unit!r}"
+            example = each.strip() + ("Gf" if unit == "f" and number < least else unit)
+            yield f"{each!r}, without a unit", f"write the unit, e.g. {example!r}"
         elif number and number > 0 and not least <= number <= most:
             yield f"{each!r}, which no hardware has", f"check the unit: {range_text}"

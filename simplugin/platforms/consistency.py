@@ -389,6 +389,7 @@ class _Inspection:
             problem = self._end_problem(zone, place, between_zones=between_zones, bypass=bypass)
             if problem is not None:
                 message, remedy = problem
+                remedy = remedy if place else self._names.similar(end) or remedy
                 self._say(
                     route, f"the <{route.tag}> {_ends_text(route)}: {end!r} {message}", remedy
                 )
@@ -421,9 +422,9 @@ class _Inspection:
             ("gw_dst", route.gateway_destination, route.destination),
         ):
             place = self._names.place(gateway)
-            message = None
+            message, remedy = None, f"name a host or router of {zone!r}"
             if place is None:
-                message = "is unknown"
+                message, remedy = "is unknown", self._names.similar(gateway) or remedy
             elif place.kind == "zone":
                 message = "is a zone"
             elif not self._names.is_inside(gateway, zone):
@@ -432,7 +433,7 @@ class _Inspection:
                 self._say(
                     route,
                     f"the <{route.tag}> {_ends_text(route)}: its {key} {gateway!r} {message}",
-                    f"name a host or router of {zone!r}",
+                    remedy,
                 )
 
     def _once(
@@ -480,7 +481,7 @@ class _Inspection:
             remedy = 'add direction="UP" or direction="DOWN"'
         else:
             problem = f"uses an unknown link {name!r}"
-            remedy = "name a link that is declared before the route"
+            remedy = names.similar(name, link=True) or "name a link declared before the route"
         self._say(use, f"the <{route.tag}> {_ends_text(route)} {problem}", remedy)
 
 
@@ -502,4 +503,4 @@ def _link_remedy(names: Names, name: str) -> str:
     """Return how to name a link."""
     if names.has_split_link(name):
         return f"it is split-duplex: name {name + '_UP'!r} or {name + '_DOWN'!r}"
-    return "name a link declared before"
+    return names.similar(name, link=True) or "name a link declared before"
