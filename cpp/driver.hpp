@@ -21,6 +21,7 @@
 namespace simgrid::kernel::lmm {
 class System;
 System* incremental_system(); // maxmin.cpp: what solves again only what a change affects
+System* bottleneck_system();  // bottleneck.cpp: the same for parallel tasks
 } // namespace simgrid::kernel::lmm
 
 namespace driver {

@@ -417,11 +417,21 @@ void share_incrementally()
 {
 #ifdef SIMGRID_TRACKS
   using simgrid::config::get_value;
-  if (not incremental.get() || get_value<std::string>("network/solver") != "maxmin" ||
-      get_value<std::string>("host/model") == "ptask_L07")
+  if (not incremental.get())
     return;
-  auto const& model = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root()->get_network_model();
-  if (model->is_update_lazy() && model->get_maxmin_system() != nullptr)
+  auto* const zone = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root();
+  if (get_value<std::string>("host/model") == "ptask_L07") {
+    if (get_value<std::string>("host/solver") != "fairbottleneck")
+      return;
+    auto* const system = simgrid::kernel::lmm::bottleneck_system();
+    zone->get_host_model()->set_maxmin_system(system);
+    zone->get_network_model()->set_maxmin_system(system);
+    zone->get_cpu_pm_model()->set_maxmin_system(system);
+    return;
+  }
+  auto const& model = zone->get_network_model();
+  if (get_value<std::string>("network/solver") == "maxmin" && model->is_update_lazy() &&
+      model->get_maxmin_system() != nullptr)
     model->set_maxmin_system(simgrid::kernel::lmm::incremental_system());
 #endif
 }
