@@ -1,28 +1,82 @@
-// SimGrid's FairBottleneck, the sharing of parallel tasks, for only those that a change affects. Needs SimGrid's headers
-// and track() of lmm::System (tools/simgrid_patches/track-changes.patch), nothing else;
+// Parallel tasks: SimGrid's model ptask_L07 looks at all of them, and at all that they use, at each event. This does
+// the same sums in the same order, with the same results to the last bit, for what a change affects. Needs SimGrid's
+// headers and track() of lmm::System (tools/simgrid_patches/track-changes.patch), nothing else;
 // docs/decisions/incremental-sharing.md.
-//
-// In each round a constraint gives all its variables that still grow the same share of what is left of it, and a
-// variable grows by what the least of its shares allows. Who meets a full constraint or its own bound stops growing. The
-// rates are those of SimGrid to the last bit, since all sums are taken in its order.
 
 #include "simgrid_internals.hpp"
+
+#include "src/kernel/resource/models/ptask_L07.hpp" // latencies of its actions
 
 #include <algorithm>
 #include <cfloat>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <vector>
 
 namespace simgrid::kernel::lmm {
 
 namespace {
 
+using resource::Action;
+
+/// SimGrid's FairBottleneck. In each round a constraint offers the same share of what is left of it to each of its
+/// variables that still grow, and a variable grows by as much as the least of its offers allows. It stops at its own
+/// bound, and where a constraint is full.
 class Bottleneck final : public System {
 public:
   Bottleneck() : System(true) {}
 
+  /// From now on, what this model runs ends in next_end() and advance(), which are for a model that comes before it.
+  void look_after(resource::Model* model) { model_ = model; }
+
+  /// Time to the next end of a task [s]; negative if there is none.
+  double next_end()
+  {
+    solve();
+    keep(candidates_, [this](Candidate const& each) { return is_candidate(each) && not take_over(each); });
+    double soonest = -1.0;
+    for (Task const& task : tasks_)
+      if (task.rate > 0) {
+        double const time = task.remains > 0 ? task.remains / task.rate : 0.0;
+        if (soonest < 0 || time < soonest)
+          soonest = time;
+      }
+    return soonest;
+  }
+
+  void advance(double delta)
+  {
+    if (model_ == nullptr)
+      return;
+    for (Action const& action : *model_->get_failed_action_set()) // before this step
+      if (Flow& flow = flows_[place_of(action.get_variable())]; flow.task != NONE)
+        give_back(flow);
+    for (Task& task : tasks_) {
+      reduce(task.remains, task.rate * delta, sg_precision_workamount * sg_precision_timing);
+      if (task.remains <= 0)
+        ended_.push_back(flows_[task.place].variable);
+    }
+    std::sort(ended_.begin(), ended_.end(), [](Variable const* a, Variable const* b) { return a->rank_ < b->rank_; });
+    for (Variable const* variable : ended_) {
+      give_back(flows_[place_of(variable)]);
+      variable->id_->finish(Action::State::FINISHED);
+    }
+    ended_.clear();
+    for (Candidate& candidate : candidates_)
+      candidate.checked = true;
+  }
+
+  double remains(Action const* action) const
+  {
+    Variable const* variable = action->get_variable();
+    Index const task         = variable == nullptr ? NONE : flows_[place_of(variable)].task;
+    return task == NONE ? action->get_remains_no_update() : tasks_[task].remains;
+  }
+
 private:
-  using Index = std::uint32_t;
+  using Index                 = std::uint32_t;
+  static constexpr Index NONE = std::numeric_limits<Index>::max();
 
   /// Of a variable: what it takes of a constraint for each unit of its rate.
   struct Crossing {
@@ -37,6 +91,7 @@ private:
 
   struct Flow {
     Variable* variable = nullptr; // none: the place is free
+    Index task         = NONE;    // in tasks_
     bool pending       = false;   // in pending_
     bool reached       = false;   // in flows_to_solve_
     bool grows         = false;
@@ -45,19 +100,36 @@ private:
 
   struct Link {
     Constraint* constraint = nullptr;
-    double left            = 0.0; // of its capacity
-    size_t growing         = 0;   // of its uses
-    bool fat               = false;
+    double left            = 0.0;   // of its capacity
+    size_t growing         = 0;     // number of its uses
+    bool fat               = false; // FATPIPE
     bool dirty             = false; // in dirty_
     bool reached           = false; // in links_to_solve_
-    std::vector<Use> uses;          // in SimGrid's order
+    std::vector<Use> uses;          // in SimGrid's order, on which the last bits depend
   };
 
-  // Places are kept in mu_ of variables and lambda_ of constraints, which are 0 at first.
+  /// What we look after instead of SimGrid's model. That looks at all started actions, hence these are "inited".
+  struct Task {
+    Index place; // of its flow
+    double rate;
+    double remains;
+  };
+
+  /// SimGrid's model pays its latency, and finds out whether it starts where something is off.
+  struct Candidate {
+    Index place;
+    int rank; // of the variable
+    bool checked = false;
+  };
+
+  // Places are kept in mu_ of variables and lambda_ of constraints, which are 0 at first; that is none.
+
+  static Index place_of(Variable const* variable) { return static_cast<Index>(variable->mu_); }
+  static Index place_of(Constraint const* constraint) { return static_cast<Index>(constraint->lambda_); }
 
   bool track(Variable* variable) override
   {
-    auto place = static_cast<Index>(variable->mu_);
+    Index place = place_of(variable);
     if (not variable->variable_set_hook_.is_linked()) { // it is being freed, and its memory may be used again
       if (place != 0)
         remove(place);
@@ -77,8 +149,8 @@ private:
 
   bool track(Constraint* constraint) override
   {
-    if (constraint->lambda_ > 0)
-      touch(static_cast<Index>(constraint->lambda_));
+    if (Index const place = place_of(constraint); place != 0)
+      touch(place);
     return true;
   }
 
@@ -94,7 +166,6 @@ private:
       free_.pop_back();
     }
     flows_[place].variable = variable;
-    growth_[place]         = 0.0;
     variable->mu_          = place;
     return place;
   }
@@ -103,6 +174,7 @@ private:
   {
     Flow& flow = flows_[place];
     detach(flow);
+    drop_task(flow);
     flow.variable->mu_ = 0.0;
     flow.variable      = nullptr;
     free_.push_back(place);
@@ -115,40 +187,41 @@ private:
     flow.crossings.clear();
   }
 
-  void attach(Flow& flow)
+  void attach(Index place)
   {
-    flow.variable->value_ = 1.0; // if it takes nothing of anything
-    for (Element const& element : flow.variable->cnsts_)
+    Flow& flow         = flows_[place];
+    Variable& variable = *flow.variable;
+    variable.value_    = 1.0; // unless it takes something
+    for (Element const& element : variable.cnsts_)
       if (element.consumption_weight > 0) {
         Index const link = link_of(element.constraint);
         flow.crossings.push_back({link, element.consumption_weight});
         touch(link);
       }
-  }
-
-  static bool is_fat(Constraint const* constraint)
-  {
-    return constraint->get_sharing_policy() == Constraint::SharingPolicy::FATPIPE;
+    if (model_ != nullptr && flow.task == NONE)
+      candidates_.push_back({place, variable.rank_});
   }
 
   Index link_of(Constraint* constraint)
   {
-    if (constraint->lambda_ == 0) {
+    if (place_of(constraint) == 0) {
       constraint->lambda_              = static_cast<double>(links_.size());
       links_.emplace_back().constraint = constraint;
-      shares_.push_back(0.0);
+      offers_.push_back(0.0);
     }
-    return static_cast<Index>(constraint->lambda_);
+    return place_of(constraint);
   }
 
   /// Its capacity or its variables have changed.
-  void touch(Index index)
+  void touch(Index place)
   {
-    if (not links_[index].dirty) {
-      links_[index].dirty = true;
-      dirty_.push_back(index);
+    if (not links_[place].dirty) {
+      links_[place].dirty = true;
+      dirty_.push_back(place);
     }
   }
+
+  // ---- rates --------------------------------------------------------------------------------------------------------
 
   void do_solve() override
   {
@@ -159,93 +232,89 @@ private:
         continue;
       if (flow.variable->sharing_penalty_ > 0) {
         detach(flow);
-        attach(flow);
-      } else
+        attach(place);
+      } else {
+        give_back(flow);
         remove(place);
+      }
     }
     pending_.clear();
-    for (Index const index : dirty_)
-      refresh(links_[index]);
-    for (Index const index : dirty_)
-      reach(index);
+    for (Index const place : dirty_) {
+      read_uses(links_[place]);
+      reach(place);
+    }
     dirty_.clear();
     find_connected();
     while (not growing_.empty())
       grow();
-    for (Index const place : flows_to_solve_)
-      flows_[place].reached = false;
-    for (Index const index : links_to_solve_)
-      links_[index].reached = false;
-    flows_to_solve_.clear();
+    for (Index const place : links_to_solve_)
+      links_[place].reached = false;
     links_to_solve_.clear();
+    for (Index const place : flows_to_solve_) {
+      Flow& flow   = flows_[place];
+      flow.reached = false;
+      if (flow.task != NONE)
+        tasks_[flow.task].rate = flow.variable->value_;
+    }
+    flows_to_solve_.clear();
   }
 
-  void refresh(Link& link)
+  static void read_uses(Link& link)
   {
     link.dirty = false;
-    link.fat   = is_fat(link.constraint);
     link.uses.clear();
     for (Element const& element : link.constraint->enabled_element_set_)
       if (element.consumption_weight > 0)
-        link.uses.push_back({static_cast<Index>(element.variable->mu_), element.consumption_weight});
+        link.uses.push_back({place_of(element.variable), element.consumption_weight});
   }
 
-  void reach(Index index)
+  void reach(Index place)
   {
-    if (not links_[index].reached) {
-      links_[index].reached = true;
-      links_to_solve_.push_back(index);
+    if (not links_[place].reached) {
+      links_[place].reached = true;
+      links_to_solve_.push_back(place);
     }
   }
 
-  /// All that what has changed is connected to, before the first round.
+  /// All that is connected to what has changed, before the first round.
   void find_connected()
   {
     for (size_t i = 0; i < links_to_solve_.size(); i++) {
       Link& link   = links_[links_to_solve_[i]];
       link.left    = link.constraint->bound_;
       link.growing = link.uses.size();
+      link.fat     = link.constraint->get_sharing_policy() == Constraint::SharingPolicy::FATPIPE;
       for (Use const& use : link.uses) {
         Flow& flow = flows_[use.flow];
         if (flow.reached)
           continue;
-        flow.reached = true;
+        flow.reached          = true;
+        flow.grows            = true;
+        flow.variable->value_ = 0.0;
         flows_to_solve_.push_back(use.flow);
         for (Crossing const& crossing : flow.crossings)
           reach(crossing.link);
       }
     }
-    open_ = links_to_solve_;
-    for (Index const place : flows_to_solve_) {
-      flows_[place].grows            = true;
-      flows_[place].variable->value_ = 0.0;
-    }
+    open_    = links_to_solve_;
     growing_ = flows_to_solve_;
   }
 
   /// One round.
   void grow()
   {
-    stat_rounds++;
-    auto const still = [this](Index place) { return not flows_[place].grows; };
-    auto last        = open_.begin();
-    for (Index const index : open_) {
-      Link const& link = links_[index];
-      if (link.growing == 0) {
-        shares_[index] = 0.0;
-        continue;
-      }
-      shares_[index] = link.left / (link.fat ? 1 : link.growing);
-      *last++        = index;
-    }
-    open_.erase(last, open_.end());
+    keep(open_, [this](Index place) {
+      Link const& link = links_[place];
+      if (link.growing > 0)
+        offers_[place] = link.left / static_cast<double>(link.fat ? 1 : link.growing);
+      return link.growing > 0;
+    });
     for (Index const place : growing_) {
       Flow& flow         = flows_[place];
       Variable& variable = *flow.variable;
       double least       = DBL_MAX;
       for (Crossing const& crossing : flow.crossings)
-        least = std::min(least, shares_[crossing.link] / crossing.weight);
-      stat_cross += flow.crossings.size();
+        least = std::min(least, offers_[crossing.link] / crossing.weight);
       if (variable.bound_ > 0)
         least = std::min(least, variable.bound_ - variable.value_);
       growth_[place] = least;
@@ -253,20 +322,22 @@ private:
       if (variable.value_ == variable.bound_)
         stop(flow);
     }
-    last = open_.begin();
-    for (Index const index : open_) {
-      Link& link = links_[index];
-      stat_uses += link.uses.size();
-      take(link, shares_[index]);
-      if (link.left > 0.0)
-        *last++ = index;
-      else
+    keep(open_, [this](Index place) {
+      Link& link = links_[place];
+      take(link, offers_[place]);
+      if (link.left <= 0.0)
         for (Use const& use : link.uses)
           if (flows_[use.flow].grows)
             stop(flows_[use.flow]);
-    }
-    open_.erase(last, open_.end());
-    growing_.erase(std::remove_if(growing_.begin(), growing_.end(), still), growing_.end());
+      return link.left > 0.0;
+    });
+    keep(growing_, [this](Index place) { return flows_[place].grows; });
+  }
+
+  template <class Element, class Predicate> static void keep(std::vector<Element>& all, Predicate predicate)
+  {
+    all.erase(std::remove_if(all.begin(), all.end(), [&](Element const& each) { return not predicate(each); }),
+              all.end());
   }
 
   void stop(Flow& flow)
@@ -276,44 +347,120 @@ private:
       links_[crossing.link].growing--;
   }
 
-  /// As in SimGrid, who has stopped takes as much again as in its last round.
-  void take(Link& link, double share)
+  /// As in SimGrid, who has stopped takes what it took in its last round once more.
+  void take(Link& link, double offer)
   {
     if (link.fat) {
       for (Use const& use : link.uses)
-        share = std::min(share, use.weight * growth_[use.flow]);
-      reduce(link.left, share);
+        offer = std::min(offer, use.weight * growth_[use.flow]);
+      reduce(link.left, offer, sg_precision_workamount);
     } else
       for (Use const& use : link.uses)
-        reduce(link.left, use.weight * growth_[use.flow]);
+        reduce(link.left, use.weight * growth_[use.flow], sg_precision_workamount);
   }
 
-  static void reduce(double& left, double amount)
+  static void reduce(double& value, double amount, double precision)
   {
-    left -= amount;
-    if (left < sg_precision_workamount)
-      left = 0.0;
+    value -= amount;
+    if (value < precision)
+      value = 0.0;
   }
-public:
-  long stat_rounds = 0, stat_cross = 0, stat_uses = 0;
-  std::vector<Flow> flows_    = std::vector<Flow>(1); // 0 is none
-  std::vector<double> growth_ = {0.0};                // of flows, in their last round
-  std::vector<Link> links_    = std::vector<Link>(1); // 0 is none
-  std::vector<double> shares_ = {0.0};                // of what is left, for each that grows
-  std::vector<Index> free_;
-  std::vector<Index> pending_;
-  std::vector<Index> dirty_;
-  std::vector<Index> links_to_solve_;
+
+  // ---- tasks --------------------------------------------------------------------------------------------------------
+
+  bool is_candidate(Candidate const& candidate) const
+  {
+    Flow const& flow = flows_[candidate.place];
+    return flow.variable != nullptr && flow.variable->rank_ == candidate.rank && flow.task == NONE;
+  }
+
+  bool take_over(Candidate const& candidate)
+  {
+    Flow& flow   = flows_[candidate.place];
+    auto* action = static_cast<resource::L07Action*>(flow.variable->id_);
+    if (not candidate.checked || action->get_latency() > 0 || action->get_max_duration() != NO_MAX_DURATION ||
+        action->get_state() != Action::State::STARTED)
+      return false;
+    flow.task = static_cast<Index>(tasks_.size());
+    tasks_.push_back({candidate.place, action->get_rate(), action->get_remains_no_update()});
+    action->Action::set_state(Action::State::INITED); // unheard by plug-ins
+    return true;
+  }
+
+  void give_back(Flow& flow)
+  {
+    if (flow.task == NONE)
+      return;
+    Action* action = flow.variable->id_;
+    action->set_remains(tasks_[flow.task].remains);
+    if (action->get_state() == Action::State::INITED)
+      action->Action::set_state(Action::State::STARTED);
+    drop_task(flow);
+  }
+
+  void drop_task(Flow& flow)
+  {
+    if (flow.task == NONE)
+      return;
+    tasks_[flow.task]                    = tasks_.back();
+    flows_[tasks_[flow.task].place].task = flow.task;
+    tasks_.pop_back();
+    flow.task = NONE;
+  }
+
+  resource::Model* model_     = nullptr;
+  std::vector<Flow> flows_    = std::vector<Flow>(1);
+  std::vector<double> growth_ = {0.0}; // of flows, in their last round
+  std::vector<Link> links_    = std::vector<Link>(1);
+  std::vector<double> offers_ = {0.0}; // of links, in this round
+  std::vector<Task> tasks_;
+  std::vector<Candidate> candidates_;
+  std::vector<Index> free_;           // places of flows
+  std::vector<Index> pending_;        // flows
+  std::vector<Index> dirty_;          // links
+  std::vector<Index> links_to_solve_; // all that are connected to what has changed
   std::vector<Index> flows_to_solve_;
-  std::vector<Index> open_;    // links that are not full
-  std::vector<Index> growing_; // flows
+  std::vector<Index> open_;    // of these links, those that are not full
+  std::vector<Index> growing_; // of these flows
+  std::vector<Variable*> ended_;
+};
+
+Bottleneck* bottleneck = nullptr;
+
+class Tasks final : public resource::Model {
+public:
+  Tasks() : Model("simplugin_parallel_tasks") {}
+  double next_occurring_event(double /*date*/) override
+  {
+    return bottleneck == nullptr ? -1.0 : bottleneck->next_end();
+  }
+  void update_actions_state(double /*date*/, double delta) override
+  {
+    if (bottleneck != nullptr)
+      bottleneck->advance(delta);
+  }
 };
 
 } // namespace
 
-System* bottleneck_system()
+void share_among_tasks(routing::NetZoneImpl const* zone, bool ends_them)
 {
-  return new Bottleneck();
+  bottleneck = new Bottleneck();
+  zone->get_host_model()->set_maxmin_system(bottleneck);
+  zone->get_network_model()->set_maxmin_system(bottleneck);
+  zone->get_cpu_pm_model()->set_maxmin_system(bottleneck);
+  if (ends_them)
+    bottleneck->look_after(zone->get_host_model().get());
+}
+
+std::shared_ptr<resource::Model> model_of_tasks()
+{
+  return std::make_shared<Tasks>();
+}
+
+double remains_of(resource::Action const* action)
+{
+  return bottleneck == nullptr ? action->get_remains_no_update() : bottleneck->remains(action);
 }
 
 } // namespace simgrid::kernel::lmm

@@ -77,6 +77,10 @@ PyObject* setup(PyObject* /*module*/, PyObject* args)
     sim.named        = PyDict_New();
     sim.actors       = PyList_New(0);
     install_scheduler();
+#ifdef SIMGRID_TRACKS
+    if (takes_parallel_tasks())
+      sim.engine->add_model(simgrid::kernel::lmm::model_of_tasks());
+#endif
     if (energy != 0) {
       sg_host_energy_plugin_init();
       sg_link_energy_plugin_init();
@@ -412,27 +416,29 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 
 } // namespace
 
-/// For both back ends, once the platform is loaded: an item of SimGrid's options as others.
+/// For both back ends, once the platform is loaded and plug-ins are: an item of SimGrid's options as others.
 void share_incrementally()
 {
 #ifdef SIMGRID_TRACKS
   using simgrid::config::get_value;
   if (not incremental.get())
     return;
-  auto* const zone = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root();
-  if (get_value<std::string>("host/model") == "ptask_L07") {
-    if (get_value<std::string>("host/solver") != "fairbottleneck")
-      return;
-    auto* const system = simgrid::kernel::lmm::bottleneck_system();
-    zone->get_host_model()->set_maxmin_system(system);
-    zone->get_network_model()->set_maxmin_system(system);
-    zone->get_cpu_pm_model()->set_maxmin_system(system);
-    return;
-  }
+  auto const* zone  = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root();
   auto const& model = zone->get_network_model();
-  if (get_value<std::string>("network/solver") == "maxmin" && model->is_update_lazy() &&
-      model->get_maxmin_system() != nullptr)
+  if (takes_parallel_tasks() && get_value<std::string>("host/solver") == "fairbottleneck")
+    simgrid::kernel::lmm::share_among_tasks(zone, sim.engine != nullptr && not sim.executions_heard);
+  else if (not takes_parallel_tasks() && get_value<std::string>("network/solver") == "maxmin" &&
+           model->is_update_lazy() && model->get_maxmin_system() != nullptr)
     model->set_maxmin_system(simgrid::kernel::lmm::incremental_system());
+#endif
+}
+
+double remains_of(Action const* action)
+{
+#ifdef SIMGRID_TRACKS
+  return simgrid::kernel::lmm::remains_of(action);
+#else
+  return action->get_remains_no_update();
 #endif
 }
 
