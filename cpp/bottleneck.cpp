@@ -103,9 +103,14 @@ private:
     double left            = 0.0;   // of its capacity
     size_t growing         = 0;     // number of its uses
     bool fat               = false; // FATPIPE
-    bool dirty             = false; // in dirty_
-    bool reached           = false; // in links_to_solve_
-    std::vector<Use> uses;          // in SimGrid's order, on which the last bits depend
+    bool to_solve          = false; // in links_to_solve_
+    std::vector<Use> uses;          // what SimGrid comes to first is last; the last bits depend on it
+  };
+
+  /// A flow that has changed.
+  struct Pending {
+    Index place;
+    bool enabled; // perhaps
   };
 
   /// What we look after instead of SimGrid's model. That looks at all started actions, hence these are "inited".
@@ -140,9 +145,11 @@ private:
         return true;
       place = add(variable);
     }
-    if (not flows_[place].pending) {
+    // SimGrid puts first what it enables, here and in the lists of all constraints.
+    bool const enabled = &variable_set.front() == variable;
+    if (enabled ? pending_.empty() || pending_.back().place != place : not flows_[place].pending) {
       flows_[place].pending = true;
-      pending_.push_back(place);
+      pending_.push_back({place, enabled});
     }
     return true;
   }
@@ -173,18 +180,20 @@ private:
   void remove(Index place)
   {
     Flow& flow = flows_[place];
-    detach(flow);
+    detach(place);
     drop_task(flow);
     flow.variable->mu_ = 0.0;
     flow.variable      = nullptr;
     free_.push_back(place);
   }
 
-  void detach(Flow& flow)
+  void detach(Index place)
   {
-    for (Crossing const& crossing : flow.crossings)
+    for (Crossing const& crossing : flows_[place].crossings) {
+      keep(links_[crossing.link].uses, [place](Use const& use) { return use.flow != place; });
       touch(crossing.link);
-    flow.crossings.clear();
+    }
+    flows_[place].crossings.clear();
   }
 
   void attach(Index place)
@@ -196,6 +205,7 @@ private:
       if (element.consumption_weight > 0) {
         Index const link = link_of(element.constraint);
         flow.crossings.push_back({link, element.consumption_weight});
+        links_[link].uses.push_back({place, element.consumption_weight});
         touch(link);
       }
     if (model_ != nullptr && flow.task == NONE)
@@ -212,12 +222,12 @@ private:
     return place_of(constraint);
   }
 
-  /// Its capacity or its variables have changed.
+  /// Its capacity or its variables have changed, or it is connected to such a one.
   void touch(Index place)
   {
-    if (not links_[place].dirty) {
-      links_[place].dirty = true;
-      dirty_.push_back(place);
+    if (not links_[place].to_solve) {
+      links_[place].to_solve = true;
+      links_to_solve_.push_back(place);
     }
   }
 
@@ -225,30 +235,27 @@ private:
 
   void do_solve() override
   {
-    for (Index const place : pending_) {
+    for (auto const& [place, enabled] : pending_) {
       Flow& flow   = flows_[place];
       flow.pending = false;
       if (flow.variable == nullptr)
         continue;
-      if (flow.variable->sharing_penalty_ > 0) {
-        detach(flow);
-        attach(place);
-      } else {
+      if (flow.variable->sharing_penalty_ <= 0) {
         give_back(flow);
         remove(place);
-      }
+      } else if (enabled) {
+        detach(place);
+        attach(place);
+      } else // its bound has changed
+        for (Crossing const& crossing : flow.crossings)
+          touch(crossing.link);
     }
     pending_.clear();
-    for (Index const place : dirty_) {
-      read_uses(links_[place]);
-      reach(place);
-    }
-    dirty_.clear();
     find_connected();
     while (not growing_.empty())
       grow();
     for (Index const place : links_to_solve_)
-      links_[place].reached = false;
+      links_[place].to_solve = false;
     links_to_solve_.clear();
     for (Index const place : flows_to_solve_) {
       Flow& flow   = flows_[place];
@@ -257,23 +264,6 @@ private:
         tasks_[flow.task].rate = flow.variable->value_;
     }
     flows_to_solve_.clear();
-  }
-
-  static void read_uses(Link& link)
-  {
-    link.dirty = false;
-    link.uses.clear();
-    for (Element const& element : link.constraint->enabled_element_set_)
-      if (element.consumption_weight > 0)
-        link.uses.push_back({place_of(element.variable), element.consumption_weight});
-  }
-
-  void reach(Index place)
-  {
-    if (not links_[place].reached) {
-      links_[place].reached = true;
-      links_to_solve_.push_back(place);
-    }
   }
 
   /// All that is connected to what has changed, before the first round.
@@ -293,7 +283,7 @@ private:
         flow.variable->value_ = 0.0;
         flows_to_solve_.push_back(use.flow);
         for (Crossing const& crossing : flow.crossings)
-          reach(crossing.link);
+          touch(crossing.link);
       }
     }
     open_    = links_to_solve_;
@@ -355,8 +345,8 @@ private:
         offer = std::min(offer, use.weight * growth_[use.flow]);
       reduce(link.left, offer, sg_precision_workamount);
     } else
-      for (Use const& use : link.uses)
-        reduce(link.left, use.weight * growth_[use.flow], sg_precision_workamount);
+      for (auto use = link.uses.rbegin(); use != link.uses.rend(); ++use)
+        reduce(link.left, use->weight * growth_[use->flow], sg_precision_workamount);
   }
 
   static void reduce(double& value, double amount, double precision)
@@ -415,10 +405,9 @@ private:
   std::vector<double> offers_ = {0.0}; // of links, in this round
   std::vector<Task> tasks_;
   std::vector<Candidate> candidates_;
-  std::vector<Index> free_;           // places of flows
-  std::vector<Index> pending_;        // flows
-  std::vector<Index> dirty_;          // links
-  std::vector<Index> links_to_solve_; // all that are connected to what has changed
+  std::vector<Index> free_; // places of flows
+  std::vector<Pending> pending_;
+  std::vector<Index> links_to_solve_; // of which something has changed, later all that are connected to them
   std::vector<Index> flows_to_solve_;
   std::vector<Index> open_;    // of these links, those that are not full
   std::vector<Index> growing_; // of these flows
