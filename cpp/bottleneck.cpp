@@ -141,13 +141,14 @@ private:
       return true;
     }
     if (place == 0) {
-      if (variable->sharing_penalty_ <= 0)
+      if (variable->sharing_penalty_ <= 0 || variable->cnsts_.empty())
         return true;
       place = add(variable);
     }
     // SimGrid puts first what it enables, here and in the lists of all constraints.
     bool const enabled = &variable_set.front() == variable;
-    if (enabled ? pending_.empty() || pending_.back().place != place : not flows_[place].pending) {
+    bool const is_last = not pending_.empty() && pending_.back().place == place && pending_.back().enabled;
+    if (enabled ? not is_last : not flows_[place].pending) {
       flows_[place].pending = true;
       pending_.push_back({place, enabled});
     }
