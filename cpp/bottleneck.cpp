@@ -5,8 +5,6 @@
 
 #include "simgrid_internals.hpp"
 
-#include "src/kernel/resource/models/ptask_L07.hpp" // latencies of its actions
-
 #include <algorithm>
 #include <cfloat>
 #include <cstdint>

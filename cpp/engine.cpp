@@ -78,8 +78,7 @@ PyObject* setup(PyObject* /*module*/, PyObject* args)
     sim.actors       = PyList_New(0);
     install_scheduler();
 #ifdef SIMGRID_TRACKS
-    if (takes_parallel_tasks())
-      sim.engine->add_model(simgrid::kernel::lmm::model_of_tasks());
+    sim.engine->add_model(simgrid::kernel::lmm::model_of_tasks()); // platform files may choose their model
 #endif
     if (energy != 0) {
       sg_host_energy_plugin_init();
