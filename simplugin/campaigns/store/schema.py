@@ -143,7 +143,12 @@ def make_empty(path: Path) -> None:
         if path.exists():
             raise StoreError("the store cannot be made: there is a file now", file=path)
         new.rename(path)
-        _sync(path.parent)
+        # So that the new entry of the directory survives a power cut.
+        descriptor = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise StoreError(f"the store cannot be made: {error.strerror}", file=path) from error
 
@@ -187,15 +192,6 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
 def no_campaign(path: Path) -> str:
     """Return the remedy for a store without a campaign."""
     return f"run one; beside a copy of a store, put a copy of {path.name}-wal, its latest rows"
-
-
-def _sync(directory: Path) -> None:
-    """Make a new entry of a directory survive a power cut."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read_only(path: Path) -> sqlite3.Connection:
