@@ -148,9 +148,8 @@ class _TreeBuilder:
             parent.children = [node]
         self._stack.append(node)
 
-    def _end(self, tag: str) -> None:
+    def _end(self, _tag: str) -> None:
         """Close an element."""
-        del tag
         self._stack.pop()
 
     def _text(self, text: str) -> None:
@@ -160,17 +159,15 @@ class _TreeBuilder:
             node.pieces = node.pieces or []
             node.pieces.append(text)
 
-    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+    def _declaration(self, _version: str, _encoding: str | None, standalone: int) -> None:
         """Refuse the part of an XML declaration that SimGrid's parser does not know."""
-        del version, encoding
         if standalone != -1:
             raise self._malformed(
                 "SimGrid does not take 'standalone' in the XML declaration", "remove it"
             )
 
-    def _doctype(self, *arguments: object) -> None:
+    def _doctype(self, *_: object) -> None:
         """Refuse a DOCTYPE."""
-        del arguments
         raise self._malformed("a DOCTYPE is not allowed here", "remove it")
 
     def _cdata(self) -> None:
