@@ -98,9 +98,8 @@ def _matching(value: str, info: ValidationInfo) -> str:
     return value
 
 
-def _limited(value: Any) -> Any:
-    """Take None, which programs have and TOML has not, as no limit."""
-    return math.inf if value is None else value
+# None, which programs have and TOML has not.
+_NO_LIMIT = BeforeValidator(lambda value: math.inf if value is None else value)
 
 
 class CampaignSection(Section):
@@ -125,7 +124,7 @@ class CampaignSection(Section):
     """
 
     store: AnyPath | None = None
-    wall_limit: Annotated[Time, Field(gt=0), BeforeValidator(_limited)] = 3600.0
+    wall_limit: Annotated[Time, Field(gt=0), _NO_LIMIT] = 3600.0
     memory_limit: Memory | None = None
     retries: Annotated[int, Field(ge=0)] = 1
     keep: Annotated[int, Field(ge=0)] | Literal["all"] | KeepTable = 8

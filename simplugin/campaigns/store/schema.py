@@ -175,18 +175,12 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION:
-        raise StoreError(
-            "this is an SQLite file, but no store of campaigns",
-            file=path,
-            remedy="name the store's file, or one that is not there yet",
-        )
+        message = "this is an SQLite file, but no store of campaigns"
+        raise StoreError(message, file=path, remedy=f"{_FILE}, or one that is not there yet")
     if version != VERSION:
-        raise StoreError(
-            f"the store has the format {version}, but this simplugin knows {VERSION}",
-            file=path,
-            remedy="read it with the version of simplugin that wrote it; "
-            "for new runs, move it away",
-        )
+        message = f"the store has the format {version}, but this simplugin knows {VERSION}"
+        remedy = "read it with the version of simplugin that wrote it; for new runs, move it away"
+        raise StoreError(message, file=path, remedy=remedy)
 
 
 def no_campaign(path: Path) -> str:
