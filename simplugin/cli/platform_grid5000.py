@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,8 +14,6 @@ from simplugin.cli.options import argument, flag, option, output_option, warning
 from simplugin.errors import PlatformError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
 
 # How warnings of each kind are headed, and counted.

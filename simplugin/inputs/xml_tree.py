@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.parsers import expat
 
-if TYPE_CHECKING:
-    import os
-
-    from simplugin.errors import FileError
+from simplugin.errors import FileError
 
 DEEPEST_NESTING = 200
 MOST_ATTRIBUTES = 64

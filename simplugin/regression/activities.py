@@ -11,16 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from simplugin.charts import ScheduleChart
 from simplugin.errors import SimpluginError
 from simplugin.regression.tolerances import ACTIVITIES
-
-if TYPE_CHECKING:
-    from simplugin.charts import ScheduleChart
-    from simplugin.simulation import Result, Trace
+from simplugin.simulation import Result, Trace
 
 
 class Activity(NamedTuple):

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
@@ -24,9 +24,7 @@ from simplugin.regression.activities import (
 )
 from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.rows import Best, Metric, Row
-
-if TYPE_CHECKING:
-    from simplugin.simulation import Result
+from simplugin.simulation import Result
 
 FORMAT = 1
 TRACE = ".trace.csv.gz"
