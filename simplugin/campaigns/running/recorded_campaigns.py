@@ -70,18 +70,15 @@ def recorded_campaign(reader: StoreReader, place: Path, campaign: Campaign) -> C
     StoreError
         Nothing is; the message names what there is instead.
     """
+    if (entry := reader.described(campaign.identity)) is not None:
+        return entry
     entries = reader.campaigns()
-    for entry in entries:
-        if entry.identity == campaign.identity:
-            return entry
     message = f"there is no campaign as {place} describes it now"
     remedy = f"`{command_that_goes_on(place, reader.path)}` does its runs"
     earlier = earlier_versions(entries, campaign)
     if earlier:
-        message += (
-            "; it was run before the file, a file that it names, or simplugin changed:"
-            f" {_listed(earlier)}"
-        )
+        before = "it was run before the file, a file that it names, or simplugin changed"
+        message += f"; {before}: {_listed(earlier)}"
     elif entries:
         message += f"; there is {_listed(entries)}"
     if entries:
@@ -150,11 +147,6 @@ class FailedJobs:
     def __getattr__(self, name: str) -> Any:
         """Return `title`, `identity`, `file`, `text` and `total` of the record."""
         return getattr(self.entry, name)
-
-    @property
-    def count(self) -> int:
-        """The number of failed jobs."""
-        return self.entry.failed
 
     @cached_property
     def recorded(self) -> Campaign:

@@ -213,9 +213,9 @@ def manner_of(failure: Failure) -> tuple[str, str]:
     return failure.kind, _NUMBER.sub("#", failure.text.partition("\n")[0])
 
 
-@dataclass(frozen=True)
+@dataclass
 class Summary:
-    """The state of a campaign after a command.
+    """The state of a campaign during and after a command.
 
     Attributes
     ----------
@@ -247,9 +247,9 @@ class Summary:
     store: Path
     campaign: int
     total: int
-    before: int
-    done: int
-    failed: int
+    before: int = 0
+    done: int = 0
+    failed: int = 0
     failures: tuple[FailureGroup, ...] = ()
     interrupted: bool = False
     seconds: float = 0.0

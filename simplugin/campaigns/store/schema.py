@@ -37,13 +37,16 @@ STATE_OF = "SELECT status FROM runs WHERE key = ? ORDER BY status, attempt DESC 
 COUNTING = """
     r.number = (SELECT number FROM runs WHERE key = m.key ORDER BY status, attempt DESC LIMIT 1)
 """
+# Texts: documents that many rows share. From the recipe of a campaign follow the arguments of all
+# jobs; without one, members have arguments. Members: the jobs of campaigns; the key is the SHA-256
+# of everything that determines the result. Runs: the attempts to run jobs; `shape` has the units of
+# the metrics and the kind of `best`, `provenance` the values that differ from those of
+# `provenance_base`; `contents` are for reports: JSON, compressed by zlib.
 TABLES = """
--- Documents that many rows share.
 CREATE TABLE texts (
     number INTEGER PRIMARY KEY,
     text TEXT NOT NULL UNIQUE
 );
--- From the recipe follow the arguments of all jobs; without one, members have arguments.
 CREATE TABLE campaigns (
     number INTEGER PRIMARY KEY,
     identity TEXT NOT NULL UNIQUE,
@@ -55,7 +58,6 @@ CREATE TABLE campaigns (
     target TEXT NOT NULL,
     recipe TEXT
 );
--- The jobs of campaigns. The key is the SHA-256 of everything that determines the result.
 CREATE TABLE members (
     campaign INTEGER NOT NULL REFERENCES campaigns,
     position INTEGER NOT NULL,
@@ -65,9 +67,6 @@ CREATE TABLE members (
     PRIMARY KEY (campaign, position)
 ) WITHOUT ROWID;
 CREATE INDEX members_of_keys ON members (key);
--- The attempts to run jobs. `shape` has the units of the metrics and the kind of `best`;
--- `provenance` has the values that differ from those of `provenance_base`; `contents` are for
--- reports: JSON, compressed by zlib.
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY,
     key BLOB NOT NULL,
