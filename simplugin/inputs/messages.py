@@ -13,16 +13,12 @@ from simplugin.inputs.places import shown
 from simplugin.near_names import did_you_mean
 
 _REMEDIES = {
-    "array_type": "give a list",
     "bool_type": "give true or false",
-    "dict_type": "give a table",
     "float_type": "give a number",
     "int_type": "give a whole number",
-    "list_type": "give a list",
-    "model_type": "give a table",
-    "string_type": "give a text",
-    "string_too_short": "give a text",
-    "tuple_type": "give a list",
+    **dict.fromkeys(("array_type", "list_type", "tuple_type"), "give a list"),
+    **dict.fromkeys(("dict_type", "model_type"), "give a table"),
+    **dict.fromkeys(("string_type", "string_too_short"), "give a text"),
 }
 
 Path = tuple[str | int, ...]
