@@ -181,11 +181,9 @@ def _subjects(file: Path, name: str, trust: Iterable[str]) -> Iterator[Subject]:
             return
         campaign = load_campaign(file, trust=trust)
         if campaign.total > MOST_RUNS:
-            raise ScenarioError(
-                f"has {campaign.total} runs; at most {MOST_RUNS} of a campaign are compared",
-                file=file,
-                remedy="vary less, or use 'simplugin campaign run'",
-            )
+            message = f"has {campaign.total} runs; at most {MOST_RUNS} of a campaign are compared"
+            remedy = "vary less, or use 'simplugin campaign run'"
+            raise ScenarioError(message, file=file, remedy=remedy)
         jobs = list(campaign.jobs())
     except SimpluginError as error:
         yield Subject(name, file, snapshot, file.name, problem=str(error))

@@ -158,11 +158,9 @@ class FailedJobs:
             A program made its jobs.
         """
         if self.entry.recipe is None:
-            raise StoreError(
-                f"the runs of campaign {self.entry.number} were made by a program",
-                file=self.store,
-                remedy="give the command or program that began it again",
-            )
+            message = f"the runs of campaign {self.entry.number} were made by a program"
+            remedy = "give the command or program that began it again"
+            raise StoreError(message, file=self.store, remedy=remedy)
         return Campaign.from_recipe(value_of(self.entry.recipe), self.entry.text, self.trust)
 
     @property
@@ -191,12 +189,10 @@ class FailedJobs:
                     again = "its program again"
                     if self.file:
                         again = f"`{command_that_goes_on(Path(self.file), self.store)}`"
-                    raise StoreError(
-                        f"run {job.position} of campaign {self.entry.number} would be another one"
-                        " now: simplugin, or a file that it names, was changed",
-                        file=self.store,
-                        remedy=f"run {again}, which records it as it is now",
-                    )
+                    message = f"run {job.position} of campaign {self.entry.number} would be another"
+                    message += " one now: simplugin, or a file that it names, was changed"
+                    remedy = f"run {again}, which records it as it is now"
+                    raise StoreError(message, file=self.store, remedy=remedy)
                 yield replace(
                     job, wall_limit=settings.wall_limit, memory_limit=settings.memory_limit
                 )

@@ -10,7 +10,7 @@ import socket
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -251,46 +251,31 @@ def translated(path: Path, doing: str = "read") -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise store_error(path, error, doing) from error
-
-
-def store_error(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
-    """Return the error of the store at `path` for one of SQLite."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in _NO_ROOM and doing == "written":
-        what = "disk full" if code == sqlite3.SQLITE_FULL else f"disk full or failing ({error})"
-        return StoreError(
-            f"the store cannot be written: {what}",
-            file=path,
-            remedy="free space and run the same command again; what was recorded is safe",
-        )
-    if code in _SPOILT:
-        message = f"the store is damaged, or no store: {error}"
-        return StoreError(message, file=path, remedy=_DAMAGED)
-    if code in _IN_USE:
-        return StoreError(
-            f"the store cannot be {doing}: another program keeps it locked",
-            file=path,
-            remedy="end what else has it open, an SQLite shell for instance",
-        )
-    if code in _FORBIDDEN:
-        if doing == "written":
-            return unwritable(path, str(error))
-        remedy = "see to the permissions of the file and of its directory"
-        return StoreError(f"the store cannot be {doing}: {error}", file=path, remedy=remedy)
-    if code == sqlite3.SQLITE_CONSTRAINT:
-        return StoreError(f"the store refuses a row: {error}", file=path)
-    return StoreError(f"the store cannot be {doing}: {error}", file=path)
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _FORBIDDEN and doing == "written":
+            raise unwritable(path, str(error)) from error
+        message, remedy = f"the store cannot be {doing}: {error}", None
+        if code in _NO_ROOM and doing == "written":
+            what = "" if code == sqlite3.SQLITE_FULL else f" or failing ({error})"
+            message = f"the store cannot be written: disk full{what}"
+            remedy = "free space and run the same command again; what was recorded is safe"
+        elif code in _SPOILT:
+            message, remedy = f"the store is damaged, or no store: {error}", _DAMAGED
+        elif code in _IN_USE:
+            message = f"the store cannot be {doing}: another program keeps it locked"
+            remedy = "end what else has it open, an SQLite shell for instance"
+        elif code in _FORBIDDEN:
+            remedy = "see to the permissions of the file and of its directory"
+        elif code == sqlite3.SQLITE_CONSTRAINT:
+            message = f"the store refuses a row: {error}"
+        raise StoreError(message, file=path, remedy=remedy) from error
 
 
 def unwritable(path: Path, why: str) -> UnwritableError:
     """Return the error of a store that cannot be written where it is."""
-    return UnwritableError(
-        f"the store cannot be written: {why}",
-        file=path,
-        remedy="see to the permissions of the file and of its directory, or name another place"
-        " with --store",
-    )
+    remedy = "see to the permissions of the file and of its directory"
+    remedy += ", or name another place with --store"
+    return UnwritableError(f"the store cannot be written: {why}", file=path, remedy=remedy)
 
 
 class WriterLock:
@@ -316,26 +301,17 @@ class WriterLock:
             raise unwritable(store, why) from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._sign()
+            since = datetime.now(UTC).isoformat(timespec="seconds")
+            owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
+            with suppress(OSError):  # a full disk; the lock holds all the same
+                os.ftruncate(self._descriptor, 0)
+                os.pwrite(self._descriptor, json.dumps(owner).encode(), 0)
         except BlockingIOError:
             os.close(self._descriptor)
             raise _refusal(store) from None
         except BaseException:
             os.close(self._descriptor)
             raise
-
-    def _sign(self) -> None:
-        """Write who has it."""
-        owner = {
-            "pid": os.getpid(),
-            "host": socket.gethostname(),
-            "since": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-        try:
-            os.ftruncate(self._descriptor, 0)
-            os.pwrite(self._descriptor, json.dumps(owner).encode(), 0)
-        except OSError:
-            return  # a full disk; the lock holds all the same
 
     def release(self) -> None:
         """Let others write; also when called twice."""
@@ -358,11 +334,8 @@ def _refusal(store: Path) -> StoreError:
         who = f"process {owner['pid']} on {owner['host']} (since {owner['since']})"
     except (OSError, ValueError, KeyError, TypeError):
         pass  # it has the lock and did not sign yet
-    return StoreError(
-        f"{who} writes to the store",
-        file=store,
-        remedy="wait until it ends, or end it; reading is possible meanwhile",
-    )
+    remedy = "wait until it ends, or end it; reading is possible meanwhile"
+    return StoreError(f"{who} writes to the store", file=store, remedy=remedy)
 
 
 def network_file_system(path: Path, mounts: str | None = None) -> str | None:
