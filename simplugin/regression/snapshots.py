@@ -40,6 +40,10 @@ _SETTINGS = (
 )
 
 
+# What a record knows of a run besides its numbers.
+_FACTS = ("settings", "options", "versions", "sources")
+
+
 class _Table(BaseModel):
     """An object of a recorded result."""
 
@@ -142,10 +146,7 @@ class Snapshot:
             "best": row["best"] and {**row["best"], "value": _written(row["best"]["value"])},
             "gap": _written(row["gap"]),
             "digest": self.digest,
-            "settings": dict(self.settings),
-            "options": dict(self.options),
-            "versions": dict(self.versions),
-            "sources": dict(self.sources),
+            **{name: dict(getattr(self, name)) for name in _FACTS},
             "activities": None
             if found is None
             else {

@@ -129,9 +129,8 @@ def found_in(paths: Sequence[Path], trust: Iterable[str] = ()) -> Found:
 
 def _names(files: Sequence[Path]) -> dict[Path, str]:
     """Return distinct names of files: seen from the directory that all are in."""
-    absolute = {file: os.path.abspath(file) for file in files}
-    common = os.path.commonpath([os.path.dirname(each) for each in absolute.values()] or ["/"])
-    return {file: os.path.relpath(each, common) for file, each in absolute.items()}
+    common = os.path.commonpath([os.path.dirname(os.path.abspath(each)) for each in files] or ["/"])
+    return {file: os.path.relpath(file, common) for file in files}
 
 
 def _orphans(

@@ -231,17 +231,17 @@ def failed_jobs(
     ScenarioError
         The campaign's file is invalid.
     """
-    if place.suffix.lower() != ".toml":
-        with StoreReader(place) as reader:
-            entry = reader.latest() if number is None else reader.entry(number)
-        return FailedJobs(place, entry, _unchanged(entry), tuple(trust))
-    campaign = load_campaign(place, trust=trust)
-    where = campaign.results(store)
+    is_file, trust = place.suffix.lower() == ".toml", tuple(trust)
+    campaign = load_campaign(place, trust=trust) if is_file else None
+    where = place if campaign is None else campaign.results(store)
     with StoreReader(where) as reader:
         if number is not None:
-            return FailedJobs(where, reader.entry(number), campaign, campaign.trust)
-        entry = recorded_campaign(reader, place, campaign)
-        return FailedJobs(where, entry, campaign, campaign.trust)
+            entry = reader.entry(number)
+        elif campaign is not None:
+            entry = recorded_campaign(reader, place, campaign)
+        else:
+            entry = reader.latest()
+    return FailedJobs(where, entry, campaign or _unchanged(entry), trust)
 
 
 def _unchanged(entry: CampaignEntry) -> Campaign | None:
