@@ -119,12 +119,11 @@ def slurm_section(campaign: Campaign | None, file: Path) -> SlurmSection:
     ScenarioError
         It says nothing, or is not known.
     """
+    if campaign is not None and campaign.slurm is not None:
+        return campaign.slurm
+    message, remedy = "nothing tells what to ask Slurm for", "add a table [slurm]"
     if campaign is None:
         message, remedy = "this does not tell what to ask Slurm for", "name the campaign's file"
-    elif campaign.slurm is None:
-        message, remedy = "nothing tells what to ask Slurm for", "add a table [slurm]"
-    else:
-        return campaign.slurm
     raise ScenarioError(message, file=file, remedy=remedy)
 
 
