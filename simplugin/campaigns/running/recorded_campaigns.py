@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -162,16 +162,6 @@ class FailedJobs:
             remedy = "give the command or program that began it again"
             raise StoreError(message, file=self.store, remedy=remedy)
         return Campaign.from_recipe(value_of(self.entry.recipe), self.entry.text, self.trust)
-
-    @property
-    def target(self) -> str:
-        """The target of the recorded campaign."""
-        return self.recorded.target
-
-    @property
-    def recipe(self) -> Mapping[str, Any]:
-        """The recipe of the recorded campaign."""
-        return self.recorded.recipe
 
     def jobs(self) -> Iterator[Job]:
         """Make the failed jobs, in the order of their positions.
