@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from os import PathLike
+from os import PathLike
+from typing import Any
 
 
 def _rebuilt(kind: type[BaseException], args: tuple[Any, ...], attributes: Any) -> BaseException:

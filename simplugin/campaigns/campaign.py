@@ -48,7 +48,6 @@ from simplugin.scenarios.sweeps import (
     SweepError,
     Variations,
     leaves,
-    sweep_error,
     variations_of,
 )
 
@@ -85,7 +84,7 @@ class KeepTable(Section):
             return variations.selected(each, leaves("", self.where))
         except InvalidValueError as error:
             message = f"campaign.keep: {error.message}"
-            raise sweep_error(("campaign", "keep"), message, error.remedy or "") from None
+            raise SweepError(("campaign", "keep"), message, error.remedy) from None
 
 
 def _matching(value: str, info: ValidationInfo) -> str:
@@ -99,9 +98,8 @@ def _matching(value: str, info: ValidationInfo) -> str:
     return value
 
 
-def _limited(value: Any) -> Any:
-    """Take None, which programs have and TOML has not, as no limit."""
-    return math.inf if value is None else value
+# None, which programs have and TOML has not.
+_NO_LIMIT = BeforeValidator(lambda value: math.inf if value is None else value)
 
 
 class CampaignSection(Section):
@@ -126,7 +124,7 @@ class CampaignSection(Section):
     """
 
     store: AnyPath | None = None
-    wall_limit: Annotated[Time, Field(gt=0), BeforeValidator(_limited)] = 3600.0
+    wall_limit: Annotated[Time, Field(gt=0), _NO_LIMIT] = 3600.0
     memory_limit: Memory | None = None
     retries: Annotated[int, Field(ge=0)] = 1
     keep: Annotated[int, Field(ge=0)] | Literal["all"] | KeepTable = 8
@@ -413,9 +411,9 @@ class Campaign:
         ScenarioError
             A key leads into nothing there, or a file that is named cannot be read.
         """
-        point = self.variations.point(position)
+        number, settings = self.variations.point(position)
         try:
-            document = self.variations.scenario(point.settings)
+            document = self.variations.scenario(settings)
         except SweepError as error:
             raise scenario_error([error.problem], self.place, self.text) from None
         document.pop("output", None)
@@ -424,7 +422,7 @@ class Campaign:
             position=position,
             target=self.target,
             arguments=self._arguments(document, position),
-            varied=self.variations.varied(point),
+            varied=self.variations.varied(number, settings),
             wall_limit=self.settings.wall_limit,
             memory_limit=self.settings.memory_limit,
         )

@@ -10,6 +10,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from importlib.machinery import all_suffixes
 from itertools import chain
@@ -197,7 +198,7 @@ class NamedFiles:
             place = os.path.realpath(path)
             # What is around the scenario holds its results too.
             if os.path.commonpath([place, os.path.realpath(self.directory)]) != place:
-                yield from self._of_files(text, path, _below(path))
+                yield from self._of_files(text, path, _matching(path, [_BELOW]))
 
     def _of_files(self, text: str, start: str, paths: Iterable[str]) -> Iterator[str]:
         """Yield the lines of files that are named together, without stores."""
@@ -251,24 +252,12 @@ def _digest(path: str) -> str:
         raise ScenarioError(message, file=path, remedy="the scenario names it") from error
 
 
-def _below(place: str) -> Iterator[str]:
-    """Yield the files in a directory and below, without hidden ones; links are not followed."""
-    for name, entry in entries(place).items():
-        path = os.path.join(place, name)
-        if name.startswith(".") or name == "__pycache__":
-            continue
-        if entry.is_file:
-            yield path
-        elif entry.is_directory and not entry.is_link:
-            yield from _below(path)
-
-
 def _matching(place: str, parts: list[str]) -> Iterator[str]:
     """Yield the files below a directory that a pattern matches, as `glob` would."""
     part, rest = parts[0], parts[1:]
     for name, entry in entries(place).items():
         path = os.path.join(place, name)
-        if name.startswith(".") and not part.startswith("."):
+        if name == "__pycache__" or (name.startswith(".") and not part.startswith(".")):
             continue
         if part == _BELOW:
             if entry.is_directory and not entry.is_link:
@@ -298,10 +287,9 @@ def _is_of_store(path: str) -> bool:
 
 def _is_store(path: str) -> bool:
     """Return True if a file is an SQLite database."""
-    try:
+    with suppress(OSError):  # reported when its contents are needed
         return _is_sqlite(path)
-    except OSError:
-        return False  # reported when its contents are needed
+    return False
 
 
 def modules_beside(directory: str, name: str) -> list[str]:

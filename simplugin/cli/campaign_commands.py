@@ -129,7 +129,7 @@ def retry(
     again = shlex.join([*words, "--campaign", str(failed.entry.number)])
     where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
     status = run_recorded(
-        failed, failed.store, where, terms, again, as_json=as_json, expected=failed.count
+        failed, failed.store, where, terms, again, as_json=as_json, expected=failed.entry.failed
     )
     raise typer.Exit(status)
 

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -20,9 +21,6 @@ from simplugin.campaigns.store.schema import no_campaign
 from simplugin.cli.displays import standard_output
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _ALL = "all"
 # How many kinds of failure are shown, and how much of a message; the store has all of it.

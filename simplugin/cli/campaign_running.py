@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich.console import Console
 
 from simplugin.campaigns.campaign import Campaign
+from simplugin.campaigns.jobs import JobSource
 from simplugin.campaigns.running.campaign_runs import run_source
 from simplugin.campaigns.running.course import HOPELESS, Terms
 from simplugin.campaigns.running.recorded_campaigns import (
@@ -25,9 +26,6 @@ from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign_reading import headline, runs, varied_text
 from simplugin.cli.displays import RunsDisplay, duration_text
 from simplugin.cli.terminal import BY_SIGNAL, short, stop_signals, warn_of_network
-
-if TYPE_CHECKING:
-    from simplugin.campaigns.jobs import JobSource
 
 _SOME_FAILED = 1
 # How many variations are shown.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -121,9 +121,12 @@ def deploy(
         _refuse("without --tree shortest", {"--metric": metric != "latency"})
     if tree is None and master is None:
         raise DeploymentError("there is no master", remedy="add --master HOST")
-    start = parse_time(start_time)
-    kill = None if kill_time is None else parse_time(kill_time)
     arguments = argument or ()
+    of_all: dict[str, Any] = {
+        "start_time": parse_time(start_time),
+        "kill_time": None if kill_time is None else parse_time(kill_time),
+        "on_failure": on_failure,
+    }
     if tree is None:
         deployment = master_workers(
             read,
@@ -135,23 +138,15 @@ def deploy(
             worker_arguments=worker_argument or (),
             per_host=per_host,
             spread=spread,
-            start_time=start,
-            kill_time=kill,
-            on_failure=on_failure,
+            **of_all,
         )
     else:
         actors: list[DeployedActor] = []
         roots = _roots(application or (), master)
         for each in _trees(read, tree, roots, master, workers, metric, spread=spread):
             require_routes(read, each)
-            actors += each.deployment(
-                function or "node",
-                worker_function,
-                arguments,
-                start_time=start,
-                kill_time=kill,
-                on_failure=on_failure,
-            ).actors
+            own = each.deployment(function or "node", worker_function, arguments, **of_all)
+            actors += own.actors
         deployment = Deployment(tuple(actors))
     if output is not None:
         write_deployment(deployment, output, comment=own_command())
@@ -177,10 +172,8 @@ def _trees(
     shapes = {"star": star_tree, "zones": zone_tree}
     if shape not in (SHORTEST, *shapes):
         if Path(shape).suffix.lower() not in {".toml", ".json"}:
-            raise DeploymentError(
-                f"there is no tree {shape!r}",
-                remedy=f"choose {SHORTEST}, {', '.join(shapes)}, or a file *.toml or *.json",
-            )
+            remedy = f"choose {SHORTEST}, {', '.join(shapes)}, or a file *.toml or *.json"
+            raise DeploymentError(f"there is no tree {shape!r}", remedy=remedy)
         _refuse("with a tree from a file", {"--workers": workers != ALL})
         return read_trees(shape, roots or None, master)
     if not roots:
@@ -189,10 +182,8 @@ def _trees(
     trees = []
     for application, root in roots.items():
         if root is None:
-            raise DeploymentError(
-                f"application {application!r} has no root",
-                remedy=f"write --application {application}=HOST, or add --master HOST",
-            )
+            remedy = f"write --application {application}=HOST, or add --master HOST"
+            raise DeploymentError(f"application {application!r} has no root", remedy=remedy)
         choice.require(f"the root of application {application!r},", root)
         hosts = None
         if workers != ALL:
@@ -215,9 +206,8 @@ def _roots(applications: Sequence[str], master: str | None) -> dict[str, str | N
     for text in applications:
         name, equals, host = text.partition("=")
         if name in roots:
-            raise DeploymentError(
-                f"application {name!r} is there twice", remedy="name applications apart"
-            )
+            message = f"application {name!r} is there twice"
+            raise DeploymentError(message, remedy="name applications apart")
         roots[name] = host if equals else master
     if roots and all("=" in text for text in applications):
         _refuse("where each application has a root", {"--master": master})

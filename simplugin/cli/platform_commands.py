@@ -57,50 +57,35 @@ def generate(
     from simplugin.scenarios.importing import importable
 
     with importable(Path.cwd()):
-        if listed:
-            typer.echo(_usage(name) if name else "\n".join(map(_line, GENERATORS)))
+        if listed and name is None:
+            for generator in map(generator_called, GENERATORS):
+                first = generator.documentation.partition("\n")[0]
+                typer.echo(f"{generator.name}: {first}\n    {generator.usage()}")
             return
         if name is None:
             raise PlatformError("no generator is named", remedy="give one that --list shows")
-        parameters = _parameters(settings or [])
         generator = generator_called(name)
+        if listed:
+            typer.echo(f"{name}: {generator.usage()}\n\n{generator.documentation}".rstrip())
+            return
+        parameters = _parameters(settings or [])
         if seed is not None:
             if "seed" in parameters:
-                raise PlatformError(
-                    "the seed is given twice", remedy="give --seed or seed=, not both"
-                )
+                remedy = "give --seed or seed=, not both"
+                raise PlatformError("the seed is given twice", remedy=remedy)
             if "seed" not in generator.signature.types and not generator.signature.takes_any:
-                raise PlatformError(
-                    f"generator {name!r} draws nothing: it has no seed", remedy="leave out --seed"
-                )
+                message = f"generator {name!r} draws nothing: it has no seed"
+                raise PlatformError(message, remedy="leave out --seed")
             parameters["seed"] = seed
         with uncollected():
             terminal.put(generator.platform(parameters), output)
-
-
-def _line(name: str) -> str:
-    """Return a generator with the first line of its documentation, and its parameters."""
-    from simplugin.scenarios.generators.calls import generator_called
-
-    generator = generator_called(name)
-    first = generator.documentation.partition("\n")[0]
-    return f"{name}: {first}\n    {generator.usage()}"
-
-
-def _usage(name: str) -> str:
-    """Return the parameters of a generator, and its documentation."""
-    from simplugin.scenarios.generators.calls import generator_called
-
-    generator = generator_called(name)
-    return f"{name}: {generator.usage()}\n\n{generator.documentation}".rstrip()
 
 
 def _parameters(settings: list[str]) -> dict[str, Any]:
     """Read settings: values as TOML has them, bare words as texts."""
     parameters: dict[str, Any] = {}
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        key, text = key.strip(), text.strip()
+        key, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not key.isidentifier():
             raise PlatformError(f"{setting!r} sets no parameter", remedy="write KEY=VALUE")
         if key in parameters:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,10 +12,9 @@ import typer
 from simplugin.cli import terminal
 from simplugin.cli.options import argument, flag, option, output_option, warnings_option
 from simplugin.errors import PlatformError
+from simplugin.inputs.files import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
 
 # How warnings of each kind are headed, and counted.
@@ -129,12 +129,8 @@ def _show_latencies(reference: Path | None, latencies: Path | None, output: Path
     text = latencies_text(table.with_places(facts.places))
     if output is None:
         typer.echo(text, nl=False)
-        return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        remedy = "give a path that you may write"
-        raise PlatformError(str(error.strerror), file=output, remedy=remedy) from None
+    else:
+        write(text, output, PlatformError)
 
 
 def _facts(reference: Path | None) -> tuple[Grid5000, tuple[DataWarning, ...]]:

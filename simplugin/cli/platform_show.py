@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,18 +14,12 @@ from simplugin.formats.check import exit_status, read_checked
 from simplugin.formatting import readable
 from simplugin.listings import Listing
 from simplugin.near_names import did_you_mean
-from simplugin.platforms.census import census_of, telling_pairs
+from simplugin.platforms import Platform
+from simplugin.platforms.census import Census, HostPairs, census_of, telling_pairs
 from simplugin.platforms.validation import WARNING
 from simplugin.reports.listings import print_listings
 from simplugin.rows import Metric, Row
-from simplugin.simulation.resolve import load, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simplugin.platforms import Platform
-    from simplugin.platforms.census import Census, HostPairs
-    from simplugin.simulation.resolve import Loading
+from simplugin.simulation.resolve import Loading, load, resolve
 
 # More lines than a screen has say less.
 _MOST_PARTS = 40

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -26,11 +25,8 @@ from simplugin.regression.checking import (
     check_writable,
     write_junit,
 )
-from simplugin.regression.comparison import relative_text
+from simplugin.regression.comparison import Change, Value, relative_text
 from simplugin.regression.tolerances import is_tolerance
-
-if TYPE_CHECKING:
-    from simplugin.regression.comparison import Change, Value
 
 _DIFFERENT = 1
 _WRONG_ARGUMENTS = 2

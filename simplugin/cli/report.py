@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from simplugin.campaigns.store import StoreReader
+from simplugin.campaigns.jobs import Record
+from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.claims import Claim
 from simplugin.cli.campaign_reading import chosen_entry, store_of
@@ -22,10 +23,6 @@ from simplugin.papers.reproductions import ALL, CAPABILITIES, ReproductionJobs
 from simplugin.reports.page import CampaignReport, Column, KeptRun, write_page
 from simplugin.reports.page.contents import Role, Value
 from simplugin.scenarios.outputs import chart_from, claim_from, figure_from, listing_from
-
-if TYPE_CHECKING:
-    from simplugin.campaigns.jobs import Record
-    from simplugin.campaigns.store import CampaignEntry
 
 Which = Literal["main", "all", "none"]
 Sense = Literal["min", "max"] | None

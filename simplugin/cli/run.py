@@ -18,12 +18,12 @@ from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
 from simplugin.figures import groups_of
 from simplugin.inputs.files import uncollected
+from simplugin.inputs.kinds import Outcome
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
 
 if TYPE_CHECKING:
-    from simplugin.inputs.kinds import Outcome
     from simplugin.simulation.resolve import ResolvedPlatform
 
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.

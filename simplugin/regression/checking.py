@@ -15,10 +15,9 @@ from simplugin.campaigns.keys import code_digest
 from simplugin.campaigns.running.campaign_runs import chosen_runners
 from simplugin.campaigns.running.reporting import printable
 from simplugin.errors import SimpluginError
-from simplugin.inputs.scratch import scratch_directory
 from simplugin.regression.activities import is_complete
 from simplugin.regression.comparison import Change, compare, explain
-from simplugin.regression.recording import TARGET, read_run, sources_of
+from simplugin.regression.recording import TARGET, sources_of
 from simplugin.regression.snapshots import Snapshot, read_snapshot, trace_path, write_snapshot
 from simplugin.regression.subjects import RECORDED, TOLERANCES, Found, Orphan, Subject, found_in
 from simplugin.regression.tolerances import (
@@ -157,8 +156,7 @@ def check_recorded(
         There is nothing to run, or a file of tolerances says something wrong.
     """
     check = _Check(found_in(paths, means.trust), means, limits, update=update)
-    with scratch_directory() as scratch:
-        check.run(Path(scratch))
+    check.run()
     if len(check.done) == len(check.found.subjects):
         check.settle()
     return [check.done[number] for number in sorted(check.done)]
@@ -176,12 +174,12 @@ class _Check:
             for each in dict.fromkeys(subject.file.parent for subject in found.subjects)
         }
 
-    def run(self, scratch: Path) -> None:
+    def run(self) -> None:
         """Run all and compare each, until a stop is requested."""
         waiting = []
         for number in range(len(self.found.subjects)):
             try:
-                waiting.append(self._job(number, scratch))
+                waiting.append(self._job(number))
             except SimpluginError as error:
                 self._finish(number, _failed(self.found.subjects[number], str(error)))
         left = len(waiting)
@@ -233,7 +231,7 @@ class _Check:
         usual = file.of(subject.scenario, given.relative, given.absolute)
         return usual.with_metrics(given.metrics)
 
-    def _job(self, number: int, scratch: Path) -> Job:
+    def _job(self, number: int) -> Job:
         """Return the job of running a scenario for its snapshot."""
         subject = self.found.subjects[number]
         if subject.problem is not None:
@@ -247,7 +245,6 @@ class _Check:
                 "file": file,
                 "document": subject.document if subject.of_campaign else None,
                 "subject": subject.title,
-                "to": str(scratch / f"{number}.json"),
                 "activities": self._tolerances(subject).activities,
                 "sources": sources_of(subject.document, subject.file.parent),
                 "trust": list(self._means.trust),
@@ -270,10 +267,11 @@ class _Check:
 
 def _compared(subject: Subject, within: Tolerances, record: Record, *, update: bool) -> Checked:
     """Compare a run with what is recorded, or record it."""
-    arguments, file = record.job.arguments, subject.snapshot
-    run = read_run(arguments["to"])
+    assert record.measured is not None
+    assert record.measured.contents is not None
+    run, file = record.measured.contents["snapshot"], subject.snapshot
     settings = {**run.settings, "code_sha256": code_digest()}
-    now = replace(run, settings=settings, sources=arguments["sources"])
+    now: Snapshot = replace(run, settings=settings, sources=record.job.arguments["sources"])
     try:
         before = read_snapshot(file)
     except SimpluginError as error:

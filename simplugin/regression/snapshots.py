@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
@@ -24,9 +24,7 @@ from simplugin.regression.activities import (
 )
 from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.rows import Best, Metric, Row
-
-if TYPE_CHECKING:
-    from simplugin.simulation import Result
+from simplugin.simulation import Result
 
 FORMAT = 1
 TRACE = ".trace.csv.gz"
@@ -40,6 +38,10 @@ _SETTINGS = (
     "platform_sha256",
     "content_sha256",
 )
+
+
+# What a record knows of a run besides its numbers.
+_FACTS = ("settings", "options", "versions", "sources")
 
 
 class _Table(BaseModel):
@@ -144,10 +146,7 @@ class Snapshot:
             "best": row["best"] and {**row["best"], "value": _written(row["best"]["value"])},
             "gap": _written(row["gap"]),
             "digest": self.digest,
-            "settings": dict(self.settings),
-            "options": dict(self.options),
-            "versions": dict(self.versions),
-            "sources": dict(self.sources),
+            **{name: dict(getattr(self, name)) for name in _FACTS},
             "activities": None
             if found is None
             else {

@@ -129,9 +129,8 @@ def found_in(paths: Sequence[Path], trust: Iterable[str] = ()) -> Found:
 
 def _names(files: Sequence[Path]) -> dict[Path, str]:
     """Return distinct names of files: seen from the directory that all are in."""
-    absolute = {file: os.path.abspath(file) for file in files}
-    common = os.path.commonpath([os.path.dirname(each) for each in absolute.values()] or ["/"])
-    return {file: os.path.relpath(each, common) for file, each in absolute.items()}
+    common = os.path.commonpath([os.path.dirname(os.path.abspath(each)) for each in files] or ["/"])
+    return {file: os.path.relpath(file, common) for file in files}
 
 
 def _orphans(
@@ -181,11 +180,9 @@ def _subjects(file: Path, name: str, trust: Iterable[str]) -> Iterator[Subject]:
             return
         campaign = load_campaign(file, trust=trust)
         if campaign.total > MOST_RUNS:
-            raise ScenarioError(
-                f"has {campaign.total} runs; at most {MOST_RUNS} of a campaign are compared",
-                file=file,
-                remedy="vary less, or use 'simplugin campaign run'",
-            )
+            message = f"has {campaign.total} runs; at most {MOST_RUNS} of a campaign are compared"
+            remedy = "vary less, or use 'simplugin campaign run'"
+            raise ScenarioError(message, file=file, remedy=remedy)
         jobs = list(campaign.jobs())
     except SimpluginError as error:
         yield Subject(name, file, snapshot, file.name, problem=str(error))

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simplugin.campaigns.jobs import Job, JobSource, Record, Runners
+from simplugin.campaigns.jobs import Job, JobSource, QueuedRunners, Record, Runners
 from simplugin.campaigns.running.course import Terms, run_jobs
 from simplugin.campaigns.running.reporting import Progress, Summary
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
@@ -119,16 +119,15 @@ def slurm_section(campaign: Campaign | None, file: Path) -> SlurmSection:
     ScenarioError
         It says nothing, or is not known.
     """
+    if campaign is not None and campaign.slurm is not None:
+        return campaign.slurm
+    message, remedy = "nothing tells what to ask Slurm for", "add a table [slurm]"
     if campaign is None:
         message, remedy = "this does not tell what to ask Slurm for", "name the campaign's file"
-    elif campaign.slurm is None:
-        message, remedy = "nothing tells what to ask Slurm for", "add a table [slurm]"
-    else:
-        return campaign.slurm
     raise ScenarioError(message, file=file, remedy=remedy)
 
 
-class LocalRunners:
+class LocalRunners(QueuedRunners):
     """Run processes of this host, with a thread of this process for each.
 
     Parameters
@@ -146,11 +145,9 @@ class LocalRunners:
         self.count = cores() if count is None else count
         if self.count < 1:
             raise SimpluginError(f"count is {count!r}; give 1 process or more")
-        self._in_flight = 0
+        super().__init__()
         self._closed = False
-        self._defect: BaseException | None = None
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._outcomes: queue.SimpleQueue[Record | BaseException] = queue.SimpleQueue()
         self._processes = [RunProcess() for _ in range(self.count)]
         self._threads = [
             threading.Thread(target=self._serve, args=(process,), name=f"runner-{n}", daemon=True)
@@ -162,44 +159,14 @@ class LocalRunners:
     @property
     def wanted(self) -> int:
         """The number of jobs that can be submitted now so that no runner waits for the next one."""
-        return 0 if self._closed else max(0, _AHEAD * self.count - self._in_flight)
-
-    @property
-    def running(self) -> int:
-        """The number of submitted jobs that `finished` has not returned."""
-        return self._in_flight
+        return 0 if self._closed else max(0, _AHEAD * self.count - self._running)
 
     def submit(self, job: Job) -> None:
         """Hand over a job; returns at once."""
         if self._closed:
             raise SimpluginError("the runners are closed; make new ones")
-        self._in_flight += 1
+        self._running += 1
         self._jobs.put(job)
-
-    def finished(self, timeout: float) -> list[Record]:
-        """Return what was finished since the last call; wait up to `timeout` [s] for the first.
-
-        Raises
-        ------
-        SetupError
-            Run processes cannot be started.
-        """
-        records: list[Record] = []
-        try:
-            waits = self._in_flight and self._defect is None
-            outcome = self._outcomes.get(timeout=max(0.0, timeout)) if waits else None
-            while outcome is not None:
-                if isinstance(outcome, BaseException):
-                    self._defect = outcome
-                    break
-                self._in_flight -= 1
-                records.append(outcome)
-                outcome = self._outcomes.get_nowait()
-        except queue.Empty:
-            pass
-        if self._defect is not None and not records:
-            raise self._defect
-        return records
 
     def describe(self) -> str:
         """Return the number of processes in words."""
@@ -209,7 +176,7 @@ class LocalRunners:
     def close(self) -> None:
         """End everything that they still do, at once; also when called twice."""
         self._closed = True
-        self._in_flight = 0
+        self._running = 0
         for process in self._processes:
             process.close(wait=False)
         for _ in self._threads:
@@ -222,12 +189,12 @@ class LocalRunners:
         try:
             with process:
                 while not self._closed and (job := self._jobs.get()) is not None:
-                    self._outcomes.put(process.run(job))
+                    self._answers.put(process.run(job))
         except StoppedError:
             return
         except BaseException as error:
             # Whoever waits for the record has to know that there will be none.
-            self._outcomes.put(error)
+            self._answers.put(error)
 
 
 def cores() -> int:

@@ -69,21 +69,14 @@ class Course:
     """A campaign on its way, between its beginning and its end."""
 
     store: Store
-    campaign: int
     source: JobSource
     runners: Runners
-    total: int
     terms: Terms
     report: Callable[[Progress], None] | None
     log: RunLog
     stop: Callable[[], bool]
     # What came of it so far.
-    before: int = 0
-    done: int = 0
-    failed: int = 0
-    changed: int = 0
-    interrupted: bool = False
-    gave_up: bool = False
+    state: Summary
     # Under way: jobs by their keys, those to be handed over, and whether more may come.
     _jobs: Iterator[Job] = field(init=False)
     _flights: dict[str, _Flight] = field(default_factory=dict)
@@ -125,7 +118,9 @@ class Course:
             raise
         self._commit()
         seconds = monotonic() - self._began
-        self.log.ended(self.done, self.failed, self.total, seconds, self.runners.describe())
+        self.log.ended(
+            self.state.done, self.state.failed, self.state.total, seconds, self.runners.describe()
+        )
         self.log.flush()
         self._report_progress(at_once=True)
 
@@ -155,14 +150,14 @@ class Course:
         state = self.store.state_of(job.key)
         retried = self.terms.retry_failed and job.key not in self._failed_now
         if state == "done":
-            self.done += 1 + twins
+            self.state.done += 1 + twins
         elif state == "failed" and not retried:
-            self.failed += 1 + twins
+            self.state.failed += 1 + twins
         else:
             self._flights[job.key] = _Flight(twins=twins, changes=changes)
             self._due.append(job)
             return
-        self.before += 1 + twins
+        self.state.before += 1 + twins
         self._note(job)
 
     def _take(self, records: list[Record]) -> None:
@@ -181,7 +176,7 @@ class Course:
             record = self._append([*flight.crashed, record])
             del self._flights[key]
             self._count(record, 1 + flight.twins)
-            self.before += flight.twins
+            self.state.before += flight.twins
             self.log.ran(record)
 
     def _still_valid(self, record: Record) -> Record | None:
@@ -197,11 +192,11 @@ class Course:
             return replace(record, measured=None, failure=Failure("error", text))
         if now.key == old:
             return record
-        self.changed += 1
+        self.state.changed += 1
         flight = self._flights.pop(old)
         if flight.twins:
             with self._written():
-                self.store.follow(self.campaign, old, now)
+                self.store.follow(self.state.campaign, old, now)
         self.log.outdated(record)
         known = now.key in self._flights or self.store.state_of(now.key) is not None
         if known or flight.changes < _MOST_CHANGES:
@@ -215,9 +210,9 @@ class Course:
         """Count a run that was finished, for all positions that it is the run of."""
         self._finished += 1
         if record.failure is None:
-            self.done += positions
+            self.state.done += positions
             return
-        self.failed += positions
+        self.state.failed += positions
         self._failed_now.add(record.job.key)
         manner = manner_of(record.failure)
         if self._finished == 1:
@@ -228,17 +223,17 @@ class Course:
     def _is_to_end(self) -> bool:
         """End what runs if somebody asks to stop, or if all that was run failed alike."""
         if self.stop():
-            self.interrupted = True
+            self.state.interrupted = True
             self._wind_up("asked to stop")
         elif (
             self._alike_count == self._finished >= HOPELESS
-            and not self.done
+            and not self.state.done
             and not self.terms.keep_going
-            and self.failed < self.total
+            and self.state.failed < self.state.total
         ):
-            self.gave_up = True
+            self.state.gave_up = True
             self._wind_up(f"the first {self._finished} runs all failed alike")
-        return self.interrupted or self.gave_up
+        return self.state.interrupted or self.state.gave_up
 
     @contextmanager
     def _written(self) -> Iterator[None]:
@@ -251,7 +246,7 @@ class Course:
     def _note(self, job: Job) -> None:
         """Make a recorded run a member of the campaign."""
         with self._written():
-            self.store.note(self.campaign, job)
+            self.store.note(self.state.campaign, job)
 
     def _append(self, attempts: list[Record]) -> Record:
         """Record all attempts of a run, together; return the last one as it was recorded.
@@ -261,13 +256,13 @@ class Course:
         with self._written():
             for record in attempts:
                 try:
-                    self.store.append(self.campaign, record)
+                    self.store.append(self.state.campaign, record)
                 except StoreError as error:
                     if record.measured is None or error.file is not None:
                         raise
                     failure = Failure("error", f"what came out cannot be recorded: {error}")
                     record = replace(record, measured=None, failure=failure)
-                    self.store.append(self.campaign, record)
+                    self.store.append(self.state.campaign, record)
         return record
 
     def _commit(self) -> None:
@@ -295,14 +290,14 @@ class Course:
         self._pace.note(now, self._finished)
         self.report(
             Progress(
-                total=self.total,
-                done=self.done,
-                failed=self.failed,
-                before=self.before,
+                total=self.state.total,
+                done=self.state.done,
+                failed=self.state.failed,
+                before=self.state.before,
                 running=self.runners.running,
                 seconds=now - self._began,
                 rate=self._pace.rate,
-                left=self._pace.left(self.total - self.done - self.failed),
+                left=self._pace.left(self.state.total - self.state.done - self.state.failed),
                 runners=self.runners.describe(),
             )
         )
@@ -394,33 +389,17 @@ def run_jobs(
             raise
         return standing
     with closing(RunLog(log_path(store_path), command)) as log, opened as store:
-        number = store.begin(source)
+        state = Summary(source.title, store_path, store.begin(source), total)
         log.begun(source, store_path)
-        stop = stop or (lambda: False)
-        course = Course(store, number, source, runners, total, terms, report, log, stop)
-        course.run()
-    seconds = monotonic() - begun
-    done, failed = course.done, course.failed
+        Course(store, source, runners, terms, report, log, stop or (lambda: False), state).run()
+    state.seconds = monotonic() - begun
     with StoreReader(store_path) as reader:
-        if (course.interrupted or course.gave_up) and expected is None:
+        if (state.interrupted or state.gave_up) and expected is None:
             # What comes later in the order may be recorded too.
-            entry = reader.entry(number)
-            done, failed = entry.done, entry.failed
-        failures = _groups(reader, number, failed)
-        return Summary(
-            source.title,
-            store_path,
-            number,
-            total,
-            course.before,
-            done,
-            failed,
-            failures,
-            interrupted=course.interrupted,
-            seconds=seconds,
-            gave_up=course.gave_up,
-            changed=course.changed,
-        )
+            entry = reader.entry(state.campaign)
+            state.done, state.failed = entry.done, entry.failed
+        state.failures = _groups(reader, state.campaign, state.failed)
+    return state
 
 
 def _finished(source: JobSource, store: Path, terms: Terms, total: int) -> Summary | None:

@@ -116,8 +116,10 @@ class Keeper:
                 if descriptor == self.control.fileno():
                     if not self._obey():
                         return
-                elif signal.SIGTERM in self._signals():
-                    return
+                else:
+                    with contextlib.suppress(BlockingIOError):
+                        if signal.SIGTERM in self._wakeup.recv(4096):
+                            return
                 self._reap()
 
     def clear(self) -> None:
@@ -128,12 +130,6 @@ class Keeper:
         processes.end_children()
         self._scratch.close()
         self._directory = None
-
-    def _signals(self) -> bytes:
-        """Return the numbers of the signals that came."""
-        with contextlib.suppress(BlockingIOError):
-            return self._wakeup.recv(4096)
-        return b""
 
     def _obey(self) -> bool:
         """Do what one message says; False if the caller is gone."""
@@ -245,7 +241,10 @@ def _answer(job: Job) -> bytes:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
-    clean = threading.active_count() <= threads and _only_servers_run(process)
+    # Those that detached themselves are the keeper's children by now.
+    left = {*processes.children(process), *processes.children(os.getppid())} - {process}
+    only_servers_run = left <= set(servers.server_processes())
+    clean = threading.active_count() <= threads and only_servers_run
     if isinstance(found, Measured):
         try:
             record = (found, None, *when, versions(found.row.provenance))
@@ -307,13 +306,6 @@ def _short(text: str) -> str:
         return text
     half = _LONGEST_TEXT // 2
     return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}"
-
-
-def _only_servers_run(process: int) -> bool:
-    """Return True if the only processes that were started and go on are the simulation servers."""
-    # Those that detached themselves are the keeper's children by now.
-    left = {*processes.children(process), *processes.children(os.getppid())} - {process}
-    return left <= set(servers.server_processes())
 
 
 if __name__ == "__main__":

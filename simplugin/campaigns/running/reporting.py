@@ -213,9 +213,9 @@ def manner_of(failure: Failure) -> tuple[str, str]:
     return failure.kind, _NUMBER.sub("#", failure.text.partition("\n")[0])
 
 
-@dataclass(frozen=True)
+@dataclass
 class Summary:
-    """The state of a campaign after a command.
+    """The state of a campaign during and after a command.
 
     Attributes
     ----------
@@ -247,9 +247,9 @@ class Summary:
     store: Path
     campaign: int
     total: int
-    before: int
-    done: int
-    failed: int
+    before: int = 0
+    done: int = 0
+    failed: int = 0
     failures: tuple[FailureGroup, ...] = ()
     interrupted: bool = False
     seconds: float = 0.0
@@ -351,12 +351,10 @@ class RunLog:
             if self._stream.write(text) != len(text):
                 raise OSError(ENOSPC, os.strerror(ENOSPC))
         except OSError as error:
-            raise StoreError(
-                f"the log cannot be written: {error.strerror or error}",
-                file=self._path,
-                remedy="make room or right it, and give the same command again; what was "
-                "recorded is safe",
-            ) from error
+            message = f"the log cannot be written: {error.strerror or error}"
+            remedy = "make room or right it, and give the same command again"
+            remedy += "; what was recorded is safe"
+            raise StoreError(message, file=self._path, remedy=remedy) from error
         self._lines.clear()
 
     def _opened(self) -> BinaryIO:
@@ -366,11 +364,8 @@ class RunLog:
         stream.seek(0)
         if not _BEGINNING.match(stream.read(_LOOKED_AT)):
             stream.close()
-            raise StoreError(
-                "this is no log of runs, and stays as it is",
-                file=self._path,
-                remedy="move it elsewhere, or name another store",
-            )
+            message, remedy = "this is no log of runs", "move it elsewhere, or name another store"
+            raise StoreError(f"{message}, and stays as it is", file=self._path, remedy=remedy)
         return stream
 
     def _note(self, event: str) -> None:
@@ -391,8 +386,6 @@ def first_line(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return a text without what would steer a terminal; with escapes instead, as in `repr`."""
-    if text.isprintable():
-        return text
     return "".join(
         each if each.isprintable() or each in _KEPT else each.encode("unicode_escape").decode()
         for each in text

@@ -211,7 +211,10 @@ class RunProcess:
                 look = moment + _NEXT_LOOK
             part = kept.receive(max(0.0, min(look, deadline) - time.monotonic()))
             if part is None:
-                return self._died(kept)
+                text = _ending(kept.end_worker(_ENDS_ITSELF))
+                self._check_stopped()
+                words = kept.last_words()
+                return Failure("crash", f"{text}; it wrote last:\n{words}" if words else text)
             received += part
         try:
             clean, *rest = pickle.loads(memoryview(received)[LENGTH.size :])
@@ -233,14 +236,6 @@ class RunProcess:
         text = f"stopped when it occupied {_megabytes(size)}, of {_megabytes(job.memory_limit)}"
         remedy = "raise campaign.memory_limit if it may have more"
         return Failure("memory_limit", f"{text}; {remedy}")
-
-    def _died(self, kept: KeptProcess) -> Failure:
-        """Return the failure of a process that died."""
-        status = kept.end_worker(_ENDS_ITSELF)
-        self._check_stopped()
-        words = kept.last_words()
-        text = _ending(status)
-        return Failure("crash", f"{text}; it wrote last:\n{words}" if words else text)
 
     def _check_stopped(self) -> None:
         """Raise if somebody wants no more."""
@@ -283,9 +278,8 @@ os.register_at_fork(after_in_child=_after_fork)
 
 def _is_complete(received: bytearray) -> bool:
     """Return True if a message has arrived as a whole."""
-    if len(received) < LENGTH.size:
-        return False
-    return len(received) >= LENGTH.size + int(LENGTH.unpack_from(received)[0])
+    begun = len(received) >= LENGTH.size
+    return begun and len(received) >= LENGTH.size + int(LENGTH.unpack_from(received)[0])
 
 
 def _ending(status: int | None) -> str:
