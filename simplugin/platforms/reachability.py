@@ -146,8 +146,7 @@ class _Layout:
         hosts = [
             part.id
             for part in zone.elements
-            if isinstance(part, _ONE_HOST)
-            or (isinstance(part, _ZONES) and self._names.has_hosts(part.id))
+            if isinstance(part, _ONE_HOST) or (isinstance(part, _ZONES) and has_hosts(part.id))
         ]
         own = set(hosts)
         outs = [name for name in self._gateways_out[zone.id] if name not in own]
