@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.workloads.parameter_ranges import numbers
 from simplugin.workloads.task_graphs import Adjacency, TaskGraph
 
 
@@ -45,14 +46,7 @@ class GraphSet:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise WorkloadError(f"two graphs are called {twice!r}; name them apart", twice)
-        object.__setattr__(self, "release", self._checked_release())
-
-    def _checked_release(self) -> NDArray[np.float64]:
-        """Return the release dates as numbers."""
-        try:
-            release = np.array(self.release, dtype=np.float64)
-        except (TypeError, ValueError):
-            release = np.full(self.n_graphs, np.nan)
+        release = numbers("release dates", self.release)
         if not release.size:
             release = np.zeros(self.n_graphs)
         if release.shape != (self.n_graphs,) or not np.all(np.isfinite(release) & (release >= 0)):
@@ -60,7 +54,7 @@ class GraphSet:
                 f"release dates are {self.release!r}; give one date >= 0 for each of the"
                 f" {self.n_graphs} graphs"
             )
-        return release
+        object.__setattr__(self, "release", release)
 
     @property
     def n_graphs(self) -> int:

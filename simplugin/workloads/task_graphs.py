@@ -109,21 +109,6 @@ class TaskGraph:
             raise WorkloadError(
                 f"graph {self.name!r} has two tasks called {twice!r}; name them apart"
             )
-        self._check_ends()
-        for column, of, read in _COLUMNS:
-            self._check_column(column, of, read)
-        if np.any(self.alpha > 1):
-            task = int(np.argmax(self.alpha > 1))
-            value = float(self.alpha[task])
-            raise WorkloadError(
-                f"task {self.tasks[task]!r} of graph {self.name!r} has alpha {value!r};"
-                " give a part from 0 to 1"
-            )
-        self._check_twice()
-        _ = self.order
-
-    def _check_ends(self) -> None:
-        """Raise unless edges are pairs of tasks."""
         edges = np.asarray(self.edges)
         if not edges.size:
             edges = np.zeros((0, 2), dtype=np.int64)
@@ -133,13 +118,21 @@ class TaskGraph:
                 " give a row of two whole numbers for each"
             )
         object.__setattr__(self, "edges", np.array(edges, dtype=np.int64, order="C"))
-        wrong = np.any((self.edges < 0) | (self.edges >= self.n_tasks), axis=1)
-        if np.any(wrong):
-            edge = self.edges[int(np.argmax(wrong))].tolist()
+        for source, target in self.edges[np.any((edges < 0) | (edges >= self.n_tasks), axis=1)]:
             raise WorkloadError(
-                f"graph {self.name!r} has an edge from task {edge[0]} to task {edge[1]};"
+                f"graph {self.name!r} has an edge from task {source} to task {target};"
                 f" its tasks are 0 to {self.n_tasks - 1}"
             )
+        for column, of, read in _COLUMNS:
+            self._check_column(column, of, read)
+        pairs = np.sort(self.edges[:, 0] * self.n_tasks + self.edges[:, 1])
+        for pair in pairs[1:][pairs[1:] == pairs[:-1]].tolist():
+            source, target = divmod(pair, self.n_tasks)
+            raise WorkloadError(
+                f"graph {self.name!r} has two edges from {self.tasks[source]!r} to"
+                f" {self.tasks[target]!r}; add their bytes up in one"
+            )
+        _ = self.order
 
     def _check_column(self, column: str, of: str, read: Callable[[Any], float]) -> None:
         """Check the length and the range of numbers of tasks or of edges."""
@@ -149,25 +142,14 @@ class TaskGraph:
             raise WorkloadError(
                 f"{column} of graph {self.name!r} has shape {values.shape}; give ({count},)"
             )
-        wrong = ~(np.isfinite(values) & (values >= 0))
-        if np.any(wrong):
-            place = int(np.argmax(wrong))
+        most = 1.0 if column == "alpha" else np.finfo(np.float64).max
+        for place in np.flatnonzero(~((values >= 0) & (values <= most))).tolist():
+            expected = "a part from 0 to 1" if column == "alpha" else "a number >= 0"
+            value = float(values[place])
             raise WorkloadError(
-                f"{column} of {self.label(of, place)} is {float(values[place])!r};"
-                " give a number >= 0"
+                f"{column} of {self.label(of, place)} is {value!r}; give {expected}"
             )
         object.__setattr__(self, column, values)
-
-    def _check_twice(self) -> None:
-        """Raise if an edge occurs twice."""
-        numbers = self.edges[:, 0] * self.n_tasks + self.edges[:, 1]
-        pairs, counts = np.unique(numbers, return_counts=True)
-        if np.any(counts > 1):
-            source, target = divmod(int(pairs[np.argmax(counts > 1)]), self.n_tasks)
-            raise WorkloadError(
-                f"graph {self.name!r} has two edges from {self.tasks[source]!r} to"
-                f" {self.tasks[target]!r}; add their bytes up in one"
-            )
 
     def label(self, of: str, place: int) -> str:
         """Return how messages call a task or an edge."""

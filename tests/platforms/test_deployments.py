@@ -136,7 +136,6 @@ def test_arguments_are_filled_in():
 REFUSED_OPTIONS = [
     ({"worker_arguments": ["{nmber}"]}, r"placeholder \{nmber\}; here are \{host\}, .*index"),
     ({"arguments": ["{number}"]}, r"unknown placeholder \{number\}"),
-    ({"arguments": ["{host!r}"]}, r"unknown placeholder \{host\}"),
     ({"arguments": ["a{hosts}"]}, r"within other text"),
     ({"arguments": ["}"]}, r"cannot be filled in"),
     ({"per_host": 0}, "0 workers a host"),
