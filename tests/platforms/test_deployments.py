@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import DeploymentError
-from simplugin.formats.deployment_xml import read_deployment
-from simplugin.formats.platform_xml import read_platform
+from simplugin.formats.platform_xml import read_deployment, read_platform
 from simplugin.platforms import Cabinet, Cluster, DeployedActor, Host, Link, Platform, Router, Zone
 from simplugin.platforms.deployments import master_workers
 from simplugin.platforms.host_choices import HostChoice
