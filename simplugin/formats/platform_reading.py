@@ -19,6 +19,7 @@ from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
 from simplugin.platforms.validation import copier
+from simplugin.units import parse_bandwidth, parse_speed, parse_time
 
 # Of elements without a data class: required attributes, then the others.
 _OTHERS = {
@@ -213,8 +214,8 @@ def named(node: Node) -> str:
     return f"<{node.tag}>" if name is None else f"<{node.tag}> {name!r}"
 
 
-def odd_quantities(text: str, value: Any, unit: str) -> Iterator[tuple[str, str]]:
-    """Yield what is said of the quantities in an attribute, and the remedies.
+def odd_quantities(text: str, value: Any, unit: str) -> list[tuple[str, str]]:
+    """Return what is said of the quantities in an attribute, and the remedies.
 
     Parameters
     ----------
@@ -227,13 +228,16 @@ def odd_quantities(text: str, value: Any, unit: str) -> Iterator[tuple[str, str]
     """
     least, most, range_text = _PLAUSIBLE[unit]
     values = value if isinstance(value, list) else [value]
+    found: list[tuple[str, str]] = []
     if len(values) == 1 and text[-1:].isalpha() and least <= (values[0] or 0) <= most:
-        return  # like nearly all
+        return found  # like nearly all
     for each, number in zip(re.split("[;,]", text), values, strict=True):
         if _PLAIN.fullmatch(each) and number:
-            yield f"{each!r}, without a unit", f"write the unit, e.g. {each.strip() + unit!r}"
+            remedy = f"write the unit, e.g. {each.strip() + unit!r}"
+            found.append((f"{each!r}, without a unit", remedy))
         elif number and number > 0 and not least <= number <= most:
-            yield f"{each!r}, which no hardware has", f"check the unit: {range_text}"
+            found.append((f"{each!r}, which no hardware has", f"check the unit: {range_text}"))
+    return found
 
 
 DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
@@ -363,6 +367,23 @@ def _version_problem(root: Node) -> tuple[str, str] | None:
 _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
 
 
+_PARSERS = {"f": parse_speed, "Bps": parse_bandwidth, "s": parse_time}
+
+
+class _UsualQuantities(dict[tuple[str, str], float | None]):
+    """Values by unit and text; None where there is something to say of the text."""
+
+    def __missing__(self, key: tuple[str, str]) -> float | None:
+        unit, text = key
+        try:
+            value = _PARSERS[unit](text)
+            usual = value >= 0 and not odd_quantities(text, value, unit)
+        except UnitError:
+            usual = False
+        self[key] = value if usual else None
+        return self[key]
+
+
 class PlatformReader:
     """Builds the parts of a platform, and keeps the place of each.
 
@@ -398,7 +419,8 @@ class PlatformReader:
         self.broken: list[Node] = []
         self.odd: list[tuple[int, str, str]] = []
         self.replaced: list[tuple[int, str]] = []
-        # By what elements have in common but for names and links: a part, then what copies it.
+        self._usual = _UsualQuantities()
+        # By what elements have in common: a part, then what copies it.
         self._models: dict[tuple[Any, ...], Any] = {}
 
     def platform(self, root: Node) -> Platform:
@@ -437,37 +459,46 @@ class PlatformReader:
         return parts
 
     def _part(self, node: Node) -> Any:
-        """Build an element, if possible from an earlier one that differs in names and links only.
+        """Build an element, if possible from one that differs in names, quantities and links only.
 
-        A large platform has many such elements, and values that were valid once are valid again.
+        A large platform has many such elements, and what else was valid once is valid again.
         """
         element = ELEMENTS.get(node.tag)
         if element is None or not element.names or node.pieces:
             return self._build(node)
-        names, given, has_links = element.names, node.attributes, bool(node.children)
-        common = [key if key in names else (key, text) for key, text in given.items()]
-        key = (node.tag, has_links, *common)
-        model = self._models.get(key)
-        if model is None:
-            odd = len(self.odd)
-            part = self._build(node)
-            # What is said of a part is said of each that is like it.
-            if part is not None and len(self.odd) == odd and not (has_links and element.properties):
-                self._models[key] = part
-            return part
-        keys = [each for each in given if each in names]
-        values: list[Any] = [given[each] for each in keys]
-        if not all(values) or not "".join(values).isprintable():
+        free, has_links = element.free, bool(node.children)
+        key: list[Any] = [node.tag, has_links]
+        values: dict[str, Any] = {}
+        names = ""
+        for each, text in node.attributes.items():
+            unit = free.get(each)
+            value = text if not unit else self._usual[unit, text]
+            if value is None or value == "":
+                return self._build(node)
+            # No latency is a matter of its own: Wi-Fi links have none.
+            if unit is None or value == 0:
+                key.append((each, text))
+                continue
+            key.append(each)
+            values[each] = value
+            names += "" if unit else text
+        if not names.isprintable():
             return self._build(node)
+        model = self._models.get(tuple(key))
+        if model is None:
+            part = self._build(node)
+            if part is not None and not (has_links and element.properties):
+                self._models[tuple(key)] = part
+            return part
         if has_links:
             links = tuple(self._children(node))
             if not links:
                 return self._build(node, links)
-            values.append(links)
+            values["links"] = links
         if not callable(model):
-            fields = [element.by_key[each].field for each in keys] + ["links"] * has_links
-            model = self._models[key] = copier(model, fields)
-        return model(values)
+            fields = [element.by_key[each].field if each != "links" else each for each in values]
+            model = self._models[tuple(key)] = copier(model, fields)
+        return model(values.values())
 
     def _build(self, node: Node, parts: tuple[Any, ...] | None = None) -> object | None:
         """Build an element, perhaps of parts; None where it cannot be, or is a property."""
