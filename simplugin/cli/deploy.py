@@ -104,8 +104,7 @@ def deploy(
 
     The deployment file begins with the command that made it.
     """
-    from simplugin.formats.deployment_xml import deployment_text, write_deployment
-    from simplugin.formats.platform_xml import read_platform
+    from simplugin.formats.platform_xml import deployment_text, read_platform, write_deployment
     from simplugin.platforms.deployment import Deployment
     from simplugin.platforms.deployments import master_workers
     from simplugin.platforms.tree_shapes import require_routes

@@ -9,9 +9,13 @@ from typing import Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.platform_reading import PlatformReader, collections_postponed, read_document
+from simplugin.formats.platform_reading import (
+    PlatformReader,
+    collections_postponed,
+    read_document,
+    standard_tag,
+)
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
-from simplugin.formats.vocabulary import standard_tag
 from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
@@ -162,15 +166,13 @@ def _check_file(path: str) -> _Checked:
     """Check a file by itself."""
     file = _Checked(path)
     try:
-        document = read_document(path, PlatformError)
+        root = read_document(path, PlatformError, file.add_error)
     except PlatformError as problem:
         # An error without a line is about the file as a whole.
         severity = UNREADABLE if problem.line is None else ERROR
         file.add(problem.line, severity, problem.message, problem.remedy)
         return file
-    if document.doctype_error is not None:
-        file.add_error(document.doctype_error)
-    _check_content(file, document.root)
+    _check_content(file, root)
     return file
 
 

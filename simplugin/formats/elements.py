@@ -224,6 +224,12 @@ class Element:
         return {each.key: each for each in self.attributes}
 
     @cached_property
+    def free(self) -> dict[str, str]:
+        """Attributes in which alike elements may differ: names, and quantities with their units."""
+        units = {each.key: each.codec.unit for each in self.attributes}
+        return {key: unit for key, unit in units.items() if unit or key in self.names}
+
+    @cached_property
     def properties(self) -> str:
         """The field of properties; empty if it has none."""
         return next((name for name in self.content if name in ("properties", "options")), "")

@@ -7,27 +7,242 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
 from simplugin.formats.elements import ELEMENTS, TEXT, Element
-from simplugin.formats.vocabulary import (
-    ORDER,
-    attribute_problems,
-    named,
-    odd_quantities,
-    order_problem,
-    standard_tag,
-)
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import read_bytes
 from simplugin.inputs.xml_tree import Node
+from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
 from simplugin.platforms.validation import copier
+from simplugin.units import parse_bandwidth, parse_speed, parse_time
+
+# Of elements without a data class: required attributes, then the others.
+_OTHERS = {
+    "platform": ("", "version"),
+    "random": ("id min max mean std_deviation", "seed radical generator"),
+    "prop": ("id value", ""),
+}
+# Attributes that SimGrid reads, but that are written in another way.
+_OLD_ATTRIBUTES = {"host": ["availability_file"], "peer": ["lat", "availability_file"]}
+_SYNONYMS = {
+    "AS": "zone",
+    "ASroute": "zoneRoute",
+    "bypassASroute": "bypassZoneRoute",
+    "process": "actor",
+}
+_OLD_TAGS = {
+    tag: [old for old, new in _SYNONYMS.items() if new == tag] for tag in _SYNONYMS.values()
+}
+_REMOVED = {
+    "include": "paste the content of the other file here",
+    "storage": "write a <disk> in the host",
+    "storage_type": "write a <disk> in each host that has such a storage",
+    "mount": "write a <disk> in the host",
+    "model_prop": "remove it",
+}
+_UNORDERED = {
+    "config": "prop",
+    "host": "disk prop",
+    "disk": "prop",
+    "cluster": "prop",
+    "link": "prop",
+    "actor": "argument prop",
+    **dict.fromkeys(("route", "zoneRoute", "bypassRoute", "bypassZoneRoute"), "link_ctn"),
+}
+# What came before in a zone: SimGrid's parser knows its kind by its first elements.
+_ZONES, _HOSTS = "zones", "hosts or links"
+_BETWEEN_ZONES, _BETWEEN_HOSTS = "zone routes or traces", "routes or traces"
+_INNER = "zone cluster peer"
+_LEAF = "host router host_link"
+_LINK = "link backbone"
+_TRACE = "trace trace_connect"
+_ROUTE = "route bypassRoute"
+_ZONE_ROUTE = "zoneRoute bypassZoneRoute"
+_HARDWARE = f"{_INNER} {_TRACE} cabinet"
+_FIRST = {
+    "prop": "properties",
+    _INNER: _ZONES,
+    _LEAF: _HOSTS,
+    _ZONE_ROUTE: _BETWEEN_ZONES,
+    _ROUTE: _BETWEEN_HOSTS,
+}
+_ZONE_FIRST = _FIRST | {f"{_LINK} cabinet": _HOSTS}
+_AS_FIRST = _FIRST | {f"{_LINK} {_TRACE} cabinet": _ZONES}
+_THEN = {
+    _ZONES: {f"{_INNER} {_LINK}": _ZONES, _ZONE_ROUTE: _BETWEEN_ZONES, _TRACE: "traces"},
+    _HOSTS: {f"{_LEAF} {_LINK} {_TRACE} cabinet": _HOSTS, _ROUTE: _BETWEEN_HOSTS},
+    _BETWEEN_ZONES: {_ZONE_ROUTE: _BETWEEN_ZONES, _TRACE: "traces"},
+    _BETWEEN_HOSTS: {f"{_ROUTE} {_TRACE}": _BETWEEN_HOSTS},
+    "traces": {_TRACE: "traces"},
+}
+# The content of each element as SimGrid's parser takes it: from what came before to what may
+# follow, and what has then come. The DTD's content models of <zone> and <AS> are ambiguous, and the
+# parser resolves the two differently.
+_CONTENT = {
+    "platform": {
+        "": {"config random": "", _HARDWARE: _ZONES, "actor": "actors"},
+        _ZONES: {_HARDWARE: _ZONES, "actor": "actors"},
+        "actors": {"actor": "actors"},
+    },
+    "zone": {
+        "": _ZONE_FIRST | {_TRACE: _BETWEEN_HOSTS},
+        "properties": _ZONE_FIRST | {_TRACE: _BETWEEN_ZONES},
+        **_THEN,
+    },
+    "AS": {
+        "": _AS_FIRST,
+        "properties": _AS_FIRST,
+        **_THEN,
+        _ZONES: _THEN[_ZONES] | {"cabinet": _ZONES},
+    },
+    **{tag: {"": {children: ""}} for tag, children in _UNORDERED.items()},
+}
+# From an element, what came before in it and a tag to what has come then.
+ORDER: dict[str, dict[str, dict[str, str]]] = {
+    parent: {
+        before: {
+            tag: after
+            for tags, after in rules.items()
+            for standard in tags.split()
+            for tag in (standard, *_OLD_TAGS.get(standard, ()))
+        }
+        for before, rules in content.items()
+    }
+    for parent, content in _CONTENT.items()
+}
+for _old, _tag in _SYNONYMS.items():
+    ORDER.setdefault(_old, ORDER.get(_tag, {}))
+REQUIRED = {
+    **{tag: frozenset(parts[0].split()) for tag, parts in _OTHERS.items()},
+    **{
+        tag: frozenset(each.key for each in element.attributes if each.required)
+        for tag, element in ELEMENTS.items()
+    },
+}
+ALLOWED = {
+    **{tag: REQUIRED[tag] | set(parts[1].split()) for tag, parts in _OTHERS.items()},
+    **{tag: {*element.by_key, *_OLD_ATTRIBUTES.get(tag, ())} for tag, element in ELEMENTS.items()},
+}
+# Far below and above what there is: old modems, satellites, nodes full of accelerators.
+_PLAUSIBLE = {
+    "f": (1e3, 1e18, "speeds are between 1kf and 1Ef"),
+    "Bps": (10.0, 1e15, "bandwidths are between 10Bps and 1PBps"),
+    "s": (1e-10, 10.0, "latencies are 0 or between 0.1ns and 10s"),
+}
+_PLAIN = re.compile(r"\s*[+]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+
+
+def standard_tag(tag: str) -> str:
+    """Return today's name of an element: ``zone`` for ``AS``, ``actor`` for ``process``."""
+    return _SYNONYMS.get(tag, tag)
+
+
+def attribute_problems(node: Node) -> list[PlatformError]:
+    """Return the errors about unknown and missing attributes of an element.
+
+    Parameters
+    ----------
+    node : Node
+        The element.
+
+    Returns
+    -------
+    list of PlatformError
+        An unknown element, unknown attributes and missing ones; without a place.
+    """
+    tag = standard_tag(node.tag)
+    if node.tag in _REMOVED:
+        message = f"<{node.tag}> was removed from SimGrid"
+        return [PlatformError(message, remedy=_REMOVED[node.tag])]
+    allowed = ALLOWED.get(tag)
+    if allowed is None:
+        known = ", ".join(sorted(ALLOWED))
+        message = f"there is no element <{node.tag}>"
+        return [PlatformError(message, remedy=f"the elements are {known}")]
+    given = node.attributes.keys()
+    text = tag != "trace" and bool(node.text.strip())
+    if REQUIRED[tag] <= given <= allowed and not text:
+        return []
+    name = named(node)
+    if text:
+        message = f"there is text in {name}: {node.text.strip()[:40]!r}"
+        return [PlatformError(message, remedy="remove it")]
+    problems = [
+        PlatformError(
+            f"{name} has no attribute {key!r}",
+            remedy='SimGrid 4.1 wants it written, e.g. latency="0s"'
+            if (tag, key) == ("link", "latency")
+            else f'add {key}="..."',
+        )
+        for key in sorted(REQUIRED[tag] - given)
+    ]
+    for key in sorted(given - allowed):
+        known = sorted(allowed)
+        remedy = f"remove it or choose among {', '.join(known) or 'no attribute at all'}"
+        remedy = did_you_mean(key, known) or remedy
+        problems.append(PlatformError(f"{name} has an unknown attribute {key!r}", remedy=remedy))
+    return problems
+
+
+def order_problem(parent: Node, child: Node, before: str) -> PlatformError | None:
+    """Return what is wrong with an element after what came before in another; without a place.
+
+    None for unknown and removed elements, which are reported as such.
+    """
+    if standard_tag(child.tag) not in ALLOWED:
+        return None
+    if any(child.tag in rules for rules in ORDER.get(parent.tag, {}).values()):
+        message = f"<{child.tag}> cannot follow {before} in {named(parent)}"
+        return PlatformError(message, remedy=_ORDER_REMEDY)
+    message = f"<{child.tag}> is not allowed in {named(parent)}"
+    return PlatformError(message, remedy="move or remove the element")
+
+
+_ORDER_REMEDY = (
+    "properties come first; a zone of zones begins with a zone, cluster or peer, before links and "
+    "further zones, then zone routes, then traces; a zone of hosts begins with a host or link, and "
+    "routes come after all of these; a platform holds configs, then zones, then actors"
+)
+
+
+def named(node: Node) -> str:
+    """Return how a message names an element."""
+    name = node.attributes.get("id") or node.attributes.get("src")
+    return f"<{node.tag}>" if name is None else f"<{node.tag}> {name!r}"
+
+
+def odd_quantities(text: str, value: Any, unit: str) -> list[tuple[str, str]]:
+    """Return what is said of the quantities in an attribute, and the remedies.
+
+    Parameters
+    ----------
+    text : str
+        The attribute, quantities with commas or semicolons between.
+    value : float, list of float or None
+        Their values.
+    unit : str
+        The SI unit.
+    """
+    least, most, range_text = _PLAUSIBLE[unit]
+    values = value if isinstance(value, list) else [value]
+    found: list[tuple[str, str]] = []
+    if len(values) == 1 and text[-1:].isalpha() and least <= (values[0] or 0) <= most:
+        return found  # like nearly all
+    for each, number in zip(re.split("[;,]", text), values, strict=True):
+        if _PLAIN.fullmatch(each) and number:
+            example = each.strip() + ("Gf" if unit == "f" and number < least else unit)
+            remedy = f"write the unit, e.g. {example!r}"
+            found.append((f"{each!r}, without a unit", remedy))
+        elif number and number > 0 and not least <= number <= most:
+            found.append((f"{each!r}, which no hardware has", f"check the unit: {range_text}"))
+    return found
+
 
 DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
 
@@ -50,22 +265,6 @@ _UPGRADE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SimGridDocument:
-    """A document of version 4 or 4.1.
-
-    Attributes
-    ----------
-    root : Node
-        The element ``<platform>``.
-    doctype_error : FileError or None
-        What SimGrid's parser would refuse in the DOCTYPE; the content is readable all the same.
-    """
-
-    root: Node
-    doctype_error: FileError | None
-
-
 @contextmanager
 def collections_postponed() -> Iterator[None]:
     """Let no garbage be searched for while a file becomes millions of objects that all stay."""
@@ -78,7 +277,11 @@ def collections_postponed() -> Iterator[None]:
             gc.enable()
 
 
-def read_document(path: str | os.PathLike[str], kind: type[FileError]) -> SimGridDocument:
+def read_document(
+    path: str | os.PathLike[str],
+    kind: type[FileError],
+    report: Callable[[FileError], None] | None = None,
+) -> Node:
     """Read a platform or deployment file.
 
     Parameters
@@ -87,6 +290,14 @@ def read_document(path: str | os.PathLike[str], kind: type[FileError]) -> SimGri
         The file.
     kind : type of FileError
         Of all errors.
+    report : callable, optional
+        Given the error of a DOCTYPE that SimGrid's parser would refuse, upon which the content is
+        read all the same; without it, the error is raised.
+
+    Returns
+    -------
+    Node
+        The element ``<platform>``.
 
     Raises
     ------
@@ -106,7 +317,11 @@ def read_document(path: str | os.PathLike[str], kind: type[FileError]) -> SimGri
     problem = _version_problem(root)
     if problem is not None:
         raise kind(problem[0], file=path, line=root.line, remedy=problem[1])
-    return SimGridDocument(root, doctype_error)
+    if doctype_error is not None:
+        if report is None:
+            raise doctype_error
+        report(doctype_error)
+    return root
 
 
 def _without_doctype(
@@ -156,6 +371,23 @@ def _version_problem(root: Node) -> tuple[str, str] | None:
 _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
 
 
+_PARSERS = {"f": parse_speed, "Bps": parse_bandwidth, "s": parse_time}
+
+
+class _UsualQuantities(dict[tuple[str, str], float | None]):
+    """Values by unit and text; None where there is something to say of the text."""
+
+    def __missing__(self, key: tuple[str, str]) -> float | None:
+        unit, text = key
+        try:
+            value = _PARSERS[unit](text)
+            usual = value >= 0 and not odd_quantities(text, value, unit)
+        except UnitError:
+            usual = False
+        self[key] = value if usual else None
+        return self[key]
+
+
 class PlatformReader:
     """Builds the parts of a platform, and keeps the place of each.
 
@@ -191,7 +423,8 @@ class PlatformReader:
         self.broken: list[Node] = []
         self.odd: list[tuple[int, str, str]] = []
         self.replaced: list[tuple[int, str]] = []
-        # By what elements have in common but for names and links: a part, then what copies it.
+        self._usual = _UsualQuantities()
+        # By what elements have in common: a part, then what copies it.
         self._models: dict[tuple[Any, ...], Any] = {}
 
     def platform(self, root: Node) -> Platform:
@@ -230,37 +463,46 @@ class PlatformReader:
         return parts
 
     def _part(self, node: Node) -> Any:
-        """Build an element, if possible from an earlier one that differs in names and links only.
+        """Build an element, if possible from one that differs in names, quantities and links only.
 
-        A large platform has many such elements, and values that were valid once are valid again.
+        A large platform has many such elements, and what else was valid once is valid again.
         """
         element = ELEMENTS.get(node.tag)
         if element is None or not element.names or node.pieces:
             return self._build(node)
-        names, given, has_links = element.names, node.attributes, bool(node.children)
-        common = [key if key in names else (key, text) for key, text in given.items()]
-        key = (node.tag, has_links, *common)
-        model = self._models.get(key)
-        if model is None:
-            odd = len(self.odd)
-            part = self._build(node)
-            # What is said of a part is said of each that is like it.
-            if part is not None and len(self.odd) == odd and not (has_links and element.properties):
-                self._models[key] = part
-            return part
-        keys = [each for each in given if each in names]
-        values: list[Any] = [given[each] for each in keys]
-        if not all(values) or not "".join(values).isprintable():
+        free, has_links = element.free, bool(node.children)
+        key: list[Any] = [node.tag, has_links]
+        values: dict[str, Any] = {}
+        names = ""
+        for each, text in node.attributes.items():
+            unit = free.get(each)
+            value = text if not unit else self._usual[unit, text]
+            if value is None or value == "":
+                return self._build(node)
+            # No latency is a matter of its own: Wi-Fi links have none.
+            if unit is None or value == 0:
+                key.append((each, text))
+                continue
+            key.append(each)
+            values[each] = value
+            names += "" if unit else text
+        if not names.isprintable():
             return self._build(node)
+        model = self._models.get(tuple(key))
+        if model is None:
+            part = self._build(node)
+            if part is not None and not (has_links and element.properties):
+                self._models[tuple(key)] = part
+            return part
         if has_links:
             links = tuple(self._children(node))
             if not links:
                 return self._build(node, links)
-            values.append(links)
+            values["links"] = links
         if not callable(model):
-            fields = [element.by_key[each].field for each in keys] + ["links"] * has_links
-            model = self._models[key] = copier(model, fields)
-        return model(values)
+            fields = [element.by_key[each].field if each != "links" else each for each in values]
+            model = self._models[tuple(key)] = copier(model, fields)
+        return model(values.values())
 
     def _build(self, node: Node, parts: tuple[Any, ...] | None = None) -> object | None:
         """Build an element, perhaps of parts; None where it cannot be, or is a property."""

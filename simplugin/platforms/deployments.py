@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from string import Formatter
 
 from simplugin.errors import DeploymentError, FileError
 from simplugin.platforms.deployment import DIE, DeployedActor, Deployment
@@ -359,23 +358,15 @@ def filled(
 
 def _filled(argument: str, values: Mapping[str, str | int]) -> str:
     """Return one argument with values in the place of placeholders."""
-    if "{" not in argument and "}" not in argument:
-        return argument
-    parts = []
     try:
-        for literal, name, form, conversion in Formatter().parse(argument):
-            parts.append(literal)
-            if name is None:
-                continue
-            if name not in values or conversion is not None:
-                raise _unknown(argument, name, values)
-            parts.append(format(values[name], form or ""))
-    except ValueError as error:
+        return argument.format_map(values)
+    except KeyError as error:
+        raise _unknown(argument, error.args[0], values) from None
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
         raise DeploymentError(
             f"argument {argument!r} cannot be filled in: {error}",
             remedy="write {{ and }} for braces that are no placeholders",
         ) from None
-    return "".join(parts)
 
 
 def _unknown(argument: str, name: str, values: Mapping[str, str | int]) -> DeploymentError:

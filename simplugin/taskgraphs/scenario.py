@@ -37,7 +37,7 @@ from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
 from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.workloads.graph_generators import GENERATORS, graph_named
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -408,10 +408,10 @@ def random_parameters(generator: np.random.Generator) -> dict[str, Any]:
     return {name: each[generator.integers(len(each))] for name, each in values.items()}
 
 
-def _fft_parameters(generator: np.random.Generator) -> dict[str, Any]:
-    """Return parameters of an FFT graph of the campaign."""
-    points = POINTS[generator.integers(len(POINTS))]
-    return {"points": points, "scenario": SCENARIOS[generator.integers(len(SCENARIOS))]}
-
-
-_DRAWN = {"random": random_parameters, "fft": _fft_parameters}
+_DRAWN: dict[str, Callable[[np.random.Generator], dict[str, Any]]] = {
+    "random": random_parameters,
+    "fft": lambda generator: {
+        "points": POINTS[generator.integers(len(POINTS))],
+        "scenario": SCENARIOS[generator.integers(len(SCENARIOS))],
+    },
+}

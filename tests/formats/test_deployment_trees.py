@@ -8,7 +8,7 @@ from marked import assert_refused
 
 from simplugin.errors import DeploymentError
 from simplugin.formats.deployment_trees import read_trees
-from simplugin.formats.deployment_xml import read_deployment, write_deployment
+from simplugin.formats.platform_xml import read_deployment, write_deployment
 from simplugin.platforms import DeployedActor, Deployment
 from simplugin.platforms.deployments import ApplicationTree
 

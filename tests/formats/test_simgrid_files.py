@@ -10,11 +10,15 @@ from lxml import etree
 from mutants import simgrid_verdicts
 
 from simplugin.errors import CrashError, DeploymentError, FileError, PlatformError
-from simplugin.formats import vocabulary
+from simplugin.formats import platform_reading
 from simplugin.formats.check import check, read_checked
-from simplugin.formats.deployment_xml import read_deployment, write_deployment
 from simplugin.formats.platform_reading import DOCTYPE, PlatformReader
-from simplugin.formats.platform_xml import read_platform, write_platform
+from simplugin.formats.platform_xml import (
+    read_deployment,
+    read_platform,
+    write_deployment,
+    write_platform,
+)
 from simplugin.inputs import xml_tree
 from simplugin.simulation.resolve import ResolvedPlatform, resolve
 
@@ -169,13 +173,13 @@ REQUIRED_ALL_THE_SAME = {("link", "latency")}
 def test_the_vocabulary_is_that_of_simgrid(simgrid_prefix):
     with (simgrid_prefix / "share/simgrid.dtd").open("rb") as stream:
         elements = {element.name: element for element in etree.DTD(stream).iterelements()}
-    assert set(vocabulary.ALLOWED) | ELSEWHERE == set(elements)
-    for tag in vocabulary.ALLOWED:
+    assert set(platform_reading.ALLOWED) | ELSEWHERE == set(elements)
+    for tag in platform_reading.ALLOWED:
         attributes = list(elements[tag].iterattributes())
-        assert vocabulary.ALLOWED[tag] == {attribute.name for attribute in attributes}
+        assert platform_reading.ALLOWED[tag] == {attribute.name for attribute in attributes}
         required = {item.name for item in attributes if item.default == "required"}
         required |= {name for at, name in REQUIRED_ALL_THE_SAME if at == tag}
-        assert vocabulary.REQUIRED[tag] == required
+        assert platform_reading.REQUIRED[tag] == required
 
 
 # Each may come anywhere with whatever before it, as far as SimGrid's parser lets it.

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import DeploymentError
-from simplugin.formats.deployment_xml import read_deployment, write_deployment
+from simplugin.formats.platform_xml import read_deployment, write_deployment
 from simplugin.platforms import DeployedActor, Deployment
 from simplugin.platforms.deployments import (
     ApplicationTree,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterable
 from typing import Annotated
 
@@ -220,10 +222,6 @@ def _rate_text(rate: float) -> str:
 
 def _key(name: str) -> str:
     """Write a key, quoted where TOML asks for it."""
-    if name and all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name):
+    if re.fullmatch(r"[\w-]+", name, re.ASCII):
         return name
-    escaped = "".join(
-        f"\\u{ord(letter):04x}" if ord(letter) < 32 or ord(letter) == 127 else letter
-        for letter in name.replace("\\", "\\\\").replace('"', '\\"')
-    )
-    return f'"{escaped}"'
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -36,9 +36,8 @@ _FORMS = (
 )
 _DEEP = "ask the API for the deep description of the whole grid, which has all clusters and nodes"
 _ENTRY = re.compile(
-    r"(?:network_equipments/(?P<pop>[^/]+)"
-    r"|sites/(?P<site>[^/]+)/(?:(?P=site)|network_equipments/(?P<equipment>[^/]+)"
-    r"|clusters/(?P<cluster>[^/]+)/(?:(?P=cluster)|nodes/(?P<node>[^/]+))))\.json"
+    r"(?:network_equipments/[^/]+|sites/(?P<site>[^/]+)/(?:(?P=site)|network_equipments/[^/]+"
+    r"|clusters/(?P<cluster>[^/]+)/(?:(?P=cluster)|nodes/[^/]+)))\.json"
 )
 _OPENERS: tuple[tuple[bytes, Callable[[io.BytesIO], Any]], ...] = (
     (b"\x1f\x8b", gzip.open),
@@ -115,11 +114,12 @@ def _tree(files: Iterable[tuple[str, bytes]], path: str | os.PathLike[str]) -> d
     """Return the grid that files make up; their names are relative to its directory."""
     grid: dict[str, Any] = {"sites": {}, "network_equipments": {}}
     for name, data in files:
-        match = _ENTRY.fullmatch(name)
-        if match is None:
+        if not _ENTRY.fullmatch(name):
             continue
+        # The file of a site or a cluster is in its directory.
+        steps = name.removesuffix(".json").split("/")
         at = grid
-        for step in _steps(match):
+        for step in steps[: len(steps) // 2 * 2]:
             at = at.setdefault(step, {})
         at.update(
             (key, value)
@@ -129,21 +129,6 @@ def _tree(files: Iterable[tuple[str, bytes]], path: str | os.PathLike[str]) -> d
     if not grid["sites"]:
         raise PlatformError("there are no sites in it", file=path, remedy=_FORMS)
     return grid
-
-
-def _steps(match: re.Match[str]) -> list[str]:
-    """Return the keys that lead to what a file describes."""
-    names = match.groupdict()
-    if names["pop"]:
-        return ["network_equipments", names["pop"]]
-    steps = ["sites", names["site"]]
-    if names["equipment"]:
-        steps += ["network_equipments", names["equipment"]]
-    if names["cluster"]:
-        steps += ["clusters", names["cluster"]]
-    if names["node"]:
-        steps += ["nodes", names["node"]]
-    return steps
 
 
 def _directory_files(path: Path) -> Iterable[tuple[str, bytes]]:

@@ -12,11 +12,9 @@ from simplugin.platforms.federations.network import Draws, Layout
 from simplugin.platforms.federations.parts import (
     MOST_CLUSTERS,
     MOST_ROUTED_SITES,
-    ClusterGroup,
     FederationError,
     SiteBackbone,
     SiteGroup,
-    SiteLink,
     in_digits,
     require_apart,
 )
@@ -24,105 +22,71 @@ from simplugin.platforms.laws import Law
 from simplugin.platforms.platform import Platform
 from simplugin.platforms.validation import Name, check_fields, require_count
 
-_Claim = tuple[str, str, tuple[str | int, ...]]
-
 # Host 3 of cluster c at s is c-3.s.
 _HOST = re.compile(r"-([1-9][0-9]*)\.")
 
 
-def require_clear_names(
+def _require_clear_names(
     name: str, sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None
 ) -> None:
-    """Raise if two parts would have the same name in the platform.
-
-    Parameters
-    ----------
-    name : str
-        Of the federation.
-    sites : tuple of SiteGroup
-        Of it.
-    backbone : SiteBackbone, optional
-        Between them.
-
-    Raises
-    ------
-    FederationError
-        Two parts would have the same name, such as cluster ``router`` of a site and its router.
-    """
-    seen: dict[str, str] = {}
-    claims = [*_of_network(name, sites, backbone), *_of_sites(sites)]
-    for claim, what, about in claims:
-        if claim in seen:
-            raise FederationError(
-                f"{what} and {seen[claim]} would both be called {claim!r}",
-                *about,
-                remedy="rename one of them",
-            )
-        seen[claim] = what
-    _require_unlike_hosts(claims, sites)
-
-
-def _require_unlike_hosts(claims: list[_Claim], sites: tuple[SiteGroup, ...]) -> None:
-    """Raise if a part has the name of a host; a cluster of drawn size may have any number."""
-    hosts: dict[tuple[str, str], ClusterGroup] = {
-        (cluster, site): group
+    """Raise if two parts would have the same name, such as a site's router and its cluster."""
+    hosts = {
+        (cluster, site): group.hosts
         for sited in sites
         for site in sited.names
         for group in sited.clusters
         for cluster in group.names
     }
-    for claim, what, about in claims:
+    seen: dict[str, str] = {}
+    for claim, what, about in _claims(name, sites, backbone):
+        if claim in seen:
+            message = f"{what} and {seen[claim]} would both be called {claim!r}"
+            raise FederationError(message, *about, remedy="rename one of them")
+        seen[claim] = what
+    for claim, what, about in _claims(name, sites, backbone):
         for match in _HOST.finditer(claim):
             cluster, site = claim[: match.start()], claim[match.end() :]
-            group = hosts.get((cluster, site))
-            if group is None:
-                continue
-            if isinstance(group.hosts, Law) or int(match[1]) <= group.hosts:
-                raise FederationError(
-                    f"{what} would be called {claim!r}, as a host of cluster "
-                    f"{cluster!r} of site {site!r}",
-                    *about,
-                    remedy="rename one of them",
-                )
+            count = hosts.get((cluster, site), 0)
+            # A cluster of drawn size may have any number.
+            if isinstance(count, Law) or int(match[1]) <= count:
+                host = f"a host of cluster {cluster!r} of site {site!r}"
+                message = f"{what} would be called {claim!r}, as {host}"
+                raise FederationError(message, *about, remedy="rename one of them")
 
 
-def _of_network(
+def _claims(
     name: str, sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None
-) -> Iterator[_Claim]:
-    """Yield the names of routers and zones that are made, then the federation's."""
-    star = backbone is not None and backbone.kind == "star"
-    if star:
-        for end in ("", "-in", "-out"):
-            yield f"hub{end}", "the hub", ("backbone", "hub")
-    for at, group in enumerate(sites):
-        about = ("sites", at, "name")
-        for site in group.names:
-            yield f"router.{site}", f"the router of site {site!r}", about
-            if group.switch is not None and group.one_switch:
-                for end in ("", "-router", "-in", "-out"):
-                    yield f"switch.{site}{end}", f"the switch of site {site!r}", about
-            if group.uplink is not None and not star:
-                yield f"edge.{site}", f"the router at the end of the uplink of site {site!r}", about
+) -> Iterator[tuple[str, str, tuple[str | int, ...]]]:
+    """Yield the name of each part that is made, the part, and the field that names it."""
     yield name, "the federation", ("name",)
     yield f"{name}-network", "the zone of the federation's routers", ("name",)
-
-
-def _of_sites(sites: tuple[SiteGroup, ...]) -> Iterator[_Claim]:
-    """Yield the names of switches and clusters, and of their routers."""
+    star = backbone is not None and backbone.kind == "star"
+    for end in ("", "-in", "-out") if star else ():
+        yield f"hub{end}", "the hub", ("backbone", "hub")
     for at, sited in enumerate(sites):
+        own = ("sites", at, "name")
         for site in sited.names:
-            for number, switch in enumerate(sited.switches):
-                about = ("sites", at, "switches", number, "name")
+            of_site = f"of site {site!r}"
+            yield f"router.{site}", f"the router {of_site}", own
+            if sited.uplink is not None and not star:
+                yield f"edge.{site}", f"the router at the end of the uplink {of_site}", own
+            one = sited.switch is not None and sited.one_switch
+            switches = [(f"switch.{site}", f"the switch {of_site}", own)] if one else []
+            switches += [
+                (
+                    f"{each.name}.{site}",
+                    f"switch {each.name!r} {of_site}",
+                    ("sites", at, "switches", number, "name"),
+                )
+                for number, each in enumerate(sited.switches)
+            ]
+            for switch, what, about in switches:
                 for end in ("", "-router", "-in", "-out"):
-                    yield (
-                        f"{switch.name}.{site}{end}",
-                        f"switch {switch.name!r} of site {site!r}",
-                        about,
-                    )
+                    yield f"{switch}{end}", what, about
             for number, group in enumerate(sited.clusters):
                 about = ("sites", at, "clusters", number, "name")
                 for cluster in group.names:
-                    what = f"cluster {cluster!r} of site {site!r}"
+                    what = f"cluster {cluster!r} {of_site}"
                     yield f"{cluster}.{site}", what, about
                     yield f"{cluster}-router.{site}", f"the router of {what}", about
 
@@ -172,7 +136,7 @@ class Federation:
             )
         if self.backbone is not None:
             _check_backbone(self.backbone, self.sites, dict(sites))
-        require_clear_names(self.name, self.sites, self.backbone)
+        _require_clear_names(self.name, self.sites, self.backbone)
 
     def platform(self) -> Platform:
         """Return the platform.
@@ -194,14 +158,13 @@ def _check_backbone(
 ) -> None:
     """Raise unless a backbone joins the sites, each given with the position of its group."""
     if backbone.kind == "star":
-        if backbone.wire is None:
-            for at, group in enumerate(groups):
-                if group.uplink is None:
-                    raise FederationError(
-                        f"site {group.name!r} has no cable to the hub",
-                        *("sites", at),
-                        remedy="give it an uplink, or the backbone a bandwidth and a latency",
-                    )
+        bare = next((at for at, group in enumerate(groups) if group.uplink is None), None)
+        if bare is not None and backbone.wire is None:
+            raise FederationError(
+                f"site {groups[bare].name!r} has no cable to the hub",
+                *("sites", bare),
+                remedy="give it an uplink, or the backbone a bandwidth and a latency",
+            )
         return
     if backbone.kind in {"mesh", "ring"} and len(sites) > MOST_ROUTED_SITES:
         raise FederationError(
@@ -214,12 +177,24 @@ def _check_backbone(
 
 
 def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:
-    """Raise unless the cables join all sites."""
+    """Raise unless the cables join all sites, each once."""
     joined: dict[str, set[str]] = {site: set() for site in sites}
     for at, link in enumerate(backbone.links):
-        _check_link(link, at, joined)
-        joined[link.source].add(link.destination)
-        joined[link.destination].add(link.source)
+        one, other = link.source, link.destination
+        fault, remedy = "", "name two sites"
+        if one not in joined or other not in joined:
+            unknown = other if one in joined else one
+            fault = f"a link of the backbone ends at {unknown!r}, which is no site"
+            remedy = f"name two of {', '.join([*joined][:20])}"
+        elif one == other:
+            fault = f"a link of the backbone joins site {one!r} to itself"
+        elif other in joined[one]:
+            fault = f"two links of the backbone join {one!r} and {other!r}"
+            remedy = "remove one of them"
+        if fault:
+            raise FederationError(fault, *("backbone", "links", at, "between"), remedy=remedy)
+        joined[one].add(other)
+        joined[other].add(one)
     if backbone.kind != "links":
         return
     first = next(iter(sites))
@@ -235,31 +210,6 @@ def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:
                 *("sites", group, "name"),
                 remedy="add a link to the backbone",
             )
-
-
-def _check_link(link: SiteLink, at: int, joined: dict[str, set[str]]) -> None:
-    """Raise if a cable ends nowhere, or is the second between two sites."""
-    about = ("backbone", "links", at, "between")
-    for end in (link.source, link.destination):
-        if end not in joined:
-            listed = ", ".join(list(joined)[:20])
-            raise FederationError(
-                f"a link of the backbone ends at {end!r}, which is no site",
-                *about,
-                remedy=f"name two of {listed}",
-            )
-    if link.source == link.destination:
-        raise FederationError(
-            f"a link of the backbone joins site {link.source!r} to itself",
-            *about,
-            remedy="name two sites",
-        )
-    if link.destination in joined[link.source]:
-        raise FederationError(
-            f"two links of the backbone join {link.source!r} and {link.destination!r}",
-            *about,
-            remedy="remove one of them",
-        )
 
 
 def _require_few_clusters(sites: tuple[SiteGroup, ...]) -> None:

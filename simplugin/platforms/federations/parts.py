@@ -289,6 +289,9 @@ class SiteGroup:
             ),
         )
         _require_capacity(f"the switch of {what}", self.switch, "switch")
+        if self.switch is None and not self.one_switch:
+            remedy = "remove it, or describe the switch: switch = { ... }"
+            raise FederationError(f"one_switch of {what} is False", "one_switch", remedy=remedy)
         if self.switch is not None and self.switches:
             message = f"{what} has a switch and switches"
             raise FederationError(message, "switch", remedy="give one of the two")

@@ -15,8 +15,8 @@ from simplugin.inputs.quantities import HostSpeed, Latency, LinkBandwidth
 from simplugin.platforms import Platform
 from simplugin.platforms.drawn_quantities import DrawnBandwidth, DrawnLatency, DrawnSpeed
 from simplugin.platforms.sites import GIGABIT, LATENCY
-from simplugin.platforms.topologies import random_graphs, random_trees, shapes
-from simplugin.platforms.topologies.random_trees import BANDWIDTHS, SPEEDS
+from simplugin.platforms.topologies import random_graphs, shapes
+from simplugin.platforms.topologies.random_graphs import BANDWIDTHS, SPEEDS
 from simplugin.platforms.topologies.shapes import SPEED, STAR_LATENCY, Capacities, Parts
 
 Routing = Annotated[
@@ -362,14 +362,14 @@ def random_tree(
     Parameters
     ----------
     n_hosts, max_degree, speeds, bandwidths, bandwidth_law, latency, latencies, root_computes
-        Those of `simplugin.platforms.topologies.random_trees.random_tree`.
+        Those of `simplugin.platforms.topologies.random_graphs.random_tree`.
     routing : str
         As in `simplugin.platforms.graphs.Graph.platform`: routes between parents and children
         only, or between all.
     seed : int
         Of the draws.
     """
-    tree = random_trees.random_tree(
+    tree = random_graphs.random_tree(
         n_hosts,
         max_degree,
         default_rng(seed),
