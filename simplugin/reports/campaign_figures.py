@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from simplugin.errors import SimpluginError
+from simplugin.reports.comparisons import number, rows_by_group, values_by_group, varied_within
 from simplugin.reports.curves import curves
 from simplugin.reports.distributions import box_plot, draw_ecdfs
-from simplugin.reports.groups import number, rows_by_group, values_by_group, varied_within
 from simplugin.reports.image_files import absence, write_all_letters, write_image
 from simplugin.reports.page.activity_charts import chart_of
 from simplugin.reports.paper_sheet import DPI
@@ -94,7 +94,10 @@ def write_figures(
     except OSError as error:
         raise SimpluginError(f"{target}: cannot be made: {error.strerror}") from error
     files = _Files(target)
-    for metric in _metrics(report, which):
+    metrics = report.metrics()
+    if which == "main":
+        metrics = tuple(each for each in metrics if each.sense is not None) or metrics[:1]
+    for metric in metrics:
         for kind, draw in _figures_of(report, metric):
             files.add(f"{_file_name(metric.name)}-{kind}", draw)
     for run, kept in enumerate(report.kept[: _MAIN_RUNS if which == "main" else None]):
@@ -120,29 +123,24 @@ class _Files:
 
     def add(self, wanted: str, draw: _Draw) -> None:
         """Draw a figure once, and write it in both formats."""
-        name = _unused(wanted, self._names)
+        # With a number behind it if another file has that name.
+        names = (wanted, *(f"{wanted}-{count}" for count in range(2, len(self._names) + 3)))
+        name = next(each for each in names if each not in self._names)
         try:
             figure = draw()
         except SimpluginError as error:
             self.written.warnings.append(f"no figure {name}: {error}")
+            self._names.add(name)
             return
         if figure is None:
-            self._names.discard(name)
             return
+        self._names.add(name)
         self.absent |= dict.fromkeys(write_all_letters(figure))
         for suffix in _SUFFIXES:
             path = self._directory / f"{name}{suffix}"
             write_image(figure, path, dpi=DPI)
             figure.set_layout_engine("none")
             self.written.append(path)
-
-
-def _metrics(report: CampaignReport, which: Which) -> Sequence[Column]:
-    """Return the metrics that are drawn."""
-    every = report.metrics()
-    if which == "all":
-        return every
-    return [metric for metric in every if metric.sense is not None] or every[:1]
 
 
 @dataclass(frozen=True)
@@ -238,16 +236,6 @@ def _curves(each: Curves) -> _Draw:
 def _file_name(name: str) -> str:
     """Return a name without characters that are special to file systems, shells or LaTeX."""
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower() or "x"
-
-
-def _unused(name: str, names: set[str]) -> str:
-    """Return a name that no file has yet, with a number behind it if need be, and note it."""
-    free = name
-    count = 2
-    while free in names:
-        free, count = f"{name}-{count}", count + 1
-    names.add(free)
-    return free
 
 
 class WrittenFigures(list[Path]):

@@ -233,7 +233,11 @@ def name_points(axes: Axes, curve: Curves) -> None:
 
     To be called when nothing else changes the axes any more.
     """
-    spots = _spots(curve)
+    spots: list[tuple[float, float, str]] = []
+    for name, (x, y) in points_of(curve).items():
+        if name in curve.names:
+            spots += zip(x.tolist(), y.tolist(), curve.names[name], strict=True)
+    spots = [spot for spot in spots if np.isfinite(spot[:2]).all()]
     if not spots:
         return
     figure = axes.get_figure(root=True)
@@ -250,9 +254,13 @@ def name_points(axes: Axes, curve: Curves) -> None:
         for x, y in middles
     ]
     for (x, y), (across, up, name) in zip(places, spots, strict=True):
-        boxes = _boxes(x, y, name)
+        boxes: list[Box] = []
+        width, height = len(name) * _FONT * _LETTER[1], _FONT * _LETTER[0]
+        for wide, high, right, above in _SIDES:
+            left, low = x + wide * width + right, y + high * height + above
+            boxes.append((left, low, left + width, low + height))
         costs = [
-            sum(_common(box, other) for other in taken) + _area(box) - _common(box, frame)
+            sum(_common(box, other) for other in taken) + width * height - _common(box, frame)
             for box in boxes
         ]
         box = boxes[int(np.argmin(costs))]
@@ -261,15 +269,6 @@ def name_points(axes: Axes, curve: Curves) -> None:
             name, (across, up), xytext=(box[0] - x, box[1] - y), textcoords="offset points",
             fontsize=_FONT, va="bottom", ha="left", color="#333333", zorder=5,
         )  # fmt: skip
-
-
-def _spots(curve: Curves) -> list[tuple[float, float, str]]:
-    """Return the points that have a name and can be drawn."""
-    spots: list[tuple[float, float, str]] = []
-    for name, (x, y) in points_of(curve).items():
-        if name in curve.names:
-            spots += zip(x.tolist(), y.tolist(), curve.names[name], strict=True)
-    return [spot for spot in spots if np.isfinite(spot[:2]).all()]
 
 
 def _along(axes: Axes, scale: float) -> list[tuple[float, float]]:
@@ -285,23 +284,8 @@ def _along(axes: Axes, scale: float) -> list[tuple[float, float]]:
     return found
 
 
-def _boxes(x: float, y: float, name: str) -> list[Box]:
-    """Return the possible places of the name of a point."""
-    width, height = len(name) * _FONT * _LETTER[1], _FONT * _LETTER[0]
-    boxes = []
-    for wide, high, right, above in _SIDES:
-        left, low = x + wide * width + right, y + high * height + above
-        boxes.append((left, low, left + width, low + height))
-    return boxes
-
-
 def _common(one: Box, other: Box) -> float:
     """Return the area that two boxes share."""
     across = min(one[2], other[2]) - max(one[0], other[0])
     up = min(one[3], other[3]) - max(one[1], other[1])
     return max(across, 0.0) * max(up, 0.0)
-
-
-def _area(box: Box) -> float:
-    """Return the area of a box."""
-    return (box[2] - box[0]) * (box[3] - box[1])

@@ -316,10 +316,8 @@ class _Chart:
         below = figure.add_subplot(grid[1], sharex=axes)
         self._rows(axes, inches)
         self._outages(axes)
-        self._sleeps(axes)
         rates = self._transfers(axes)
-        self._work(axes)
-        self._failures(axes)
+        self._others(axes)
         self._load(below)
         self._words(figure, axes)
         if rates is not None:
@@ -366,9 +364,11 @@ class _Chart:
                 axes.broken_barh(spans, (low, float(height)), zorder=1, **_OFF)
 
     def _bars(self, axes: Axes, chosen: NDArray[np.bool_], **style: Any) -> Any:
-        """Draw some of the bars as one collection."""
+        """Draw some of the bars as one collection, if there are any."""
         from matplotlib.collections import PolyCollection
 
+        if not chosen.any():
+            return None
         layout, trace = self.layout, self.result.trace
         activity = layout.activity[chosen]
         start, end = trace.start[activity], trace.end[activity]
@@ -383,25 +383,21 @@ class _Chart:
         axes.add_collection(collection, autolim=False)
         return collection
 
-    def _work(self, axes: Axes) -> None:
-        """Draw executions and parallel tasks."""
-        chosen = self.layout.band == WORK
-        colours = self.colours.of_activity[self.layout.activity[chosen]]
-        few = np.count_nonzero(chosen) <= _SEPARATE_UP_TO
+    def _others(self, axes: Axes) -> None:
+        """Draw sleeps and work, and hatch what did not finish."""
+        band, activity = self.layout.band, self.layout.activity
+        work = band == WORK
+        separate = np.count_nonzero(work) <= _SEPARATE_UP_TO
+        failed = (self.result.trace.state_code[activity] != _DONE) & (band != SLEEP)
+        self._bars(axes, band == SLEEP, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
         self._bars(
-            axes,
-            chosen,
-            facecolors=colours,
-            edgecolors="white" if few else "none",
-            linewidths=0.4 if few else 0.0,
-            zorder=3,
-        )
-
-    def _sleeps(self, axes: Axes) -> None:
-        """Draw sleeps."""
-        chosen = self.layout.band == SLEEP
-        if chosen.any():
-            self._bars(axes, chosen, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
+            axes, work, facecolors=self.colours.of_activity[activity[work]], zorder=3,
+            edgecolors="white" if separate else "none", linewidths=0.4 if separate else 0.0,
+        )  # fmt: skip
+        self._bars(
+            axes, failed, facecolors="none", edgecolors="#c00000", hatch="////", linewidths=0.8,
+            zorder=4,
+        )  # fmt: skip
 
     def _transfers(self, axes: Axes) -> Any:
         """Draw transfers, coloured by their rates; return the collection of the colour bar."""
@@ -427,17 +423,6 @@ class _Chart:
         return self._bars(
             axes, chosen, array=rate / factor, cmap=shades, norm=scale, linewidths=0.0, zorder=2
         )
-
-    def _failures(self, axes: Axes) -> None:
-        """Hatch activities that did not finish."""
-        layout = self.layout
-        chosen = self.result.trace.state_code[layout.activity] != _DONE
-        chosen &= layout.band != SLEEP
-        if chosen.any():
-            self._bars(
-                axes, chosen, facecolors="none", edgecolors="#c00000", hatch="////",
-                linewidths=0.8, zorder=4,
-            )  # fmt: skip
 
     def _load(self, axes: Axes) -> None:
         """Draw the number of activities at each date."""

@@ -150,6 +150,7 @@ def write_key(
     marks: bool = False,
     size: float = SMALL_FONT,
     place: str = "outside lower center",
+    apart: float = 0.35,
 ) -> None:
     """Write the legend below the figure, with lines, or marks without lines.
 
@@ -169,6 +170,8 @@ def write_key(
         Font size.
     place : str
         As matplotlib names it.
+    apart : float
+        Distance of two rows, in font sizes.
     """
     _, columns, texts = key_layout(names, inches, size)
     letter = size * POINT
@@ -177,8 +180,8 @@ def write_key(
     legend = figure.legend(
         handles, [str(number) for number in range(len(names))], loc=place,
         ncols=columns, frameon=False, fontsize=size, handlelength=sample / letter,
-        columnspacing=_GAP / letter, handletextpad=0.6, borderpad=0.0, borderaxespad=0.2,
-        labelspacing=0.35,
+        columnspacing=_GAP / letter, handletextpad=0.6, borderpad=0.0, borderaxespad=apart,
+        labelspacing=apart,
     )  # fmt: skip
     for written, text in zip(legend.get_texts(), texts, strict=True):
         written.set_parse_math(False)

@@ -51,7 +51,7 @@ from simplugin.simulation.travel import pack_error, pack_returned, unpack_functi
 
 if TYPE_CHECKING:
     from simplugin.simulation.api.callbacks import Callbacks
-    from simplugin.simulation.back_end import BackEnd, Collected
+    from simplugin.simulation.back_end import BackEnd
     from simplugin.simulation.coroutines import CoroutinesBackEnd
 
 # Modules are loaded in the server, for the next simulation, if they take longer than this [s].
@@ -102,12 +102,19 @@ def run(file: int, news: socket.socket) -> None:
     # Nobody closes it: the process ends without collecting what is left.
     _kept.append(news)
     settings, packed_actors = take_job(file)
-    _open_streams()
+    # To the descriptors that were put in place after the fork, line by line.
+    form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
+    sys.stdout = open(1, "w", closefd=False, **form)  # noqa: SIM115  it lives as long as we do
+    sys.stderr = open(2, "w", closefd=False, **form)  # noqa: SIM115
     modules: list[tuple[str, str, int]] = []
     try:
         _adopt(settings)
         if settings.question is not None:
-            kind, body = RESULT, _answer(settings)
+            # Late, as in `_refuse_wrong_rates`.
+            from simplugin.simulation import resolve_child
+
+            _use_plain_locale()
+            kind, body = RESULT, pickle.dumps(resolve_child.answer(settings))
         else:
             actors, callbacks = _arrive(packed_actors, modules)
             if settings.locates:
@@ -117,19 +124,12 @@ def run(file: int, news: socket.socket) -> None:
             kind, body = RESULT, simulate(settings, actors, callbacks, owner)
     except BaseException as error:
         _kept.append(error)
-        _lift_memory_limit()
+        # There must be room for the report about what went wrong.
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
         kind, body = ERROR, pack_error(known_error(error))
     flush_output()
     write_outcome(file, kind, modules, body)
-
-
-def _answer(settings: Settings) -> bytes:
-    """Answer a question about a platform."""
-    # Loaded with the back end; the server imports this module before that.
-    from simplugin.simulation import resolve_child
-
-    _use_plain_locale()
-    return pickle.dumps(resolve_child.answer(settings))
 
 
 def known_error(error: BaseException) -> BaseException:
@@ -235,13 +235,6 @@ class _Pausing(_Caller):
                 return event if kind == STEP else further
 
 
-def _open_streams() -> None:
-    """Make Python write to the descriptors that were put in place after the fork, line by line."""
-    form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
-    sys.stdout = open(1, "w", closefd=False, **form)  # noqa: SIM115  it lives as long as we do
-    sys.stderr = open(2, "w", closefd=False, **form)  # noqa: SIM115
-
-
 def flush_output() -> None:
     """Write out what was printed."""
     for stream in (sys.stdout, sys.stderr):
@@ -254,7 +247,9 @@ def _adopt(settings: Settings) -> None:
     adopt(settings.surroundings)
     if settings.memory_limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (_address_space() + settings.memory_limit, hard))
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + settings.memory_limit
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
         # A core file of a simulation that ran out of memory helps nobody.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     seed(settings.seed)
@@ -264,18 +259,6 @@ def seed(number: int) -> None:
     """Seed the generators of this process, for actors that use them."""
     random.seed(number)
     np.random.seed(number % 2**32)  # noqa: NPY002
-
-
-def _lift_memory_limit() -> None:
-    """Make room for the report about what went wrong."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-
-
-def _address_space() -> int:
-    """Return the size of this process's address space [byte]."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    return pages * resource.getpagesize()
 
 
 def _arrive(
@@ -428,7 +411,7 @@ def _load(back_end: BackEnd, platform_file: str) -> None:
 
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
     """Raise if the energy is to be measured and hosts have no wattages."""
-    known = back_end.collect().hosts
+    known = back_end.collect()["hosts"]
     missing = [repr(known.name[at]) for at in np.flatnonzero(np.isnan(known.energy))]
     if missing:
         more = f" and {len(missing) - _MOST_HOSTS} more" if len(missing) > _MOST_HOSTS else ""
@@ -447,7 +430,7 @@ def _place(back_end: BackEnd, actor: ActorJob) -> None:
         asynchronous = inspect.iscoroutinefunction(actor.function)
         back_end.spawn(actor if asynchronous else actor._replace(function=_checked(actor)))
     except Exception:
-        hosts = back_end.collect().hosts.name
+        hosts = back_end.collect()["hosts"].name
         if actor.host in hosts:
             raise
         raise unknown_host(actor.name, actor.host, hosts) from None
@@ -481,10 +464,9 @@ def _reporter(news: socket.socket) -> Callable[[float, int], None]:
     return report
 
 
-def _packed_result(collected: Collected) -> bytes:
+def _packed_result(parts: dict[str, Any]) -> bytes:
     """Pickle what the back end collected."""
-    columns = list(zip(*collected.returned, strict=True)) or [(), (), (), ()]
+    columns = list(zip(*parts["returned"], strict=True)) or [(), (), (), ()]
     names, hosts, values, states = columns
     returned = names, hosts, pack_returned(values, names, hosts), states
-    parts = collected.__dict__ | {"returned": returned, "versions": _versions}
-    return pickle.dumps(parts, protocol=5)
+    return pickle.dumps(parts | {"returned": returned, "versions": _versions}, protocol=5)
