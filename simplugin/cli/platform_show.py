@@ -16,7 +16,7 @@ from simplugin.listings import Listing
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.census import census_of, telling_pairs
 from simplugin.platforms.validation import WARNING
-from simplugin.reports.listings import print_listings
+from simplugin.reports.tables import print_listings
 from simplugin.rows import Metric, Row
 from simplugin.simulation.resolve import load, resolve
 

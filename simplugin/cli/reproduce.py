@@ -82,7 +82,7 @@ def _print_failures(summary: Summary) -> int:
 
 def _print_tables(found: Reproduction) -> None:
     """Print the claims of a capability, or how many there are of each, for humans."""
-    from simplugin.reports.claims import claims_summary, claims_table
+    from simplugin.reports.tables import claims_summary, claims_table
 
     console = Console(highlight=False)
     if not console.is_terminal:

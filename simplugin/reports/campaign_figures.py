@@ -15,12 +15,11 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.reports.comparisons import number, rows_by_group, values_by_group, varied_within
 from simplugin.reports.curves import curves
-from simplugin.reports.distributions import box_plot, draw_ecdfs
+from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles, profiles
 from simplugin.reports.image_files import absence, write_all_letters, write_image
 from simplugin.reports.page.activity_charts import chart_of
 from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.parameter_plots import draw_parameter
-from simplugin.reports.profiles import draw_profiles, profiles
 from simplugin.reports.schedules import draw_schedule
 from simplugin.reports.statistics import finite
 

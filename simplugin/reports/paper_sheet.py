@@ -13,7 +13,6 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.formatting import SCALED, SYMBOLS, scale_of
 from simplugin.reports.colours import group_colour
-from simplugin.reports.curve_points import are_whole
 from simplugin.reports.image_files import families, lacking
 
 if TYPE_CHECKING:
@@ -283,6 +282,12 @@ def name_axis(
     )
     axis.grid(True, which="major", color=GRID, linewidth=0.6)
     return factor
+
+
+def are_whole(values: NDArray[np.float64]) -> bool:
+    """Return True if all values that are finite are whole numbers, and there is one."""
+    there = values[np.isfinite(values)]
+    return bool(len(there)) and bool(np.all(there % 1 == 0))
 
 
 def tick_values(

@@ -197,7 +197,12 @@ def _described(error: BaseException, inside: TracebackType | None) -> tuple[str,
     is_asyncio = any(Path(frame.filename).parent.name == "asyncio" for frame in whole.stack)
     each: traceback.TracebackException | None = whole
     while each is not None:
-        own = [frame for frame in each.stack if not _is_hidden(frame.filename)]
+        own = [
+            frame
+            for frame in each.stack
+            if not frame.filename.startswith(_PACKAGE)
+            and Path(frame.filename).parent.name != "asyncio"
+        ]
         each.stack = traceback.StackSummary.from_list(own)
         each = each.__cause__ or each.__context__
     if isinstance(error, SimpluginError):
@@ -217,11 +222,6 @@ _NO_ASYNCIO = (
     " pause, start activities with ..._async and await me.wait_all([...]), or me.spawn(...) actors"
 )
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
-
-
-def _is_hidden(file: str) -> bool:
-    """Return True for a frame that is not the user's."""
-    return file.startswith(_PACKAGE) or Path(file).parent.name == "asyncio"
 
 
 def date_limit_error(limit: float) -> SimulatedTimeLimitError:
@@ -421,19 +421,9 @@ class CalledBack:
 _FAILED = object()
 
 
-def _completion(
-    actor: str,
-    resource: str,
-    kind: int,
-    label: str | None,
-    start: float,
-    end: float,
-    amount: float,
-    state: int,
-) -> tuple[Completion]:
+def _completion(*row: Any) -> tuple[Completion]:
     """Return the argument of a monitor of activities."""
-    row = Completion(actor, resource, KINDS[kind], label, start, end, amount, STATES[state])
-    return (row,)
+    return (Completion(*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]]),)
 
 
 def _require_models_of(callbacks: Callbacks) -> None:

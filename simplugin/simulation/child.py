@@ -6,6 +6,7 @@ import contextlib
 import faulthandler
 import importlib
 import inspect
+import itertools
 import locale
 import math
 import os
@@ -17,14 +18,16 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import numpy as np
 
-from simplugin.errors import PlatformError, SimpluginError, SimulationError
+from simplugin.errors import PlatformError, SetupError, SimpluginError, SimulationError
 from simplugin.simulation.failures import full_trace_error, platform_error
 from simplugin.simulation.logs import LEVELS, PrefixedStream, Voice, rank
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
@@ -110,11 +113,7 @@ def run(file: int, news: socket.socket) -> None:
     try:
         _adopt(settings)
         if settings.question is not None:
-            # Late, as in `_refuse_wrong_rates`.
-            from simplugin.simulation import resolve_child
-
-            _use_plain_locale()
-            kind, body = RESULT, pickle.dumps(resolve_child.answer(settings))
+            kind, body = RESULT, pickle.dumps(_answer(settings))
         else:
             actors, callbacks = _arrive(packed_actors, modules)
             if settings.locates:
@@ -470,3 +469,142 @@ def _packed_result(parts: dict[str, Any]) -> bytes:
     names, hosts, values, states = columns
     returned = names, hosts, pack_returned(values, names, hosts), states
     return pickle.dumps(parts | {"returned": returned, "versions": _versions}, protocol=5)
+
+
+# ---- in the caller's own process, for debuggers ---------------------------------------------
+
+
+def simulate_here(
+    settings: Settings,
+    actors: Sequence[ActorJob],
+    callbacks: Callbacks | None,
+    progress: Callable[[float, int], None] | None,
+) -> bytes:
+    """Simulate in this process and return the body of the result.
+
+    An exception's traceback ends where the actor raised, so that debuggers show that place.
+
+    """
+    try:
+        prepare(settings.back_end)
+    except ImportError as error:
+        raise SetupError(
+            f"the back end cannot be loaded: {error}; `make install` builds it"
+        ) from error
+    # SimGrid would run what is left of actors when the process ends.
+    arguments = [*settings.arguments, "--cfg=debug/clean-atexit:no"]
+    with _restored():
+        seed(settings.seed)
+        sys.set_coroutine_origin_tracking_depth(1)  # names the line of what is never awaited
+        try:
+            owner = Owner(progress)
+            return simulate(replace(settings, arguments=arguments), actors, callbacks, owner)
+        except Exception as error:
+            known = known_error(error)
+            inside = known.__cause__ and known.__cause__.__traceback__
+            raise known.with_traceback(inside or known.__traceback__) from known.__cause__
+
+
+@contextlib.contextmanager
+def _restored() -> Iterator[None]:
+    """Give the process back as it was: what a simulation changes in a process of its own."""
+    import numpy as np
+
+    stdout, depth = sys.stdout, sys.get_coroutine_origin_tracking_depth()
+    warn = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
+    draws, global_draws = random.getstate(), np.random.get_state()  # noqa: NPY002
+    categories = (locale.LC_NUMERIC, locale.LC_CTYPE)
+    places = [locale.setlocale(category) for category in categories]
+    try:
+        yield
+    finally:
+        for category, place in zip(categories, places, strict=True):
+            locale.setlocale(category, place)
+        random.setstate(draws)
+        np.random.set_state(global_draws)  # noqa: NPY002
+        warnings._warn_unawaited_coroutine = warn  # type: ignore[attr-defined]
+        sys.set_coroutine_origin_tracking_depth(depth)
+        sys.stdout = stdout
+
+
+# ---- platforms ------------------------------------------------------------------------------
+
+
+def _answer(settings: Settings) -> dict[str, Any]:
+    """Load the platform and look at it, instead of simulating; see `resolve`.
+
+    Raises
+    ------
+    PlatformError
+        SimGrid refuses an option or the platform.
+    """
+    from simplugin.simulation import _driver  # late, as in `_refuse_wrong_rates`
+
+    _use_plain_locale()
+    question = settings.question or {}
+    try:
+        _driver.setup(settings.arguments, 0, False, 0)
+        begin, before = time.perf_counter(), _largest_memory()
+        _driver.load_platform(settings.platform)
+        _driver.seal()
+    except Exception as error:
+        raise platform_error(str(error), settings.platform) from None
+    found: dict[str, Any] = {
+        "seconds": time.perf_counter() - begin,
+        "memory": _largest_memory() - before,
+        "routes": [],
+        "lost": [],
+    }
+    hosts = {host.name: host for host in _driver.hosts()}
+    names = sorted(hosts)
+    end = time.monotonic() + question["limit"]
+    for source, destination in _pairs(names, question["pairs"]):
+        if time.monotonic() > end:
+            break
+        try:
+            links, latency = _driver.route(source, destination)
+        except SimpluginError as error:
+            found["lost"].append((source, destination, str(error)))
+            continue
+        passed = tuple(link.name for link in links)
+        found["routes"].append((source, destination, passed, latency))
+    links = [link for link in _driver.links() if link.name != "__loopback__"]
+    if question["described"]:
+        found["hosts"] = [_host(hosts[name]) for name in names]
+        found["links"] = sorted(map(_link, links))
+    else:
+        found["hosts"] = [(host.cores, host.speed) for host in hosts.values()]
+        found["links"] = [link.sharing_policy for link in links]
+    return found
+
+
+def _largest_memory() -> float:
+    """Return the most memory that this process had so far [byte]."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+def _host(host: Any) -> tuple[Any, ...]:
+    """Describe a host."""
+    speeds = tuple(host.pstate_speed(state) for state in range(host.pstate_count))
+    return host.name, host.speed, host.cores, speeds, host.properties
+
+
+def _link(link: Any) -> tuple[Any, ...]:
+    """Describe a link."""
+    return link.name, link.bandwidth, link.latency, link.sharing_policy, link.properties
+
+
+def _pairs(names: list[str], wanted: list[tuple[str, str]] | int) -> list[tuple[str, str]]:
+    """Return the pairs asked for, or so many spread evenly over all."""
+    if not isinstance(wanted, int):
+        return wanted
+    count = len(names)
+    total = count * (count - 1)
+    if total <= wanted:
+        return list(itertools.permutations(names, 2))
+    chosen = []
+    for index in range(wanted):
+        source, offset = divmod(index * total // wanted, count - 1)
+        chosen.append((names[source], names[offset + (offset >= source)]))
+    return chosen

@@ -233,7 +233,7 @@ class Job:
 
     def run_here(self) -> Result:
         """Simulate in this process."""
-        from simplugin.simulation.debugging import simulate_here
+        from simplugin.simulation.child import simulate_here
 
         return self.result(simulate_here(self.settings, self.actors, self.callbacks, self.progress))
 
