@@ -92,54 +92,46 @@ def write_figures(
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SimpluginError(f"{target}: cannot be made: {error.strerror}") from error
-    files = _Files(target)
+    written = WrittenFigures()
+    names: set[str] = set()
+    absent: dict[str, None] = {}
+    for wanted, draw in _figures(report, which):
+        # With a number behind it if another file has that name.
+        numbered = (wanted, *(f"{wanted}-{count}" for count in range(2, len(names) + 3)))
+        name = next(each for each in numbered if each not in names)
+        try:
+            figure = draw()
+        except SimpluginError as error:
+            written.warnings.append(f"no figure {name}: {error}")
+            names.add(name)
+            continue
+        if figure is None:
+            continue
+        names.add(name)
+        absent |= dict.fromkeys(write_all_letters(figure))
+        for suffix in _SUFFIXES:
+            written.append(target / f"{name}{suffix}")
+            write_image(figure, written[-1], dpi=DPI)
+            figure.set_layout_engine("none")
+    replace_former(target, written)
+    if absent:
+        written.warnings.append(absence("".join(absent)))
+    return written
+
+
+def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]]:
+    """Go through the names of files and what draws them."""
     metrics = report.metrics()
     if which == "main":
         metrics = tuple(each for each in metrics if each.sense is not None) or metrics[:1]
     for metric in metrics:
         for kind, draw in _figures_of(report, metric):
-            files.add(f"{_file_name(metric.name)}-{kind}", draw)
+            yield f"{_file_name(metric.name)}-{kind}", draw
     for run, kept in enumerate(report.kept[: _MAIN_RUNS if which == "main" else None]):
-        for name, drawn in _figures_of_run(kept, run):
-            files.add(name, drawn)
+        yield from _figures_of_run(kept, run)
     for capability, figures in report.figures.items():
         for each in figures:
-            files.add(_file_name(f"{capability}-{each.name}"), _curves(each))
-    replace_former(target, files.written)
-    if files.absent:
-        files.written.warnings.append(absence("".join(files.absent)))
-    return files.written
-
-
-class _Files:
-    """Figures that become files of a directory."""
-
-    def __init__(self, directory: Path) -> None:
-        self.written = WrittenFigures()
-        self.absent: dict[str, None] = {}
-        self._directory = directory
-        self._names: set[str] = set()
-
-    def add(self, wanted: str, draw: _Draw) -> None:
-        """Draw a figure once, and write it in both formats."""
-        # With a number behind it if another file has that name.
-        names = (wanted, *(f"{wanted}-{count}" for count in range(2, len(self._names) + 3)))
-        name = next(each for each in names if each not in self._names)
-        try:
-            figure = draw()
-        except SimpluginError as error:
-            self.written.warnings.append(f"no figure {name}: {error}")
-            self._names.add(name)
-            return
-        if figure is None:
-            return
-        self._names.add(name)
-        self.absent |= dict.fromkeys(write_all_letters(figure))
-        for suffix in _SUFFIXES:
-            path = self._directory / f"{name}{suffix}"
-            write_image(figure, path, dpi=DPI)
-            figure.set_layout_engine("none")
-            self.written.append(path)
+            yield _file_name(f"{capability}-{each.name}"), _curves(each)
 
 
 @dataclass(frozen=True)
@@ -246,9 +238,9 @@ class WrittenFigures(list[Path]):
         Figures that are missing or incomplete, with the reason.
     """
 
-    def __init__(self, files: Iterable[Path] = (), warnings: Iterable[str] = ()) -> None:
-        super().__init__(files)
-        self.warnings = list(warnings)
+    def __init__(self) -> None:
+        super().__init__()
+        self.warnings: list[str] = []
 
 
 def replace_former(directory: Path, written: Iterable[Path]) -> None:

@@ -14,7 +14,7 @@ from simplugin.errors import SimpluginError
 from simplugin.formatting import natural_order, readable, scale_of
 from simplugin.reports.colours import Colouring, colouring
 from simplugin.reports.image_files import Chart, drawn
-from simplugin.simulation import Result
+from simplugin.simulation import Result, chrome_trace
 from simplugin.simulation.trace import KINDS, STATES
 
 if TYPE_CHECKING:
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SENT, WORK, RECEIVED, SLEEP = range(4)
-_SLEEP = KINDS.index("sleep")
+_SLEEP, _TRANSFER = KINDS.index("sleep"), KINDS.index("comm")
+# By the track of an activity.
+_BANDS = {
+    chrome_trace.EXECUTIONS: WORK, chrome_trace.SENT: SENT,
+    chrome_trace.RECEIVED: RECEIVED, chrome_trace.DISKS: RECEIVED,
+}  # fmt: skip
 # Bars side by side in one band; more of them share the last lane.
 _MOST_LANES = 48
 # Heights in units of one bar of work.
@@ -95,14 +100,18 @@ def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
     trace = result.trace
     names = tuple(sorted(result.hosts.name, key=natural_order) if only is None else only)
     _refuse_unknown(names, result.hosts.name, "host")
-    known = set(result.hosts.name)
     row_of = {name: row for row, name in enumerate(names)}
-    places = [_places(name, known) for name in trace.resource_names]
     found: list[tuple[int, int, int]] = []
     codes = zip(trace.resource_code.tolist(), trace.kind_code.tolist(), strict=True)
     for activity, (code, kind) in enumerate(codes):
-        if kind != _SLEEP:
-            found += [(activity, row_of[h], band) for h, band in places[code] if h in row_of]
+        there = dict(chrome_trace.places(KINDS[kind], trace.resource_names[code]))
+        # A transfer by the loopback takes no part of the network.
+        if kind != _SLEEP and not (len(there) == 1 and kind == _TRANSFER):
+            found += [
+                (activity, row_of[host], _BANDS[track])
+                for host, track in there.items()
+                if host in row_of
+            ]
     empty = [row for row, name in enumerate(names) if only is not None or name in result.off_times]
     return _laid_out(result, names, found, empty)
 
@@ -139,21 +148,6 @@ def _refuse_unknown(names: Sequence[str], known: Sequence[str], what: str) -> No
     for name in names:
         if name not in there:
             raise SimpluginError(f"the result has no {what} {name!r}")
-
-
-def _places(resource: str, hosts: set[str]) -> list[tuple[str, int]]:
-    """Return the hosts of a resource of the trace, with the bands."""
-    if resource in hosts:
-        return [(resource, WORK)]
-    source, arrow, destination = resource.partition("->")
-    if arrow and source == destination:
-        return []  # by the loopback: it takes no part of the network
-    if arrow:
-        return [(source, SENT), (destination, RECEIVED)]
-    host, colon, _ = resource.rpartition(":")
-    if colon and host in hosts:  # one of its disks
-        return [(host, RECEIVED)]
-    return [(name, WORK) for name in dict.fromkeys(resource.split(","))]
 
 
 def _distinct(result: Result) -> tuple[str, ...]:
