@@ -80,8 +80,7 @@ def _print_tables(
     scenario: Scenario, outcome: Outcome, asked: Future[ResolvedPlatform] | None
 ) -> None:
     """Print what came out, for humans."""
-    from simplugin.reports.listings import print_listings
-    from simplugin.reports.tables import print_result
+    from simplugin.reports.tables import print_listings, print_result
 
     console = standard_output()
     title = scenario.title or scenario.file.stem

@@ -14,7 +14,7 @@ from simplugin.errors import SimpluginError
 from simplugin.formatting import natural_order, readable, scale_of
 from simplugin.reports.colours import Colouring, colouring
 from simplugin.reports.image_files import Chart, drawn
-from simplugin.simulation import Result
+from simplugin.simulation import Result, chrome_trace
 from simplugin.simulation.trace import KINDS, STATES
 
 if TYPE_CHECKING:
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SENT, WORK, RECEIVED, SLEEP = range(4)
-_SLEEP = KINDS.index("sleep")
+_SLEEP, _TRANSFER = KINDS.index("sleep"), KINDS.index("comm")
+# By the track of an activity.
+_BANDS = {
+    chrome_trace.EXECUTIONS: WORK, chrome_trace.SENT: SENT,
+    chrome_trace.RECEIVED: RECEIVED, chrome_trace.DISKS: RECEIVED,
+}  # fmt: skip
 # Bars side by side in one band; more of them share the last lane.
 _MOST_LANES = 48
 # Heights in units of one bar of work.
@@ -96,14 +101,18 @@ def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
     trace = result.trace
     names = tuple(sorted(result.hosts.name, key=natural_order) if only is None else only)
     _refuse_unknown(names, result.hosts.name, "host")
-    known = set(result.hosts.name)
     row_of = {name: row for row, name in enumerate(names)}
-    places = [_places(name, known) for name in trace.resource_names]
     found: list[tuple[int, int, int]] = []
     codes = zip(trace.resource_code.tolist(), trace.kind_code.tolist(), strict=True)
     for activity, (code, kind) in enumerate(codes):
-        if kind != _SLEEP:
-            found += [(activity, row_of[h], band) for h, band in places[code] if h in row_of]
+        there = dict(chrome_trace.places(KINDS[kind], trace.resource_names[code]))
+        # A transfer by the loopback takes no part of the network.
+        if kind != _SLEEP and not (len(there) == 1 and kind == _TRANSFER):
+            found += [
+                (activity, row_of[host], _BANDS[track])
+                for host, track in there.items()
+                if host in row_of
+            ]
     empty = [row for row, name in enumerate(names) if only is not None or name in result.off_times]
     return _laid_out(result, names, found, empty)
 
@@ -140,21 +149,6 @@ def _refuse_unknown(names: Sequence[str], known: Sequence[str], what: str) -> No
     for name in names:
         if name not in there:
             raise SimpluginError(f"the result has no {what} {name!r}")
-
-
-def _places(resource: str, hosts: set[str]) -> list[tuple[str, int]]:
-    """Return the hosts of a resource of the trace, with the bands."""
-    if resource in hosts:
-        return [(resource, WORK)]
-    source, arrow, destination = resource.partition("->")
-    if arrow and source == destination:
-        return []  # by the loopback: it takes no part of the network
-    if arrow:
-        return [(source, SENT), (destination, RECEIVED)]
-    host, colon, _ = resource.rpartition(":")
-    if colon and host in hosts:  # one of its disks
-        return [(host, RECEIVED)]
-    return [(name, WORK) for name in dict.fromkeys(resource.split(","))]
 
 
 def _distinct(result: Result) -> tuple[str, ...]:
@@ -317,10 +311,8 @@ class _Chart:
         below = figure.add_subplot(grid[1], sharex=axes)
         self._rows(axes, inches)
         self._outages(axes)
-        self._sleeps(axes)
         rates = self._transfers(axes)
-        self._work(axes)
-        self._failures(axes)
+        self._others(axes)
         self._load(below)
         self._words(figure, axes)
         if rates is not None:
@@ -367,9 +359,11 @@ class _Chart:
                 axes.broken_barh(spans, (low, float(height)), zorder=1, **_OFF)
 
     def _bars(self, axes: Axes, chosen: NDArray[np.bool_], **style: Any) -> Any:
-        """Draw some of the bars as one collection."""
+        """Draw some of the bars as one collection, if there are any."""
         from matplotlib.collections import PolyCollection
 
+        if not chosen.any():
+            return None
         layout, trace = self.layout, self.result.trace
         activity = layout.activity[chosen]
         start, end = trace.start[activity], trace.end[activity]
@@ -384,25 +378,18 @@ class _Chart:
         axes.add_collection(collection, autolim=False)
         return collection
 
-    def _work(self, axes: Axes) -> None:
-        """Draw executions and parallel tasks."""
-        chosen = self.layout.band == WORK
-        colours = self.colours.of_activity[self.layout.activity[chosen]]
-        few = np.count_nonzero(chosen) <= _SEPARATE_UP_TO
+    def _others(self, axes: Axes) -> None:
+        """Draw sleeps and work, and hatch what did not finish."""
+        band, activity = self.layout.band, self.layout.activity
+        work = band == WORK
+        separate = np.count_nonzero(work) <= _SEPARATE_UP_TO
+        failed = (self.result.trace.state_code[activity] != _DONE) & (band != SLEEP)
+        self._bars(axes, band == SLEEP, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
         self._bars(
-            axes,
-            chosen,
-            facecolors=colours,
-            edgecolors="white" if few else "none",
-            linewidths=0.4 if few else 0.0,
-            zorder=3,
-        )
-
-    def _sleeps(self, axes: Axes) -> None:
-        """Draw sleeps."""
-        chosen = self.layout.band == SLEEP
-        if chosen.any():
-            self._bars(axes, chosen, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
+            axes, work, facecolors=self.colours.of_activity[activity[work]], zorder=3,
+            edgecolors="white" if separate else "none", linewidths=0.4 if separate else 0.0,
+        )  # fmt: skip
+        self._bars(axes, failed, **_FAILED, linewidths=0.8, zorder=4)
 
     def _transfers(self, axes: Axes) -> Any:
         """Draw transfers, coloured by their rates; return the collection of the colour bar."""
@@ -428,14 +415,6 @@ class _Chart:
         return self._bars(
             axes, chosen, array=rate / factor, cmap=shades, norm=scale, linewidths=0.0, zorder=2
         )
-
-    def _failures(self, axes: Axes) -> None:
-        """Hatch activities that did not finish."""
-        layout = self.layout
-        chosen = self.result.trace.state_code[layout.activity] != _DONE
-        chosen &= layout.band != SLEEP
-        if chosen.any():
-            self._bars(axes, chosen, **_FAILED, linewidths=0.8, zorder=4)
 
     def _load(self, axes: Axes) -> None:
         """Draw the number of activities at each date."""

@@ -13,7 +13,6 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.formatting import SCALED, SYMBOLS, scale_of
 from simplugin.reports.colours import group_colour
-from simplugin.reports.curve_points import are_whole
 from simplugin.reports.image_files import families, lacking
 
 if TYPE_CHECKING:
@@ -150,6 +149,7 @@ def write_key(
     marks: bool = False,
     size: float = SMALL_FONT,
     place: str = "outside lower center",
+    apart: float = 0.35,
 ) -> None:
     """Write the legend below the figure, with lines, or marks without lines.
 
@@ -169,6 +169,8 @@ def write_key(
         Font size.
     place : str
         As matplotlib names it.
+    apart : float
+        Distance of two rows, in font sizes.
     """
     _, columns, texts = key_layout(names, inches, size)
     letter = size * POINT
@@ -177,8 +179,8 @@ def write_key(
     legend = figure.legend(
         handles, [str(number) for number in range(len(names))], loc=place,
         ncols=columns, frameon=False, fontsize=size, handlelength=sample / letter,
-        columnspacing=_GAP / letter, handletextpad=0.6, borderpad=0.0, borderaxespad=0.2,
-        labelspacing=0.35,
+        columnspacing=_GAP / letter, handletextpad=0.6, borderpad=0.0, borderaxespad=apart,
+        labelspacing=apart,
     )  # fmt: skip
     for written, text in zip(legend.get_texts(), texts, strict=True):
         written.set_parse_math(False)
@@ -280,6 +282,12 @@ def name_axis(
     )
     axis.grid(True, which="major", color=GRID, linewidth=0.6)
     return factor
+
+
+def are_whole(values: NDArray[np.float64]) -> bool:
+    """Return True if all values that are finite are whole numbers, and there is one."""
+    there = values[np.isfinite(values)]
+    return bool(len(there)) and bool(np.all(there % 1 == 0))
 
 
 def tick_values(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,15 +70,6 @@ def draw_schedule(chart: ScheduleChart, path: str | PathLike[str] | None = None)
     return drawn(_Drawing(chart).draw(), path)
 
 
-@dataclass(frozen=True)
-class _Block:
-    """Adjacent processors of a bar."""
-
-    bar: Bar
-    first: int
-    count: int
-
-
 def adjacent(bar: Bar, first: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Return the first and the number of each run of adjacent processors in one cluster.
 
@@ -120,9 +110,8 @@ class _Drawing:
         self.inches = min(max(self.extent * unit, _LEAST_HEIGHT), _MOST_HEIGHT)
         self.end = max((bar.finish for bar in chart.bars), default=0.0) or 1.0
         self.end = max([self.end, *chart.dates.values()])
-        self.blocks = [
-            _Block(bar, *block) for bar in chart.bars for block in adjacent(bar, self.first)
-        ]
+        # Adjacent processors of a bar: the first, and how many.
+        self.blocks = [(bar, *block) for bar in chart.bars for block in adjacent(bar, self.first)]
         self.busy = sorted({bar.group for bar in chart.bars})
 
     def draw(self) -> Figure:
@@ -195,11 +184,11 @@ class _Drawing:
         from matplotlib.collections import PolyCollection
 
         corners: Any = np.empty((len(self.blocks), 4, 2))
-        for number, block in enumerate(self.blocks):
-            low, high = self.bottom[block.first], self.top[block.first + block.count - 1]
-            corners[number, :, 0] = np.repeat([block.bar.start, block.bar.finish], 2)
+        for number, (bar, first, count) in enumerate(self.blocks):
+            low, high = self.bottom[first], self.top[first + count - 1]
+            corners[number, :, 0] = np.repeat([bar.start, bar.finish], 2)
             corners[number, :, 1] = [low, high, high, low]
-        colours = [group_colour(block.bar.group) for block in self.blocks]
+        colours = [group_colour(bar.group) for bar, _, _ in self.blocks]
         bars = PolyCollection(
             corners, facecolors=colours, edgecolors="white", linewidths=0.35, zorder=3
         )
@@ -209,16 +198,15 @@ class _Drawing:
         """Write labels on the largest block of each bar if they fit."""
         across = (_WIDTH - _SIDES) * 72 / (self.end * 1.005)
         up = self.inches * 72 / self.extent
-        largest: dict[int, _Block] = {}
+        largest: dict[int, tuple[Bar, int, int]] = {}
         for block in self.blocks:
-            known = largest.get(id(block.bar))
-            if known is None or block.count > known.count:
-                largest[id(block.bar)] = block
-        for block in largest.values():
-            bar = block.bar
+            known = largest.setdefault(id(block[0]), block)
+            if block[2] > known[2]:
+                largest[id(block[0])] = block
+        for bar, first, count in largest.values():
             length = len(bar.label) * _LETTER[1]
             room = (bar.finish - bar.start) * across * 0.94 / max(length, 0.1)
-            low, high = self.bottom[block.first], self.top[block.first + block.count - 1]
+            low, high = self.bottom[first], self.top[first + count - 1]
             size = min(_FONT, room, (high - low) * up / _LETTER[0])
             if not bar.label or size < _SMALL_FONT:
                 continue

@@ -77,7 +77,7 @@ class Settings:
         True to note where operations and coroutines are created, and to print nothing: the
         simulation runs again because one of them was never awaited.
     question : dict, optional
-        What is asked about the platform, instead of a simulation; see `resolve_child`.
+        What is asked about the platform, instead of a simulation; see `resolve`.
     """
 
     back_end: str

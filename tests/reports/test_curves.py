@@ -14,11 +14,10 @@ from simplugin.figures import Figure, groups_of
 from simplugin.listings import Listing
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import colouring, group_colour, in_colour_order
-from simplugin.reports.curve_points import panels_of
-from simplugin.reports.curves import curves
+from simplugin.reports.curves import curves, panels_of
+from simplugin.reports.distributions import profiles
 from simplugin.reports.page.activity_charts import activity_chart
-from simplugin.reports.page.documents import figure_document
-from simplugin.reports.profiles import profiles
+from simplugin.reports.page.assembly import figure_document
 from simplugin.scenarios.outputs import figure_document as written
 from simplugin.scenarios.outputs import figure_from
 from simplugin.simulation.trace import COLUMNS

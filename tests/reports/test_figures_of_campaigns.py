@@ -14,13 +14,11 @@ from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.reports import campaign_figures
 from simplugin.reports.campaign_figures import write_figures
-from simplugin.reports.comparisons import paired
-from simplugin.reports.distributions import box_plot, draw_ecdfs
-from simplugin.reports.groups import compared, pairing_columns, values_by_group
+from simplugin.reports.comparisons import compared, paired, pairing_columns, values_by_group
+from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles, profiles
 from simplugin.reports.page.contents import Column, KeptRun
 from simplugin.reports.paper_sheet import ink, text_width, wrapped
 from simplugin.reports.parameter_plots import draw_parameter, over_parameter
-from simplugin.reports.profiles import draw_profiles, profiles
 
 RNG = np.random.default_rng(12)
 GROUPS = {

@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.groups import compared, pairing_columns, rows_by_group
+from simplugin.reports.comparisons import compared, pairing_columns, rows_by_group
+from simplugin.reports.page.assembly import report_document
 from simplugin.reports.page.contents import Column
-from simplugin.reports.page.documents import report_document
 from simplugin.reports.statistics import Interval, bootstrap_interval, cumulated, summary
 
 

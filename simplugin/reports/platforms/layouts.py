@@ -105,7 +105,7 @@ def _heart(graph: Graph) -> int:
     for point in dfs_postorder_nodes(below, 0):
         size[point] = 1 + sum(size[child] for child in below[point])
         if 2 * size[point] >= len(graph):
-            return point
+            return int(point)
     return 0
 
 

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
-from simplugin.simulation.back_end import (
-    CalledBack,
-    Collected,
-    off_times,
-    options_in_force,
-    plugin_figures,
-    prepare_plugins,
-)
+from simplugin.simulation.back_end import CalledBack, collected, prepare_plugins
 from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import simgrid
@@ -111,23 +105,19 @@ class ThreadsBackEnd:
         if world.error is not None:
             raise world.error
 
-    def collect(self) -> Collected:
+    def collect(self) -> dict[str, Any]:
         """Hand over totals, trace and returned values."""
         world, record = self._world, self._record
         error, hosts, links = world.error, list(world.hosts), list(world.links)
-        clock = world.now if error is None or error.clock is None else error.clock
-        return Collected(
-            clock=clock,
-            returned=[
+        return collected(
+            world.now if error is None or error.clock is None else error.clock,
+            [
                 (actor.name, actor.host.name, actor.value, _state_of(actor))
                 for actor in world.actors
             ],
-            hosts=record.host_totals(hosts, [_driver.energy_of_host(host) for host in hosts]),
-            links=record.link_totals(links, [_driver.energy_of_link(link) for link in links]),
-            trace=record.trace([actor.name for actor in world.actors]),
-            options=options_in_force(),
-            plugins=plugin_figures(),
-            off_times=off_times(clock),
+            record.host_totals(hosts, [_driver.energy_of_host(host) for host in hosts]),
+            record.link_totals(links, [_driver.energy_of_link(link) for link in links]),
+            record.trace([actor.name for actor in world.actors]),
         )
 
 

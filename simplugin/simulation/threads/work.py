@@ -20,7 +20,7 @@ from simplugin.errors import (
 )
 from simplugin.simulation import _driver
 from simplugin.simulation.threads import simgrid
-from simplugin.simulation.threads.activity import NAN, Activity, watch
+from simplugin.simulation.threads.activity import NAN, Activity, launched, watch
 from simplugin.simulation.threads.world import (
     ActorRecord,
     Blocking,
@@ -166,30 +166,6 @@ class Work(Activity):
     def blocking(self) -> Blocking[None]:
         """Return an operation that starts when awaited."""
         return Blocking(self.world, self.describe, self.perform)
-
-
-def both(make: Callable[P, Work]) -> tuple[Callable[P, Blocking[None]], Callable[P, Activity]]:
-    """Return two methods: one starts what `make` returns when awaited, the other at once."""
-
-    @functools.wraps(make)
-    def when_awaited(*args: P.args, **kwargs: P.kwargs) -> Blocking[None]:
-        return make(*args, **kwargs).blocking()
-
-    @functools.wraps(make)
-    def at_once(*args: P.args, **kwargs: P.kwargs) -> Activity:
-        return make(*args, **kwargs).begun()
-
-    return when_awaited, at_once
-
-
-def later(make: Callable[P, Work]) -> Callable[P, Activity]:
-    """Return a method that returns what `make` does, to be started later."""
-
-    @functools.wraps(make)
-    def planned(*args: P.args, **kwargs: P.kwargs) -> Activity:
-        return make(*args, **kwargs).later()
-
-    return planned
 
 
 def _assignable(name: str, read: Callable[[World, Any], Any], doc: str) -> Any:
@@ -499,8 +475,19 @@ class DirectTransfer(Work):
         self.world.call(native.start)
         self.world.transfers.append(self)
 
+    def blocking(self) -> Blocking[None]:
+        """Return an operation that starts when awaited."""
+        self._require_ends()
+        return super().blocking()
+
+    def _require_ends(self) -> None:
+        """Raise if one of its hosts is missing."""
+        for end in (self._source, self._destination):
+            host_of(self.world, end)
+
     def begun(self) -> Activity:
         """Start it now; nobody watches, since SimGrid cancels what a killed watcher waits for."""
+        self._require_ends()
         self.begin_as_planned()
         if self._successors:
             self.watch_for_successors()
@@ -636,12 +623,6 @@ class DiskOperation(_Prioritised):
         function = getattr(self.disk.native, self.kind)
         self._block_with_priority(lambda: function(int(self.amount), self.priority))
 
-    def look(self) -> bool:
-        """Return True if it is over."""
-        if not self.over and not self.world.running("test").dying:
-            self.world.call(self.poll)
-        return self.over
-
     def poll(self) -> bool:
         """Ask SimGrid whether it is over."""
         if not self.over and self._io is not None and self._io.test():
@@ -696,16 +677,14 @@ class Disk(_Resource):
         me = self._world.running("read")
         return DiskOperation(me, self, "read", size, priority, label)
 
-    read, read_async = both(_read)
-    read_init = later(_read)
+    read, read_async, read_init = launched(_read, "blocking", "begun", "later")
 
     def _write(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
         """Write some bytes."""
         me = self._world.running("write")
         return DiskOperation(me, self, "write", size, priority, label)
 
-    write, write_async = both(_write)
-    write_init = later(_write)
+    write, write_async, write_init = launched(_write, "blocking", "begun", "later")
 
     def turn_off(self) -> None:
         """Turn it off: what it reads and writes fails."""
