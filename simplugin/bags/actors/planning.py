@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from simplugin.bags.policy import Negotiator, NodePlan, message_size
+from simplugin.bags.policy import (
+    Negotiator,
+    NodePlan,
+    Policy,
+    expected_time,
+    message_size,
+    time_between_looks,
+)
 
 if TYPE_CHECKING:
-    from simplugin.bags.policy import Known, Place, Policy
+    from simplugin.bags.policy import Choice, Known, NodeState, Place
     from simplugin.simulation.api import Actor
+    from simplugin.workloads.applications import Bags
 
 # About what a link carries in a negotiation [byte].
 _NEGOTIATION = 1e3
@@ -76,22 +85,43 @@ class Neighbourhood:
         return replace(plan, rates=(plan.rates[0], *below))
 
 
-async def planned(
-    me: Actor, place: Place, known: Known, *, make: Callable[..., Negotiator]
-) -> NodePlan:
-    """Negotiate with the neighbours; return the node's own plan.
+def negotiating(
+    name: str,
+    decide: Callable[[NodeState], Choice | None],
+    make: Callable[..., Negotiator],
+    bags: Bags,
+    fair: float,
+    period: float | None,
+) -> Policy:
+    """Return a policy whose nodes negotiate their plans by messages.
 
     Parameters
     ----------
-    me : Actor
-        An actor on the node's host.
-    place : Place
-        Its neighbours.
-    known : Known
-        Its knowledge.
+    name, decide
+        As of `Policy`.
     make : callable
         ``(known, is_root=...) -> Negotiator``.
+    bags : Bags
+        The applications.
+    fair : float
+        The fair throughput to expect [tasks/s, per unit of weight].
+    period : float, optional
+        As for `time_between_looks`.
     """
+    return Policy(
+        name,
+        decide,
+        planner=partial(_planned, make=make),
+        period=time_between_looks(period, bags, fair),
+        theory=fair,
+        horizon=expected_time(bags, fair),
+    )
+
+
+async def _planned(
+    me: Actor, place: Place, known: Known, *, make: Callable[..., Negotiator]
+) -> NodePlan:
+    """Negotiate with the neighbours; return the node's own plan."""
     return (await negotiate(me, place, make(known, is_root=place.parent is None))).plan
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
 
@@ -159,7 +159,9 @@ def _hull(
     ]
 
 
-def condensed(received: list[float], values: list[float], segments: int) -> tuple[list[int], float]:
+def condensed(
+    received: Sequence[float], values: Sequence[float], segments: int
+) -> tuple[list[int], float]:
     """Choose the points of a curve to send.
 
     Points that rounding alone makes go, then those whose loss costs least. What is left lies on
@@ -167,7 +169,7 @@ def condensed(received: list[float], values: list[float], segments: int) -> tupl
 
     Parameters
     ----------
-    received, values : list of float, shape (n_points,)
+    received, values : sequence of float, shape (n_points,)
         Of the curve.
     segments : int
         The most that there may be.
@@ -178,44 +180,32 @@ def condensed(received: list[float], values: list[float], segments: int) -> tupl
         Places of the points kept, the first and the last among them, and the largest loss of
         value per second.
     """
-    kept = _apart(received)
-    if len(kept) == len(received) <= segments + 1:
-        return kept, 0.0
+    last, least = len(received) - 1, 1e-12 * received[-1]
+    kept = [0]
+    for place in range(1, last):
+        if min(received[place] - received[kept[-1]], received[last] - received[place]) > least:
+            kept.append(place)
+    if last:
+        kept.append(last)
     losses = [_sag(received, values, *kept[place : place + 3]) for place in range(len(kept) - 2)]
     while len(kept) > segments + 1:
         gone = losses.index(min(losses))
         del kept[gone + 1], losses[gone]
         for place in range(max(gone - 1, 0), min(gone + 1, len(losses))):
             losses[place] = _sag(received, values, *kept[place : place + 3])
-    return kept, _lost(received, values, kept)
-
-
-def _apart(received: list[float]) -> list[int]:
-    """Return the places of the points, without those that rounding alone makes."""
-    last, least = len(received) - 1, 1e-12 * received[-1]
-    kept = [0]
-    for place in range(1, last):
-        if (
-            received[place] - received[kept[-1]] > least
-            and received[last] - received[place] > least
-        ):
-            kept.append(place)
-    return [*kept, last] if last else kept
-
-
-def _sag(received: list[float], values: list[float], low: int, middle: int, high: int) -> float:
-    """Return how far a point lies above the line between two others."""
-    share = (received[middle] - received[low]) / (received[high] - received[low])
-    return values[middle] - values[low] - share * (values[high] - values[low])
-
-
-def _lost(received: list[float], values: list[float], kept: list[int]) -> float:
-    """Return the largest distance from the points to the lines between those kept."""
     lost = 0.0
     for low, high in itertools.pairwise(kept):
         for middle in range(low + 1, high):
             lost = max(lost, _sag(received, values, low, middle, high))
-    return lost
+    return kept, lost
+
+
+def _sag(
+    received: Sequence[float], values: Sequence[float], low: int, middle: int, high: int
+) -> float:
+    """Return how far a point lies above the line between two others."""
+    share = (received[middle] - received[low]) / (received[high] - received[low])
+    return values[middle] - values[low] - share * (values[high] - values[low])
 
 
 @dataclass(slots=True, eq=False)
@@ -233,12 +223,15 @@ class Curve:
         the point before; empty for a leaf.
     parts : sequence of float64, each of shape (n_points, 2 + n_types)
         The curves of all targets.
+    kept : list of int
+        The points that were in the offer to the parent.
     """
 
     points: Points
     values: list[float]
     moves: list[list[tuple[int, float]]]
     parts: Sequence[Points]
+    kept: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -467,7 +460,8 @@ def best_response(
     shares = [float(parts[0][-1, 0]), *(float(points[0, 0]) for points in parts[1:])]
     cut, _ = _segments(parts, (0.0, *speeds), posted)
     pieces = [piece for pieces in cut[1:] for piece in pieces if piece.value > 0]
-    pieces.sort(key=_worth_of_a_second, reverse=True)
+    # By what they make of a second of port.
+    pieces.sort(key=lambda piece: piece.value * piece.speed, reverse=True)
     port = 1.0
     for piece in pieces:
         width = min(piece.width, port * piece.speed)
@@ -476,11 +470,6 @@ def best_response(
         if width < piece.width:
             break
     return shares, total_of(shares, parts, speeds)
-
-
-def _worth_of_a_second(piece: _Segment) -> float:
-    """Return what a segment makes of a second of port."""
-    return piece.value * piece.speed
 
 
 def total_of(shares: list[float], parts: Sequence[Points], speeds: Sequence[float]) -> Point:
@@ -492,7 +481,7 @@ def total_of(shares: list[float], parts: Sequence[Points], speeds: Sequence[floa
     return total
 
 
-def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[float, list[float]]]:
+def replayed(curve: Curve, received: float) -> list[tuple[float, list[float]]]:
     """Return what a node does that receives so many bytes per second.
 
     Between two points of the offer it mixes both, as its parent assumed. Where no point between
@@ -502,8 +491,6 @@ def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[f
     ----------
     curve : Curve
         Of the node.
-    kept : sequence of int
-        Its points that were in the offer.
     received : float
         Arriving bytes [byte/s].
 
@@ -512,6 +499,7 @@ def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[f
     list of (float, list of float)
         Weights, and bytes per second for each target.
     """
+    kept = curve.kept
     told: list[float] = curve.points[kept, 0].tolist()
     high = next((n for n in range(1, len(kept)) if received <= told[n]), len(kept) - 1)
     if not high:

@@ -79,8 +79,6 @@ class Offer:
             and np.array_equal(self.points, other.points)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 @dataclass(frozen=True, slots=True)
 class Award:
@@ -276,22 +274,6 @@ class Answered:
     parts: Sequence[Points]
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """Memory of a round: the ways to serve an offer.
-
-    Attributes
-    ----------
-    curve : Curve
-        All that it can do.
-    kept : tuple of int
-        The points of it that were in the offer.
-    """
-
-    curve: Curve
-    kept: tuple[int, ...]
-
-
 # The curves of the targets, by round.
 Parts = Mapping[int, Sequence[Points]]
 
@@ -403,7 +385,7 @@ class Follower(_Negotiator):
     def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
         super().__init__(known, sieve, typed_slots=typed_slots)
         self.heard: Down | None = None
-        self.rounds: list[Round] = []
+        self.rounds: list[Curve] = []
         # Number of times that it heard prices.
         self.sweeps = 0
 
@@ -434,7 +416,7 @@ class Follower(_Negotiator):
         if isinstance(message, Settled):
             self.settled = message.award
             return self._down([message] * len(self.known.bandwidth))
-        parts = {number: self.rounds[number].curve.parts for number, _, _ in message.shares}
+        parts = {number: self.rounds[number].parts for number, _, _ in message.shares}
         return self._share(message, self._replays(message), parts)
 
     def _answer(self, answers: Sequence[Up]) -> Up:
@@ -449,18 +431,17 @@ class Follower(_Negotiator):
             parts = [worker, *(each.points for each in offers)]
             curve = node_curve(parts, known.bandwidth, posted)
         points = curve.points
-        kept, loss = condensed(points[:, 0].tolist(), curve.values, posted.segments)
-        self.rounds.append(Round(curve, tuple(kept)))
-        if len(kept) < len(points):
-            points = points[kept]
+        curve.kept, loss = condensed(points[:, 0].tolist(), curve.values, posted.segments)
+        self.rounds.append(curve)
+        if len(curve.kept) < len(points):
+            points = points[curve.kept]
         return Offer(points, loss + sum(each.loss for each in offers))
 
     def _replays(self, award: Award) -> list[Replay]:
         """Return the parts of an award, round by round."""
         replays: dict[tuple[int, tuple[float, ...]], float] = {}
         for number, weight, received in award.shares:
-            done = self.rounds[number]
-            for part, shares in replayed(done.curve, done.kept, received):
+            for part, shares in replayed(self.rounds[number], received):
                 key = (number, tuple(shares))
                 replays[key] = replays.get(key, 0.0) + weight * part
         return [(number, weight, shares) for (number, shares), weight in replays.items()]
@@ -573,10 +554,22 @@ class Leader(_Negotiator):
         return self._ask(self.posted)
 
     def _mixed(self) -> tuple[float, ...]:
-        """Mix the rounds so far, and return the prices that follow."""
+        """Mix the rounds so far, and return the prices that follow.
+
+        The best mix is that of a game: one side mixes rounds, the other the types of which the
+        least served counts. The dual of this program, whose columns the tree itself makes, is the
+        next prices [1]_.
+
+        References
+        ----------
+        .. [1] G. B. Dantzig and P. Wolfe (1960). Decomposition principle for linear programs.
+           Operations Research 8(1).
+        """
         rent = 0.0 if self.free else self.rent
-        self.weights, prices, self.fair = _mix(self.rounds, self.aim, rent)
-        return prices
+        does = np.array([each.does for each in self.rounds])
+        payoffs = does[:, FIRST:] / self.aim - rent * does[:, 1:2]
+        self.weights, prices, self.fair = solve_game(payoffs)
+        return tuple(price / each for price, each in zip(prices, self.aim, strict=True))
 
     def _aim_at_equal_throughputs(self) -> None:
         """Let throughputs be equal by weight; those of no type are held back yet."""
@@ -711,25 +704,6 @@ def slots_for(rates: Sequence[Sequence[float]], capacity: int) -> tuple[int, ...
     for _ in range(capacity - len(planned)):
         slots[max(planned, key=lambda kind: inflow[kind] / (slots[kind] + 1))] += 1
     return tuple(slots)
-
-
-def _mix(
-    rounds: Sequence[Answered], weight: Sequence[float], rent: float
-) -> tuple[list[float], tuple[float, ...], float]:
-    """Return the weights of the rounds, the prices of the types, and the fair throughput.
-
-    The best mix is that of a game: one side mixes rounds, the other the types of which the least
-    served counts. The dual of this program, whose columns the tree itself makes, is the next
-    prices [1]_.
-
-    References
-    ----------
-    .. [1] G. B. Dantzig and P. Wolfe (1960). Decomposition principle for linear programs.
-       Operations Research 8(1).
-    """
-    does = np.array([answered.does for answered in rounds])
-    weights, prices, fair = solve_game(does[:, FIRST:] / weight - rent * does[:, 1:2])
-    return weights, tuple(price / each for price, each in zip(prices, weight, strict=True)), fair
 
 
 def solve_game(payoffs: Floats) -> tuple[list[float], list[float], float]:

@@ -105,10 +105,10 @@ def test_a_node_can_do_what_it_told(seed, segments):
     parts, speeds, prices = drawn(seed)
     prices = posted(prices.prices, prices.rent, segments=segments)
     curve = node_curve(parts, speeds, prices)
-    kept, _ = condensed(curve.points[:, 0].tolist(), curve.values, segments)
-    told = curve.points[kept]
+    curve.kept, _ = condensed(curve.points[:, 0].tolist(), curve.values, segments)
+    told = curve.points[curve.kept]
     for received in np.linspace(0, told[-1][0], 7).tolist():
-        mix = replayed(curve, kept, received)
+        mix = replayed(curve, received)
         assert sum(weight for weight, _ in mix) == pytest.approx(1)
         done = np.zeros(len(told[0]))
         for weight, shares in mix:
