@@ -45,6 +45,7 @@ from simplugin.scenarios.scenario import (
 )
 from simplugin.scenarios.substitutions import plain
 from simplugin.scenarios.sweeps import (
+    Setting,
     SweepError,
     Variations,
     leaves,
@@ -421,13 +422,15 @@ class Campaign:
             key=self._key(document),
             position=position,
             target=self.target,
-            arguments=self._arguments(document, position),
+            arguments=self._arguments(document, position, settings),
             varied=self.variations.varied(number, settings),
             wall_limit=self.settings.wall_limit,
             memory_limit=self.settings.memory_limit,
         )
 
-    def _arguments(self, document: Mapping[str, Any], position: int) -> dict[str, Any]:
+    def _arguments(
+        self, document: Mapping[str, Any], position: int, settings: Iterable[Setting]
+    ) -> dict[str, Any]:
         """Return what a run is given; the text of the file would be too much."""
         if self.function is not None:
             own = {"function": self.function.pickled, "places": self.function.places}
@@ -440,6 +443,7 @@ class Campaign:
         }
         if self.source:
             found["source"] = self.source
+            found["settings"] = [[list(each.path), list(each.source)] for each in settings]
         if self.settings.inputs:
             found["inputs"] = self.settings.inputs
         if self.trust:
