@@ -44,13 +44,7 @@ from simplugin.scenarios.scenario import (
     scenario_error,
 )
 from simplugin.scenarios.substitutions import plain
-from simplugin.scenarios.sweeps import (
-    Setting,
-    SweepError,
-    Variations,
-    leaves,
-    variations_of,
-)
+from simplugin.scenarios.sweeps import Setting, SweepError, Variations, leaves, variations_of
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
 _STORE = "campaign.sqlite"
@@ -245,13 +239,7 @@ class Campaign:
         modules = tuple((name, place) for name, place in made["modules"]) if made else ()
         function = OwnFunction(**{**made, "modules": modules}) if made else None
         return _campaign(
-            recipe["document"],
-            file,
-            text,
-            function,
-            by_program=not text,
-            check=False,
-            trust=trust,
+            recipe["document"], file, text, function, by_program=not text, check=False, trust=trust
         )
 
     @classmethod

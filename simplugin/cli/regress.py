@@ -69,9 +69,8 @@ def _with_status(
     paths: Sequence[Path], means: Means, limits: Limits, *, update: bool
 ) -> tuple[list[Checked], int]:
     """Compare with a progress line; return also how many there are in all."""
-    total = 0
+    done = total = 0
     with Console(stderr=True, highlight=False).status("starting") as status:
-        done = 0
 
         def report(checked: Checked, of: int) -> None:
             nonlocal done, total

@@ -39,10 +39,7 @@ def record(arguments: Mapping[str, Any]) -> Measured:
         scenario = scenario_from(document, file, trust=trust)
     outcome = run_scenario(scenario)
     snapshot = snapshot_of_outcome(
-        arguments["subject"],
-        outcome,
-        versions(outcome.row.provenance),
-        arguments["activities"],
+        arguments["subject"], outcome, versions(outcome.row.provenance), arguments["activities"]
     )
     return Measured(outcome.row, snapshot.digest, {"snapshot": snapshot})
 
