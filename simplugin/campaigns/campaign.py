@@ -23,10 +23,9 @@ from simplugin.campaigns.campaign_checks import (
     refuse_large_numbers,
     refuse_uncountable,
     refuse_wrong_values,
-    text_digest,
 )
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.keys import Keys, determining
+from simplugin.campaigns.keys import Keys, determining, text_digest
 from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.own_functions import TARGET as OWN_TARGET
 from simplugin.campaigns.own_functions import OwnFunction

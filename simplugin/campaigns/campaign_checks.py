@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from simplugin.campaigns.keys import text_digest
 from simplugin.errors import ScenarioError
 from simplugin.inputs.messages import Path as Keys
 from simplugin.inputs.messages import Problem, dotted
@@ -133,11 +133,6 @@ def _about_setting(problem: Problem, settings: Sequence[Setting]) -> Problem:
         values = ", ".join(f"{dotted(each.path)} = {each.value!r}" for each in around)
         return replace(problem, message=f"{problem.message}, with {values}")
     return problem
-
-
-def text_digest(text: str) -> str:
-    """Return the SHA-256 by which a run knows the file that it comes from."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioError:

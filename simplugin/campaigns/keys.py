@@ -93,7 +93,12 @@ class Keys:
         """
         parts = [*software(), canonical_json(value)]
         parts += self._files.digests(value, inputs)
-        return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+        return text_digest("\0".join(parts))
+
+
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text, whatever is in it."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def determining(document: Mapping[str, Any]) -> dict[str, Any]:

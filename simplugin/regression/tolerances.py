@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
-from simplugin.inputs.messages import problems_of
-from simplugin.inputs.positions import toml_line
+from simplugin.errors import ScenarioError
+from simplugin.inputs.documents import Document
 from simplugin.inputs.sections import Section
+from simplugin.inputs.validation import validated
 from simplugin.near_names import did_you_mean
-from simplugin.scenarios.scenario import read_toml, scenario_error
+from simplugin.scenarios.scenario import read_toml
 
 RELATIVE = 1e-9
 ABSOLUTE = 0.0
@@ -140,11 +141,8 @@ class ToleranceFile:
     """
 
     def __init__(self, document: Mapping[str, Any], file: Path, text: str = "") -> None:
-        self._file, self._text = file, text
-        try:
-            self._general = _Document.model_validate(document)
-        except ValidationError as error:
-            raise scenario_error(problems_of(error, _Document, document), file, text) from None
+        self._file, self._read = file, Document(document, ScenarioError, file, text)
+        self._general: _Document = validated(_Document, self._read)
 
     def of(
         self, scenario: str, relative: float | None = None, absolute: float | None = None
@@ -202,7 +200,7 @@ class ToleranceFile:
 
     def _place(self, path: tuple[str, ...]) -> str:
         """Return the place of a key."""
-        line = toml_line(self._text, path) if self._text else None
+        line = self._read.line(path)
         return f"{self._file}:{line}" if line else str(self._file)
 
 
