@@ -46,7 +46,8 @@ from simplugin.scenarios.substitutions import plain
 from simplugin.scenarios.sweeps import Setting, SweepError, Variations, leaves, variations_of
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
-_STORE = "campaign.sqlite"
+# What the file of a campaign would be that a program makes.
+_MADE = "campaign.toml"
 # Parts of the golden ratio are spread evenly however many there are, and follow no period.
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -64,21 +65,6 @@ class KeepTable(Section):
 
     each: str | Annotated[list[str], Field(min_length=1)]
     where: dict[str, Any] = Field(default_factory=dict)
-
-    def positions(self, variations: Variations) -> frozenset[int]:
-        """Return the runs that are kept.
-
-        Raises
-        ------
-        SweepError
-            It names what is not varied, or values of no run.
-        """
-        each = [self.each] if isinstance(self.each, str) else self.each
-        try:
-            return variations.selected(each, leaves("", self.where))
-        except InvalidValueError as error:
-            message = f"campaign.keep: {error.message}"
-            raise SweepError(("campaign", "keep"), message, error.remedy) from None
 
 
 def _matching(value: str, info: ValidationInfo) -> str:
@@ -133,7 +119,12 @@ class CampaignSection(Section):
             `keep` names what is not varied.
         """
         if isinstance(self.keep, KeepTable):
-            return self.keep.positions(variations)
+            each = [self.keep.each] if isinstance(self.keep.each, str) else self.keep.each
+            try:
+                return variations.selected(each, leaves("", self.keep.where))
+            except InvalidValueError as error:
+                message = f"campaign.keep: {error.message}"
+                raise SweepError(("campaign", "keep"), message, error.remedy) from None
         return variations.total if self.keep == "all" else min(self.keep, variations.total)
 
 
@@ -279,7 +270,7 @@ class Campaign:
         """
         if isinstance(scenario, Mapping):
             document, text = dict(scenario), ""
-            file = _made_in(directory)
+            file = Path(directory, _MADE)
         elif isinstance(scenario, Scenario):
             document, text, file = dict(scenario.document), scenario.text, scenario.file
         else:
@@ -325,7 +316,7 @@ class Campaign:
         own = OwnFunction.of(function)
         tables = {"sweep": sweep or {}, "variations": list(variations), "campaign": settings}
         document = {"title": own.name, **plain(tables)}
-        made = _campaign(document, _made_in(directory), "", own, by_program=True)
+        made = _campaign(document, Path(directory, _MADE), "", own, by_program=True)
         return replace(made, store_chosen=True)
 
     @property
@@ -525,11 +516,6 @@ def check_file(
     except ScenarioError as error:
         return list(error.others) or [error]
     return []
-
-
-def _made_in(directory: str | os.PathLike[str]) -> Path:
-    """Return the file that a campaign without one would be."""
-    return Path(directory) / Path(_STORE).with_suffix(".toml")
 
 
 def _campaign(
