@@ -139,10 +139,10 @@ def _parse(
     text: object, units: Mapping[str, float], kind: str, default: str, example: str
 ) -> float:
     """Read a number followed by one of the units; return a number as it is."""
-    if isinstance(text, int | float | Real) and text is not True and text is not False:
-        return text  # type: ignore[return-value]  # of numpy
     match = _NUMBER.match(text) if isinstance(text, str) else None
     if match is None:
+        if isinstance(text, int | float | Real) and text is not True and text is not False:
+            return text  # type: ignore[return-value]  # of numpy
         message = f"{kind} {reprlib.repr(text)} is not a number with a unit"
         raise UnitError(message, f"write e.g. {example!r}")
     number = _number(match)

@@ -13,8 +13,8 @@ from simplugin.cli.terminal import own_command
 from simplugin.errors import DeploymentError
 
 if TYPE_CHECKING:
-    from simplugin.platforms.application_trees import ApplicationTree
     from simplugin.platforms.deployment import DeployedActor
+    from simplugin.platforms.deployments import ApplicationTree
     from simplugin.platforms.platform import Platform
 
 SHORTEST = "shortest"
@@ -104,8 +104,7 @@ def deploy(
 
     The deployment file begins with the command that made it.
     """
-    from simplugin.formats.deployment_xml import deployment_text, write_deployment
-    from simplugin.formats.platform_xml import read_platform
+    from simplugin.formats.platform_xml import deployment_text, read_platform, write_deployment
     from simplugin.platforms.deployment import Deployment
     from simplugin.platforms.deployments import master_workers
     from simplugin.platforms.tree_shapes import require_routes

@@ -97,8 +97,7 @@ def availability(
     90s, 2h, 3d; variation is the standard deviation over the mean.
     """
     from simplugin.errors import UnitError
-    from simplugin.formats.expansion import expanded_platform
-    from simplugin.formats.platform_xml import read_platform
+    from simplugin.formats.platform_xml import expanded_platform, read_platform
     from simplugin.formats.profiles import write_profiles
     from simplugin.platforms.availability import processes
     from simplugin.platforms.availability.followers import with_availability

@@ -63,9 +63,9 @@ def grid5000(
     an error: exit status 1, and no platform.
     """
     from simplugin.formats.grid5000.latencies import read_latencies
+    from simplugin.platforms.grid5000.facts import concerning, selected
     from simplugin.platforms.grid5000.latencies import Latencies
     from simplugin.platforms.grid5000.platform import FAST, grid5000_platform
-    from simplugin.platforms.grid5000.selection import concerning, selected
 
     if print_latencies:
         _show_latencies(reference, latencies, output)

@@ -17,7 +17,7 @@ from simplugin.near_names import did_you_mean
 from simplugin.platforms import Platform
 from simplugin.platforms.census import Census, HostPairs, census_of, telling_pairs
 from simplugin.platforms.validation import WARNING
-from simplugin.reports.listings import print_listings
+from simplugin.reports.tables import print_listings
 from simplugin.rows import Metric, Row
 from simplugin.simulation.resolve import Loading, load, resolve
 

@@ -69,7 +69,7 @@ def reproduce_command(
 
 def _print_tables(found: Reproduction) -> None:
     """Print the claims of a capability, or how many there are of each, for humans."""
-    from simplugin.reports.claims import claims_summary, claims_table
+    from simplugin.reports.tables import claims_summary, claims_table
 
     console = Console(highlight=False)
     if not console.is_terminal:

@@ -72,8 +72,7 @@ def _overridden(scenario: Scenario, changes: dict[str, Any], directory: Path | N
 
 def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
     """Print what came out, for humans."""
-    from simplugin.reports.listings import print_listings
-    from simplugin.reports.tables import print_result
+    from simplugin.reports.tables import print_listings, print_result
     from simplugin.simulation.resolve import resolve
 
     console = standard_output()

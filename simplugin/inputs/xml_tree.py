@@ -178,6 +178,6 @@ _REMEDIES = {
     "undefined entity": "write the character itself; only &amp; &lt; &gt; &quot; and &apos; exist",
     "duplicate attribute": "give each attribute once",
     "junk after document element": "a file holds a single <{root}>: remove what follows it",
-    "no element found": "write <{root}>; is the file complete?",
+    "no element found": "the file ends before its </{root}>; complete it",
     "mismatched tag": "close the element that was opened last",
 }

@@ -202,7 +202,7 @@ def explain(comparison: Comparison, update: str = "--update") -> list[str]:
         lines.append("what else changed since it was recorded:")
         lines += _first_of(reasons, _MOST_CAUSES)
     elif same := unchanged(comparison.recorded, comparison.now):
-        lines.append(f"nothing else changed as far as is recorded: {', '.join(same)}")
+        lines.append(f"recorded and unchanged: {', '.join(same)}")
     return lines
 
 

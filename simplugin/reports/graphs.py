@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from simplugin.charts import Curve, GraphChart
@@ -62,11 +61,6 @@ def draw_graphs(
     SimpluginError
         There is nothing to draw, the suffix is unknown, or the file cannot be written.
     """
-    return drawn(lambda: graphs_figure(charts, title=title), path)
-
-
-def graphs_figure(charts: Sequence[GraphChart], *, title: str = "") -> Figure:
-    """Return the drawing that `draw_graphs` writes, as a matplotlib figure."""
     from matplotlib.figure import Figure
 
     if not charts:
@@ -83,7 +77,7 @@ def graphs_figure(charts: Sequence[GraphChart], *, title: str = "") -> Figure:
         figure.text(
             0.15 / width, 1 - 0.15 / height, title, va="top", fontsize=13, fontweight="bold"
         )
-    return figure
+    return drawn(figure, path)
 
 
 def _flow(panels: Sequence[_Panel]) -> tuple[list[tuple[float, float]], float, float]:

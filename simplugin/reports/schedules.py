@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +14,10 @@ from simplugin.reports.paper_sheet import (
     GRID,
     LINE,
     POINT,
+    key_layout,
     lines_of,
-    text_width,
     wrapped,
+    write_key,
 )
 
 if TYPE_CHECKING:
@@ -39,9 +39,8 @@ _GAP = 0.02
 _THIN = 0.35
 _FONT, _SMALL_FONT = 6.5, 4.5
 _TITLE, _FACTS, _KEY, _NAME = 13.0, 9.0, 8.5, 9.0
-# Room beside a line, and of a name in the key for its sample and the distance to the next [inch];
-# how much wider bold letters are, and the widest name of a cluster.
-_MARGIN, _SAMPLE, _BOLD, _CLUSTER = 0.3, 0.42, 1.15, 2.0
+# Room beside a line [inch], how much wider bold letters are, and the widest name of a cluster.
+_MARGIN, _BOLD, _CLUSTER = 0.3, 1.15, 2.0
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.62)
 _DATE = "date"
@@ -68,21 +67,7 @@ def draw_schedule(chart: ScheduleChart, path: str | PathLike[str] | None = None)
     SimpluginError
         The suffix is unknown, or the file cannot be written.
     """
-    return drawn(lambda: schedule_figure(chart), path)
-
-
-def schedule_figure(chart: ScheduleChart) -> Figure:
-    """Return the chart that `draw_schedule` writes, as a matplotlib figure."""
-    return _Drawing(chart).draw()
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Adjacent processors of a bar."""
-
-    bar: Bar
-    first: int
-    count: int
+    return drawn(_Drawing(chart).draw(), path)
 
 
 def adjacent(bar: Bar, first: NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -125,9 +110,8 @@ class _Drawing:
         self.inches = min(max(self.extent * unit, _LEAST_HEIGHT), _MOST_HEIGHT)
         self.end = max((bar.finish for bar in chart.bars), default=0.0) or 1.0
         self.end = max([self.end, *chart.dates.values()])
-        self.blocks = [
-            _Block(bar, *block) for bar in chart.bars for block in adjacent(bar, self.first)
-        ]
+        # Adjacent processors of a bar: the first, and how many.
+        self.blocks = [(bar, *block) for bar in chart.bars for block in adjacent(bar, self.first)]
         self.busy = sorted({bar.group for bar in chart.bars})
 
     def draw(self) -> Figure:
@@ -137,7 +121,7 @@ class _Drawing:
         title = self._title()
         # Extra height for all lines but the first.
         further = (lines_of(title) - 1) * _TITLE + (lines_of(self._facts()) - 1) * _FACTS
-        further += max(0, self._key_lines() - 2) * _KEY
+        further += max(0, sum(key_layout(self._key(), _WIDTH, _KEY)[0]) - 2) * _KEY
         height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST + further * LINE * POINT
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         grid = figure.add_gridspec(2, 1, height_ratios=[self.inches, _HEIGHT_OF_USE])
@@ -164,20 +148,10 @@ class _Drawing:
         """Return the facts in lines that have room above the frame."""
         return wrapped(self.chart.facts, _WIDTH - 2 * _MARGIN - _CLUSTER, _FACTS)
 
-    def _key(self) -> tuple[list[str], int]:
-        """Return the names of the key in lines that have room, and its number of columns."""
-        names = [*self.chart.groups, *(["completed"] if self.chart.completion else [])]
-        names = [wrapped(name, _WIDTH - 1.0, _KEY) for name in (*names, *self.chart.dates)]
-        lines = [line for name in names for line in name.split("\n")]
-        widest = max((text_width(line, _KEY) for line in lines), default=0.0) + _SAMPLE
-        return names, max(1, min(len(names), 6, int((_WIDTH - _MARGIN) / widest)))
-
-    def _key_lines(self) -> int:
-        """Return the number of text lines of the key."""
-        names, columns = self._key()
-        # Keys are filled column by column.
-        rows = -(-len(names) // columns)
-        return sum(max(map(lines_of, names[row::rows])) for row in range(rows))
+    def _key(self) -> list[str]:
+        """Return the names of the key."""
+        completed = ["completed"] if self.chart.completion else []
+        return [*self.chart.groups, *completed, *self.chart.dates]
 
     def _clusters(self, axes: Axes) -> None:
         """Name the clusters beside their processors."""
@@ -210,11 +184,11 @@ class _Drawing:
         from matplotlib.collections import PolyCollection
 
         corners: Any = np.empty((len(self.blocks), 4, 2))
-        for number, block in enumerate(self.blocks):
-            low, high = self.bottom[block.first], self.top[block.first + block.count - 1]
-            corners[number, :, 0] = np.repeat([block.bar.start, block.bar.finish], 2)
+        for number, (bar, first, count) in enumerate(self.blocks):
+            low, high = self.bottom[first], self.top[first + count - 1]
+            corners[number, :, 0] = np.repeat([bar.start, bar.finish], 2)
             corners[number, :, 1] = [low, high, high, low]
-        colours = [group_colour(block.bar.group) for block in self.blocks]
+        colours = [group_colour(bar.group) for bar, _, _ in self.blocks]
         bars = PolyCollection(
             corners, facecolors=colours, edgecolors="white", linewidths=0.35, zorder=3
         )
@@ -224,16 +198,15 @@ class _Drawing:
         """Write labels on the largest block of each bar if they fit."""
         across = (_WIDTH - _SIDES) * 72 / (self.end * 1.005)
         up = self.inches * 72 / self.extent
-        largest: dict[int, _Block] = {}
+        largest: dict[int, tuple[Bar, int, int]] = {}
         for block in self.blocks:
-            known = largest.get(id(block.bar))
-            if known is None or block.count > known.count:
-                largest[id(block.bar)] = block
-        for block in largest.values():
-            bar = block.bar
+            known = largest.setdefault(id(block[0]), block)
+            if block[2] > known[2]:
+                largest[id(block[0])] = block
+        for bar, first, count in largest.values():
             length = len(bar.label) * _LETTER[1]
             room = (bar.finish - bar.start) * across * 0.94 / max(length, 0.1)
-            low, high = self.bottom[block.first], self.top[block.first + block.count - 1]
+            low, high = self.bottom[first], self.top[first + count - 1]
             size = min(_FONT, room, (high - low) * up / _LETTER[0])
             if not bar.label or size < _SMALL_FONT:
                 continue
@@ -306,12 +279,4 @@ class _Drawing:
         if self.chart.completion:
             handles.append(Line2D([], [], marker="v", linestyle="", color=GREY))
         handles += [line for line in axes.lines if line.get_gid() == _DATE]
-        names, columns = self._key()
-        # Names are written afterwards: matplotlib leaves out labels that start with an underscore.
-        key = figure.legend(
-            handles, [str(number) for number in range(len(names))], loc="outside lower left",
-            ncols=columns, frameon=False, fontsize=_KEY, handlelength=1.4, columnspacing=1.4,
-        )  # fmt: skip
-        for written, name in zip(key.get_texts(), names, strict=True):
-            written.set_parse_math(False)
-            written.set_text(name)
+        write_key(figure, self._key(), handles, _WIDTH, size=_KEY, place="outside lower left")

@@ -12,14 +12,11 @@ from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import (
     CalledBack,
-    Collected,
     Watch,
     actor_error,
     await_place,
+    collected,
     date_limit_error,
-    off_times,
-    options_in_force,
-    plugin_figures,
     prepare_plugins,
 )
 from simplugin.simulation.failures import full_trace_error
@@ -82,10 +79,7 @@ class CoroutinesBackEnd:
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
-        raw = _driver.collect()
-        names = raw["host_names"], raw["link_names"]
-        called = CalledBack(callbacks, _driver.stop, _driver.clock, *names)
-        _driver.set_factors(called.bandwidth_factor, called.latency_factor)
+        called = CalledBack(callbacks, _driver.stop, _driver.clock)
         if called.on_activity_completion is not None:
             _driver.monitor_activities(called.on_activity_completion)
 
@@ -137,19 +131,14 @@ class CoroutinesBackEnd:
         """
         return *_driver.look(date), _waiting()
 
-    def collect(self) -> Collected:
+    def collect(self) -> dict[str, Any]:
         """Hand over totals, trace and returned values."""
         raw = _driver.collect()
         names = [name for name, *_ in raw["returned"]]
-        return Collected(
-            clock=raw["clock"],
-            returned=raw["returned"],
-            hosts=HostTotals(
-                raw["host_names"], raw["host_flops"], raw["host_busy"], raw["host_energy"]
-            ),
-            links=LinkTotals(raw["link_names"], raw["link_bytes"], raw["link_energy"]),
-            trace=Trace.from_columns(raw["trace"] | {"actor_names": names}),
-            options=options_in_force(),
-            plugins=plugin_figures(),
-            off_times=off_times(raw["clock"]),
+        return collected(
+            raw["clock"],
+            raw["returned"],
+            HostTotals(raw["host_names"], raw["host_flops"], raw["host_busy"], raw["host_energy"]),
+            LinkTotals(raw["link_names"], raw["link_bytes"], raw["link_energy"]),
+            Trace.from_columns(raw["trace"] | {"actor_names": names}),
         )

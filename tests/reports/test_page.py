@@ -20,8 +20,9 @@ from simplugin.listings import Listing
 from simplugin.reports.colours import GROUP_COLOURS, group_colour
 from simplugin.reports.page import CampaignReport, Column, page_text, write_page
 from simplugin.reports.page.activity_charts import activity_chart
-from simplugin.reports.page.assembly import SCRIPTS, contrast
-from simplugin.reports.page.documents import (
+from simplugin.reports.page.assembly import (
+    SCRIPTS,
+    contrast,
     figure_document,
     report_document,
     schedule_document,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from simplugin.reports.platforms.sheet import (
     Words,
     label_along,
     measured,
-    overlap,
+    overlapping,
 )
 
 _BETWEEN = 0.14
@@ -214,11 +213,9 @@ class _Columns:
 
     def _overlapping(self, places: list[Point]) -> bool:
         """Return True if any two points of the network overlap."""
-        areas = []
-        for i, (wide, high) in zip(self.core, self._extents().tolist(), strict=True):
-            x, y = places[i]
-            areas.append((x - wide / 2, y - high / 2, x + wide / 2, y + high / 2))
-        return any(overlap(one, other) for one, other in combinations(areas, 2))
+        middles, half = np.array([places[i] for i in self.core]), self._extents() / 2
+        areas = np.hstack([middles - half, middles + half]) if self.core else np.zeros((0, 4))
+        return any(overlapping(area, areas[:i]).any() for i, area in enumerate(areas))
 
     def _extents(self) -> NDArray[np.float64]:
         """Return the sizes of the points of the network, names included."""

@@ -8,7 +8,7 @@ from typing import Any
 from simplugin.errors import NetworkFailureException, NoRouteError, SimpluginError
 from simplugin.simulation import _driver
 from simplugin.simulation.threads import simgrid
-from simplugin.simulation.threads.activity import NAN, Activity
+from simplugin.simulation.threads.activity import NAN, Activity, launched
 from simplugin.simulation.threads.world import Blocking, World, a_number, positive, time_limit
 
 
@@ -103,9 +103,11 @@ class Meeting:
         """Receive; gives the payload."""
         return self._blocking(self.half(self, False), timeout)
 
-    def get_async(self) -> Activity:
-        """Start to receive."""
-        return self.half(self, False).begun()
+    def _get(self) -> Half:
+        """Receive."""
+        return self.half(self, False)
+
+    get_async, get_init = launched(_get, "begun", "later")
 
     def _blocking(self, half: Half, timeout: float | None) -> Blocking[Any]:
         """Return an operation that starts a put or a get and waits for its end."""
@@ -168,6 +170,11 @@ class Transfer(Half):
         if not self.is_put:
             raise ValueError("SimGrid detaches no get")
         super().detach()
+
+    def send_off(self) -> None:
+        """Start it, and forget it."""
+        self.detached = True
+        self.begin()
 
     def watched(self) -> None:
         """Wait, in a watcher, for its end; that of a detached put is its partner's."""
@@ -257,29 +264,13 @@ class Mailbox(Meeting):
         """Send a payload of some bytes; over when it is received."""
         return self._blocking(Transfer(self, True, payload, size, label, rate), timeout)
 
-    def put_async(
+    def _put(
         self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
-    ) -> Activity:
-        """Start to send."""
-        return Transfer(self, True, payload, size, label, rate).begun()
+    ) -> Transfer:
+        """Send a payload of some bytes."""
+        return Transfer(self, True, payload, size, label, rate)
 
-    def put_init(
-        self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
-    ) -> Activity:
-        """Prepare to send."""
-        return Transfer(self, True, payload, size, label, rate).later()
-
-    def put_detached(
-        self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
-    ) -> None:
-        """Send and forget."""
-        put = Transfer(self, True, payload, size, label, rate)
-        put.detached = True
-        put.begin()
-
-    def get_init(self) -> Activity:
-        """Prepare to receive."""
-        return Transfer(self, False).later()
+    put_async, put_init, put_detached = launched(_put, "begun", "later", "send_off")
 
 
 # ---- message queues -------------------------------------------------------------------------
@@ -310,6 +301,11 @@ class Message(Half):
         self.begin()
         return self
 
+    def send_off(self) -> None:
+        """Start it, and forget it."""
+        self.ends_with_owner = False
+        self.begin()
+
     def perform_start(self, limit: float) -> Any:
         """Start and block; others go first even if the partner was there, as in SimGrid."""
         self.begin()
@@ -328,12 +324,8 @@ class MessageQueue(Meeting):
         """Give a payload; over when it is taken."""
         return self._blocking(Message(self, True, payload), timeout)
 
-    def put_async(self, payload: Any) -> Activity:
-        """Start to give."""
-        return Message(self, True, payload).begun()
+    def _put(self, payload: Any) -> Message:
+        """Give a payload."""
+        return Message(self, True, payload)
 
-    def put_detached(self, payload: Any) -> None:
-        """Give and forget."""
-        put = Message(self, True, payload)
-        put.ends_with_owner = False
-        put.begin()
+    put_async, put_detached = launched(_put, "begun", "send_off")
