@@ -61,12 +61,7 @@ def _overridden(scenario: Scenario, changes: dict[str, Any], directory: Path | N
     simulation = scenario.simulation.model_copy(update=changes)
     output = scenario.output
     if directory is not None:
-        output = output.relocated(
-            directory,
-            trace=simulation.trace,
-            outputs=scenario.kind.outputs,
-            need_trace=scenario.kind.need_trace,
-        )
+        output = output.relocated(directory, scenario.kind, trace=simulation.trace)
     return replace(scenario, simulation=simulation, output=output)
 
 
