@@ -25,7 +25,7 @@ from simplugin.campaigns.campaign_checks import (
     refuse_wrong_values,
 )
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.keys import Keys, determining, text_digest
+from simplugin.campaigns.keys import determining, digest_of, text_digest
 from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.own_functions import TARGET as OWN_TARGET
 from simplugin.campaigns.own_functions import OwnFunction
@@ -364,7 +364,7 @@ class Campaign:
         ]
         grid = [axis.document() for axis in self.variations.grid]
         consists = [self._determining(self.variations.document), listed, grid]
-        return self._keys.digest_of(consists, self.settings.inputs)
+        return digest_of(consists, self.directory, self.settings.inputs)
 
     def _determining(self, document: Mapping[str, Any]) -> Any:
         """Return what determines what comes out of a document."""
@@ -374,7 +374,7 @@ class Campaign:
 
     def _key(self, document: Mapping[str, Any]) -> str:
         """Return the key of a run as of now."""
-        return self._keys.digest_of(self._determining(document), self.settings.inputs)
+        return digest_of(self._determining(document), self.directory, self.settings.inputs)
 
     def jobs(self) -> Iterator[Job]:
         """Make the jobs, in the order of their positions."""
@@ -452,11 +452,6 @@ class Campaign:
         part = position * keep // total
         first, end = -(-part * total // keep), -(-(part + 1) * total // keep)
         return position == first + int(part * _GOLDEN % 1 * (end - first))
-
-    @cached_property
-    def _keys(self) -> Keys:
-        """Computes keys; knows the files that it has read."""
-        return Keys(self.directory)
 
 
 def load_campaign(
