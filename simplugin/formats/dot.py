@@ -117,12 +117,9 @@ def unquoted(text: str) -> str:
     r"""Return a name without quotes; within them only ``\"`` and the end of a line are escaped."""
     if text[0] != '"':
         return text
-    return _ESCAPE.sub(_unescaped, text[1:-1]) if "\\" in text else text[1:-1]
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    """Return what an escape stands for, which for most is itself."""
-    return {'"': '"', "\n": ""}.get(match[1], match[0])
+    # An escape stands for itself, but for two.
+    stands_for = {'\\"': '"', "\\\n": ""}
+    return _ESCAPE.sub(lambda match: stands_for.get(match[0], match[0]), text[1:-1])
 
 
 def quoted(name: str) -> str | None:

@@ -139,7 +139,7 @@ class _Inspection:
             message = f"a {kind} is in {_zone_text(zone)}"
             self._say(element, message, "move it into a zone of routing Cluster")
         elif isinstance(element, Cabinet):
-            self._hosts(element, zone.id)
+            self._twice(element, "host", *self.names.declare_hosts(element, zone.id))
             names = element.host_names()
             links = [f"link_{name}_{way}" for name in names for way in ("UP", "DOWN")]
             self._declare_link(element, links, None)
@@ -149,9 +149,7 @@ class _Inspection:
     def _zone(self, zone: Zone, parent: str) -> None:
         """Check a zone and its elements."""
         self.zones.append(zone)
-        before = self.names.declare_zone(zone.id, parent)
-        if before is not None:
-            self._twice(zone, "zone", zone.id, before.kind)
+        self._twice(zone, "zone", zone.id, self.names.declare_zone(zone.id, parent))
         self._check_wifi(zone)
         for element in zone.elements:
             self._element(element, zone)
@@ -161,12 +159,13 @@ class _Inspection:
 
     def _netpoint(self, part: object, name: str, kind: str, zone: str) -> None:
         """Declare a host or a router."""
-        before = self.names.declare(name, kind, zone)
-        if before is not None:
-            self._twice(part, kind, name, before.kind)
+        self._twice(part, kind, name, self.names.declare(name, kind, zone))
 
-    def _twice(self, part: object, kind: str, name: str, other: str) -> None:
-        """Add the problem of a name that is used twice."""
+    def _twice(self, part: object, kind: str, name: str, before: Place | None) -> None:
+        """Add a problem if a name was in use."""
+        if before is None:
+            return
+        other = before.kind
         # SimGrid lets a host follow a router or a zone of its name, and then mixes them up.
         taken = kind == other or kind != "host"
         self.mixed_up |= not taken
@@ -175,24 +174,16 @@ class _Inspection:
         message = f"{kind} {name!r} has the name of {also}"
         self._say(part, message, "give each a name of its own", severity)
 
-    def _hosts(self, cluster: Cluster | Cabinet, zone: str) -> None:
-        """Declare the hosts of a cluster or cabinet."""
-        twice = self.names.declare_hosts(cluster, zone)
-        if twice is not None:
-            name, before = twice
-            self._twice(cluster, "host", name, before.kind)
-
     def _cluster(self, cluster: Cluster, zone: Zone | None) -> None:
         """Declare a cluster with its hosts, links and router."""
         before = self.names.declare_zone(cluster.id, ROOT if zone is None else zone.id)
-        if before is not None:
-            self._twice(cluster, "cluster", cluster.id, before.kind)
+        self._twice(cluster, "cluster", cluster.id, before)
         if zone is None and cluster.topology != "FLAT":
             message = f"cluster {cluster.id!r} of topology {cluster.topology} is in no zone"
             self._say(cluster, message, "SimGrid crashes on it: put it into a <zone>")
         if cluster.topology == "DRAGONFLY":
             self._dragonfly(cluster)
-        self._hosts(cluster, cluster.id)
+        self._twice(cluster, "host", *self.names.declare_hosts(cluster, cluster.id))
         if cluster.router_name is not None:
             self._netpoint(cluster, cluster.router_name, "router", cluster.id)
         self.names.declare_cluster_links(cluster)

@@ -275,7 +275,8 @@ def _joined(
             near.setdefault(end, set()).add(other)
     reached = [hub]
     for pop in sorted(pops):
-        _drop(near, reached)
+        while reached:
+            reached += near.pop(reached.pop(), set())
         if pop in near:
             low, high = sorted((pop, hub))
             warnings.on("link", low, high).assumed(
@@ -284,9 +285,3 @@ def _joined(
             )
             yield BackboneLink((low, high), ASSUMED_RATE, assumed=True)
             reached = [pop]
-
-
-def _drop(near: dict[str, set[str]], todo: list[str]) -> None:
-    """Remove from a graph what is reached from the vertices to do."""
-    while todo:
-        todo += near.pop(todo.pop(), set())

@@ -266,7 +266,11 @@ def read_reference(
         if not clusters:
             warnings.on("site", site.uid).left_out(site.place, f"{site.uid} has no nodes")
             continue
-        ways = uplinks(network, _carried(clusters), warnings)
+        # Rates of all adapters together that hang from each equipment [bit/s].
+        carried: defaultdict[str, float] = defaultdict(float)
+        for group in (group for cluster in clusters for group in cluster.groups):
+            carried[group.adapter.switch] += group.count * group.adapter.rate
+        ways = uplinks(network, carried, warnings)
         networks[site.uid] = (site, network)
         found.append(SiteFacts(site.uid, network.router, clusters, ways))
     if not found:
@@ -304,12 +308,3 @@ def _clusters(
     known = {node.uid for cluster in site.parts["clusters"] for node in cluster.parts["nodes"]}
     unknown_nodes(network, known, warnings)
     return tuple(found)
-
-
-def _carried(clusters: tuple[ClusterFacts, ...]) -> dict[str, float]:
-    """Return the rates of all adapters together that hang from each equipment [bit/s]."""
-    carried: defaultdict[str, float] = defaultdict(float)
-    for cluster in clusters:
-        for group in cluster.groups:
-            carried[group.adapter.switch] += group.count * group.adapter.rate
-    return dict(carried)

@@ -468,8 +468,13 @@ def random_tree(
     if not root_computes:
         speed[0] = 0.0
     late = _latency(n_hosts, latency, latencies, generator)
-    parent = _parents(n_hosts, max_degree, generator)
-    return Tree(tuple(f"n{i}" for i in range(n_hosts)), parent, speed, bandwidth, late)
+    parent = [-1]
+    for host in range(n_hosts):
+        if len(parent) < n_hosts:
+            count = int(generator.integers(1, max_degree + 1))
+            parent += [host] * min(count, n_hosts - len(parent))
+    names = tuple(f"n{host}" for host in range(n_hosts))
+    return Tree(names, np.array(parent, dtype=np.int64), speed, bandwidth, late)
 
 
 def _latency(
@@ -500,14 +505,3 @@ def _require_range(name: str, ends: tuple[float, float]) -> None:
         raise PlatformError(
             f"{name} is ({low}, {high})", remedy="give the smallest and the largest, both positive"
         )
-
-
-def _parents(n_hosts: int, max_degree: int, generator: np.random.Generator) -> NDArray[np.int64]:
-    """Return the parent of each host, -1 for the first."""
-    parent = [-1]
-    for host in range(n_hosts):
-        if len(parent) >= n_hosts:
-            break
-        count = int(generator.integers(1, max_degree + 1))
-        parent += [host] * min(count, n_hosts - len(parent))
-    return np.array(parent, dtype=np.int64)
