@@ -145,20 +145,16 @@ def expanded(cluster: Cluster) -> Zone:
 
 def _require_expandable(cluster: Cluster) -> None:
     """Refuse a cluster that explicit elements cannot describe."""
-    obstacle = None
-    if cluster.topology != "FLAT":
-        obstacle = f"its topology is {cluster.topology}"
-    elif cluster.limiter_bandwidth is not None:
-        obstacle = "it has limiter links"
-    elif cluster.loopback_bandwidth is not None:
-        obstacle = "it has loopback links"
-    elif cluster.backbone_bandwidth is not None and cluster.backbone_sharing_policy != SHARED:
-        obstacle = f"its backbone is {cluster.backbone_sharing_policy}"
-    if obstacle is not None:
-        raise PlatformError(
-            f"cluster {cluster.id!r} cannot be written host by host: {obstacle}",
-            remedy="write it as one <cluster> (expand=False)",
-        )
+    backbone = cluster.backbone_sharing_policy if cluster.backbone_bandwidth else SHARED
+    for is_one, obstacle in (
+        (cluster.topology != "FLAT", f"its topology is {cluster.topology}"),
+        (cluster.limiter_bandwidth is not None, "it has limiter links"),
+        (cluster.loopback_bandwidth is not None, "it has loopback links"),
+        (backbone != SHARED, f"its backbone is {backbone}"),
+    ):
+        if is_one:
+            message = f"cluster {cluster.id!r} cannot be written host by host: {obstacle}"
+            raise PlatformError(message, remedy="write it as one <cluster> (expand=False)")
 
 
 def expanded_platform(platform: Platform) -> Platform:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ from simplugin.workloads.task_graphs import TaskGraph
 
 _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
 Files = dict[str, tuple[float, Place]]
-_Described = tuple[list[ReadTask], list[NamedEdge], Place]
+_Described = tuple[list[ReadTask], Sequence[NamedEdge], Place]
 # All that 1.6 adds to 1.5 is optional.
 _VERSIONS = ("1.5", "1.6")
 

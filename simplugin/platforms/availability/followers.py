@@ -313,7 +313,7 @@ def with_availability(
         },
     }
     for what, names, find in (("hosts", hosts, found.hosts), ("links", links, found.links)):
-        wanted = [each for each in processes[what].values() if each[1] is not None]
+        wanted = [(kind, each) for kind, each in processes[what].values() if each is not None]
         if wanted or names != ALL:
             chosen = [name for name in find(names) if (what[:-1], name) not in left_out]
             _require_followers(what, chosen, processes[what] if not wanted else ())
