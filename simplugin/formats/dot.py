@@ -322,21 +322,18 @@ class _Parser:
         while self._is("mark", "["):
             self._take()
             while not self._is("mark", "]"):
-                self._attribute(found)
+                name = self._take_name("the name of an attribute")
+                self._take_mark("=")
+                value = self._take_name("a value")
+                if name.text in found:
+                    message = f"attribute {name.text!r} is given twice"
+                    raise name.place.error(message, "give it once")
+                if name.text in self._known:
+                    found[name.text] = value
+                if self._is("mark", ",") or self._is("mark", ";"):
+                    self._take()
             self._take()
         return found
-
-    def _attribute(self, found: Attributes) -> None:
-        """Read an attribute, and keep it if it is known."""
-        name = self._take_name("the name of an attribute")
-        self._take_mark("=")
-        value = self._take_name("a value")
-        if name.text in found:
-            raise name.place.error(f"attribute {name.text!r} is given twice", "give it once")
-        if name.text in self._known:
-            found[name.text] = value
-        if self._is("mark", ",") or self._is("mark", ";"):
-            self._take()
 
 
 @uncollected()

@@ -395,34 +395,27 @@ class _Inspection:
     def _ends(self, zone: Zone, route: AnyRoute, *, bypass: bool) -> bool:
         """Return True if both ends are known and the route may join them."""
         between_zones = isinstance(route, _CROSSING)
+        kind = "zone or cluster" if between_zones else "host or router"
         good = True
         for end in dict.fromkeys((route.source, route.destination)):
             place = self.names.place(end)
-            problem = self._end_problem(zone, place, between_zones=between_zones, bypass=bypass)
-            if problem is not None:
-                message, remedy = problem
-                self._say(
-                    route, f"the <{route.tag}> {_ends_text(route)}: {end!r} {message}", remedy
-                )
-                good = False
+            if place is None:
+                message = "is unknown"
+                remedy = f"name a {kind} that is declared before in zone {zone.id!r}"
+            elif place.kind == "broken":
+                continue
+            elif (place.kind == "zone") is not between_zones:
+                tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
+                message, remedy = f"is a {place.kind}", f"name a {kind}, or write {tag}"
+            elif place.zone != zone.id and not bypass:
+                message = f"is in zone {place.zone!r}, not directly in {zone.id!r}"
+                remedy = f"move the route, or name a {kind} of {zone.id!r}"
+            else:
+                continue
+            what = f"the <{route.tag}> {_ends_text(route)}: {end!r}"
+            self._say(route, f"{what} {message}", remedy)
+            good = False
         return good
-
-    def _end_problem(
-        self, zone: Zone, place: Place | None, *, between_zones: bool, bypass: bool
-    ) -> tuple[str, str] | None:
-        """Return the fault of an end of a route and its remedy, or None."""
-        kind = "zone or cluster" if between_zones else "host or router"
-        if place is None:
-            return "is unknown", f"name a {kind} that is declared before in zone {zone.id!r}"
-        if place.kind == "broken":
-            return None
-        if (place.kind == "zone") is not between_zones:
-            tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
-            return f"is a {place.kind}", f"name a {kind}, or write {tag}"
-        if place.zone != zone.id and not bypass:
-            inside = f"zone {place.zone!r}, not directly in {zone.id!r}"
-            return f"is in {inside}", f"move the route, or name a {kind} of {zone.id!r}"
-        return None
 
     def _gateways(self, route: AnyRoute) -> None:
         """Check the gateways of a route between zones."""
