@@ -166,7 +166,7 @@ def _require_known(document: Document, facts: Grid5000) -> None:
     cities = {*built_in.cities, *ends, *map(town, ends), *(each.name for each in facts.places)}
     cities |= {site.uid for site in facts.sites}
     links = {".".join(sorted(link.ends)) for link in facts.backbone}
-    asked = [
+    asked: list[tuple[str, set[str], str, tuple[str, ...]]] = [
         ("backbone link", links, ".".join(sorted((one, other))), ("links", one, other))
         for one, others in content.get("links", {}).items()
         for other in others
