@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from simplugin.errors import FileError, WorkloadFileError
+from simplugin.errors import WorkloadFileError
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
     NamedEdge,
@@ -20,10 +20,9 @@ from simplugin.formats.task_graph_structure import (
     runtimes,
     structure,
 )
-from simplugin.inputs.documents import Document, read_json
+from simplugin.inputs.documents import Item, read_json
 from simplugin.inputs.files import uncollected, write
 from simplugin.inputs.places import Place, fraction, non_negative, shown
-from simplugin.inputs.positions import Steps
 from simplugin.workloads.task_graphs import TaskGraph
 
 _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
@@ -105,26 +104,16 @@ _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
-    """A value in a document; a `Place` that errors can be tied to.
+class _Value(Item):
+    """A value in a document, and its place.
 
     Attributes
     ----------
-    document : Document
-        The document.
-    path : tuple of str and int
-        Keys and indices that lead to it from the root.
     content : object
         The value.
     """
 
-    document: Document
-    path: Steps
     content: Any
-
-    def error(self, message: str, remedy: str) -> FileError:
-        """Return an error that names the file, the line and the path; see `Place`."""
-        return self.document.at(*self.path).error(message, remedy)
 
     def get(self, key: str) -> _Value | None:
         """Return a member of an object, None where there is none."""

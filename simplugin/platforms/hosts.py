@@ -328,10 +328,6 @@ class Cluster(_Numbered):
                     f"{what} has a {name} latency without a {name} bandwidth",
                     remedy=f"SimGrid would make a {name} of bandwidth 0: give both or none",
                 )
-        self._check_topology(what)
-
-    def _check_topology(self, what: str) -> None:
-        """Check that the topology can be read and has hosts enough."""
         if self.topology == "FLAT":
             return
         needed = _topology_size(self.topology, self.topology_parameters)

@@ -188,11 +188,10 @@ def _json(value: Any, indent: str) -> str:
         items = [_json(each, inner) for each in value]
         return f"[\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}]"
     # Short members come first, on one line.
-    short: list[str] = []
-    items: list[str] = []
+    lines: dict[bool, list[str]] = {False: [], True: []}
     for key, each in value.items():
-        (items if _is_long(each) else short).append(f"{json.dumps(key)}: {_json(each, inner)}")
-    return "{" + f",\n{inner}".join([", ".join(short), *items]) + "}"
+        lines[_is_long(each)].append(f"{json.dumps(key)}: {_json(each, inner)}")
+    return "{" + f",\n{inner}".join([", ".join(lines[False]), *lines[True]]) + "}"
 
 
 def _is_long(value: Any) -> bool:
