@@ -29,6 +29,7 @@ _STARS = {"Cluster", "Vivaldi"}
 # Tuples of classes take less time than unions where there are many elements.
 _BYPASSES = (BypassRoute, BypassZoneRoute)
 _CROSSING = (ZoneRoute, BypassZoneRoute)
+_Taken = dict[tuple[bool, str, str], AnyRoute]
 _PARTS_OF_CLUSTERS = (HostLink, Cabinet, Backbone)
 
 
@@ -371,12 +372,12 @@ class _Inspection:
 
     def _check_routes(self, zone: Zone) -> None:
         """Check all routes of a zone whose elements are declared."""
-        taken: dict[tuple[bool, str, str], AnyRoute] = {}
+        taken: _Taken = {}
         for route in zone.routes:
             bypass = isinstance(route, _BYPASSES)
-            if (bypass or self._accepts(zone, route)) and self._ends(zone, route, bypass=bypass):
+            if (bypass or self._accepts(zone, route)) and self._ends(zone, route):
                 self._gateways(route)
-                self._once(zone, route, taken, bypass=bypass)
+                self._once(zone, route, taken)
             for use in route.links:
                 self._route_link(route, use)
 
@@ -392,7 +393,7 @@ class _Inspection:
             return False
         return True
 
-    def _ends(self, zone: Zone, route: AnyRoute, *, bypass: bool) -> bool:
+    def _ends(self, zone: Zone, route: AnyRoute) -> bool:
         """Return True if both ends are known and the route may join them."""
         between_zones = isinstance(route, _CROSSING)
         kind = "zone or cluster" if between_zones else "host or router"
@@ -407,7 +408,7 @@ class _Inspection:
             elif (place.kind == "zone") is not between_zones:
                 tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
                 message, remedy = f"is a {place.kind}", f"name a {kind}, or write {tag}"
-            elif place.zone != zone.id and not bypass:
+            elif place.zone != zone.id and not isinstance(route, _BYPASSES):
                 message = f"is in zone {place.zone!r}, not directly in {zone.id!r}"
                 remedy = f"move the route, or name a {kind} of {zone.id!r}"
             else:
@@ -440,15 +441,9 @@ class _Inspection:
                     f"name a host or router of {zone!r}",
                 )
 
-    def _once(
-        self,
-        zone: Zone,
-        route: AnyRoute,
-        taken: dict[tuple[bool, str, str], AnyRoute],
-        *,
-        bypass: bool,
-    ) -> None:
+    def _once(self, zone: Zone, route: AnyRoute, taken: _Taken) -> None:
         """Add a problem for a second route between the same elements."""
+        bypass = isinstance(route, _BYPASSES)
         ways = [(route.source, route.destination)]
         loop = route.source == route.destination
         if getattr(route, "symmetrical", False) and not (

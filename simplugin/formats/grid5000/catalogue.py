@@ -206,14 +206,7 @@ def _plain(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _catalogue(
-    date: str,
-    sites: tuple[SiteFacts, ...],
-    backbone: tuple[BackboneLink, ...],
-    places: tuple[Place, ...],
-    warnings: tuple[DataWarning, ...],
-    **_: str,
-) -> tuple[Grid5000, tuple[DataWarning, ...]]:
+def _catalogue(date: str, sites: Any, backbone: Any, places: Any, warnings: Any, **_: str) -> Any:
     """Return the facts and the warnings of a catalogue."""
     return Grid5000(date, sites, backbone, places), warnings
 

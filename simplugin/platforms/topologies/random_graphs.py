@@ -467,7 +467,16 @@ def random_tree(
     bandwidth[0] = np.inf
     if not root_computes:
         speed[0] = 0.0
-    late = _latency(n_hosts, latency, latencies, generator)
+    require_not_negative("the latency of links", latency, "s")
+    late = np.full(n_hosts, float(latency))
+    if latencies is not None:
+        _require_range("latencies", latencies)
+        if latency:
+            message = f"latency is {latency!r} and latencies are {latencies!r}"
+            raise PlatformError(message, remedy="give one of them")
+        low, high = log(latencies)
+        late = exp(generator.spawn(1)[0].uniform(low, high, n_hosts))
+    late[0] = 0.0
     parent = [-1]
     for host in range(n_hosts):
         if len(parent) < n_hosts:
@@ -475,27 +484,6 @@ def random_tree(
             parent += [host] * min(count, n_hosts - len(parent))
     names = tuple(f"n{host}" for host in range(n_hosts))
     return Tree(names, np.array(parent, dtype=np.int64), speed, bandwidth, late)
-
-
-def _latency(
-    n_hosts: int,
-    latency: float,
-    latencies: tuple[float, float] | None,
-    generator: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Return the latency of the link above each host, 0 for the root."""
-    require_not_negative("the latency of links", latency, "s")
-    late = np.full(n_hosts, float(latency))
-    if latencies is not None:
-        _require_range("latencies", latencies)
-        if latency:
-            raise PlatformError(
-                f"latency is {latency!r} and latencies are {latencies!r}", remedy="give one of them"
-            )
-        low, high = log(latencies)
-        late = exp(generator.spawn(1)[0].uniform(low, high, n_hosts))
-    late[0] = 0.0
-    return late
 
 
 def _require_range(name: str, ends: tuple[float, float]) -> None:
