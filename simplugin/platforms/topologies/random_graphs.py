@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -297,25 +296,6 @@ def _spread(count: int, decades: float, generator: np.random.Generator) -> NDArr
     return np.asarray(MEAN * power(10.0, exponent), dtype=float)
 
 
-@dataclass(frozen=True, eq=False)
-class SpatialGraph:
-    """Points of the unit square and the edges between some of them.
-
-    Attributes
-    ----------
-    position : float64, shape (n_hosts, 2)
-        Of each host, in the unit square.
-    edges : int64, shape (n_edges, 2)
-        The hosts that each edge joins, the lower one first, in order.
-    length : float64, shape (n_edges,)
-        Of each edge, in sides of the square.
-    """
-
-    position: Floats
-    edges: NDArray[np.int64]
-    length: Floats
-
-
 def usual_radius(n_hosts: int) -> float:
     """Return the radius of a disk with 2 ln(n) hosts on average, 1 at least.
 
@@ -331,7 +311,7 @@ def usual_radius(n_hosts: int) -> float:
 
 def geometric_graph(
     n_hosts: int, generator: np.random.Generator, radius: float | None = None
-) -> SpatialGraph:
+) -> tuple[Floats, Edges, Floats]:
     """Return a connected random geometric graph.
 
     Positions are drawn evenly in the unit square; hosts not further apart than the radius are
@@ -346,6 +326,15 @@ def geometric_graph(
         Source of the positions.
     radius : float, optional
         Within which hosts are neighbours, in sides of the square; `usual_radius` without.
+
+    Returns
+    -------
+    position : float64, shape (n_hosts, 2)
+        Of each host, in the unit square.
+    edges : int64, shape (n_edges, 2)
+        The hosts that each edge joins, the lower one first, in order.
+    length : float64, shape (n_edges,)
+        Of each edge, in sides of the square.
 
     Raises
     ------
@@ -362,10 +351,9 @@ def geometric_graph(
     graph = nx.random_geometric_graph(n_hosts, within, pos=places)
     parts = [sorted(part) for part in nx.connected_components(graph)]
     graph.add_edges_from(_bridges(position, parts))
-    edges = np.array(sorted(tuple(sorted(edge)) for edge in graph.edges()), dtype=np.int64)
-    edges = edges.reshape(-1, 2)
+    edges = _sorted_edges(graph.edges())
     across = position[edges[:, 0]] - position[edges[:, 1]]
-    return SpatialGraph(position, edges, _length(across))
+    return position, edges, _length(across)
 
 
 def _bridges(position: Floats, parts: list[list[int]]) -> list[tuple[int, int]]:

@@ -475,16 +475,16 @@ def random_geometric(
     n_hosts, generator, capacities
         As for `chain`. Positions are drawn before capacities.
     radius : float, optional
-        Within which hosts are neighbours, see `spatial_graphs.geometric_graph`.
+        Within which hosts are neighbours, see `random_graphs.geometric_graph`.
     side_latency : float
         What a link as long as a side of the square is later than a short one, others in
         proportion to their lengths [s].
     """
     require_count("the number of hosts", n_hosts, 2)
     require_not_negative("the latency over a side", side_latency, "s")
-    shape = geometric_graph(n_hosts, generator, radius)
-    further = shape.length * side_latency
-    return capacities.graph(n_hosts, shape.edges, generator, further_latency=further)
+    _, edges, length = geometric_graph(n_hosts, generator, radius)
+    further = length * side_latency
+    return capacities.graph(n_hosts, edges, generator, further_latency=further)
 
 
 def preferential_attachment(
