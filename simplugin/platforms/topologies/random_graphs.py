@@ -47,8 +47,7 @@ def recursive_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
     int64, shape (n_edges, 2)
         The hosts that each edge joins; so for every shape of this module.
     """
-    sons = np.arange(1, n_hosts)
-    return _edges(generator.integers(0, sons), sons)
+    return _tree(generator.integers(0, np.arange(1, n_hosts)))
 
 
 def preferential_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
@@ -59,31 +58,28 @@ def preferential_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
         father = ends[int(generator.integers(len(ends)))]
         fathers.append(father)
         ends += [father, son]
-    return _edges(np.array(fathers, dtype=np.int64), np.arange(1, n_hosts))
+    return _tree(np.array(fathers, dtype=np.int64))
 
 
 def binary_tree(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
     """Return the complete binary tree, filled level by level."""
-    sons = np.arange(1, n_hosts)
-    return _edges((sons - 1) // 2, sons)
+    return _tree(np.arange(n_hosts - 1) // 2)
 
 
 def deep_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
     """Return a tree in which each host joins one of the three before it."""
     sons = np.arange(1, n_hosts)
-    return _edges(np.maximum(sons - generator.integers(1, 4, size=n_hosts - 1), 0), sons)
+    return _tree(np.maximum(sons - generator.integers(1, 4, size=n_hosts - 1), 0))
 
 
 def path(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
     """Return a line of hosts."""
-    sons = np.arange(1, n_hosts)
-    return _edges(sons - 1, sons)
+    return _tree(np.arange(n_hosts - 1))
 
 
 def star(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
     """Return a centre, host 0, with all others around it."""
-    sons = np.arange(1, n_hosts)
-    return _edges(np.zeros(n_hosts - 1, dtype=np.int64), sons)
+    return _tree(np.zeros(n_hosts - 1, dtype=np.int64))
 
 
 def clusters(n_hosts: int, generator: np.random.Generator) -> Edges:
@@ -93,8 +89,7 @@ def clusters(n_hosts: int, generator: np.random.Generator) -> Edges:
     """
     heads = max(1, math.isqrt(n_hosts) - 1)
     sons = np.arange(1, n_hosts)
-    fathers = np.where(sons <= heads, 0, generator.integers(1, heads + 1, size=n_hosts - 1))
-    return _edges(fathers, sons)
+    return _tree(np.where(sons <= heads, 0, generator.integers(1, heads + 1, size=n_hosts - 1)))
 
 
 def small_world(n_hosts: int, generator: np.random.Generator) -> Edges:
@@ -277,6 +272,11 @@ def random_graph(
     bandwidth = _spread(2 * len(ends), decades, generator).reshape(-1, 2)
     names = [f"h{host}" for host in range(n_hosts)]
     return Graph.duplex(names, speed, ends, bandwidth, latency)
+
+
+def _tree(fathers: NDArray[np.int64]) -> Edges:
+    """Return the edges of the tree in which the hosts from the second on have these fathers."""
+    return _edges(fathers, np.arange(1, len(fathers) + 1))
 
 
 def _edges(first: Edges, second: Edges) -> Edges:
