@@ -15,8 +15,8 @@ from simplugin.formats.platform_reading import PlatformReader, collections_postp
 from simplugin.inputs.files import write
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.deployment import Deployment
-from simplugin.platforms.hosts import Cluster, Host, Router
-from simplugin.platforms.links import SHARED, SPLITDUPLEX, Backbone, HostLink, Link
+from simplugin.platforms.hosts import Cluster, Host, Router, spoke
+from simplugin.platforms.links import SHARED, SPLITDUPLEX, Backbone, Link
 from simplugin.platforms.platform import Opaque, Platform, Zone, ZoneElement
 from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.radical import numbers
@@ -124,18 +124,8 @@ def expanded(cluster: Cluster) -> Zone:
     policy = SPLITDUPLEX if split else SHARED
     for name, number in zip(cluster.host_names(), numbers(cluster.radical), strict=True):
         link = Link(f"{cluster.id}_link_{number}", cluster.bandwidth, cluster.latency, policy)
-        names = link.simgrid_names
-        elements += [
-            Host(
-                name,
-                cluster.speed,
-                cluster.cores,
-                cluster.further_speeds,
-                properties=cluster.properties,
-            ),
-            link,
-            HostLink(name, names[0], names[-1]),
-        ]
+        speeds = (cluster.speed, cluster.cores, cluster.further_speeds)
+        elements += spoke(Host(name, *speeds, properties=cluster.properties), link)
     if cluster.backbone_bandwidth is not None:
         bandwidth, latency = cluster.backbone_bandwidth, cluster.backbone_latency
         elements.append(Backbone(f"{cluster.id}_backbone", bandwidth, latency))

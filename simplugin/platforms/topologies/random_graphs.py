@@ -258,10 +258,7 @@ def random_graph(
     PlatformError
         There is no such shape, or a number is out of its range.
     """
-    if shape not in tuple(SHAPES):
-        raise PlatformError(
-            f"there is no shape {shape!r}", remedy=f"give one of {', '.join(SHAPES)}"
-        )
+    require_choice("the shape", shape, SHAPES)
     require_count("the number of hosts", n_hosts, 2)
     require_between("the number of decades", decades, 0, _MOST_DECADES)
     require_between("the probability of forwarding only", forwarding, 0, 1)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from simplugin.elementary import log2
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import Graph
-from simplugin.platforms.hosts import Cluster, Host
+from simplugin.platforms.hosts import Cluster, Host, spoke
 from simplugin.platforms.laws import Law
-from simplugin.platforms.links import SPLITDUPLEX, HostLink, Link, LinkUse, ZoneRoute
+from simplugin.platforms.links import SPLITDUPLEX, Link, LinkUse, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.sites import GIGABIT, LATENCY
 from simplugin.platforms.topologies import random_graphs
@@ -124,12 +124,13 @@ def star(
     if bandwidth is not None:
         bandwidths = drawn(bandwidth, generator, len(names))
     late = drawn(latency, generator, len(names))
-    hosts = [Host(name, float(each)) for name, each in zip(names, speeds, strict=True)]
-    links = [
-        Link(f"{name}-link", float(width), float(delay), SPLITDUPLEX)
-        for name, width, delay in zip(names, bandwidths, late, strict=True)
+    spokes = [
+        spoke(Host(name, speed), Link(f"{name}-link", width, delay, SPLITDUPLEX))
+        for name, speed, width, delay in zip(
+            names, speeds.tolist(), bandwidths.tolist(), late.tolist(), strict=True
+        )
     ]
-    ends = [HostLink(name, f"{name}-link_UP", f"{name}-link_DOWN") for name in names]
+    hosts, links, ends = zip(*spokes, strict=True)
     return Platform((Zone("star", "Cluster", (*hosts, *links, *ends)),))
 
 

@@ -349,7 +349,7 @@ def test_the_generator_alone_decides_and_without_decades_all_are_alike():
 
 def test_senseless_random_graphs_are_refused():
     generator = np.random.default_rng(0)
-    with pytest.raises(PlatformError, match=r"no shape 'ring'; give one of recursive, "):
+    with pytest.raises(PlatformError, match=r"the shape is 'ring'; choose among binary, "):
         random_graph("ring", 5, generator)
     with pytest.raises(PlatformError, match="number of hosts is 1; give a whole number from 2"):
         random_graph("path", 1, generator)
