@@ -14,7 +14,6 @@ from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
     ReadTask,
     read_graph,
-    require_alpha,
     require_speed,
     runtimes,
 )
@@ -76,7 +75,6 @@ def read_dax(
         `speed` or `alpha` is out of range.
     """
     require_speed(speed)
-    require_alpha(alpha)
     root = _root(path)
     tasks = [_job(node, path, speed) for node in _children(root, "job")]
     title = root.attributes.get("name", Path(path).stem) if name is None else name

@@ -12,7 +12,7 @@ import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.elements import number_text
-from simplugin.formats.task_graph_structure import require_alpha, structure
+from simplugin.formats.task_graph_structure import structure
 from simplugin.inputs.files import read_text, uncollected, write
 from simplugin.inputs.places import Line, Place, fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
@@ -328,7 +328,6 @@ def read_dot(
     WorkloadError
         `alpha` is out of range.
     """
-    require_alpha(alpha)
     found = _Parser(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
     edges = _folded(found.edges)
     pairs = structure(

@@ -15,7 +15,6 @@ from simplugin.formats.task_graph_structure import (
     NamedEdge,
     ReadTask,
     read_graph,
-    require_alpha,
     require_speed,
     runtimes,
     structure,
@@ -84,7 +83,6 @@ def read_wfformat(
        https://github.com/wfcommons/WfFormat
     """
     require_speed(speed)
-    require_alpha(alpha)
     document = read_json(path, WorkloadFileError)
     root = _Value(document, (), document.content)
     version = root.member("schemaVersion")
