@@ -66,8 +66,8 @@ def words_of(texts_of):
 
     def words(platform, **options):
         figure = platform_figure(platform, **options)
-        [key] = figure.legends
-        return [text.get_text() for text in (*texts_of(figure), *key.get_texts())]
+        texts = (*texts_of(figure), *figure.legends[0].get_texts())
+        return [text.get_text() for text in texts]
 
     return words
 
