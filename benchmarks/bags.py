@@ -45,7 +45,7 @@ TOLERANCE = 1e-6
 
 def problem(size: str):
     """Return the tree and the bags of a number of nodes, or of a case with a name."""
-    from simplugin.platforms.topologies.random_trees import random_tree
+    from simplugin.platforms.topologies.random_graphs import random_tree
     from simplugin.workloads.applications import Bags
 
     rng = np.random.default_rng(SEED)

@@ -22,6 +22,10 @@
 namespace simgrid::kernel::lmm {
 class System;
 System* incremental_system(); // maxmin.cpp: what solves again only what a change affects
+// bottleneck.cpp: the same for parallel tasks; with a model that comes before SimGrid's, it also ends them.
+void share_among_tasks(routing::NetZoneImpl const* zone, bool ends_them);
+std::shared_ptr<resource::Model> model_of_tasks();
+double remains_of(resource::Action const* action); // of any model
 } // namespace simgrid::kernel::lmm
 
 namespace driver {
@@ -491,6 +495,7 @@ bool end_daemons_of_plugins(bool nothing_is_set);
 PyObject* prepare_plugins(PyObject* module, PyObject* args);
 void note_switches(); // engine.cpp: from now on, when hosts go off and on
 void share_incrementally();
+double remains_of(Action const* action); // without what has happened since the last step of the engine
 PyObject* host_properties(PyObject* module, PyObject* name);
 PyObject* plugin_figures(PyObject* module, PyObject* unused);
 PyObject* host_figures(s4u::Host const* host); // so far; nullptr with an exception set if the plug-in is not loaded

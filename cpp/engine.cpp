@@ -77,6 +77,9 @@ PyObject* setup(PyObject* /*module*/, PyObject* args)
     sim.named        = PyDict_New();
     sim.actors       = PyList_New(0);
     install_scheduler();
+#ifdef SIMGRID_TRACKS
+    sim.engine->add_model(simgrid::kernel::lmm::model_of_tasks()); // platform files may choose their model
+#endif
     if (energy != 0) {
       sg_host_energy_plugin_init();
       sg_link_energy_plugin_init();
@@ -403,17 +406,29 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 
 } // namespace
 
-/// For both back ends, once the platform is loaded: an item of SimGrid's options as others.
+/// For both back ends, once the platform is loaded and plug-ins are: an item of SimGrid's options as others.
 void share_incrementally()
 {
 #ifdef SIMGRID_TRACKS
   using simgrid::config::get_value;
-  if (not incremental.get() || get_value<std::string>("network/solver") != "maxmin" ||
-      get_value<std::string>("host/model") == "ptask_L07")
+  if (not incremental.get())
     return;
-  auto const& model = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root()->get_network_model();
-  if (model->is_update_lazy() && model->get_maxmin_system() != nullptr)
+  auto const* zone  = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root();
+  auto const& model = zone->get_network_model();
+  if (takes_parallel_tasks() && get_value<std::string>("host/solver") == "fairbottleneck")
+    simgrid::kernel::lmm::share_among_tasks(zone, sim.engine != nullptr && not sim.executions_heard);
+  else if (not takes_parallel_tasks() && get_value<std::string>("network/solver") == "maxmin" &&
+           model->is_update_lazy() && model->get_maxmin_system() != nullptr)
     model->set_maxmin_system(simgrid::kernel::lmm::incremental_system());
+#endif
+}
+
+double remains_of(Action const* action)
+{
+#ifdef SIMGRID_TRACKS
+  return simgrid::kernel::lmm::remains_of(action);
+#else
+  return action->get_remains_no_update();
 #endif
 }
 

@@ -187,16 +187,21 @@ def execute(
         raise WorkloadError("results cannot travel where hosts fail; give direction='data'")
     if failures and free_requests:
         raise WorkloadError("requests are messages where hosts fail; leave free_requests out")
-    ways: dict[str, Any] = {
-        "free_requests": free_requests,
-        "single_requests": single_requests,
-        "results": direction == "results",
-    }
-    stations = [
-        tuple(replace(line, **ways) for line in lines)
-        for lines in _stations(known, bags, policy, buffer, bias, delays)
+    ways = free_requests, single_requests, direction == "results"
+    stations = _stations(known, bags, policy, buffer, bias, delays, ways)
+    # Plans go to their nodes only: all of them to each would be most of what is sent.
+    shared = replace(policy, plans=())
+    placements = [
+        Placement(
+            name,
+            mortal_host if failures else run_host,
+            (lines, shared, patience) if failures else (lines, shared),
+            name=f"node {name}",
+            restart=failures,
+            daemon=failures and number > 0,
+        )
+        for number, (name, lines) in enumerate(zip(tree.hosts, stations, strict=True))
     ]
-    placements = _placements(tree, stations, policy, patience if failures else None)
     result = _simulated(
         tree.platform() if platform is None else platform,
         [*placements, *others],
@@ -205,7 +210,11 @@ def execute(
         trace=trace,
         **simulation,
     )
-    done = _execution(tree, bags, policy.name, _named(result, bags), failures=failures)
+    # Actors write the numbers of applications.
+    names = {str(number): name for number, name in enumerate(bags.names)}
+    labels = tuple(names.get(label, label) for label in result.trace.label_names)
+    result = replace(result, trace=replace(result.trace, label_names=labels))
+    done = _execution(tree, bags, policy.name, result, failures=failures)
     return replace(done, direction=direction)
 
 
@@ -232,33 +241,6 @@ def _simulated(
             ) from None
     options = replace(options, precision_timing=PRECISION)
     return simulate(platform, actors, options=options, **simulation)
-
-
-def _placements(
-    tree: Tree,
-    stations: Sequence[tuple[Station, ...]],
-    policy: Policy,
-    patience: float | None,
-) -> list[Placement]:
-    """Return the actors to start; no patience is for hosts that do not fail."""
-    # Plans go to their nodes only: all of them to each would be most of what is sent.
-    shared = replace(policy, plans=())
-    if patience is None:
-        return [
-            Placement(name, run_host, (lines, shared), name=f"node {name}")
-            for name, lines in zip(tree.hosts, stations, strict=True)
-        ]
-    return [
-        Placement(
-            name,
-            mortal_host,
-            (lines, shared, patience),
-            name=f"node {name}",
-            restart=True,
-            daemon=number > 0,
-        )
-        for number, (name, lines) in enumerate(zip(tree.hosts, stations, strict=True))
-    ]
 
 
 def _check(
@@ -316,6 +298,7 @@ def _stations(
     buffer: int,
     bias: NDArray[np.float64] | None,
     delays: NDArray[np.float64] | None,
+    ways: tuple[bool, bool, bool],
 ) -> list[tuple[Station, ...]]:
     """Return the data with which the nodes of each host start, one for each line."""
     capacity = buffer
@@ -342,18 +325,12 @@ def _stations(
                 (float(factors[host, 0]), *factors[list(children), 1].tolist()),
                 float(dates[host]),
                 policy.plans[host] if policy.plans else None,
+                *ways,
             )
             for line, supply in enumerate(supplies)
         )
         for host, children in enumerate(known.children)
     ]
-
-
-def _named(result: Result, bags: Bags) -> Result:
-    """Return the result with names of applications in its trace, where actors write numbers."""
-    names = {str(number): name for number, name in enumerate(bags.names)}
-    labels = tuple(names.get(label, label) for label in result.trace.label_names)
-    return replace(result, trace=replace(result.trace, label_names=labels))
 
 
 def _execution(tree: Tree, bags: Bags, policy: str, result: Result, *, failures: bool) -> Execution:
@@ -455,7 +432,14 @@ def execute_periodic(
     WorkloadError
         There is no period, or there are too many tasks to simulate.
     """
-    _check_periods(schedule, n_periods)
+    if n_periods < 1:
+        raise WorkloadError(f"n_periods is {n_periods!r}; give a number from 1 on")
+    tasks = n_periods * sum(schedule.sent[0])
+    if tasks > MOST_TASKS:
+        raise WorkloadError(
+            f"{n_periods} periods of {float(schedule.period):g} s have {tasks:.2g} tasks, more than"
+            f" {MOST_TASKS:.0e}; give periodic_schedule a shorter period"
+        )
     hosts = [host for host, row in enumerate(schedule.sent) if any(row)]
     result = simulate(
         schedule.tree.platform(),
@@ -479,24 +463,11 @@ def execute_periodic(
     return PeriodicExecution(
         schedule,
         n_periods,
-        np.array([each[0] for each in done]),
-        np.array([each[1] for each in done], dtype=np.int64),
-        np.array([each[2] for each in done], dtype=np.int64),
+        np.array([date for date, _, _ in done]),
+        *np.array([each[1:] for each in done], dtype=np.int64).reshape(-1, 2).T,
         most,
         result,
     )
-
-
-def _check_periods(schedule: PeriodicSchedule, n_periods: int) -> None:
-    """Raise if the periods cannot be simulated."""
-    if n_periods < 1:
-        raise WorkloadError(f"n_periods is {n_periods!r}; give a number from 1 on")
-    tasks = n_periods * sum(schedule.sent[0])
-    if tasks > MOST_TASKS:
-        raise WorkloadError(
-            f"{n_periods} periods of {float(schedule.period):g} s have {tasks:.2g} tasks, more than"
-            f" {MOST_TASKS:.0e}; give periodic_schedule a shorter period"
-        )
 
 
 def _duty(schedule: PeriodicSchedule, host: int, n_periods: int) -> Duty:

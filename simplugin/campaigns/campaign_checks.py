@@ -125,18 +125,11 @@ def _samples(variations: Variations) -> Iterator[list[Setting]]:
         yield [*variation.settings, *usual]
         # The grid is the same for all; the first one stands for them.
         count = len(axes) if number == 0 else len(variation.axes)
-        yield from _each_value(variation, usual, axes[:count])
-
-
-def _each_value(
-    variation: Variation, usual: Sequence[Setting], axes: Sequence[Any]
-) -> Iterator[list[Setting]]:
-    """Yield what is set when one axis has another than its first value."""
-    for at, axis in enumerate(axes):
-        for place, value in axis.checked_values():
-            if place:
-                other = replace(usual[at], value=value)
-                yield [*variation.settings, *usual[:at], other, *usual[at + 1 :]]
+        for at, axis in enumerate(axes[:count]):
+            for place, value in axis.checked_values():
+                if place:
+                    other = replace(usual[at], value=value)
+                    yield [*variation.settings, *usual[:at], other, *usual[at + 1 :]]
 
 
 def _about_setting(problem: Problem, settings: Sequence[Setting]) -> Problem:
@@ -171,22 +164,17 @@ def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioErr
     file = Path(arguments["directory"]) / arguments["name"]
     if error.line is not None or not error.path or error.file != file:
         return error
-    text = _text(file)
-    if text is None or text_digest(text) != arguments.get("source"):
+    try:
+        text = file.read_text(encoding="utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError):
+        return error
+    if text_digest(text) != arguments.get("source"):
         return error
     path = _source(error.path, arguments["document"], _variations(text))
-    line = _line(text, path)
+    line = toml_line(text, path)
     located = ScenarioError(error.message, file=file, line=line, remedy=error.remedy)
     located.path = error.path
     return located
-
-
-def _text(file: Path) -> str | None:
-    """Return the content of a campaign file; None if it cannot be read any more."""
-    try:
-        return file.read_text(encoding="utf-8").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError):
-        return None
 
 
 # Runs may fail for one reason a hundred thousand times.
@@ -199,12 +187,6 @@ def _variations(text: str) -> Variations:
         return variations_of(scenario, document.get("sweep", {}), document.get("variations", []))
     except SweepError:
         return Variations(scenario)
-
-
-@lru_cache(1000)
-def _line(text: str, path: Keys) -> int | None:
-    """Return the line of a key."""
-    return toml_line(text, path)
 
 
 def _source(path: Keys, document: Mapping[str, Any], variations: Variations) -> Keys:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -24,10 +24,8 @@ HANDLING = (
     "campaigns/__init__.py",
     "campaigns/campaign.py",
     "campaigns/campaign_checks.py",
-    "campaigns/file_states.py",
     "campaigns/keys.py",
     "campaigns/named_files.py",
-    "campaigns/named_modules.py",
     "campaigns/running",
     "campaigns/store",
     "papers/reproduce.py",
@@ -129,8 +127,14 @@ def code_digest(*, whole: bool = False) -> str:
     whole : bool
         True if all of it counts; without, what only shows results, or handles many runs, does not.
     """
+    files = {
+        path.relative_to(root).as_posix(): path
+        for root in map(Path, simplugin.__path__)
+        for path in root.rglob("*")
+        if path.suffix not in _NO_CODE and "__pycache__" not in path.parts and path.is_file()
+    }
     total = sha256()
-    for name, path in sorted(_code_files()):
+    for name, path in sorted(files.items()):
         if whole or decides(name):
             total.update(f"{name}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
@@ -144,17 +148,6 @@ def decides(name: str) -> bool:
     return not any(name == each or name.startswith(f"{each}/") for each in (*_SHOWING, *HANDLING))
 
 
-def _code_files() -> Iterator[tuple[str, Path]]:
-    """Yield the files of the package with their names in it."""
-    for root in map(Path, simplugin.__path__):
-        for place, directories, names in os.walk(root):
-            inside = Path(place).relative_to(root)
-            directories[:] = [each for each in directories if each != "__pycache__"]
-            for name in names:
-                if Path(name).suffix not in _NO_CODE:
-                    yield (inside / name).as_posix(), Path(place) / name
-
-
 @cache
 def simgrid_version() -> str:
     """Return the version of the SimGrid that simulations use.
@@ -166,11 +159,11 @@ def simgrid_version() -> str:
             if match := _LIBRARY.search(path.name):
                 # It says 4.1, and means 4.1.0.
                 return match[1] + ".0" * (2 - match[1].count("."))
-    return _asked_version()
+    return asked_version()
 
 
-def _asked_version() -> str:
-    """Simulate nothing, and read the version in the provenance."""
+def asked_version() -> str:
+    """Simulate nothing, and read SimGrid's version in the provenance."""
     from simplugin.platforms import Host, Platform, Zone
     from simplugin.simulation import simulate
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -26,11 +25,8 @@ from simplugin.regression.checking import (
     check_writable,
     write_junit,
 )
-from simplugin.regression.comparison import relative_text
+from simplugin.regression.comparison import Change, Value, relative_text
 from simplugin.regression.tolerances import is_tolerance
-
-if TYPE_CHECKING:
-    from simplugin.regression.comparison import Change, Value
 
 _DIFFERENT = 1
 _WRONG_ARGUMENTS = 2
@@ -57,7 +53,8 @@ def regress_command(
                 check_writable(junit)
             means = replace(means, warning=_warn, stop=lambda: bool(stopped))
             checked, total = _with_status(paths, means, limits, update=update)
-            status = BY_SIGNAL + stopped[0] if stopped else _status(checked)
+            status = 0 if all(each.agrees for each in checked) else _DIFFERENT
+            status = BY_SIGNAL + stopped[0] if stopped else status
             _print_outcome(checked, total, status, as_json=as_json)
             if junit is not None:
                 write_junit(checked, junit)
@@ -83,11 +80,6 @@ def _with_status(
 
         checked = check_recorded(paths, replace(means, report=report), limits, update=update)
     return checked, total
-
-
-def _status(checked: Sequence[Checked]) -> int:
-    """Return the exit status of runs that were compared."""
-    return 0 if all(each.agrees for each in checked) else _DIFFERENT
 
 
 def _print_outcome(checked: Sequence[Checked], total: int, status: int, *, as_json: bool) -> None:
@@ -137,7 +129,11 @@ def _print(checked: Sequence[Checked], console: Console) -> None:
     for each in checked:
         if each.explanation:
             console.print()
-            heading = f"{printable(each.name)}: {_outcome(each)}"
+            outcome = f"{each.state}, recorded now" if each.recorded else each.state
+            if each.state == "ok":
+                now = "recorded now" if each.recorded else "not"
+                outcome = f"metrics as recorded, activities {now}"
+            heading = f"{printable(each.name)}: {outcome}"
             console.print(Text(heading, style="bold"), soft_wrap=True)
             for line in each.explanation:
                 console.print(Text(f"  {printable(line)}"), soft_wrap=True)
@@ -172,7 +168,8 @@ def _table(checked: Sequence[Checked], longest: int) -> Table:
         about = (Text(_shortened(each.name, longest)), Text(each.state, style=_STYLES[each.state]))
         moved = [change for change in each.changes if change.state != "ok"]
         if not moved or each.state == "new":
-            table.add_row(*about, Text(_count(each)))
+            count = len(each.changes)
+            table.add_row(*about, Text(f"{count} metric{'s' * (count != 1)}" if count else ""))
             continue
         for number, change in enumerate(moved):
             table.add_row(*(("", "") if number else about), *_cells(change))
@@ -214,19 +211,6 @@ def _short(value: Value) -> str:
     if value is None:
         return "-"
     return f"{value:{_DIGITS}}" if isinstance(value, float) else printable(str(value))
-
-
-def _count(checked: Checked) -> str:
-    """Return the number of metrics of a scenario."""
-    count = len(checked.changes)
-    return f"{count} metric{'s' * (count != 1)}" if count else ""
-
-
-def _outcome(checked: Checked) -> str:
-    """Return a state, and whether it was recorded."""
-    if checked.state == "ok":
-        return f"metrics as recorded, activities {'recorded now' if checked.recorded else 'not'}"
-    return f"{checked.state}, recorded now" if checked.recorded else checked.state
 
 
 def _summary(checked: Sequence[Checked]) -> Text:

@@ -18,12 +18,12 @@ from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
 from simplugin.figures import groups_of
 from simplugin.inputs.files import uncollected
+from simplugin.inputs.kinds import Outcome
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
 
 if TYPE_CHECKING:
-    from simplugin.inputs.kinds import Outcome
     from simplugin.simulation.resolve import ResolvedPlatform
 
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
@@ -111,33 +111,29 @@ def _ask_for_links(
 def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Path]:
     """Write the files that are asked for."""
     written = write_outputs(scenario, outcome)
-    path = output_path(scenario, "gantt")
-    if path is not None:
-        with spinner(console, "drawing"):
-            _draw_gantt(scenario, outcome, path)
-        written.append(path)
-    path = output_path(scenario, "curves")
-    if path is not None:
-        from simplugin.reports.curves import curves
-
-        curves(outcome.figures, path, title=scenario.title)
-        written.append(path)
-    path = output_path(scenario, "graphs")
-    if path is not None:
-        from simplugin.reports.graphs import draw_graphs
-
-        draw_graphs(outcome.graphs, path, title=scenario.title)
-        written.append(path)
+    for name in ("gantt", "curves", "graphs"):
+        if (path := output_path(scenario, name)) is not None:
+            with spinner(console, "drawing"):
+                _draw(name, scenario, outcome, path)
+            written.append(path)
     return written
 
 
-def _draw_gantt(scenario: Scenario, outcome: Outcome, path: Path) -> None:
-    """Draw the schedule if the kind has one, else the trace."""
-    if outcome.schedule is not None:
+def _draw(name: str, scenario: Scenario, outcome: Outcome, path: Path) -> None:
+    """Draw an output; as the Gantt chart the schedule if the kind has one, else the trace."""
+    if name == "curves":
+        from simplugin.reports.curves import curves
+
+        curves(outcome.figures, path, title=scenario.title)
+    elif name == "graphs":
+        from simplugin.reports.graphs import draw_graphs
+
+        draw_graphs(outcome.graphs, path, title=scenario.title)
+    elif outcome.schedule is not None:
         from simplugin.reports.schedules import draw_schedule
 
         draw_schedule(outcome.schedule, path)
-        return
-    from simplugin.reports.gantt import gantt
+    else:
+        from simplugin.reports.gantt import gantt
 
-    gantt(outcome.result, path, title=scenario.title, groups=groups_of(outcome.figures))
+        gantt(outcome.result, path, title=scenario.title, groups=groups_of(outcome.figures))

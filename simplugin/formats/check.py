@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.platform_reading import PlatformReader
+from simplugin.formats.platform_reading import (
+    PlatformReader,
+    collections_postponed,
+    read_document,
+    standard_tag,
+)
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
-from simplugin.formats.simgrid_xml import collections_postponed, read_document
-from simplugin.formats.vocabulary import odd_quantities, standard_tag
+from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Config, Platform
 from simplugin.platforms.validation import ERROR, WARNING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simplugin.inputs.xml_tree import Node
 
 UNREADABLE = "unreadable"
 MOST_FINDINGS = 1000
@@ -167,15 +166,13 @@ def _check_file(path: str) -> _Checked:
     """Check a file by itself."""
     file = _Checked(path)
     try:
-        document = read_document(path, PlatformError)
+        root = read_document(path, PlatformError, file.add_error)
     except PlatformError as problem:
         # An error without a line is about the file as a whole.
         severity = UNREADABLE if problem.line is None else ERROR
         file.add(problem.line, severity, problem.message, problem.remedy)
         return file
-    if document.doctype_error is not None:
-        file.add_error(document.doctype_error)
-    _check_content(file, document.root)
+    _check_content(file, root)
     return file
 
 
@@ -198,7 +195,7 @@ def _check_content(file: _Checked, root: Node) -> None:
     for line, problem in replaced:
         file.add(line, problem.severity, problem.message, problem.remedy)
     room = max(0, MOST_FINDINGS - len(problems))
-    odd = list(islice(odd_quantities(root), room + 1))
+    odd = reader.odd[: room + 1]
     if len(problems) + len(odd) > MOST_FINDINGS:
         message = f"there are more than {MOST_FINDINGS} problems; the rest is not listed"
         file.add(root.line, ERROR, message, "right these first")

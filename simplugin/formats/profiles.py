@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from simplugin.errors import PlatformError
@@ -15,10 +16,6 @@ from simplugin.platforms.links import Link
 from simplugin.platforms.platform import Config, Platform, Zone
 from simplugin.platforms.profiles import Profile, profile_problem
 from simplugin.platforms.validation import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 # A tuple takes less time than a union where there are many elements.
 _FOLLOWERS = (Host, Peer, Link)

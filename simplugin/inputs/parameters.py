@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
@@ -137,9 +137,7 @@ def policy_of(scenario: Scenario, shipped: Mapping[str, _Policy]) -> _Policy:
     """
     name = scenario.scheduler.name
     if ":" in name:
-        own: Any = scenario.function(name, "scheduler", "name")
-        policy: _Policy = own
-        return policy
+        return cast("_Policy", scenario.function(name, "scheduler", "name"))
     return shipped[name.partition(".")[2]]
 
 

@@ -138,15 +138,13 @@ class HostLink:
         ``<id>_DOWN`` for a split-duplex link).
     """
 
-    host: str
-    up: str
-    down: str
+    host: Name
+    up: Name
+    down: Name
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("the host of a host link", self.host)
-        require_name(f"the link up from host {self.host!r}", self.up)
-        require_name(f"the link down to host {self.host!r}", self.down)
+        check_fields(self, f"the host link of {self.host!r}")
 
 
 @dataclass(frozen=True, slots=True)

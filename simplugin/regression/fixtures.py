@@ -240,7 +240,6 @@ class RecordedTest:
 
     def compare(self, now: Snapshot, file: Path, tolerances: Tolerances) -> Refusal | None:
         """Compare with what is recorded, or record it; return why not, None if it agrees."""
-        from simplugin.errors import SimpluginError
         from simplugin.regression.comparison import compare, explain
         from simplugin.regression.snapshots import read_snapshot, write_snapshot
 
@@ -336,16 +335,14 @@ class RecordedResult:
 
     def _tolerances(self, metrics: set[str]) -> Tolerances:
         """Return the tolerances, once it is known which metrics there are."""
-        from simplugin.errors import SimpluginError
-        from simplugin.near_names import did_you_mean
+        from simplugin.inputs.messages import suggestion
         from simplugin.regression.tolerances import ToleranceFile
 
         given = {"relative": self._given.get("rel"), "absolute": self._given.get("abs")}
         own = self._given.get("metrics") or {}
-        for name in own:
-            if name not in metrics:
-                hint = did_you_mean(name, metrics) or f"there are {', '.join(sorted(metrics))}"
-                raise SimpluginError(f"snapshot: there is no metric {name!r}; {hint}")
+        if unknown := [name for name in own if name not in metrics]:
+            hint = suggestion(unknown[0], metrics, "there are")
+            raise SimpluginError(f"snapshot: there is no metric {unknown[0]!r}; {hint}")
         said = {key: value for key, value in given.items() if value is not None}
         return ToleranceFile({**said, "metrics": dict(own)}, Path("snapshot")).of("")
 
@@ -359,7 +356,6 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
         It is nothing with metrics.
     """
     from simplugin.campaigns.keys import versions
-    from simplugin.errors import SimpluginError
     from simplugin.inputs.kinds import Outcome
     from simplugin.regression import snapshots
     from simplugin.rows import Metric, Row

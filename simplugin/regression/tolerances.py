@@ -42,19 +42,15 @@ class Tolerance:
 
     def accepts(self, recorded: object, now: object) -> bool:
         """Return True if a value agrees; NaN equals NaN, texts and counts are exact."""
-        if not _is_number(recorded) or not _is_number(now):
+        if not _is_number(recorded) or not _is_number(now) or recorded == now:
             return recorded == now
         assert isinstance(recorded, float | int)
         assert isinstance(now, float | int)
         if isinstance(recorded, int) and isinstance(now, int) and not self.named:
-            return recorded == now
-        if recorded == now:
-            return True
+            return False
         try:
-            if math.isnan(recorded) or math.isnan(now):
+            if not (math.isfinite(recorded) and math.isfinite(now)):
                 return math.isnan(recorded) and math.isnan(now)
-            if math.isinf(recorded) or math.isinf(now):
-                return False
         except OverflowError:  # a count that no float is as large as
             return False
         allowed = max(self.absolute, self.relative * max(abs(recorded), abs(now)))
@@ -94,11 +90,6 @@ def is_tolerance(value: object) -> bool:
     return _is_number(value) and 0 <= value < math.inf  # type: ignore[operator]
 
 
-def _limits_of(value: Any) -> Any:
-    """Return a number as the relative limit of a table."""
-    return value if isinstance(value, dict) else {"relative": value}
-
-
 _Limit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -113,13 +104,17 @@ class _Limits(Section):
         return self.model_dump(include={"relative", "absolute"}, exclude_unset=True)
 
 
+# A number is the relative limit.
+_OfMetric = Annotated[
+    _Limits, BeforeValidator(lambda each: each if isinstance(each, dict) else {"relative": each})
+]
+
+
 class _Table(_Limits):
     """The tolerances of a scenario."""
 
     activities: Annotated[int, Field(ge=0)] = ACTIVITIES
-    metrics: dict[str, Annotated[_Limits, BeforeValidator(_limits_of)]] = Field(
-        default_factory=dict
-    )
+    metrics: dict[str, _OfMetric] = Field(default_factory=dict)
 
 
 class _Document(_Table):
@@ -184,17 +179,14 @@ class ToleranceFile:
         relative, absolute : float, optional
             Instead of the file's general ones; metrics keep their own.
         """
-        tables = (self._general, self._of(scenario))
+        general, own = self._general, self._of(scenario)
         given = {"relative": relative, "absolute": absolute}
         limits = {name: value for name, value in given.items() if value is not None}
-        metrics = {name: each for table in tables for name, each in table.metrics.items()}
-        chosen = next(
-            (each for each in reversed(tables) if "activities" in each.model_fields_set), tables[0]
-        )
+        metrics = general.metrics | own.metrics
         return Tolerances(
-            Tolerance(**{**tables[0].given(), **tables[1].given(), **limits}),
+            Tolerance(**{**general.given(), **own.given(), **limits}),
             {name: Tolerance(**each.given(), named=True) for name, each in metrics.items()},
-            chosen.activities,
+            (own if "activities" in own.model_fields_set else general).activities,
         )
 
     def _of(self, scenario: str) -> _Table:

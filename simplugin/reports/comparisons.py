@@ -12,7 +12,7 @@ import numpy as np
 
 from simplugin.errors import SimpluginError
 from simplugin.near_names import did_you_mean
-from simplugin.reports.page.contents import NO_VALUE, identity
+from simplugin.reports.page.contents import ITS_PARAMETERS, NO_VALUE, SCHEDULER, identity
 from simplugin.reports.statistics import (
     LEVEL,
     Interval,
@@ -222,8 +222,6 @@ def signed_rank_test(differences: NDArray[np.float64]) -> float:
 
 # The group of a campaign in which nothing is compared.
 ALL_RUNS = "all runs"
-# Parameters of one scheduler are undefined for the runs of another.
-_SCHEDULER, _ITS_PARAMETERS = "scheduler.name", "scheduler.parameters."
 
 
 def rows_by_group(report: CampaignReport) -> dict[str, list[int]]:
@@ -268,7 +266,7 @@ def pairing_columns(report: CampaignReport, names: Collection[str] | None = None
 
     def counts(column: Column) -> bool:
         """Return True if the compared groups have common values."""
-        if report.group != _SCHEDULER or not column.name.startswith(_ITS_PARAMETERS):
+        if report.group != SCHEDULER or not column.name.startswith(ITS_PARAMETERS):
             return True
         had = [{identity(column.values[row]) for row in rows} for rows in compared]
         return bool(set.intersection(*had) - {identity(None)}) if had else True

@@ -370,7 +370,7 @@ def draw_profiles(profiles: Profiles, *, label: str, width: Width = "column") ->
         steps, heights = np.append(steps, end), np.append(heights, last)
         handles.append(draw_steps(axes, steps, heights, number, len(names)))
     log = logarithmic(np.array([1.0, farthest]), farthest > _FAR)
-    name_axis(axes, "x", np.array([1.0, end]), f"{label} over the best {label}", "", log)
+    name_axis(axes, "x", np.array([1.0, end]), f"factor to the best {label}", "", log)
     axes.set_xlim(1.0, end)
     _tick_factors(axes, end, log)
     axes.set_ylim(0, 1.02)

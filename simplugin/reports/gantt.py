@@ -49,6 +49,7 @@ _SEPARATE_UP_TO = 3000
 _LIGHT = 0.01
 # Times at which a host is off.
 _OFF: Any = {"facecolor": "#f0f0f0", "edgecolor": "#b0b0b0", "hatch": "////", "linewidth": 0.0}
+_FAILED: Any = {"facecolors": "none", "edgecolors": "#c00000", "hatch": "////"}
 _DONE = STATES.index("done")
 
 
@@ -388,10 +389,7 @@ class _Chart:
             axes, work, facecolors=self.colours.of_activity[activity[work]], zorder=3,
             edgecolors="white" if separate else "none", linewidths=0.4 if separate else 0.0,
         )  # fmt: skip
-        self._bars(
-            axes, failed, facecolors="none", edgecolors="#c00000", hatch="////", linewidths=0.8,
-            zorder=4,
-        )  # fmt: skip
+        self._bars(axes, failed, **_FAILED, linewidths=0.8, zorder=4)
 
     def _transfers(self, axes: Axes) -> Any:
         """Draw transfers, coloured by their rates; return the collection of the colour bar."""
@@ -466,8 +464,9 @@ class _Chart:
         from matplotlib.patches import Patch
 
         result = self.result
-        done = int((result.trace.state_code == _DONE).sum())
-        facts = f"ends at {readable(result.clock, 's')} · {readable(done)} activities"
+        failed = int((result.trace.state_code != _DONE).sum())
+        facts = f"ends at {readable(result.clock, 's')} · {readable(len(result.trace))} activities"
+        facts += f", {readable(failed)} of them failed" if failed else ""
         if self.title:
             figure.suptitle(self.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
         axes.annotate(
@@ -489,6 +488,10 @@ class _Chart:
         legend = [Patch(facecolor=c, label=name) for name, c in entries if c in drawn]
         if any(self.off.get(name) for name in self.layout.rows):
             legend.append(Patch(label="off", **_OFF))
+        if (result.trace.state_code[activity] != _DONE).any():
+            legend.append(
+                Patch(label="failed", facecolor="none", edgecolor="#c00000", hatch="////")
+            )
         if legend:
             axes.legend(
                 handles=legend,
@@ -504,4 +507,4 @@ class _Chart:
 
 
 # From slow to fast.
-RATE_COLOURS = ("#7f0f3f", "#d1495b", "#f2b8a0", "#d9d9d9")
+RATE_COLOURS = ("#7f0f3f", "#d1495b", "#f2b8a0", "#b8b8b8")

@@ -121,12 +121,13 @@ def activities_table(result: Result, most: int = _MOST) -> Table | None:
 
 
 def hosts_table(result: Result, most: int = _MOST) -> Table | None:
-    """Return the hosts that were busy longest."""
+    """Return the hosts that were busy longest, with energy also those that only idled."""
     hosts = result.hosts
-    order = _largest(hosts.busy)
+    with_energy = not bool(np.isnan(hosts.energy).all())
+    order = np.argsort(-hosts.busy, kind="stable")
+    order = order[(hosts.busy[order] > 0) | (hosts.energy[order] > 0)]
     if not len(order):
         return None
-    with_energy = not bool(np.isnan(hosts.energy).all())
     table = house_table("Hosts")
     table.add_column("name")
     for name in ("computed", "busy", "of the time"):

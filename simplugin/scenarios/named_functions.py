@@ -55,7 +55,11 @@ class NamedFunctions:
         if "scheduler" in document:
             scheduler, kind = document["scheduler"], workload["kind"]
             if self._is_new("scheduler", kind, scheduler, _names_in(workload)):
-                yield from self._of_scheduler(document)
+                own = ":" in scheduler["name"]
+                wrong = list(self._of_reference(scheduler["name"], _NAME)) if own else []
+                yield from wrong
+                if not wrong and (self._imports or not own):
+                    yield from self._of_kind(document)
         elif not wrong and self._imports and self._is_new("workload", workload):
             yield from self._of_kind(document)
 
@@ -65,14 +69,6 @@ class NamedFunctions:
         new = text not in self._seen
         self._seen.add(text)
         return new
-
-    def _of_scheduler(self, document: Mapping[str, Any]) -> Iterator[Problem]:
-        """Check the policy and its parameters."""
-        name = document["scheduler"]["name"]
-        wrong = list(self._of_reference(name, _NAME)) if ":" in name else []
-        yield from wrong
-        if not wrong and (self._imports or ":" not in name):
-            yield from self._of_kind(document)
 
     def _of_kind(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Check what the kind of workload does."""

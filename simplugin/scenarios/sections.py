@@ -259,14 +259,6 @@ class OutputSection(Section):
 FORMATS = {
     "result": (".json",),
     "trace": (".csv", ".parquet", ".json"),
-    "gantt": (".png", ".svg", ".pdf"),
-    "curves": (".png", ".svg", ".pdf"),
-    "graphs": (".png", ".svg", ".pdf"),
+    **dict.fromkeys(("gantt", "curves", "graphs"), (".png", ".svg", ".pdf")),
 }
-DEFAULT_FILES = {
-    "result": "result.json",
-    "trace": "trace.csv",
-    "gantt": "gantt.png",
-    "curves": "curves.png",
-    "graphs": "graphs.png",
-}
+DEFAULT_FILES = {name: f"{name}{suffixes[0]}" for name, suffixes in FORMATS.items()}

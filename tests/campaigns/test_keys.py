@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import simplugin
 from simplugin.campaigns import keys
 from simplugin.campaigns.keys import Keys, code_digest, simgrid_version
-from simplugin.campaigns.named_modules import modules_beside
+from simplugin.campaigns.named_files import modules_beside
 from simplugin.errors import ScenarioError
 from simplugin.platforms import Host, Platform, Zone
 from simplugin.scenarios.substitutions import canonical_json
@@ -96,7 +96,7 @@ def test_a_file_that_changes_is_read_again_and_one_that_does_not_is_not(tmp_path
     several = Keys(tmp_path)
     first = several.key(document)
     # As if it had been written long ago.
-    monkeypatch.setattr("simplugin.campaigns.file_states.SETTLED", -60.0)
+    monkeypatch.setattr("simplugin.campaigns.named_files.SETTLED", -60.0)
     assert several.key(document) == first
     opened = Mock(wraps=open)
     monkeypatch.setattr("builtins.open", opened)
@@ -254,7 +254,7 @@ def test_an_installed_package_counts_too(tmp_path, monkeypatch):
         site = planted(tmp_path / f"site{version}", package)
         with monkeypatch.context() as patch:
             patch.syspath_prepend(str(site))
-            patch.setattr("simplugin.campaigns.named_modules._places", {})
+            patch.setattr("simplugin.campaigns.named_files._places", {})
             found.append(key_of({"name": "my_lab_package:policy"}, scenario))
             assert "my_lab_package" not in sys.modules
     found.append(key_of({"name": "no_such_package_at_all:policy"}, scenario))

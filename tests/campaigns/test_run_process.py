@@ -282,7 +282,7 @@ def test_memory_of_processes_that_share_pages():
 COORDINATOR = """
 import os, signal, sys
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.running.local import LocalRunners
+from simplugin.campaigns.running.campaign_runs import LocalRunners
 
 runners = LocalRunners(2)
 for name, file in zip(("simulation", "evaluate"), sys.argv[2:]):

@@ -287,7 +287,7 @@ def test_changed_files_and_code_are_told():
     now = replace(RUN, metrics=row(a=2.0))
     known = ["versions", "options", "seed", "platform", "simplugin's code"]
     everything = [*known[:4], "actors", known[4], "the scenario", "its files and modules"]
-    line = f"nothing else changed as far as is recorded: {', '.join(everything)}"
+    line = f"recorded and unchanged: {', '.join(everything)}"
     assert explain(compare(RUN, now))[-1] == line
     bare = replace(changed(content=None), sources={})
     assert causes(RUN, bare) == []

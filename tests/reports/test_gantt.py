@@ -153,7 +153,7 @@ def test_times_off_are_hatched_behind_their_row(result):
     row, heights = layout.rows.index("node-2"), off.get_paths()[0].vertices[:, 1]
     assert (heights.min() + heights.max()) / 2 == pytest.approx(layout.centre[row])
     legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert legend[-1] == "off"
+    assert legend[-2:] == ["off", "failed"]
     assert len(collections(draw_gantt(result, by="actor"))) == 4
 
 

@@ -154,8 +154,8 @@ CLAIMS = st.builds(
 )
 WAYS = {
     Figure: (outputs.figure_document, outputs.figure_from),
-    ScheduleChart: (outputs.chart_document, outputs.chart_from),
-    Listing: (outputs.listing_document, outputs.listing_from),
+    ScheduleChart: (outputs.plain, outputs.chart_from),
+    Listing: (lambda each: outputs.plain(each.document()), outputs.listing_from),
     Claim: (outputs.claim_document, outputs.claim_from),
 }
 

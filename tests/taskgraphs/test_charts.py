@@ -13,7 +13,7 @@ from simplugin.reports.graphs import draw_graphs
 from simplugin.taskgraphs.charts import graph_chart, graph_charts, layered_layout, schedule_chart
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.workloads.graph_generators import graph_named
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 SITE = MultiCluster("here", (("a", 2, 1e9), ("b", 3, 2e9))).site()
 

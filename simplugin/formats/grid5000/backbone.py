@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000.entries import quoted, rate_text
-from simplugin.formats.grid5000.switches import switch_of
+from simplugin.formats.grid5000.entries import DataWarnings, Entry, quoted, rate_text
+from simplugin.formats.grid5000.switches import SiteNetwork, Switch, switch_of
 from simplugin.platforms.grid5000.facts import BackboneLink, Place
 from simplugin.platforms.grid5000.latencies import distance, town
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simplugin.formats.grid5000.entries import DataWarnings, Entry
-    from simplugin.formats.grid5000.switches import SiteNetwork, Switch
-    from simplugin.platforms.grid5000.facts import BackboneLink
-
-    Sites = dict[str, tuple[Entry, SiteNetwork]]
+Sites = dict[str, tuple[Entry, SiteNetwork]]
 
 Places = dict[str, Place]
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simplugin.platforms import radical
 from simplugin.platforms.grid5000.facts import DataWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 LEFT_OUT = "left-out"
 CONTRADICTION = "contradiction"
@@ -47,34 +44,6 @@ class DataWarnings:
     def assumed(self, place: str, message: str) -> None:
         """Record that a fact is missing, and its replacement."""
         self.found.append(DataWarning(ASSUMED, place, message, self.about))
-
-
-@dataclass(slots=True)
-class NodeWarnings:
-    """Warnings about the nodes of one cluster; equal ones become one.
-
-    Attributes
-    ----------
-    cluster : str
-        Uid of the cluster.
-    found : dict
-        Numbers of the nodes for each pair of kind and message.
-    """
-
-    cluster: str
-    found: dict[tuple[str, str], list[int]] = field(default_factory=dict)
-
-    def add(self, number: int, kind: str, message: str) -> None:
-        """Record a warning on a node."""
-        self.found.setdefault((kind, message), []).append(number)
-
-    def into(self, warnings: DataWarnings, place: str) -> None:
-        """Hand over one warning for all nodes of which the same is said."""
-        for (kind, message), numbers in self.found.items():
-            nodes = radical.of_numbers(sorted(numbers))
-            warnings.found.append(
-                DataWarning(kind, place, f"{self.cluster}-{nodes}: {message}", warnings.about)
-            )
 
 
 def rate_text(rate: float) -> str:

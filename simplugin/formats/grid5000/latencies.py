@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import json
+import os
+import re
+from collections.abc import Iterable
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from simplugin.errors import PlatformError, UnitError
-from simplugin.inputs.documents import read_toml
+from simplugin.errors import FileError, PlatformError, UnitError
+from simplugin.inputs.documents import Document, read_toml
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, Time
 from simplugin.inputs.validation import table, validated
 from simplugin.near_names import did_you_mean
+from simplugin.platforms.grid5000.facts import Grid5000
 from simplugin.platforms.grid5000.latencies import Latencies, town
 from simplugin.units import format_time, parse_bandwidth
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
-
-    from simplugin.errors import FileError
-    from simplugin.inputs.documents import Document
-    from simplugin.platforms.grid5000.facts import Grid5000
 
 _BITS = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3, "bps": 1.0}
 _HEADER = """\
@@ -225,10 +222,6 @@ def _rate_text(rate: float) -> str:
 
 def _key(name: str) -> str:
     """Write a key, quoted where TOML asks for it."""
-    if name and all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name):
+    if re.fullmatch(r"[\w-]+", name, re.ASCII):
         return name
-    escaped = "".join(
-        f"\\u{ord(letter):04x}" if ord(letter) < 32 or ord(letter) == 127 else letter
-        for letter in name.replace("\\", "\\\\").replace('"', '\\"')
-    )
-    return f'"{escaped}"'
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simplugin.formats.grid5000.entries import listed, number, objects, quoted, rate_text, text
+from simplugin.formats.grid5000.entries import (
+    DataWarnings,
+    Entry,
+    listed,
+    number,
+    objects,
+    quoted,
+    rate_text,
+    text,
+)
 from simplugin.platforms.grid5000.facts import Uplink
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simplugin.formats.grid5000.entries import DataWarnings, Entry
 
 ROUTER = "gw"
 _BETWEEN_SWITCHES = ("switch", "router")
