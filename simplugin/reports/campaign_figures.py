@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
@@ -17,10 +17,9 @@ from simplugin.reports.comparisons import number, rows_by_group, values_by_group
 from simplugin.reports.curves import curves
 from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles, profiles
 from simplugin.reports.image_files import absence, write_all_letters, write_image
-from simplugin.reports.page.activity_charts import chart_of
 from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.parameter_plots import draw_parameter
-from simplugin.reports.schedules import draw_schedule
+from simplugin.reports.schedules import chart_of, draw_schedule
 from simplugin.reports.statistics import finite
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from simplugin.charts import ScheduleChart
     from simplugin.figures import Figure as Curves
     from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 
@@ -41,6 +41,7 @@ _SEEDS = re.compile(r"(^|[._])seed$")
 # Number of kept runs among the main figures.
 _MAIN_RUNS = 2
 
+T = TypeVar("T")
 Which = Literal["main", "all"]
 _WHICH: tuple[Which, ...] = ("main", "all")
 _Draw = Callable[[], "Figure | None"]
@@ -131,7 +132,7 @@ def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]
         yield from _figures_of_run(kept, run)
     for capability, figures in report.figures.items():
         for each in figures:
-            yield _file_name(f"{capability}-{each.name}"), _curves(each)
+            yield _file_name(f"{capability}-{each.name}"), partial(_curves, each)
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ class GroupedMetric:
     values: Mapping[str, Mapping[Hashable, float | int | None]]
     least: float
 
-    def draw(self, drawing: Callable[..., Figure]) -> Figure:
+    def draw(self, drawing: Callable[..., T]) -> T:
         """Call a drawing of groups of values, such as `box_plot`."""
         groups = {name: list(each.values()) for name, each in self.values.items()}
         return drawing(groups, label=self.metric.name, unit=self.metric.unit)
@@ -211,17 +212,22 @@ def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
     """Go through the curves and the chart of a run of which more is known."""
     start = f"run-{run if kept.position is None else kept.position}"
     for each in kept.figures:
-        yield f"{start}-{_file_name(each.name)}", _curves(each)
+        yield f"{start}-{_file_name(each.name)}", partial(_curves, each)
     chart = chart_of(kept)
     if chart is not None:
         title = "\n".join(filter(None, [kept.title, chart.title]))
         chart = replace(chart, title=title)
-        yield f"{start}-gantt", lambda chart=chart: draw_schedule(chart).figure
+        yield f"{start}-gantt", partial(_schedule, chart)
 
 
-def _curves(each: Curves) -> _Draw:
-    """Return a function that draws a figure of curves."""
-    return lambda: curves([each]).figure
+def _schedule(chart: ScheduleChart) -> Figure:
+    """Draw a Gantt chart."""
+    return draw_schedule(chart).figure
+
+
+def _curves(each: Curves) -> Figure:
+    """Draw a figure of curves."""
+    return curves([each]).figure
 
 
 def _file_name(name: str) -> str:

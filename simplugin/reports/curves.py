@@ -231,9 +231,9 @@ def name_points(axes: Axes, curve: Curves) -> None:
     To be called when nothing else changes the axes any more.
     """
     spots: list[tuple[float, float, str]] = []
-    for name, (x, y) in points_of(curve).items():
-        if name in curve.names:
-            spots += zip(x.tolist(), y.tolist(), curve.names[name], strict=True)
+    for series, (xs, ys) in points_of(curve).items():
+        if series in curve.names:
+            spots += zip(xs.tolist(), ys.tolist(), curve.names[series], strict=True)
     spots = [spot for spot in spots if np.isfinite(spot[:2]).all()]
     if not spots:
         return

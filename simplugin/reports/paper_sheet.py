@@ -148,7 +148,7 @@ def write_key(
     *,
     marks: bool = False,
     size: float = SMALL_FONT,
-    place: str = "outside lower center",
+    place: Any = "outside lower center",
     apart: float = 0.35,
 ) -> None:
     """Write the legend below the figure, with lines, or marks without lines.

@@ -19,7 +19,7 @@ from simplugin.claims import Claim, headline
 from simplugin.formatting import percent, readable
 from simplugin.listings import Cell, Listing
 from simplugin.rows import Row
-from simplugin.simulation import Result
+from simplugin.simulation import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import KINDS, STATES, UNITS
 
 if TYPE_CHECKING:
@@ -121,32 +121,10 @@ def activities_table(result: Result, most: int = _MOST) -> Table | None:
 
 
 def hosts_table(result: Result, most: int = _MOST) -> Table | None:
-    """Return the hosts that were busy longest, with energy also those that only idled."""
+    """Return the hosts that were busy longest."""
     hosts = result.hosts
-    with_energy = not bool(np.isnan(hosts.energy).all())
-    order = np.argsort(-hosts.busy, kind="stable")
-    order = order[(hosts.busy[order] > 0) | (hosts.energy[order] > 0)]
-    if not len(order):
-        return None
-    table = house_table("Hosts")
-    table.add_column("name")
-    for name in ("computed", "busy", "of the time"):
-        table.add_column(name, justify="right")
-    table.add_column("")
-    if with_energy:
-        table.add_column("energy", justify="right")
-    for host in order[:most].tolist():
-        share = float(hosts.utilisation[host]) if result.clock > 0 else None
-        cells = [
-            hosts.name[host],
-            readable(float(hosts.flops[host]), "flop"),
-            readable(float(hosts.busy[host]), "s"),
-            percent(share),
-            _bar(share),
-        ]
-        table.add_row(*cells, *([readable(float(hosts.energy[host]), "J")] if with_energy else []))
-    _say_rest(table, len(order), most)
-    return table
+    columns = {"computed": (hosts.flops, "flop"), "busy": (hosts.busy, "s")}
+    return _ranked("Hosts", hosts, hosts.busy, columns, ("of the time", hosts.utilisation), most)
 
 
 def links_table(
@@ -154,31 +132,44 @@ def links_table(
 ) -> Table | None:
     """Return the links that were loaded most, or carried most if bandwidths are unknown."""
     links = result.links
-    if not links.bytes.any():
-        return None
     rate = links.bytes / result.clock if result.clock > 0 else np.zeros(len(links))
-    load = None
-    if bandwidths is not None:
-        bandwidth = np.array([bandwidths.get(name, np.nan) for name in links.name])
-        load = np.nan_to_num(rate / bandwidth)
-        load = load if load.any() else None
-    order = _largest(links.bytes if load is None else load)
-    with_energy = not bool(np.isnan(links.energy).all())
-    table = house_table("Links")
+    known = bandwidths or {}
+    load = np.nan_to_num(rate / np.array([known.get(name, np.nan) for name in links.name]))
+    columns = {"carried": (links.bytes, "byte"), "mean rate": (rate, "byte/s")}
+    if not load.any():
+        return _ranked("Links", links, links.bytes, columns, None, most)
+    return _ranked("Links", links, load, columns, ("mean load", load), most)
+
+
+def _ranked(
+    title: str,
+    totals: HostTotals | LinkTotals,
+    values: NDArray[np.float64],
+    columns: Mapping[str, tuple[NDArray[np.float64], str]],
+    share: tuple[str, NDArray[np.float64]] | None,
+    most: int,
+) -> Table | None:
+    """Return the resources with the largest positive values, None if there are none.
+
+    Columns are amounts with their units; a share has a bar, too.
+    """
+    order = np.argsort(-values, kind="stable")
+    order = order[values[order] > 0]
+    if not len(order):
+        return None
+    table = house_table(title)
     table.add_column("name")
-    for name in ("carried", "mean rate", *(["mean load", ""] if load is not None else [])):
+    energy = {} if np.isnan(totals.energy).all() else {"energy": (totals.energy, "J")}
+    for name in (*columns, *((share[0], "") if share else ()), *energy):
         table.add_column(name, justify="right" if name else "left")
-    if with_energy:
-        table.add_column("energy", justify="right")
-    for link in order[:most].tolist():
-        cells = [
-            links.name[link],
-            readable(float(links.bytes[link]), "byte"),
-            readable(float(rate[link]), "byte/s"),
-        ]
-        if load is not None:
-            cells += [percent(float(load[link])), _bar(float(load[link]))]
-        table.add_row(*cells, *([readable(float(links.energy[link]), "J")] if with_energy else []))
+    for at in order[:most].tolist():
+        cells: list[str | Text] = [totals.name[at]]
+        cells += [readable(float(column[at]), unit) for column, unit in columns.values()]
+        if share is not None:
+            part = None if np.isnan(share[1][at]) else float(share[1][at])
+            cells += [percent(part), _bar(part)]
+        cells += [readable(float(column[at]), unit) for column, unit in energy.values()]
+        table.add_row(*cells)
     _say_rest(table, len(order), most)
     return table
 
@@ -202,12 +193,6 @@ def _say_rest(table: Table, there_are: int, most: int) -> None:
     """Write the number of omitted lines."""
     if there_are > most:
         table.caption = f"and {readable(there_are - most)} more"
-
-
-def _largest(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the positions of positive values, largest first."""
-    order = np.argsort(-values, kind="stable")
-    return order[values[order] > 0]
 
 
 def _bar(share: float | None) -> Text:

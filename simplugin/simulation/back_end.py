@@ -423,7 +423,7 @@ _FAILED = object()
 
 def _completion(*row: Any) -> tuple[Completion]:
     """Return the argument of a monitor of activities."""
-    return (Completion(*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]]),)
+    return (Completion._make((*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]])),)
 
 
 def _require_models_of(callbacks: Callbacks) -> None:

@@ -20,7 +20,6 @@ from simplugin.simulation.back_end import (
     prepare_plugins,
 )
 from simplugin.simulation.failures import full_trace_error
-from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
@@ -65,17 +64,12 @@ class CoroutinesBackEnd:
         _driver.load_platform(path)
         prepare_plugins(self._arguments, path, energy=self._energy)
 
-    def speaker(self) -> Speaker | None:
-        """Return the actor that runs, None if none does."""
-        return _driver.speaker()
-
-    def clock(self) -> float:
-        """Return the simulated date [s]."""
-        return _driver.clock()
-
-    def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
-        """Have what actors log from this level on written: `write(level, message)`."""
-        _driver.log_with(level, write)
+    speaker = staticmethod(_driver.speaker)
+    clock = staticmethod(_driver.clock)
+    log_with = staticmethod(_driver.log_with)
+    # pause_with(pausing, date): call a function of a date before the first event after the date
+    # [s]; it returns the date up to which events may happen.
+    pause_with = staticmethod(_driver.pause_with)
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
@@ -109,18 +103,6 @@ class CoroutinesBackEnd:
         blocked = _waiting()
         if blocked:
             raise DeadlockError(_driver.clock(), blocked)
-
-    def pause_with(self, pausing: Callable[[float], float], date: float) -> None:
-        """Call a function before the first event after a date [s].
-
-        Parameters
-        ----------
-        pausing : function of the date of the event [s]
-            Returns the date [s] up to which events may happen.
-        date : float
-            The same to begin with [s].
-        """
-        _driver.pause_with(pausing, date)
 
     def look(self, date: float) -> Looked:
         """Return the state at a date between the last event and the next [s]; rows of plain data.

@@ -192,8 +192,7 @@ def resolve(
     """
     if not isinstance(pairs, int):
         pairs = list(pairs)
-    question = {"pairs": pairs, "limit": math.inf, "described": True}
-    answer = _ask(platform, wall_limit, options, **question)
+    answer = _ask(platform, wall_limit, options, pairs=pairs, limit=math.inf, described=True)
     return ResolvedPlatform(
         tuple(ResolvedHost(*host) for host in answer["hosts"]),
         tuple(ResolvedLink(*link) for link in answer["links"]),
@@ -233,8 +232,7 @@ def load(
     PlatformError, CrashError, SetupError, WallClockLimitError
         As `simplugin.simulation.resolve.resolve`.
     """
-    question = {"pairs": list(pairs), "limit": route_limit, "described": False}
-    answer = _ask(platform, wall_limit, **question)
+    answer = _ask(platform, wall_limit, pairs=list(pairs), limit=route_limit, described=False)
     return Loading(
         seconds=answer["seconds"],
         memory=answer["memory"],

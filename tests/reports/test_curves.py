@@ -16,8 +16,8 @@ from simplugin.reports import draw_gantt
 from simplugin.reports.colours import colouring, group_colour, in_colour_order
 from simplugin.reports.curves import curves, panels_of
 from simplugin.reports.distributions import profiles
-from simplugin.reports.page.activity_charts import activity_chart
 from simplugin.reports.page.assembly import figure_document
+from simplugin.reports.schedules import activity_chart
 from simplugin.scenarios.outputs import figure_document as written
 from simplugin.scenarios.outputs import figure_from
 from simplugin.simulation.trace import COLUMNS

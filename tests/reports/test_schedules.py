@@ -50,13 +50,11 @@ def test_adjacent_processors_of_a_cluster_are_one_block():
 
 
 def test_clusters_groups_and_dates_are_named():
-    figure = draw_schedule(
-        chart(dates={"lower bound": 4.0}, facts="3 tasks", completion=(2, 10))
-    ).figure
+    figure = draw_schedule(chart(dates={"bound": 4.0}, facts="3 tasks", completion=(2, 10))).figure
     axes, below = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["left\n4", "right\n6"]
     words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert words == ["one", "two", "completed", "lower bound"]
+    assert words == ["one", "two", "completed", "bound"]
     assert axes.get_title(loc="left") == "3 tasks"
     assert figure.get_suptitle() == "All"
     assert below.get_ylim() == (0, 10)

@@ -19,7 +19,7 @@ from simplugin.claims import headline
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
-from simplugin.reports.colours import GROUP_COLOURS, components, reads_dark
+from simplugin.reports.colours import GROUP_COLOURS, components, mixed, reads_dark
 from simplugin.reports.curves import (
     filled,
     panels_of,
@@ -27,10 +27,9 @@ from simplugin.reports.curves import (
     styles_of,
     thinned,
 )
-from simplugin.reports.page.activity_charts import chart_of
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun, identity
 from simplugin.reports.paper_sheet import are_whole
-from simplugin.reports.schedules import adjacent
+from simplugin.reports.schedules import adjacent, chart_of
 
 # In the order of their dependencies.
 SCRIPTS = (
@@ -167,12 +166,10 @@ def _variables(paper: str, towards: str, least: float) -> str:
 
 def _visible(colour: str, paper: str, towards: str, least: float) -> str:
     """Mix a colour with black or white until its contrast to the paper suffices."""
-    part, mixed = 0.0, colour
-    while contrast(mixed, paper) < least and part < 1:
+    part = 0.0
+    while contrast(mixed(colour, towards, part), paper) < least and part < 1:
         part += _STEP
-        ends = zip(components(colour), components(towards), strict=True)
-        mixed = "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in ends)
-    return mixed
+    return mixed(colour, towards, part)
 
 
 def _luminance(colour: str) -> float:

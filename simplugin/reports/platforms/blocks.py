@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from simplugin.reports.platforms.columns import MOST_IN_COLUMNS, columns
 from simplugin.reports.platforms.contents import Group, speed_words
 from simplugin.reports.platforms.items import Item, Part, Survey
-from simplugin.reports.platforms.layouts import Layout, apart, layout, parts
+from simplugin.reports.platforms.layouts import Layout, apart, layout, packed, parts
 from simplugin.reports.platforms.sheet import (
     Block,
     Box,
@@ -114,21 +114,19 @@ class _Blocks:
 
 
 def _packed(made: Sequence[Block], width: float, gap: float = _GAP) -> Block:
-    """Put blocks beside and below each other."""
+    """Put blocks beside and below each other; with a smaller gap than usual, in columns."""
     if len(made) == 1:
         return made[0]
     sheet = Block()
     area = sum((block.width + gap) * (block.height + gap) for block in made)
     widest = max([block.width for block in made], default=0.0)
-    limit = max(widest, min(width, 1.25 * math.sqrt(area)))
-    x = y = row = 0.0
-    aligned = gap < _GAP
-    for block in sorted(made, key=lambda block: -block.height):
-        if x and x + (widest if aligned else block.width) > limit + 1e-9:
-            x, y, row = 0.0, y + row + gap, 0.0
-        sheet.put(block, x, y)
-        x += (widest if aligned else block.width) + gap
-        row = max(row, block.height)
+    limit = max(widest, min(width, 1.25 * math.sqrt(area))) + gap
+    ordered = sorted(made, key=lambda block: -block.height)
+    sizes = [
+        (gap + (block.width if gap == _GAP else widest), block.height + gap) for block in ordered
+    ]
+    for block, corner in zip(ordered, packed(sizes, limit), strict=True):
+        sheet.put(block, *corner)
     return sheet
 
 

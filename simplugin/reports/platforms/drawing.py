@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from simplugin.errors import SimpluginError
+from simplugin.reports.colours import mixed
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import LINE, POINT, key_layout, write_key
 from simplugin.reports.platforms.blocks import WIDTH, blocks
@@ -129,7 +130,7 @@ _MARGIN, _KEY = 0.15, 6.8
 _THIN, _THICK = 0.5, 3.6
 _LINE, _NAMELESS = "#7d93a8", "#b5b5b5"
 # Colours of slow and fast cores; black is legible on both.
-_SLOW, _FAST = (0xF1, 0xF6, 0xFB), (0x7C, 0xBB, 0xE3)
+_SLOW, _FAST = "#f1f6fb", "#7cbbe3"
 _EDGES = {"zone": "#9aa5b1", "listing": "#7c8a99", "group": "#5b7fa3"}
 _EDGES |= {"router": "#555555", "meeting": "#444444"}
 _FACES = {"zone": "#fbfbf8", "listing": "#ffffff", "router": "#e6e6e6", "bus": "#fbe3b9"}
@@ -153,9 +154,7 @@ class _Scale:
         share = 0.5
         if self.fastest > 1.0001 * self.slowest:
             share = math.log(speed / self.slowest) / math.log(self.fastest / self.slowest)
-        share = min(max(share, 0.0), 1.0)
-        parts = [round(a + share * (b - a)) for a, b in zip(_SLOW, _FAST, strict=True)]
-        return "#" + "".join(f"{part:02x}" for part in parts)
+        return mixed(_SLOW, _FAST, min(max(share, 0.0), 1.0))
 
     def width(self, bandwidth: float) -> float:
         """Return the width of a line [point]; a step for each factor of ten at most."""

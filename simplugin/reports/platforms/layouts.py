@@ -259,3 +259,30 @@ def apart(
         spots += 0.52 * push.sum(axis=1) / np.maximum(touching.sum(axis=1), 1)[:, None] ** 0.5
     grown = spots * 1.3
     return apart(grown, sizes, gap) if np.abs(grown).max() < 1e3 else grown
+
+
+def packed(sizes: Sequence[tuple[float, float]], width: float) -> list[tuple[float, float]]:
+    """Place boxes within a width, each as high, then as far left as it goes.
+
+    Parameters
+    ----------
+    sizes : sequence of (float, float)
+        Widths, none above that of all, and heights.
+    width : float
+        Of all.
+
+    Returns
+    -------
+    list of (float, float)
+        Left and upper edges.
+    """
+    placed: list[tuple[float, float, float, float]] = []
+    for wide, high in sizes:
+        spots = []
+        for left in [0.0, *(right for _, _, right, _ in placed)]:
+            if left + wide <= width + 1e-9:
+                above = [low for x, _, end, low in placed if x < left + wide and left < end]
+                spots.append((max(above, default=0.0), left))
+        top, left = min(spots)
+        placed.append((left, top, left + wide, top + high))
+    return [(left, top) for left, top, _, _ in placed]

@@ -175,7 +175,8 @@ def overlapping(one: Any, others: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which areas have more than an edge in common with one."""
     slack = 1e-9
     apart = (others[:, :2] < one[2:] - slack) & (one[:2] < others[:, 2:] - slack)
-    return apart.all(axis=1)
+    found: NDArray[np.bool_] = apart.all(axis=1)
+    return found
 
 
 @cache

@@ -341,6 +341,16 @@ class Activity:
             made.activity = self
         return made
 
+    def blocking(self, timeout: float | None = None) -> Blocking[Any]:
+        """Return an operation that starts when awaited, and which the time limit cancels."""
+        limit = time_limit(timeout)
+        return Blocking(self.world, self.describe, lambda: self.perform(limit))
+
+    def perform(self, limit: float) -> Any:
+        """Start it and block until the end; the time limit cancels it."""
+        self.begin()
+        return self.perform_wait_or_cancel(limit)
+
     def perform_wait(self, limit: float) -> Any:
         """Block until the end or the time limit; the limit does not end the activity."""
         self.start_if_planned()

@@ -94,7 +94,7 @@ class Actor(ActorRecord):
         bound: float | None = None,
         threads: int = 1,
         label: str | None = None,
-    ) -> work.Work:
+    ) -> Activity:
         """Compute some flops."""
         me = self.world.running("execute")
         place = me.host if host is None else host_of(self.world, host)
@@ -117,7 +117,7 @@ class Actor(ActorRecord):
         sizes: Matrix | None,
         *,
         label: str | None = None,
-    ) -> work.Work:
+    ) -> Activity:
         """Run a parallel task."""
         me = self.world.running("parallel_execute")
         if not self.world.takes_parallel_tasks:
@@ -168,7 +168,7 @@ class Actor(ActorRecord):
         *,
         rate: float | None = None,
         label: str | None = None,
-    ) -> work.Work:
+    ) -> Activity:
         """Transfer bytes between two hosts."""
         me = self.world.running("sendto")
         start = None if source is None else host_of(self.world, source)

@@ -9,7 +9,7 @@ from simplugin.errors import NetworkFailureException, NoRouteError, SimpluginErr
 from simplugin.simulation import _driver
 from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.activity import NAN, Activity, launched
-from simplugin.simulation.threads.world import Blocking, World, a_number, positive, time_limit
+from simplugin.simulation.threads.world import Blocking, World, a_number, positive
 
 
 class Half(Activity):
@@ -67,11 +67,6 @@ class Half(Activity):
         else:
             mine.append(self)
 
-    def perform_start(self, limit: float) -> Any:
-        """Start and block until the end; the time limit cancels it."""
-        self.begin()
-        return self.perform_wait_or_cancel(limit)
-
 
 class Meeting:
     """The common part of mailboxes and message queues."""
@@ -101,18 +96,13 @@ class Meeting:
 
     def get(self, *, timeout: float | None = None) -> Blocking[Any]:
         """Receive; gives the payload."""
-        return self._blocking(self.half(self, False), timeout)
+        return self._get().blocking(timeout)
 
     def _get(self) -> Half:
         """Receive."""
         return self.half(self, False)
 
     get_async, get_init = launched(_get, "begun", "later")
-
-    def _blocking(self, half: Half, timeout: float | None) -> Blocking[Any]:
-        """Return an operation that starts a put or a get and waits for its end."""
-        limit = time_limit(timeout)
-        return Blocking(self.world, half.describe, lambda: half.perform_start(limit))
 
 
 # ---- mailboxes ------------------------------------------------------------------------------
@@ -262,7 +252,7 @@ class Mailbox(Meeting):
         label: str | None = None,
     ) -> Blocking[None]:
         """Send a payload of some bytes; over when it is received."""
-        return self._blocking(Transfer(self, True, payload, size, label, rate), timeout)
+        return Transfer(self, True, payload, size, label, rate).blocking(timeout)
 
     def _put(
         self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
@@ -306,7 +296,7 @@ class Message(Half):
         self.ends_with_owner = False
         self.begin()
 
-    def perform_start(self, limit: float) -> Any:
+    def perform(self, limit: float) -> Any:
         """Start and block; others go first even if the partner was there, as in SimGrid."""
         self.begin()
         if self.over:
@@ -322,7 +312,7 @@ class MessageQueue(Meeting):
 
     def put(self, payload: Any, *, timeout: float | None = None) -> Blocking[None]:
         """Give a payload; over when it is taken."""
-        return self._blocking(Message(self, True, payload), timeout)
+        return Message(self, True, payload).blocking(timeout)
 
     def _put(self, payload: Any) -> Message:
         """Give a payload."""

@@ -155,23 +155,10 @@ def unbound(what: str) -> SimpluginError:
     )
 
 
-class Work(Activity):
-    """Something that SimGrid computes or transfers."""
-
-    def perform(self) -> None:
-        """Start it and block until it ends."""
-        self.begin()
-        self.perform_wait(-1.0)
-
-    def blocking(self) -> Blocking[None]:
-        """Return an operation that starts when awaited."""
-        return Blocking(self.world, self.describe, self.perform)
-
-
 def _assignable(name: str, read: Callable[[World, Any], Any], doc: str) -> Any:
     """Return a property that can be set until the activity starts, also to None."""
 
-    def assign(self: Work, value: Any) -> None:
+    def assign(self: Activity, value: Any) -> None:
         self.require_planned(name)
         setattr(self, f"_{name}", None if value is None else read(self.world, value))
         self.start_if_ready()
@@ -179,7 +166,7 @@ def _assignable(name: str, read: Callable[[World, Any], Any], doc: str) -> Any:
     return property(lambda self: getattr(self, f"_{name}"), assign, doc=doc)
 
 
-class _Prioritised(Work):
+class _Prioritised(Activity):
     """Something that shares a resource by priorities.
 
     The bindings take a priority for calls that block and give no handle.
@@ -277,11 +264,11 @@ class Execution(_Prioritised):
         """Host of the execution if it outlives its owner."""
         return self.host if self.detached else self.owner.host
 
-    def blocking(self) -> Blocking[None]:
+    def blocking(self, timeout: float | None = None) -> Blocking[Any]:
         """Return an operation that starts when awaited."""
         if self.priority != 1.0 and self.host is not self.owner.host:
             raise unbound("priority of an execution on another host")
-        return super().blocking()
+        return super().blocking(timeout)
 
     def describe(self) -> str:
         """Return its description for messages."""
@@ -305,10 +292,10 @@ class Execution(_Prioritised):
             self.world.kept.append(native)
         self.world.call(native.start)
 
-    def perform(self) -> None:
+    def perform(self, limit: float) -> None:
         """Start it and block until it ends."""
         if self.priority == 1.0:
-            super().perform()
+            super().perform(limit)
             return
         self._here_since = self.world.now
         self._block_with_priority(lambda: simgrid.this_actor.execute(self.amount, self.priority))
@@ -340,7 +327,7 @@ class Execution(_Prioritised):
         self._row(self.host.name, "exec", amount)
 
 
-class ParallelTask(Work):
+class ParallelTask(Activity):
     """Flops on several hosts, bytes between them, all at the same pace.
 
     Parameters
@@ -417,7 +404,7 @@ class ParallelTask(Work):
         self._row(",".join(host.name for host in self.hosts), "ptask", part * self.amount)
 
 
-class DirectTransfer(Work):
+class DirectTransfer(Activity):
     """Bytes from a host to another, without actors there.
 
     SimGrid does not count it among its actor's activities: it goes on when the actor ends.
@@ -475,10 +462,10 @@ class DirectTransfer(Work):
         self.world.call(native.start)
         self.world.transfers.append(self)
 
-    def blocking(self) -> Blocking[None]:
+    def blocking(self, timeout: float | None = None) -> Blocking[Any]:
         """Return an operation that starts when awaited."""
         self._require_ends()
-        return super().blocking()
+        return super().blocking(timeout)
 
     def _require_ends(self) -> None:
         """Raise if one of its hosts is missing."""
@@ -611,14 +598,14 @@ class DiskOperation(_Prioritised):
                 SimulationError(str(unbound("failure of a disk by its host's profile")))
             )
 
-    def perform(self) -> None:
+    def perform(self, limit: float) -> None:
         """Start it and block until it ends."""
         if not self.disk.is_on:
-            super().perform()
+            super().perform(limit)
             return
         if self.priority == 1.0:
             self.begun()
-            self.perform_wait(-1.0)
+            self.perform_wait(limit)
             return
         function = getattr(self.disk.native, self.kind)
         self._block_with_priority(lambda: function(int(self.amount), self.priority))
@@ -672,14 +659,14 @@ class Disk(_Resource):
         # Operations are those that go on.
         self.__dict__.update(host=host, operations=[])
 
-    def _read(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
+    def _read(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Activity:
         """Read some bytes."""
         me = self._world.running("read")
         return DiskOperation(me, self, "read", size, priority, label)
 
     read, read_async, read_init = launched(_read, "blocking", "begun", "later")
 
-    def _write(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
+    def _write(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Activity:
         """Write some bytes."""
         me = self._world.running("write")
         return DiskOperation(me, self, "write", size, priority, label)

@@ -63,13 +63,11 @@ def test_platforms_in_any_detail_have_no_words_on_words(platform, detail, covere
 @pytest.fixture
 def words_of(texts_of):
     """A function from a platform to the texts of its drawing."""
-
-    def words(platform, **options):
-        figure = platform_figure(platform, **options)
-        [key] = figure.legends
-        return [text.get_text() for text in (*texts_of(figure), *key.get_texts())]
-
-    return words
+    return lambda platform, **options: [
+        text.get_text()
+        for figure in [platform_figure(platform, **options)]
+        for text in (*texts_of(figure), *figure.legends[0].get_texts())
+    ]
 
 
 def test_hundreds_of_clusters_are_counted(words_of):
