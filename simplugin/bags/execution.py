@@ -460,14 +460,9 @@ def execute_periodic(
     most = np.zeros(schedule.tree.n_hosts, dtype=np.int64)
     for host in hosts[1:]:
         most[host] = _most(logs[host], _slack(schedule))
-    return PeriodicExecution(
-        schedule,
-        n_periods,
-        np.array([date for date, _, _ in done]),
-        *np.array([each[1:] for each in done], dtype=np.int64).reshape(-1, 2).T,
-        most,
-        result,
-    )
+    dates = np.array([date for date, _, _ in done])
+    kind, host_of = np.array([each[1:] for each in done], dtype=np.int64).reshape(-1, 2).T
+    return PeriodicExecution(schedule, n_periods, dates, kind, host_of, most, result)
 
 
 def _duty(schedule: PeriodicSchedule, host: int, n_periods: int) -> Duty:

@@ -235,7 +235,7 @@ def _sent(
     # 0 before the second.
     gone = count - stock
     rate = np.where(gone > 1, (gone - 1) / now, 0.0) if now > 0 else np.zeros(len(gone))
-    enough = np.inf
+    enough: float | NDArray[np.float64] = np.inf
     if steering.window < math.inf:
         # The longest transfers of each type so far.
         widths = np.where(here[:, None] & (given > 0), bandwidth[:, None], np.inf).min(axis=0)
