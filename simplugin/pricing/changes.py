@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
-from simplugin.simulation.platform_changes import Change, changeable, own_changes, ways
+from simplugin.simulation.platform_changes import (
+    Change,
+    changeable,
+    own_changes,
+    ways,
+    with_changes,
+)
 
 if TYPE_CHECKING:
     import os
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simplugin.platforms import Platform
     from simplugin.workloads.applications import Application
     from simplugin.workloads.sharing import Sharing
 
@@ -78,25 +84,11 @@ def changing(platform: Graph | Platform, changes: Sequence[Change], sharing: Sha
         return made
     known = changeable(platform)
     speeds = dict(zip(sharing.hosts, sharing.speed.tolist(), strict=True))
-    extra: list[Profile | ProfileUse] = []
-    for resource in dict.fromkeys(change.resource for change in changes):
-        known.check(resource)
-        its = sorted((c for c in changes if c.resource == resource), key=lambda c: c.date)
-        states = [(c.date, float(not c.fails)) for c in its]
-        values = [(c.date, c.capacity) for c in its if not c.fails]
-        if resource in speeds:
-            speed = speeds[resource]
-            if speed <= 0 and any(value > 0 for _, value in values):
-                raise WorkloadError(f"host {resource!r} only forwards; it can but fail")
-            values = [(date, value / speed if speed else 1.0) for date, value in values]
-            kinds = {"HOST_AVAIL": states, "SPEED": values}
-        else:
-            kinds = {"LINK_AVAIL": states, "BANDWIDTH": values}
-        for kind, points in kinds.items():
-            if points:
-                name = f"{kind} of {resource}"
-                extra += [Profile.of_points(name, points), ProfileUse(name, resource, kind)]
-    return replace(made, elements=(*made.elements, *extra))
+    for change in changes:
+        known.check(change.resource)
+        if speeds.get(change.resource, 1.0) <= 0 and not change.fails and change.capacity > 0:
+            raise WorkloadError(f"host {change.resource!r} only forwards; it can but fail")
+    return with_changes(made, changes, speeds)
 
 
 def intervals(
