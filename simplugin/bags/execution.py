@@ -11,7 +11,7 @@ from simplugin.bags.actors.hosts import run_host
 from simplugin.bags.actors.messages import Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.actors.periodic import Duty, periodic_host
-from simplugin.bags.policy import BUFFER, Place, Policy
+from simplugin.bags.policy import BUFFER, Known, Place, Policy
 from simplugin.errors import DeadlockError, WorkloadError
 from simplugin.inputs.places import shown
 from simplugin.platforms.graphs import Tree
@@ -315,11 +315,7 @@ def _stations(
             Station(
                 Place.of(known, host),
                 line,
-                supply.known(
-                    float(known.speed[host]),
-                    known.bandwidth[list(children)].tolist(),
-                    known.hosts[host],
-                ),
+                supply.known(Known.of(known, bags, host)),
                 capacity,
                 supply if host == 0 else None,
                 (float(factors[host, 0]), *factors[list(children), 1].tolist()),

@@ -134,38 +134,24 @@ def intervals(
     dates = {0.0, until} | {change.date for change in dated}
     dates |= {date for each in applications for date in (each.start, each.end)}
     found = []
-    conditions = _Conditions(sharing)
+    off: set[str] = set()
+    speed, bandwidth = sharing.speed.copy(), sharing.bandwidth.copy()
+    hosts = {name: host for host, name in enumerate(sharing.hosts)}
+    links = {name: link for link, name in enumerate(sharing.links)}
     for start, end in pairwise(sorted(date for date in dates if date <= until)):
         while dated and dated[0].date <= start:
-            conditions.follow(dated.pop(0))
+            change = dated.pop(0)
+            (off.add if change.fails else off.discard)(change.resource)
+            if change.resource in hosts:
+                speed[hosts[change.resource]] = change.capacity
+            if change.resource in links:
+                bandwidth[links[change.resource]] = change.capacity
+        now = replace(sharing, speed=speed.copy(), bandwidth=bandwidth.copy())
         there = np.array([each.start <= start < each.end for each in applications])
-        part, kept_applications, kept = reachable(conditions.now(), there, conditions.off, cuts)
+        part, kept_applications, kept = reachable(now, there, off, cuts)
         if part is not None:
             found.append(Interval(start, end, part, kept_applications, kept))
     return found
-
-
-class _Conditions:
-    """Capacities and failures at a date."""
-
-    def __init__(self, sharing: Sharing) -> None:
-        self.sharing = sharing
-        self.off: set[str] = set()
-        self.speed, self.bandwidth = sharing.speed.copy(), sharing.bandwidth.copy()
-        self.hosts = {name: host for host, name in enumerate(sharing.hosts)}
-        self.links = {name: link for link, name in enumerate(sharing.links)}
-
-    def follow(self, change: Change) -> None:
-        """Apply a change."""
-        (self.off.add if change.fails else self.off.discard)(change.resource)
-        if change.resource in self.hosts:
-            self.speed[self.hosts[change.resource]] = change.capacity
-        if change.resource in self.links:
-            self.bandwidth[self.links[change.resource]] = change.capacity
-
-    def now(self) -> Sharing:
-        """Return the deployment with the present capacities."""
-        return replace(self.sharing, speed=self.speed.copy(), bandwidth=self.bandwidth.copy())
 
 
 def reachable(
@@ -199,7 +185,11 @@ def reachable(
     here = host_on[sharing.host] & there[sharing.application]
     below = sharing.link >= 0
     here[below] &= link_on[sharing.link[below]]
-    _cut(here, sharing, off, cuts or {})
+    # The way from or to a father can be interrupted.
+    cut = {pair for pair, links in (cuts or {}).items() if not links.isdisjoint(off)}
+    for agent in np.flatnonzero(sharing.father >= 0).tolist() if cut else ():
+        pair = int(sharing.host[sharing.father[agent]]), int(sharing.host[agent])
+        here[agent] &= pair not in cut
     for level in sharing.levels[1:]:
         here[level] &= here[sharing.father[level]]
     applications = np.flatnonzero(here[sharing.masters])
@@ -221,17 +211,3 @@ def reachable(
         computes=sharing.computes[agents],
     )
     return part, applications, agents
-
-
-def _cut(
-    here: Booleans,
-    sharing: Sharing,
-    off: set[str],
-    cuts: Mapping[tuple[int, int], frozenset[str]],
-) -> None:
-    """Remove the agents whose way from or to their father is interrupted."""
-    cut = {pair for pair, links in cuts.items() if not links.isdisjoint(off)}
-    if cut:
-        for agent in np.flatnonzero(sharing.father >= 0).tolist():
-            pair = int(sharing.host[sharing.father[agent]]), int(sharing.host[agent])
-            here[agent] &= pair not in cut
