@@ -202,45 +202,30 @@ def execute(
         )
         for number, (name, lines) in enumerate(zip(tree.hosts, stations, strict=True))
     ]
-    result = _simulated(
-        tree.platform() if platform is None else platform,
-        [*placements, *others],
-        SimGridOptions.linear() if options is None else options,
-        policy.name,
-        trace=trace,
-        **simulation,
-    )
+    platform = tree.platform() if platform is None else platform
+    options = SimGridOptions.linear() if options is None else options
+    simulation |= {"trace": trace}
+    try:
+        result = simulate(platform, [*placements, *others], options=options, **simulation)
+    except DeadlockError as error:
+        # From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s.
+        # It can take the end of an activity for the past then, and say that nothing can happen any
+        # more.
+        if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
+            raise DeadlockError(
+                error.clock or 0.0,
+                error.blocked,
+                f"policy {policy.name!r} leaves tasks; let it return one of servable(state) at"
+                " last",
+            ) from None
+        options = replace(options, precision_timing=PRECISION)
+        result = simulate(platform, [*placements, *others], options=options, **simulation)
     # Actors write the numbers of applications.
     names = {str(number): name for number, name in enumerate(bags.names)}
     labels = tuple(names.get(label, label) for label in result.trace.label_names)
     result = replace(result, trace=replace(result.trace, label_names=labels))
     done = _execution(tree, bags, policy.name, result, failures=failures)
     return replace(done, direction=direction)
-
-
-def _simulated(
-    platform: Platform | str | os.PathLike[str],
-    actors: list[Placement],
-    options: SimGridOptions,
-    policy: str,
-    **simulation: Any,
-) -> Result:
-    """Simulate; again with a coarser precision if SimGrid's may have been too fine.
-
-    From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s. It
-    can take the end of an activity for the past then, and say that nothing can happen any more.
-    """
-    try:
-        return simulate(platform, actors, options=options, **simulation)
-    except DeadlockError as error:
-        if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
-            raise DeadlockError(
-                error.clock or 0.0,
-                error.blocked,
-                f"policy {policy!r} leaves tasks; let it return one of servable(state) at last",
-            ) from None
-    options = replace(options, precision_timing=PRECISION)
-    return simulate(platform, actors, options=options, **simulation)
 
 
 def _check(

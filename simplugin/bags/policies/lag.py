@@ -178,7 +178,11 @@ def lagging(steering: Steering, state: NodeState) -> Choice | None:
     due = [kind for kind, passed in waiting if passed >= steering.lead]
     if state.asked[WORKER] and (mine := [kind for kind in kinds if state.known.allowed[kind]]):
         first = next((kind for kind in due if state.known.allowed[kind]), None)
-        return WORKER, _own(state, mine, price) if first is None else first
+        if first is None:
+            flop, byte = state.known.flop, state.known.byte
+            worth = price if state.is_root else (0.0,) * len(price)
+            first = max(mine, key=lambda kind: (worth[kind] / flop[kind], byte[kind] / flop[kind]))
+        return WORKER, first
     if not state.port_free or not any(state.asked[1:]):
         return None
     if state.is_root:
@@ -202,13 +206,6 @@ def _handed(state: NodeState) -> list[float]:
     weight = state.known.weight
     least = min(weight)
     return [tasks * least / each for tasks, each in zip(state.handed, weight, strict=True)]
-
-
-def _own(state: NodeState, kinds: list[int], price: tuple[float, ...]) -> int:
-    """Return the type for the node's own worker."""
-    flop, byte = state.known.flop, state.known.byte
-    worth = price if state.is_root else (0.0,) * len(price)
-    return max(kinds, key=lambda kind: (worth[kind] / flop[kind], byte[kind] / flop[kind]))
 
 
 def _sent(
@@ -260,8 +257,21 @@ def _sent(
     works = known.computes and not state.asked[WORKER]
     refuses = steering.refuses and (works or bool(stock[here].any()))
     if refuses:
-        appetite, supply = _needs(state, given, count, rate, stock)
-        usual = float(_totals(given, price).cumsum()[-1] / count.sum()) if count.any() else 1.0
+        # A child that starves is slow for that reason: the time that the port left it is what
+        # counts, or those whom it starved for would be served for ever.
+        sent = _totals(given, known.byte) / bandwidth
+        left_over = np.maximum(now - sum(sent.tolist()) + sent, sent) / LEFT
+        hurry = np.divide(now, left_over, out=np.ones(len(sent)), where=left_over > 0)
+        appetite, supply = rate * np.maximum(hurry, 1.0), stock.copy()
+        # Of one that got its first tasks nothing is known yet: it counts as fast as its parent, or
+        # as the clock allows of one that took two tasks so far, and as full, so that only what
+        # would last for whole buffers is refused.
+        fresh = (count > 0) & ~fast
+        appetite[fresh] = max(known.speed / max(known.flop), 2 / now if now > 0 else 0.0)
+        supply[fresh] = state.capacity
+        # The mean price, at present, of the tasks that children got so far.
+        tasks = float(count.sum())
+        usual = float(_totals(given, price).cumsum()[-1]) / tasks if tasks else 1.0
     # The best first, after what is due.
     urgent = np.array([kind == due for kind in kinds])
     for columns in (urgent, ~urgent):
@@ -283,31 +293,3 @@ def _totals(given: NDArray[np.float64], worth: Sequence[float]) -> NDArray[np.fl
     """Return what the tasks that each child got come to, of so much for each type."""
     total: NDArray[np.float64] = np.add.accumulate(given * worth, axis=1)[:, -1]
     return total
-
-
-def _needs(
-    state: NodeState,
-    given: NDArray[np.float64],
-    count: NDArray[np.float64],
-    rate: NDArray[np.float64],
-    stock: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return at which rates children are expected to consume, and what they are to have.
-
-    A child that starves is slow for that reason: the time that the port left it is what counts, or
-    those whom it starved for would be served for ever.
-    """
-    known, now = state.known, state.now
-    # How long the port has sent to each child, at present bandwidths.
-    sent = _totals(given, known.byte) / known.bandwidth
-    left = np.maximum(now - sum(sent.tolist()) + sent, sent) / LEFT
-    hurry = np.divide(now, left, out=np.ones(len(left)), where=left > 0)
-    # Of one that got its first tasks nothing is known yet: it counts as fast as its parent, or as
-    # the clock allows of one that took two tasks so far, and as full, so that only what would last
-    # for whole buffers is refused.
-    fresh = (count > 0) & (rate <= 0)
-    clock = 2 / now if now > 0 else 0.0
-    appetite = np.where(
-        fresh, max(known.speed / max(known.flop), clock), rate * np.maximum(hurry, 1.0)
-    )
-    return appetite, np.where(fresh, float(state.capacity), stock)

@@ -114,8 +114,17 @@ def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[Ticki
     _know_bounds(state, received)
     for slot in state.slots:
         slot.take(received[slot.manager.number][4])
-    _sum_up(state, received, posts)
-    _plan(state, received, posts)
+    # Steps 3 to 5, by the last messages.
+    sons = [received[son.number][2:4] for son in seat.sons if son.number in received]
+    sums, above = add_up(state, sons), 0.0
+    if seat.father:
+        bounds = min(state.below, state.across), state.rivals_below
+        flow = sum(state.shares)
+        posts.append((seat.father, (seat.number, state.round, *sums, *bounds, flow)))
+        above, state.reached = received[seat.father.number][2:4]
+    plan(state, above)
+    down = seat.number, state.round, state.nu, state.reached, state.alone, state.rivals
+    posts += [(son, down) for son in seat.sons]
     if state.alone > 0:
         if state.schedule.due(state.round):
             value, reached = state.worth
@@ -169,24 +178,3 @@ def _know_bounds(state: TickingAgent, received: dict[int, Message]) -> None:
     if any(abs(a - b) > SAME * b for a, b in zip(state.settled, now, strict=True)):
         state.schedule = Schedule(state.round + FIRST, STEP)
         state.settled = now
-
-
-def _sum_up(state: TickingAgent, received: dict[int, Message], posts: Posts) -> None:
-    """Add up the last answers below, and send the sum up, step 3."""
-    seat = state.seat
-    sons = [received[son.number][2:4] for son in seat.sons if son.number in received]
-    sums = add_up(state, sons)
-    if seat.father:
-        bounds = min(state.below, state.across), state.rivals_below
-        flow = sum(state.shares)
-        posts.append((seat.father, (seat.number, state.round, *sums, *bounds, flow)))
-
-
-def _plan(state: TickingAgent, received: dict[int, Message], posts: Posts) -> None:
-    """Plan by the last message from above, and pass on what a task is worth, steps 4 and 5."""
-    seat, above = state.seat, 0.0
-    if seat.father:
-        above, state.reached = received[seat.father.number][2:4]
-    plan(state, above)
-    down = seat.number, state.round, state.nu, state.reached, state.alone, state.rivals
-    posts += [(son, down) for son in seat.sons]

@@ -76,8 +76,7 @@ class TestSupply:
         assert (plain.flop, plain.byte, plain.weight) == ([1.0, 2.0], [10.0, 11.0], [2.0, 1.0])
         assert (plain.speed, plain.bandwidth) == (7.0, [3.0])
         second = Supply.lines(two, bundled=False, parallel=True)[1]
-        assert second.known(whole).flop == [2.0]
-        assert second.stock == [5]
+        assert (second.known(whole).flop, second.stock) == ([2.0], [5])
 
     def test_parcels_carry_their_tag_and_number(self):
         (plain,) = Supply.lines(bags([5, 5], [1.0, 1.0]), bundled=False, parallel=False)
