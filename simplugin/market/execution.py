@@ -14,7 +14,8 @@ from simplugin.errors import (
     InfeasibleError,
     WorkloadError,
 )
-from simplugin.market.actors.global_schedulers import Directory, grid, one_site
+from simplugin.market.actors.global_schedulers import grid, one_site
+from simplugin.market.actors.messages import Capacity
 from simplugin.market.actors.stations import Counters, PeerStation, SchedulerStation, lifetime
 from simplugin.market.model import Deal, Terms
 from simplugin.market.policies.dispatch import DISPATCHERS
@@ -30,7 +31,8 @@ from simplugin.workloads.parameter_ranges import one_of
 if TYPE_CHECKING:
     import os
 
-    from simplugin.market.actors.stations import DealRecord, Ledger
+    from simplugin.market.actors.stations import Ledger
+    from simplugin.market.model import DealRecord
     from simplugin.platforms import Platform
     from simplugin.platforms.peers import PeerSite
     from simplugin.simulation import Result
@@ -177,7 +179,7 @@ def execute(
         **simulation,
     )
     records, ledgers = result.value_of(_MARKET)
-    records.sort(key=lambda each: each.number)
+    records.sort(key=lambda each: each.bundle)
     deals = [_deal(each, given, agreed[each.site], ledgers[each.site]) for each in records]
     return Execution(site, given, tuple(deals), result)
 
@@ -232,9 +234,7 @@ def _actor(
     if not isinstance(site, PeerGrid):
         own = (schedulers[0], peers[0], negotiation, bundles)
         return Placement(site.scheduler, one_site, own, name=_MARKET)
-    hosts = tuple(each.host for each in schedulers)
-    directory = Directory(site.scheduler, hosts, dispatch)
-    everything = (directory, schedulers, peers, negotiation, bundles)
+    everything = (site.scheduler, dispatch, schedulers, peers, negotiation, bundles)
     return Placement(site.scheduler, grid, everything, name=_MARKET)
 
 
@@ -257,29 +257,33 @@ def _stations(
     reports: bool,
 ) -> tuple[PeerStation, ...]:
     """Return the knowledge of each peer of a site."""
-    n_peers = thought.n_peers
-    q = np.broadcast_to(1 - np.asarray(terms.alpha, dtype=np.float64), (n_peers,)).tolist()
-    if terms.n_max is None:
-        caps: list[int | None] = [None] * n_peers
-    else:
-        caps = [int(cap) for cap in np.broadcast_to(np.asarray(terms.n_max), (n_peers,))]
-    own = zip(
-        thought.names, thought.speed.tolist(), thought.bandwidth.tolist(), q, caps, strict=True
+    alpha, n_max = terms.alpha, np.inf if terms.n_max is None else terms.n_max
+    discounts = () if terms.discounts is None else tuple(np.asarray(terms.discounts).tolist())
+    q, caps = (
+        np.broadcast_to(np.asarray(each, dtype=np.float64), (thought.n_peers,)).tolist()
+        for each in (1 - np.asarray(alpha, dtype=np.float64), n_max)
     )
+    speed, bandwidth = thought.speed.tolist(), thought.bandwidth.tolist()
     return tuple(
         PeerStation(
-            *each,
-            terms.price_unit,
-            terms.setup,
+            name,
+            Capacity(
+                speed[peer],
+                bandwidth[peer],
+                terms.setup,
+                terms.price_unit,
+                q[peer],
+                caps[peer],
+                discounts,
+            ),
             lasts,
             overlap,
             peer,
             number,
             seed,
             reports,
-            () if terms.discounts is None else tuple(np.asarray(terms.discounts).tolist()),
         )
-        for peer, each in enumerate(own)
+        for peer, name in enumerate(thought.names)
     )
 
 
@@ -312,31 +316,19 @@ def _deal(
     record: DealRecord, bundles: Sequence[Bundle], terms: Terms, ledgers: Sequence[Ledger]
 ) -> Deal:
     """Return the deal from the records of the local scheduler and its peers."""
-    bundle = bundles[record.number]
-    number, caps = record.number, bundle.count if terms.n_max is None else terms.n_max
+    number, bundle = record.bundle, bundles[record.bundle]
     # Peers that never heard of the bundle take nothing.
     heard = np.array([number in ledger.values for ledger in ledgers])
-    caps = np.where(heard, caps, 0)
+    caps = np.where(heard, bundle.count if terms.n_max is None else terms.n_max, 0)
     worths = [np.atleast_1d(ledger.values.get(number, 0.0)) for ledger in ledgers]
     if terms.discounts is None:
         q = 1 - np.asarray(terms.alpha)
         market = BundleMarket(np.concatenate(worths), bundle.count, caps, q)
     else:
         market = BundleMarket(rows_of(worths), bundle.count, caps)
-    return Deal(
-        bundle=record.number,
-        site=record.site,
-        market=market,
-        times=np.array([ledger.times.get(number, 0.0) for ledger in ledgers]),
-        amounts=market.check(record.amounts),
-        price=record.price,
-        submitted=bundle.release,
-        called=record.called,
-        agreed=record.agreed,
-        finished=record.finished,
-        peer_finish=np.array(record.peer_finish),
-        rounds=record.rounds,
-        messages=record.messages,
-        bytes=record.bytes,
-        payments=record.payments,
-    )
+    seen = vars(record) | {
+        "amounts": market.check(record.amounts),
+        "peer_finish": np.array(record.peer_finish),
+    }
+    times = np.array([ledger.times.get(number, 0.0) for ledger in ledgers])
+    return Deal(**seen, market=market, times=times, submitted=bundle.release)

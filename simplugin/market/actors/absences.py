@@ -34,7 +34,8 @@ from simplugin.market.policies.negotiation import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simplugin.market.actors.stations import DealRecord, SchedulerStation
+    from simplugin.market.actors.stations import SchedulerStation
+    from simplugin.market.model import DealRecord
     from simplugin.simulation.api import Activity, Actor
     from simplugin.workloads.bundles import Bundle
 
@@ -96,7 +97,7 @@ async def sell_to_present(
     record.amounts, payments = np.zeros(n_peers, np.int64), np.zeros(n_peers)
     barren = 0
     while work:
-        announced = Announcement(record.number, bundle.flop, bundle.byte, len(work))
+        announced = Announcement(record.bundle, bundle.flop, bundle.byte, len(work))
         hosts, agreement = await _agree(me, station, negotiation, record, announced, bundle)
         if not record.peer_finish:
             record.agreed, record.peer_finish = me.now, [me.now] * n_peers

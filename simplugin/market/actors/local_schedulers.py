@@ -29,8 +29,8 @@ from simplugin.market.actors.messages import (
     reports_of,
     tasks_for,
 )
-from simplugin.market.actors.stations import DealRecord, SchedulerStation
-from simplugin.market.model import checked_payments, discounted, task_time
+from simplugin.market.actors.stations import SchedulerStation
+from simplugin.market.model import DealRecord, checked_payments, discounted, task_time
 from simplugin.market.policies.dispatch import completion_of_best
 from simplugin.market.policies.negotiation import (
     Agreement,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError
-from simplugin.market.actors.global_schedulers import Desk, Directory
+from simplugin.market.actors.global_schedulers import Desk
 from simplugin.market.actors.local_schedulers import seconds
 from simplugin.market.actors.messages import Announcement, Capacity, Estimate, Submission
 from simplugin.market.model import Terms, completion_times
@@ -33,8 +33,7 @@ def test_first_idle_takes_the_quickest_of_the_idle():
 
 
 def _desk(dispatch, estimates):
-    schedulers = tuple(f"ls-{site}" for site in range(len(estimates[0])))
-    desk = Desk(Directory("gs", schedulers, dispatch))
+    desk = Desk(len(estimates[0]), dispatch)
     bundle = Bundle("b", 3, 7.0, 5.0, work=np.arange(3.0))
     desk.waiting.extend(Submission(number, bundle) for number in range(len(estimates)))
     return desk, estimates
