@@ -154,25 +154,46 @@ def execute(
     given = (bundles,) if isinstance(bundles, Bundle) else tuple(bundles)
     if not given:
         raise WorkloadError("there is no bundle; give at least one")
-    sites = _sites(site)
-    thought = sites if believed is None else _sites(believed)
+    sites = sites_of(site)
+    thought = sites if believed is None else sites_of(believed)
     if [each.names for each in thought] != [each.names for each in sites]:
         raise WorkloadError("believed has other peers than the site; give a site of the same names")
-    agreed = _terms(terms, len(sites))
+    if terms is None or isinstance(terms, Terms):
+        agreed: Sequence[Terms] = (terms or Terms(),) * len(sites)
+    else:
+        agreed = terms
+    if len(agreed) != len(sites):
+        raise WorkloadError(
+            f"there are terms for {len(agreed)} sites; give one for each: {len(sites)}"
+        )
     for bundle in given:
         _require_place(bundle, site, agreed)
-    lasts, how = lifetime(counters), negotiation_called(negotiation)
-    peers = [
-        _stations(each, agreed[number], lasts, overlap, number, seed, isinstance(site, PeerGrid))
-        for number, each in enumerate(thought)
-    ]
+    one_of("dispatch", dispatch, DISPATCHERS)
+    several = isinstance(site, PeerGrid)
     if patience is not None:
-        _check_patience(patience, site, overlap)
-        peers = [tuple(replace(each, patience=patience) for each in own) for own in peers]
-    actor = _actor(site, peers, how, given, dispatch, seed)
+        if not 0 < patience < np.inf:
+            raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
+        if overlap or several:
+            what = "overlap" if overlap else "a grid of sites"
+            raise WorkloadError(
+                f"patience is given with {what}, where no host may fail; remove one"
+            )
+    lasts, how = lifetime(counters), negotiation_called(negotiation)
+    schedulers, peers = [], []
+    for number, (each, own) in enumerate(zip(sites, agreed, strict=True)):
+        schedulers.append(
+            SchedulerStation(each.scheduler, each.names, number, seed, several, patience)
+        )
+        known = lasts, overlap, number, seed, several, patience
+        capacities = zip(each.names, _capacities(thought[number], own), strict=True)
+        peers.append([PeerStation(*peer, *known, i) for i, peer in enumerate(capacities)])
+    if several:
+        run, parties = grid, (site.scheduler, dispatch, schedulers, peers, how, given)
+    else:
+        run, parties = one_site, (schedulers[0], peers[0], how, given)
     result = _simulated(
         site.platform() if platform is None else platform,
-        [actor],
+        [Placement(site.scheduler, run, parties, name=_MARKET)],
         SimGridOptions.linear() if options is None else options,
         trace=trace,
         seed=seed,
@@ -184,23 +205,14 @@ def execute(
     return Execution(site, given, tuple(deals), result)
 
 
-def _sites(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
+def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
     """Return the sites of a grid, or the only one."""
     return site.sites if isinstance(site, PeerGrid) else (site,)
 
 
-def _terms(terms: Terms | Sequence[Terms] | None, n_sites: int) -> tuple[Terms, ...]:
-    """Return the terms of each site."""
-    if terms is None or isinstance(terms, Terms):
-        return (terms or Terms(),) * n_sites
-    if len(terms) != n_sites:
-        raise WorkloadError(f"there are terms for {len(terms)} sites; give one for each: {n_sites}")
-    return tuple(terms)
-
-
 def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Terms]) -> None:
     """Raise InfeasibleError if no site can take a bundle."""
-    refusals, sites = [], _sites(site)
+    refusals, sites = [], sites_of(site)
     for each, own in zip(sites, terms, strict=True):
         try:
             own.market(np.ones(each.n_peers), bundle.count)
@@ -216,75 +228,19 @@ def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Te
     raise InfeasibleError(f"no site can take bundle {bundle.name!r}: {reasons}")
 
 
-def _actor(
-    site: PeerSite | PeerGrid,
-    peers: Sequence[tuple[PeerStation, ...]],
-    negotiation: Negotiation,
-    bundles: tuple[Bundle, ...],
-    dispatch: str,
-    seed: int,
-) -> Placement:
-    """Return the actor that starts all others."""
-    one_of("dispatch", dispatch, DISPATCHERS)
-    under = isinstance(site, PeerGrid)
-    schedulers = [
-        SchedulerStation(each.scheduler, each.names, number, seed, under, own[0].patience)
-        for number, (each, own) in enumerate(zip(_sites(site), peers, strict=True))
-    ]
-    if not isinstance(site, PeerGrid):
-        own = (schedulers[0], peers[0], negotiation, bundles)
-        return Placement(site.scheduler, one_site, own, name=_MARKET)
-    everything = (site.scheduler, dispatch, schedulers, peers, negotiation, bundles)
-    return Placement(site.scheduler, grid, everything, name=_MARKET)
-
-
-def _check_patience(patience: float, site: PeerSite | PeerGrid, overlap: bool) -> None:
-    """Raise WorkloadError unless a site can do with a patience."""
-    if not 0 < patience < np.inf:
-        raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
-    if overlap or isinstance(site, PeerGrid):
-        what = "overlap" if overlap else "a grid of sites"
-        raise WorkloadError(f"patience is given with {what}, where no host may fail; remove one")
-
-
-def _stations(
-    thought: PeerSite,
-    terms: Terms,
-    lasts: float,
-    overlap: bool,
-    number: int,
-    seed: int,
-    reports: bool,
-) -> tuple[PeerStation, ...]:
-    """Return the knowledge of each peer of a site."""
-    alpha, n_max = terms.alpha, np.inf if terms.n_max is None else terms.n_max
+def _capacities(thought: PeerSite, terms: Terms) -> list[Capacity]:
+    """Return what each peer of a site believes that it can do, and its terms."""
+    limit = np.inf if terms.n_max is None else terms.n_max
+    columns = np.broadcast_arrays(
+        thought.speed,
+        thought.bandwidth,
+        terms.setup,
+        terms.price_unit,
+        1 - np.asarray(terms.alpha, dtype=np.float64),
+        np.asarray(limit, dtype=np.float64),
+    )
     discounts = () if terms.discounts is None else tuple(np.asarray(terms.discounts).tolist())
-    q, caps = (
-        np.broadcast_to(np.asarray(each, dtype=np.float64), (thought.n_peers,)).tolist()
-        for each in (1 - np.asarray(alpha, dtype=np.float64), n_max)
-    )
-    speed, bandwidth = thought.speed.tolist(), thought.bandwidth.tolist()
-    return tuple(
-        PeerStation(
-            name,
-            Capacity(
-                speed[peer],
-                bandwidth[peer],
-                terms.setup,
-                terms.price_unit,
-                q[peer],
-                caps[peer],
-                discounts,
-            ),
-            lasts,
-            overlap,
-            peer,
-            number,
-            seed,
-            reports,
-        )
-        for peer, name in enumerate(thought.names)
-    )
+    return [Capacity(*row, discounts) for row in np.transpose(columns).tolist()]
 
 
 def _simulated(

@@ -23,7 +23,7 @@ from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import Section
 from simplugin.inputs.validation import one_of
 from simplugin.market.assessment import Assessment
-from simplugin.market.execution import execute
+from simplugin.market.execution import execute, sites_of
 from simplugin.market.model import Terms, completion_times
 from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import Negotiation, negotiate
@@ -351,11 +351,6 @@ def markets_of(
     if not markets:
         raise refusals[max(refusals)]
     return markets
-
-
-def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
-    """Return the sites of a grid, or the only one."""
-    return (site,) if isinstance(site, PeerSite) else site.sites
 
 
 def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:

@@ -111,23 +111,25 @@ class PeerStation:
         Lifetime of its discounts [s].
     overlap : bool
         True if it fetches the next task while it computes one.
-    number, site, seed : int
-        Its number at its site, the site's, and the execution's seed, for what it draws.
+    site, seed : int
+        The site's number and the execution's seed, for what it draws.
     reports : bool
         True if it reports its capacity to the local scheduler of a grid's site.
     patience : float, optional
         How long it waits for the local scheduler [s]; None if nothing fails.
+    number : int
+        Its number at its site, for what it draws.
     """
 
     host: str
     capacity: Capacity
     lifetime: float
     overlap: bool
-    number: int
     site: int
     seed: int
-    reports: bool = False
-    patience: float | None = None
+    reports: bool
+    patience: float | None
+    number: int
 
     def generator(self, announced: Announcement) -> np.random.Generator:
         """Return its random numbers for a bundle."""

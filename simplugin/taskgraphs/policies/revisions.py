@@ -277,7 +277,7 @@ class Rebalanced:
         planner = Forecaster(
             now, allocators, given, forecast, self._graphs.release, self._own, self._waste
         )
-        found = [corrected(planner, start, _ROUNDS) for start in self._starts(done)]
+        found = [corrected(planner.point, start, _ROUNDS) for start in self._starts(done)]
         under_wps_width = found[1][0]
         points = [point for each in found for point in each]
         best = fairest(points, self._length * under_wps_width.makespan)
