@@ -58,7 +58,7 @@ def completion_bound(times: ArrayLike, m: int) -> float:
     m : int
         The number of tasks.
     """
-    return m / float(np.sum(1 / _times(times)))
+    return m / float(np.sum(1 / positive_times(times)))
 
 
 def balanced_split(times: ArrayLike, m: int, caps: ArrayLike | None = None) -> Amounts:
@@ -90,7 +90,7 @@ def balanced_split(times: ArrayLike, m: int, caps: ArrayLike | None = None) -> A
     InfeasibleError
         The caps leave tasks over.
     """
-    taken = _times(times)
+    taken = positive_times(times)
     market = BundleMarket(1 / taken, whole("m", m), m if caps is None else caps, 0.5)
     amounts = np.zeros(market.n_peers, dtype=np.int64)
     # Whole shares of the time by which those who may take more finish surely belong to them.
@@ -218,7 +218,7 @@ def balancing_rates(
         between what can be had.
     """
     market = BundleMarket(values, m, m if caps is None else caps, 0.5)
-    taken = _times(times)
+    taken = positive_times(times)
     order = np.argsort(-market.values, kind="stable")
     for count in range(market.n_peers, 0, -1):
         amounts = _wanted(market, taken, order[:count], benefit)
@@ -289,7 +289,7 @@ def _price(market: BundleMarket, amounts: Amounts, benefit: float) -> tuple[floa
     if abs(benefit - top) <= _EQUAL * benefit:
         return high, 0.5
     if bottom <= benefit <= top:
-        logarithm = _root(
+        logarithm = root(
             lambda log_price: _benefit(market, amounts, exp(log_price)) - benefit,
             log(low),
             log(high),
@@ -300,11 +300,11 @@ def _price(market: BundleMarket, amounts: Amounts, benefit: float) -> tuple[floa
     most, least = (_benefit(market, amounts, price, part) for part in ends)
     if not least <= benefit <= most:
         return None
-    return price, _root(lambda part: benefit - _benefit(market, amounts, price, part), *ends)
+    return price, root(lambda part: benefit - _benefit(market, amounts, price, part), *ends)
 
 
-def _root(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a rising function becomes positive or 0."""
+def root(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Return the least number at which a rising function is positive or 0, if not at `low`."""
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (middle, high) if rising(middle) < 0 else (low, middle)
     return high
@@ -316,9 +316,9 @@ def _benefit(market: BundleMarket, amounts: Amounts, price: float, part: float =
     return BundleMarket(market.values, market.m, market.caps, 1 - alpha).benefit(amounts)
 
 
-def _times(times: ArrayLike) -> Floats:
-    """Return times if they are positive."""
+def positive_times(times: ArrayLike) -> Floats:
+    """Return times of a task on each peer; raise WorkloadError unless all are positive."""
     taken = np.asarray(times, dtype=np.float64)
     if taken.ndim != 1 or not taken.size or not np.all(np.isfinite(taken) & (taken > 0)):
-        raise WorkloadError(f"times are {times!r}; give one a peer, each positive")
+        raise WorkloadError(f"times are {times!r}; give a positive number of seconds a peer")
     return taken

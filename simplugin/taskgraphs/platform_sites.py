@@ -104,18 +104,14 @@ def _samples(hosts: Sequence[str]) -> list[str]:
 
 def _names(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Return names of clusters: the common beginning of their hosts' names before a number."""
-    names = [_NUMBER.sub("", _beginning(hosts)) or hosts[0] for hosts in groups]
+    names = []
+    for hosts in groups:
+        beginning = os.path.commonprefix(hosts)  # noqa: RUF071 # names are no paths
+        names.append(_NUMBER.sub("", beginning) or hosts[0])
     counts = Counter(names)
     return tuple(
         name if counts[name] == 1 else f"{name}-{number}" for number, name in enumerate(names, 1)
     )
-
-
-def _beginning(names: Sequence[str]) -> str:
-    """Return the common beginning of names."""
-    first, last = min(names), max(names)
-    same = (at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
-    return first[: next(same, min(len(first), len(last)))]
 
 
 def _network(

@@ -168,7 +168,12 @@ class Desk:
         if min(estimates) == math.inf:
             name = self.waiting[0].bundle.name
             raise InfeasibleError(f"no site can take bundle {name!r}; raise N_max")
-        site = self._decide(self._situation(now, estimates))
+        backlog = [
+            sum(has) - min(now - since, has[0]) if has else 0.0
+            for has, since in zip(self._has, self._since, strict=True)
+        ]
+        idle = tuple(not has for has in self._has)
+        site = self._decide(Situation(estimates, tuple(backlog), idle, self.handed))
         if site is None:
             return None
         if not self._has[site]:
@@ -177,15 +182,6 @@ class Desk:
         self.handed += 1
         self._answers = None
         return self.waiting.popleft(), site
-
-    def _situation(self, now: float, estimates: tuple[float, ...]) -> Situation:
-        """Return what is known at a date."""
-        backlog = [
-            sum(has) - min(now - since, has[0]) if has else 0.0
-            for has, since in zip(self._has, self._since, strict=True)
-        ]
-        idle = tuple(not has for has in self._has)
-        return Situation(estimates, tuple(backlog), idle, self.handed)
 
 
 async def grid(

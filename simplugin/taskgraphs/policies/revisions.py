@@ -129,7 +129,9 @@ class Revised:
         concerned = [graph for graph in done if self._when == "event" or graph not in before]
         if not concerned:
             return {}
-        shares = self._shares(done)
+        left = [self._graphs.graphs[graph].without(flags) for graph, flags in done.items()]
+        beta = checked_shares(self._policy(left, self._site), len(left))
+        shares = dict(zip(done, beta.tolist(), strict=True))
         return {
             graph: scrap_max(
                 self._graphs.graphs[graph],
@@ -140,12 +142,6 @@ class Revised:
             )
             for graph in concerned
         }
-
-    def _shares(self, done: dict[int, NDArray[np.bool_]]) -> dict[int, float]:
-        """Return the shares of the competing graphs."""
-        left = [self._graphs.graphs[graph].without(mapped) for graph, mapped in done.items()]
-        beta = checked_shares(self._policy(left, self._site), len(left))
-        return dict(zip(done, beta.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
