@@ -184,16 +184,21 @@ def execute(
         schedulers.append(
             SchedulerStation(each.scheduler, each.names, number, seed, several, patience)
         )
-        known = lasts, overlap, number, seed, several, patience
         capacities = zip(each.names, _capacities(thought[number], own), strict=True)
-        peers.append([PeerStation(*peer, *known, i) for i, peer in enumerate(capacities)])
+        peers.append(
+            [
+                PeerStation(name, capacity, lasts, overlap, number, seed, several, patience, peer)
+                for peer, (name, capacity) in enumerate(capacities)
+            ]
+        )
+    run: Any = grid if several else one_site
+    parties: tuple[Any, ...] = (schedulers[0], peers[0])
     if several:
-        run, parties = grid, (site.scheduler, dispatch, schedulers, peers, how, given)
-    else:
-        run, parties = one_site, (schedulers[0], peers[0], how, given)
+        parties = (site.scheduler, dispatch, schedulers, peers)
+    actor = Placement(site.scheduler, run, (*parties, how, given), name=_MARKET)
     result = _simulated(
         site.platform() if platform is None else platform,
-        [Placement(site.scheduler, run, parties, name=_MARKET)],
+        [actor],
         SimGridOptions.linear() if options is None else options,
         trace=trace,
         seed=seed,
@@ -240,7 +245,10 @@ def _capacities(thought: PeerSite, terms: Terms) -> list[Capacity]:
         np.asarray(limit, dtype=np.float64),
     )
     discounts = () if terms.discounts is None else tuple(np.asarray(terms.discounts).tolist())
-    return [Capacity(*row, discounts) for row in np.transpose(columns).tolist()]
+    return [
+        Capacity(speed, bandwidth, setup, price_unit, q, n_max, discounts)
+        for speed, bandwidth, setup, price_unit, q, n_max in np.transpose(columns).tolist()
+    ]
 
 
 def _simulated(

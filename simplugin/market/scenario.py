@@ -309,7 +309,8 @@ def terms_of(
     _check_peers(scenario, sites)
     terms = []
     for each in sites:
-        alpha, n_max = workload.alpha, workload.n_max
+        alpha: Any = workload.alpha
+        n_max: Any = workload.n_max
         if isinstance(alpha, dict):
             alpha = [alpha[name] for name in each.names]
         if isinstance(n_max, dict):

@@ -98,7 +98,8 @@ def posted(
         replies = yield Call(tuple(range(n_peers)), ("post",))
         values, caps, q = _market_of(replies)
         drawn = {"seed": int(generator.integers(_SEEDS))} if draws else {}
-        amounts, price = decide(values, m, caps, q, **drawn)
+        answer: tuple[Any, Any] = decide(values, m, caps, q, **drawn)
+        amounts, price = answer
         try:
             checked = BundleMarket(values, m, caps, q).check(amounts)
         except WorkloadError as error:

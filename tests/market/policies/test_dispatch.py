@@ -71,15 +71,14 @@ def test_a_queue_is_first_in_first_served():
     assert (desk.done, desk.handed) == (3, 3)
 
 
-def test_earliest_lets_overdue_bundles_count_nothing():
+@pytest.mark.parametrize(("now", "least"), [(7.0, 4.0), (1.0, 7.0)])
+@pytest.mark.parametrize(("later", "site"), [(0.1, 0), (-0.1, 1)])
+def test_earliest_lets_overdue_bundles_count_nothing(now, least, later, site):
     account = _desk("earliest", ((4.0, 10.0),))
-    desk = account[0]
     assert _handed(account, 0.0) == [(0, 0)]
-    desk.waiting.append(Submission(0, Bundle("late", 3, 7.0, 5.0)))
+    account[0].waiting.append(Submission(0, Bundle("late", 3, 7.0, 5.0)))
     # At 7 the first is three seconds late: site 0 counts as done, not as done before now.
-    assert desk._situation(7.0, (4.0, 10.0)).backlog == (0.0, 0.0)
-    assert desk._situation(1.0, (4.0, 10.0)).backlog == (3.0, 0.0)
-    assert _handed(account, 7.0) == [(0, 0)]
+    assert _handed((account[0], ((4.0, least + later),)), now) == [(0, site)]
 
 
 def test_estimates_are_what_the_best_assignment_takes():
