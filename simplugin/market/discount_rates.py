@@ -226,17 +226,13 @@ def balancing_rates(
         if amounts is not None and found is not None:
             alpha = rates_for(market.values, amounts, found[0], idle, found[1])
             return BalancingRates(alpha, found[0], amounts)
+    # Where the price is nothing.
+    least = market.values[balanced_split(taken, market.m, market.caps) > 0].sum()
     raise InfeasibleError(
         f"no price gives a balanced assignment a benefit of {benefit:.6g}: values allow from"
-        f" {_least_benefit(market, taken):.6g} to less than {m * market.values.max():.6g}, with"
+        f" {least:.6g} to less than {m * market.values.max():.6g}, with"
         " gaps where peers have few tasks; give another benefit"
     )
-
-
-def _least_benefit(market: BundleMarket, taken: Floats) -> float:
-    """Return the benefit of a balanced assignment whose price is nothing."""
-    amounts = balanced_split(taken, market.m, market.caps)
-    return float(market.values[amounts > 0].sum())
 
 
 def _wanted(market: BundleMarket, taken: Floats, chosen: Amounts, benefit: float) -> Amounts | None:

@@ -171,7 +171,11 @@ def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) ->
         There is no such host, or it is alone.
     """
     described = platform if isinstance(platform, Platform) else read_platform(platform)
-    zones = [zone for element, zone in described.walk() if _is_called(element, scheduler)]
+    zones = [
+        zone
+        for element, zone in described.walk()
+        if isinstance(element, Host) and element.id == scheduler
+    ]
     found = [] if not zones or zones[0] is None else [host.id for host in zones[0].hosts]
     others = [name for name in found if name != scheduler]
     if not others:
@@ -180,11 +184,6 @@ def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) ->
             argument="scheduler",
         )
     return others
-
-
-def _is_called(element: object, name: str) -> bool:
-    """Return True if an element of a platform is the host of a name."""
-    return isinstance(element, Host) and element.id == name
 
 
 def _key(name: str) -> tuple[str, int]:

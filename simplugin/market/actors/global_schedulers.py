@@ -8,11 +8,7 @@ from collections.abc import Sequence
 
 from simplugin.errors import InfeasibleError
 from simplugin.market.actors.absences import enrol
-from simplugin.market.actors.local_schedulers import (
-    estimator,
-    local_scheduler,
-    receive_bundles,
-)
+from simplugin.market.actors.local_schedulers import estimator, local_scheduler
 from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
     SUBMISSION,
@@ -218,9 +214,10 @@ async def grid(
     ]
     hosts = [each.host for each in schedulers]
     for site in hosts:
-        me.spawn(receive_bundles, site, host=site, name=f"bundles for {site}", daemon=True)
+        own = (bundles_for(site), bundles_for(site))
+        me.spawn(_forward, *own, host=site, name=f"bundles for {site}", daemon=True)
         for box in (reports_of(site), estimates_of(site)):
-            me.spawn(_hear, box, host, name=f"{box} heard", daemon=True)
+            me.spawn(_forward, box, bundles_for(host), name=f"{box} heard", daemon=True)
     me.spawn(submit, bundles, bundles_for(host), name="users", daemon=True)
     desk, news = Desk(len(hosts), dispatch), me.message_queue(bundles_for(host))
     while desk.done < len(bundles):
@@ -243,8 +240,8 @@ async def grid(
     return records, ledgers
 
 
-async def _hear(me: Actor, box: str, host: str) -> None:
-    """Put what a site says where the global scheduler's news are."""
-    heard, news = me.mailbox(box), me.message_queue(bundles_for(host))
+async def _forward(me: Actor, box: str, queue: str) -> None:
+    """Put what comes into a mailbox into a queue of this host."""
+    heard, news = me.mailbox(box), me.message_queue(queue)
     while True:
         news.put_detached(await heard.get())

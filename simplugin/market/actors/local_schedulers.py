@@ -70,13 +70,6 @@ async def local_scheduler(
             me.message_queue(reports_of(station.host)).put_detached(station.site)
 
 
-async def receive_bundles(me: Actor, scheduler: str) -> None:
-    """Put what the global scheduler sends into a local scheduler's queue."""
-    box, queue = me.mailbox(bundles_for(scheduler)), me.message_queue(bundles_for(scheduler))
-    while True:
-        queue.put_detached(await box.get())
-
-
 async def _serve(
     me: Actor, station: SchedulerStation, negotiation: Negotiation, number: int, bundle: Bundle
 ) -> DealRecord:
