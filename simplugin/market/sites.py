@@ -196,20 +196,17 @@ def _check(scheduler: str, peers: Sequence[str], speed: Mapping[str, float]) -> 
     """Raise WorkloadError unless each name is that of one computing host."""
     seen: set[str] = set()
     for name in peers:
+        wrong = None
         if name not in speed:
-            raise WorkloadError(
-                f"peers names {name!r}, which is no host of the platform", argument="peers"
-            )
-        if name == scheduler:
-            raise WorkloadError(
-                f"peers names {name!r}, which is the scheduler; leave it out", argument="peers"
-            )
-        if name in seen:
-            raise WorkloadError(f"peers names {name!r} twice; name it once", argument="peers")
-        if not speed[name] > NO_SPEED:
-            raise WorkloadError(
-                f"peers names {name!r}, which computes nothing; leave it out", argument="peers"
-            )
+            wrong = ", which is no host of the platform"
+        elif name == scheduler:
+            wrong = ", which is the scheduler; leave it out"
+        elif name in seen:
+            wrong = " twice; name it once"
+        elif not speed[name] > NO_SPEED:
+            wrong = ", which computes nothing; leave it out"
+        if wrong:
+            raise WorkloadError(f"peers names {name!r}{wrong}", argument="peers")
         seen.add(name)
 
 
