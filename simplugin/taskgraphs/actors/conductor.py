@@ -355,8 +355,8 @@ class _Run:
         except TimeoutException:
             return
         over = _over(self.me, running)
-        # Wait for all tasks that end at this instant: sums of the same times in another order differ
-        # in their last digits.
+        # Wait for all tasks that end at this instant: sums of the same times in another order
+        # differ in their last digits.
         ended = sum(activity in self.tasks for activity in over)
         pause = INSTANT * self.me.now
         if self.mapper is not None and pause and 0 < ended < len(self.tasks):
