@@ -27,7 +27,7 @@ Metric = Literal["latency", "hops", "transfer"]
 def deploy(
     platform: Annotated[Path, argument("PLATFORM", "A platform file.")],
     master: Annotated[
-        str | None, option("The master, or the root of trees.", "HOST", "-m", "--master")
+        str | None, option("The master, or the root of trees.", "HOST", "-m --master")
     ] = None,
     workers: Annotated[
         str,
@@ -35,8 +35,7 @@ def deploy(
             "all, a number, a zone or cluster, hosts, patterns; several with commas, with"
             " counts: chuque:8,grelon:16. Of a tree: the hosts to be reached.",
             "HOSTS",
-            "-w",
-            "--workers",
+            "-w --workers",
         ),
     ] = "all",
     function: Annotated[
@@ -44,8 +43,7 @@ def deploy(
         option(
             "Of the master, or of all in a tree.",
             "NAME",
-            "-f",
-            "--function",
+            "-f --function",
             show_default="master; in a tree, node",
         ),
     ] = None,
@@ -54,8 +52,7 @@ def deploy(
         option(
             "Of workers, or of all in a tree but its root.",
             "NAME",
-            "-F",
-            "--worker-function",
+            "-F --worker-function",
             show_default="worker; in a tree, that of --function",
         ),
     ] = None,
@@ -65,13 +62,12 @@ def deploy(
             "Of the master; in a tree of all, before their place in it. {host}, {master},"
             " {workers} and others are filled in; {hosts} becomes an argument a worker.",
             "TEXT",
-            "-a",
-            "--argument",
+            "-a --argument",
         ),
     ] = None,
     worker_argument: Annotated[
         list[str] | None,
-        option("Likewise; also {number}, {index}.", "TEXT", "-A", "--worker-argument"),
+        option("Likewise; also {number}, {index}.", "TEXT", "-A --worker-argument"),
     ] = None,
     per_host: Annotated[int, option("Workers on each host.", "N", min=1)] = 1,
     spread: Annotated[
@@ -83,12 +79,11 @@ def deploy(
             "Instead of master and workers, a tree of actors for each application: shortest,"
             " zones, star, or a TOML or JSON file with the parent of each host.",
             "SHAPE",
-            "-t",
-            "--tree",
+            "-t --tree",
         ),
     ] = None,
     application: Annotated[
-        list[str] | None, option("Of a tree, with its root.", "NAME[=HOST]", "-n", "--application")
+        list[str] | None, option("Of a tree, with its root.", "NAME[=HOST]", "-n --application")
     ] = None,
     metric: Annotated[Metric, option("Of the tree of shortest paths.")] = "latency",
     start_time: Annotated[str, option("Of all actors.", "TIME")] = "0s",

@@ -12,9 +12,9 @@ def argument(metavar: str, text: str) -> Any:
     return typer.Argument(metavar=metavar, help=text)
 
 
-def option(text: str, metavar: str | None = None, *names: str, **more: Any) -> Any:
+def option(text: str, metavar: str | None = None, names: str = "", **more: Any) -> Any:
     """Return an option that takes a value; without names it is called as its parameter."""
-    return typer.Option(*names, metavar=metavar, help=text, **more)
+    return typer.Option(*names.split(), metavar=metavar, help=text, **more)
 
 
 def flag(name: str, text: str) -> Any:

@@ -9,17 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.campaigns.jobs import Job, JobSource, QueuedRunners, Record, Runners
 from simplugin.campaigns.running.course import Terms, run_jobs
 from simplugin.campaigns.running.reporting import Progress, Summary
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
+from simplugin.campaigns.running.slurm import SlurmSection, keep_up, slurm_cluster
 from simplugin.errors import ScenarioError, SetupError, SimpluginError
-
-if TYPE_CHECKING:
-    from simplugin.campaigns.campaign import Campaign
-    from simplugin.campaigns.running.slurm import SlurmSection
 
 # Each has one job waiting, so that it need not wait for the next one.
 _AHEAD = 2
@@ -84,8 +82,6 @@ def run_campaign(
     SetupError
         The scheduler does not answer, or a worker has another version of simplugin.
     """
-    from simplugin.campaigns.campaign import Campaign, load_campaign
-
     if not isinstance(campaign, Campaign):
         campaign = load_campaign(campaign, imports=True, trust=trust)
     settings = campaign.settings
@@ -280,7 +276,6 @@ def chosen_runners(
         )
     if slurm is not None:
         from simplugin.campaigns.running.dask_runners import DaskRunners
-        from simplugin.campaigns.running.slurm import keep_up, slurm_cluster
 
         with (
             slurm_cluster(slurm) as cluster,

@@ -233,7 +233,11 @@ class Query:
             # SQLite's own reading of a number in JSON may be wrong in the last bit.
             self._connection.create_function("cell", -1, self._json_cell, deterministic=True)
             self._connection.execute(_view(columns, campaign))
-            self._connection.execute(_units_view(columns))
+            units = ", ".join(
+                f"({_text(name)}, {_text(unit)})" for name, unit in columns.units.items()
+            )
+            rows = f"VALUES {units}" if units else "SELECT NULL, NULL WHERE 0"
+            self._connection.execute(f"CREATE TEMP VIEW units (metric, unit) AS {rows}")
             self._connection.set_authorizer(
                 lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
             )
@@ -305,13 +309,6 @@ class Query:
             file=self._path,
             remedy=f"columns of results are {columns}; tables besides are {', '.join(_TABLES)}",
         )
-
-
-def _units_view(columns: Columns) -> str:
-    """Return the statement that makes the view of the metrics and their units."""
-    rows = ", ".join(f"({_text(name)}, {_text(unit)})" for name, unit in columns.units.items())
-    sql = f"VALUES {rows}" if rows else "SELECT NULL, NULL WHERE 0"
-    return f"CREATE TEMP VIEW units (metric, unit) AS {sql}"
 
 
 def _view(columns: Columns, campaign: int | None) -> str:
