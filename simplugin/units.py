@@ -17,21 +17,6 @@ from numbers import Real
 
 from simplugin.errors import UnitError
 
-__all__ = [
-    "format_bandwidth",
-    "format_size",
-    "format_speed",
-    "format_time",
-    "has_unit",
-    "parse_bandwidth",
-    "parse_bandwidths",
-    "parse_size",
-    "parse_speed",
-    "parse_speeds",
-    "parse_time",
-    "parse_work",
-]
-
 _DECIMAL = ("k", "M", "G", "T", "P", "E", "Z", "Y")
 _DECIMAL_WORDS = ("kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta")
 _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi")

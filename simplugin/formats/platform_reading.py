@@ -15,6 +15,7 @@ from simplugin.formats.elements import ELEMENTS, TEXT, Element
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import read_bytes
 from simplugin.inputs.xml_tree import Node
+from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
@@ -182,7 +183,9 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         for key in sorted(REQUIRED[tag] - given)
     ]
     for key in sorted(given - allowed):
-        remedy = f"remove it or choose among {', '.join(sorted(allowed)) or 'no attribute at all'}"
+        known = sorted(allowed)
+        remedy = f"remove it or choose among {', '.join(known) or 'no attribute at all'}"
+        remedy = did_you_mean(key, known) or remedy
         problems.append(PlatformError(f"{name} has an unknown attribute {key!r}", remedy=remedy))
     return problems
 
@@ -233,7 +236,8 @@ def odd_quantities(text: str, value: Any, unit: str) -> list[tuple[str, str]]:
         return found  # like nearly all
     for each, number in zip(re.split("[;,]", text), values, strict=True):
         if _PLAIN.fullmatch(each) and number:
-            remedy = f"write the unit, e.g. {each.strip() + unit!r}"
+            example = each.strip() + ("Gf" if unit == "f" and number < least else unit)
+            remedy = f"write the unit, e.g. {example!r}"
             found.append((f"{each!r}, without a unit", remedy))
         elif number and number > 0 and not least <= number <= most:
             found.append((f"{each!r}, which no hardware has", f"check the unit: {range_text}"))

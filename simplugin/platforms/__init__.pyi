@@ -29,5 +29,6 @@ from .platform import Zone as Zone
 from .profiles import Profile as Profile
 from .profiles import ProfileUse as ProfileUse
 from .sites import MultiCluster as MultiCluster
+from .sites import Site as Site
 from .tree_shapes import shortest_path_tree as shortest_path_tree
 from .tree_shapes import zone_tree as zone_tree

@@ -278,7 +278,7 @@ class _Inspection:
             for name in dict.fromkeys((link.up, link.down)):
                 if self.names.has_link(name):
                     continue
-                remedy = "name a link declared before"
+                remedy = self.names.similar(name, link=True) or "name a link declared before"
                 if self.names.has_split_link(name):
                     remedy = f"it is split-duplex: name {name + '_UP'!r} or {name + '_DOWN'!r}"
                 message = f"the host link of {link.host!r} uses an unknown link {name!r}"
@@ -397,6 +397,7 @@ class _Inspection:
             if place is None:
                 message = "is unknown"
                 remedy = f"name a {kind} that is declared before in zone {zone.id!r}"
+                remedy = self.names.similar(end) or remedy
             elif place.kind == "broken":
                 continue
             elif (place.kind == "zone") is not between_zones:
@@ -421,9 +422,9 @@ class _Inspection:
             ("gw_dst", route.gateway_destination, route.destination),
         ):
             place = self.names.place(gateway)
-            message = None
+            message, remedy = None, f"name a host or router of {zone!r}"
             if place is None:
-                message = "is unknown"
+                message, remedy = "is unknown", self.names.similar(gateway) or remedy
             elif place.kind == "zone":
                 message = "is a zone"
             elif not self.names.is_inside(gateway, zone):
@@ -432,7 +433,7 @@ class _Inspection:
                 self._say(
                     route,
                     f"the <{route.tag}> {_ends_text(route)}: its {key} {gateway!r} {message}",
-                    f"name a host or router of {zone!r}",
+                    remedy,
                 )
 
     def _once(self, zone: Zone, route: AnyRoute, taken: _Taken) -> None:
@@ -474,7 +475,7 @@ class _Inspection:
             remedy = 'add direction="UP" or direction="DOWN"'
         else:
             problem = f"uses an unknown link {name!r}"
-            remedy = "name a link that is declared before the route"
+            remedy = names.similar(name, link=True) or "name a link declared before the route"
         self._say(use, f"the <{route.tag}> {_ends_text(route)} {problem}", remedy)
 
 

@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from simplugin.near_names import did_you_mean
 from simplugin.platforms import radical
 from simplugin.platforms.hosts import Cabinet, Cluster
 
 ROOT = "_world_"
+# Of how many names similar ones are looked for.
+_MOST_COMPARED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +154,11 @@ class Names:
     def has_split_link(self, name: str) -> bool:
         """Return True if a split-duplex link of this name was declared."""
         return name in self._split_links or self._cluster_link(name, split=True)
+
+    def similar(self, name: str, *, link: bool = False) -> str:
+        """Ask whether a similar name is meant; empty if there is none."""
+        known = self._links | self._split_links if link else self._places
+        return did_you_mean(name, known) if len(known) <= _MOST_COMPARED else ""
 
     def is_inside(self, name: str, zone: str) -> bool:
         """Return True if a host or router is in a zone, at any depth."""
