@@ -78,7 +78,13 @@ def read_dax(
     root = _root(path)
     tasks = [_job(node, path, speed) for node in _children(root, "job")]
     title = root.attributes.get("name", Path(path).stem) if name is None else name
-    return read_graph(title, tasks, list(_relations(root, path)), Line(path, root.line), alpha)
+    relations = [
+        (_attribute(parent, "ref", path), target, Line(path, parent.line))
+        for child in _children(root, "child")
+        for target in [_attribute(child, "ref", path)]
+        for parent in _children(child, "parent")
+    ]
+    return read_graph(title, tasks, relations, Line(path, root.line), alpha)
 
 
 def _root(path: str | os.PathLike[str]) -> Node:
@@ -114,14 +120,6 @@ def _attribute(node: Node, name: str, path: str | os.PathLike[str]) -> str:
     if value is None:
         raise Line(path, node.line).error(f"<{_tag(node)}> has no {name!r}", f'write {name}="..."')
     return value
-
-
-def _relations(root: Node, path: str | os.PathLike[str]) -> Iterator[tuple[str, str, Line]]:
-    """Yield parent and child of each edge, and its place."""
-    for child in _children(root, "child"):
-        target = _attribute(child, "ref", path)
-        for parent in _children(child, "parent"):
-            yield _attribute(parent, "ref", path), target, Line(path, parent.line)
 
 
 def _job(node: Node, path: str | os.PathLike[str], speed: float) -> ReadTask:

@@ -152,6 +152,7 @@ _GZIP = b"\x1f\x8b"
 _MARK = "\xef\xbb\xbf"
 _BLANKS = " \t\n\r\v\f"
 _AT_ONCE = 1 << 16
+_NO_WAIT = os.O_NONBLOCK | os.O_CLOEXEC
 # Longest line and largest file, unpacked, that are read [byte].
 LONGEST_LINE = 1 << 20
 LARGEST_FILE = 4 << 30
@@ -212,7 +213,8 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[Numbered]:
     """Yield the lines of a regular file, unpacked, with their numbers."""
     size = 0
     try:
-        with open(path, "rb", opener=_open_without_waiting) as stream:
+        # Nobody need write to a pipe for it to be opened.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise WorkloadFileError("not a regular file", file=path, remedy="name a file")
             packed = stream.read(len(_GZIP)) == _GZIP
@@ -247,11 +249,6 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[Numbered]:
     except OSError as error:
         remedy = "give the path of a file that you may read"
         raise WorkloadFileError(str(error.strerror), file=path, remedy=remedy) from None
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a file even if it is a pipe that nobody writes to."""
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def write_swf(trace: JobTrace, path: str | os.PathLike[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from simplugin.errors import PlatformError
@@ -355,18 +354,13 @@ class _Inspection:
             if place is None or place.kind not in {"host", "broken"}:
                 message = f"actor {actor.function!r} is on host {actor.host!r}, which is unknown"
                 self._say(actor, message, "name a host of the platform")
-        self._remote_disks(platform)
-
-    def _remote_disks(self, platform: Platform) -> None:
-        """Check the disks that hosts use over the network."""
-        if not self._mounting:
-            return
-        hosts = {part.id: part for part, _ in platform.walk() if isinstance(part, Host)}
+        walk = platform.walk() if self._mounting else ()
+        hosts = {part.id: part for part, _ in walk if isinstance(part, Host)}
         for host in self._mounting:
             mount = host.properties["remote_disk"]
             words = mount.split(":")
             owner = hosts.get(words[2]) if len(words) > 2 else None
-            if owner is None or Counter(disk.id for disk in owner.disks)[words[1]] == 0:
+            if owner is None or words[1] not in [disk.id for disk in owner.disks]:
                 message = f"host {host.id!r} uses a remote disk {mount!r}, which does not exist"
                 self._say(host, message, "write mount:disk:host, naming a disk of that host")
 

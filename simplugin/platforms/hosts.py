@@ -32,12 +32,6 @@ from simplugin.platforms.validation import (
 TOPOLOGIES = frozenset({"FLAT", "TORUS", "FAT_TREE", "DRAGONFLY"})
 
 
-def _require_one_above_zero(what: str, speeds: tuple[float, ...]) -> None:
-    """Raise unless a speed is above 0."""
-    if not any(speeds):
-        require_positive(f"the speed of {what}", speeds[0], "flop/s")
-
-
 def _require_cores(what: str, cores: int) -> None:
     """Raise unless SimGrid takes a number of cores."""
     if not 1 <= cores < 2**31 or int(cores) != cores:
@@ -46,6 +40,24 @@ def _require_cores(what: str, cores: int) -> None:
 
 Cores = Annotated[int, _require_cores]
 Radical = Annotated[str, radicals.require_radical]
+
+
+class _PowerStates(Checked):
+    """A host, or equal hosts, of one or several speeds."""
+
+    __slots__ = ()
+    speed: float
+    further_speeds: tuple[float, ...]
+
+    @property
+    def speeds(self) -> tuple[float, ...]:
+        """Speed of each core in the power states 0, 1, ... [flop/s]."""
+        return (self.speed, *self.further_speeds)
+
+    def _require_one_above_zero(self, what: str) -> None:
+        """Raise unless a speed is above 0."""
+        if not any(self.speeds):
+            require_positive(f"the speed of {what}", self.speed, "flop/s")
 
 
 class _Numbered(Checked):
@@ -108,7 +120,7 @@ class _Follower(Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class Host(_Follower):
+class Host(_Follower, _PowerStates):
     """A host: cores of one speed under one name.
 
     Attributes
@@ -153,18 +165,12 @@ class Host(_Follower):
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        if not self.speed:
-            _require_one_above_zero(what, self.speeds)
+        self._require_one_above_zero(what)
         if self.pstate > len(self.further_speeds):
             raise PlatformError(
                 f"{what} starts in power state {self.pstate}, but has {len(self.speeds)} speed(s)",
                 remedy=f"give a pstate from 0 to {len(self.speeds) - 1}",
             )
-
-    @property
-    def speeds(self) -> tuple[float, ...]:
-        """Speed of each core in the power states 0, 1, ... [flop/s]."""
-        return (self.speed, *self.further_speeds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +249,7 @@ _MOST_DIMENSIONS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster(_Numbered):
+class Cluster(_Numbered, _PowerStates):
     """Equal hosts with an access link each, and perhaps a backbone.
 
     Stays one element however many hosts it has. To its surroundings it is a zone.
@@ -320,8 +326,7 @@ class Cluster(_Numbered):
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        if not self.speed:
-            _require_one_above_zero(what, self.speeds)
+        self._require_one_above_zero(what)
         for name in ("backbone", "loopback"):
             if getattr(self, f"{name}_latency") and getattr(self, f"{name}_bandwidth") is None:
                 raise PlatformError(
@@ -341,11 +346,6 @@ class Cluster(_Numbered):
                 f"{what} has {self.host_count} hosts, but its topology has {needed} places",
                 remedy="make the radical and the topology parameters agree",
             )
-
-    @property
-    def speeds(self) -> tuple[float, ...]:
-        """Speed of each core in the power states 0, 1, ... [flop/s]."""
-        return (self.speed, *self.further_speeds)
 
     @property
     def router_name(self) -> str | None:

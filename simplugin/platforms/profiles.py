@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Iterable, Iterator
@@ -245,8 +246,14 @@ def timeline(text: str, until: float, period: float = -1.0) -> list[tuple[float,
         raise PlatformError("it is random, so that its dates cannot be foretold", remedy=remedy)
     if not points:
         return []
+    if length <= 0:
+        remedy = "give its values dates, or no loop"
+        raise PlatformError("it starts over at once, without end", remedy=remedy)
     found: list[tuple[float, float]] = []
-    for start in _starts(length, until):
+    for turn in itertools.count():
+        start = turn * length if turn else 0.0
+        if turn and not start < until:
+            break
         found += [(start + date, value) for date, value in points if start + date < until]
         if len(found) > MOST_VALUES:
             raise PlatformError(
@@ -254,16 +261,3 @@ def timeline(text: str, until: float, period: float = -1.0) -> list[tuple[float,
                 remedy="let it start over later, or end earlier",
             )
     return found
-
-
-def _starts(length: float, until: float) -> Iterator[float]:
-    """Yield when turns start."""
-    if length <= 0:
-        raise PlatformError(
-            "it starts over at once, without end", remedy="give its values dates, or no loop"
-        )
-    turn = 0
-    yield 0.0
-    while math.isfinite(length) and (turn + 1) * length < until:
-        turn += 1
-        yield turn * length

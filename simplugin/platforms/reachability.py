@@ -30,6 +30,7 @@ _REMEDY = {
 }
 # Tuples of classes, as there may be hundreds of thousands of elements.
 _ONE_HOST, _ZONES = (Host, Peer), (Zone, Cluster)
+_PLACED = (Host, Peer, Zone, Cluster)
 _CROSSING = (ZoneRoute, BypassZoneRoute)
 _BYPASSES = (BypassRoute, BypassZoneRoute)
 _DIJKSTRA = {"Dijkstra", "DijkstraCache"}
@@ -157,7 +158,10 @@ class _Layout:
             joined = zone.routing == "Wifi" and zone.links
             return None if joined else (hosts[0], [*hosts, *outs, *ins][1])
         if zone.routing == "Vivaldi":
-            return _without_coordinates(zone)
+            # SimGrid 4.1 gives zones no coordinates.
+            places = ((part, getattr(part, "coordinates", None)) for part in zone.elements)
+            nowhere = (part.id for part, at in places if at is None and isinstance(part, _PLACED))
+            return next(((name, name) for name in nowhere), None)
         if zone.routing == "Cluster":
             linked = {part.host for part in zone.elements if isinstance(part, HostLink)}
             loose = [name for name in hosts if name not in linked]
@@ -261,16 +265,6 @@ class _Layout:
         while at and (above := self._names.zone_of(at)) != zone:
             at = above
         return at
-
-
-def _without_coordinates(zone: Zone) -> tuple[str, str] | None:
-    """Return an element of a Vivaldi zone that has no place in it, twice."""
-    for part in zone.elements:
-        if isinstance(part, Zone | Cluster):
-            return (part.id, part.id)  # SimGrid 4.1 gives zones no coordinates
-        if isinstance(part, Host | Peer) and part.coordinates is None:
-            return (part.id, part.id)
-    return None
 
 
 def _not_joined(

@@ -158,7 +158,7 @@ _LATENCIES = table(
 def _require_known(document: Document, facts: Grid5000) -> None:
     """Raise if the document has a name that neither the facts nor the built-in table have."""
     built_in, content = Latencies(), document.content
-    groups = [group for site in facts.sites for each in site.clusters for group in each.groups]
+    groups = [group for site in facts.sites for group in site.groups]
     fast = (group.fast_adapter for group in groups)
     adapters = {group.adapter.interface for group in groups}
     adapters |= {each.interface for each in fast if each} | built_in.adapters.keys()

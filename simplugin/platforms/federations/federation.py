@@ -126,7 +126,15 @@ class Federation:
         what = check_fields(self)
         if not self.sites:
             raise FederationError(f"{what} has no site", "name", remedy="give it one")
-        _require_few_clusters(self.sites)
+        # Before their names are made.
+        counts = [(site.repeat or 1) * site.cluster_count for site in self.sites]
+        if sum(counts) > MOST_CLUSTERS:
+            raise FederationError(
+                f"there are {in_digits(sum(counts))} clusters, more than the "
+                f"{MOST_CLUSTERS:,} that are made",
+                *("sites", counts.index(max(counts)), "repeat"),
+                remedy="repeat sites or clusters less often",
+            )
         sites = [(name, at) for at, group in enumerate(self.sites) for name in group.names]
         require_apart("sites", ((name, ("sites", at, "name")) for name, at in sites))
         if self.backbone is None and len(sites) > 1:
@@ -211,16 +219,3 @@ def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:
                 *("sites", group, "name"),
                 remedy="add a link to the backbone",
             )
-
-
-def _require_few_clusters(sites: tuple[SiteGroup, ...]) -> None:
-    """Raise if there are more than `MOST_CLUSTERS`, before their names are made."""
-    counts = [(site.repeat or 1) * site.cluster_count for site in sites]
-    if sum(counts) > MOST_CLUSTERS:
-        largest = counts.index(max(counts))
-        raise FederationError(
-            f"there are {in_digits(sum(counts))} clusters, more than the {MOST_CLUSTERS:,} that "
-            "are made",
-            *("sites", largest, "repeat"),
-            remedy="repeat sites or clusters less often",
-        )

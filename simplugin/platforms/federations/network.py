@@ -228,7 +228,7 @@ class Layout:
         backbone: SiteBackbone | None,
         draws: Draws,
     ) -> None:
-        self._name = name
+        self._name, self._network_id = name, f"{name}-network"
         self._around: list[Zone | Cluster] = []
         self._zone_routes: list[ZoneRoute] = []
         self._routers: list[str] = []
@@ -261,11 +261,6 @@ class Layout:
             return Platform((Zone(self._name, "Full", (self._around[0],)),))
         elements = (*self._around, self._network())
         return Platform((Zone(self._name, "Floyd", elements, tuple(self._zone_routes)),))
-
-    @property
-    def _network_id(self) -> str:
-        """Name of the zone of routers."""
-        return f"{self._name}-network"
 
     def _join_sites(
         self, sites: dict[str, DrawnSwitch], backbone: SiteBackbone, draws: Draws

@@ -149,25 +149,24 @@ class SiteFacts:
     uplinks: tuple[Uplink, ...] = ()
 
     @property
+    def groups(self) -> list[NodeGroup]:
+        """The groups of nodes of all clusters."""
+        return [group for cluster in self.clusters for group in cluster.groups]
+
+    @property
     def node_count(self) -> int:
         """Number of nodes."""
-        return sum(cluster.node_count for cluster in self.clusters)
+        return sum(group.count for group in self.groups)
 
     @property
     def core_count(self) -> int:
         """Number of cores."""
-        return sum(
-            group.count * group.cores for cluster in self.clusters for group in cluster.groups
-        )
+        return sum(group.count * group.cores for group in self.groups)
 
     @property
     def speed(self) -> float:
         """Speed of all cores together [flop/s]."""
-        return math.fsum(
-            group.count * group.cores * group.speed
-            for cluster in self.clusters
-            for group in cluster.groups
-        )
+        return math.fsum(group.count * group.cores * group.speed for group in self.groups)
 
 
 @dataclass(frozen=True, slots=True)

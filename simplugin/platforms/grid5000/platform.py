@@ -110,13 +110,13 @@ def is_fast(facts: ClusterFacts) -> bool:
     return len(interfaces) == 1 and None not in interfaces
 
 
-def router_zone(site: SiteFacts) -> tuple[str, str]:
-    """Return the names of the zone that holds a site's router, and of the router."""
-    return f"{site.router}.{site.uid}", f"{site.router}.{site.uid}.{DOMAIN}"
+def equipment(uid: str, site: str) -> tuple[str, str]:
+    """Return the names of the zone of a switch or router of a site, and of what is in it."""
+    return f"{uid}.{site}", f"{uid}.{site}.{DOMAIN}"
 
 
 class _SiteLayout:
-    """A site as a zone of routing Floyd over a tree; its router is in the zone of `router_zone`."""
+    """A site as a zone of routing Floyd over a tree; its router is in a zone of `equipment`."""
 
     def __init__(self, site: SiteFacts, latencies: Latencies, *, fast: bool) -> None:
         self._site = site
@@ -128,9 +128,8 @@ class _SiteLayout:
         self._routes: list[AnyRoute] = []
         self._switches: dict[str, None] = {}  # those on the ways from hosts to the router
         # A route must have a link, also where a cluster is at its switch. It never limits.
-        groups = [group for facts in site.clusters for group in facts.groups]
-        rates = [group.adapter.rate for group in groups]
-        fast_rates = [group.fast_adapter.rate for group in groups if group.fast_adapter]
+        rates = [group.adapter.rate for group in site.groups]
+        fast_rates = [each.fast_adapter.rate for each in site.groups if each.fast_adapter]
         if not rates:
             raise PlatformError(f"site {site.uid!r} has no nodes", remedy="leave it out")
         self._patch = Link(f"patch.{site.uid}", max(rates) / 8, 0.0, sharing_policy=FATPIPE)
@@ -148,16 +147,13 @@ class _SiteLayout:
         used = {use.link for route in self._routes for use in route.links}
         patches = [link for link in (self._patch, self._fabric) if link.id in used]
         names = [self._site.router, *(uplink.switch for uplink in uplinks)]
-        equipment = [
-            Zone(zone, "Full", (Router(router),)) for zone, router in map(self._equipment, names)
+        switches = [
+            Zone(zone, "Full", (Router(router),))
+            for zone, router in (equipment(name, self._site.uid) for name in names)
         ]
         # SimGrid wants links after zones and clusters.
-        elements: list[ZoneElement] = [*self._clusters, *equipment, *patches, *self._links]
+        elements: list[ZoneElement] = [*self._clusters, *switches, *patches, *self._links]
         return Zone(self._site.uid, "Floyd", tuple(elements), tuple(self._routes))
-
-    def _equipment(self, uid: str) -> tuple[str, str]:
-        """Return the names of the zone of a switch or router, and of what is in it."""
-        return f"{uid}.{self._site.uid}", f"{uid}.{self._site.uid}.{DOMAIN}"
 
     def _cluster(self, facts: ClusterFacts) -> None:
         """Add the groups of a cluster, each at its switch."""
@@ -191,7 +187,7 @@ class _SiteLayout:
         self._clusters.append(cluster)
         switch = group.adapter.switch or self._site.router
         self._towards_router(switch)
-        zone, router = self._equipment(switch)
+        zone, router = equipment(switch, self._site.uid)
         use = LinkUse(self._patch.id)
         if adapter is not group.adapter:
             use = self._way_out(cluster, group)
@@ -235,8 +231,8 @@ class _SiteLayout:
             sharing_policy=SPLITDUPLEX,
         )
         self._links.append(link)
-        zone, router = self._equipment(uplink.switch)
-        next_zone, next_router = self._equipment(uplink.towards)
+        zone, router = equipment(uplink.switch, self._site.uid)
+        next_zone, next_router = equipment(uplink.towards, self._site.uid)
         uses = (LinkUse(link.id, "UP"),)
         self._routes.append(ZoneRoute(zone, next_zone, router, next_router, uses))
 
@@ -290,7 +286,7 @@ def grid5000_platform(
     zones = [_SiteLayout(site, latencies, fast=interconnect == FAST).zone() for site in facts.sites]
     if len(zones) == 1:
         return Platform((zones[0],))
-    gateways = {site.uid: router_zone(site)[1] for site in facts.sites}
+    gateways = {site.uid: equipment(site.router, site.uid)[1] for site in facts.sites}
     uids = [site.uid for site in facts.sites]
     ways, links = backbone_ways(facts.backbone, latencies, uids)
     routes = [
