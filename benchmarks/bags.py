@@ -119,11 +119,11 @@ class Here:
         self.running = time.process_time() - self.started
         found = back_end.collect()
         return Result(
-            found.clock,
-            tuple(Returned(*each) for each in found.returned),
-            found.hosts,
-            found.links,
-            found.trace,
+            found["clock"],
+            tuple(Returned(*each) for each in found["returned"]),
+            found["hosts"],
+            found["links"],
+            found["trace"],
             {},
         )
 

@@ -1,7 +1,7 @@
 // Parallel tasks: SimGrid's model ptask_L07 looks at all of them, and at all that they use, at each event. This does
 // the same sums in the same order, with the same results to the last bit, for what a change affects. Needs SimGrid's
 // headers and track() of lmm::System (tools/simgrid_patches/track-changes.patch), nothing else;
-// docs/decisions/incremental-sharing.md.
+// docs/decisions/parallel-tasks.md.
 
 #include "simgrid_internals.hpp"
 

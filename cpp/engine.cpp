@@ -14,7 +14,8 @@ Simulation sim;
 static PyObject* errors = nullptr; // the module simplugin.errors
 
 static simgrid::config::Flag<bool> incremental{
-    "network/incremental", "Whether the rates of transfers are computed anew only where a change affects them", true};
+    "network/incremental",
+    "Whether rates of transfers and parallel tasks are computed anew only where a change affects them", true};
 
 PyObject* error_class(const char* name)
 {

@@ -343,7 +343,7 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
                              signal_of(ExecSuspend()).size() + signal_of(ExecResume()).size() >
                          4;
   share_incrementally();
-  sim.transfers_heard  = signal_of(CommStart()).size() + signal_of(CommCompletion()).size() > 0;
+  sim.transfers_heard = signal_of(CommStart()).size() + signal_of(CommCompletion()).size() > 0;
   if (sim.transfers_heard)
     spare_plugins_what_never_started();
   if (loaded.count("link_load") > 0)

@@ -11,7 +11,7 @@ from simplugin.bags.actors.hosts import run_host
 from simplugin.bags.actors.messages import Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.actors.periodic import Duty, periodic_host
-from simplugin.bags.policy import BUFFER, Place, Policy
+from simplugin.bags.policy import BUFFER, Known, Place, Policy
 from simplugin.errors import DeadlockError, WorkloadError
 from simplugin.inputs.places import shown
 from simplugin.platforms.graphs import Tree
@@ -202,45 +202,30 @@ def execute(
         )
         for number, (name, lines) in enumerate(zip(tree.hosts, stations, strict=True))
     ]
-    result = _simulated(
-        tree.platform() if platform is None else platform,
-        [*placements, *others],
-        SimGridOptions.linear() if options is None else options,
-        policy.name,
-        trace=trace,
-        **simulation,
-    )
+    platform = tree.platform() if platform is None else platform
+    options = SimGridOptions.linear() if options is None else options
+    simulation |= {"trace": trace}
+    try:
+        result = simulate(platform, [*placements, *others], options=options, **simulation)
+    except DeadlockError as error:
+        # From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s.
+        # It can take the end of an activity for the past then, and say that nothing can happen any
+        # more.
+        if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
+            raise DeadlockError(
+                error.clock or 0.0,
+                error.blocked,
+                f"policy {policy.name!r} leaves tasks; let it return one of servable(state) at"
+                " last",
+            ) from None
+        options = replace(options, precision_timing=PRECISION)
+        result = simulate(platform, [*placements, *others], options=options, **simulation)
     # Actors write the numbers of applications.
     names = {str(number): name for number, name in enumerate(bags.names)}
     labels = tuple(names.get(label, label) for label in result.trace.label_names)
     result = replace(result, trace=replace(result.trace, label_names=labels))
     done = _execution(tree, bags, policy.name, result, failures=failures)
     return replace(done, direction=direction)
-
-
-def _simulated(
-    platform: Platform | str | os.PathLike[str],
-    actors: list[Placement],
-    options: SimGridOptions,
-    policy: str,
-    **simulation: Any,
-) -> Result:
-    """Simulate; again with a coarser precision if SimGrid's may have been too fine.
-
-    From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s. It
-    can take the end of an activity for the past then, and say that nothing can happen any more.
-    """
-    try:
-        return simulate(platform, actors, options=options, **simulation)
-    except DeadlockError as error:
-        if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
-            raise DeadlockError(
-                error.clock or 0.0,
-                error.blocked,
-                f"policy {policy!r} leaves tasks; let it return one of servable(state) at last",
-            ) from None
-    options = replace(options, precision_timing=PRECISION)
-    return simulate(platform, actors, options=options, **simulation)
 
 
 def _check(
@@ -315,11 +300,7 @@ def _stations(
             Station(
                 Place.of(known, host),
                 line,
-                supply.known(
-                    float(known.speed[host]),
-                    known.bandwidth[list(children)].tolist(),
-                    known.hosts[host],
-                ),
+                supply.known(Known.of(known, bags, host)),
                 capacity,
                 supply if host == 0 else None,
                 (float(factors[host, 0]), *factors[list(children), 1].tolist()),
@@ -460,14 +441,9 @@ def execute_periodic(
     most = np.zeros(schedule.tree.n_hosts, dtype=np.int64)
     for host in hosts[1:]:
         most[host] = _most(logs[host], _slack(schedule))
-    return PeriodicExecution(
-        schedule,
-        n_periods,
-        np.array([date for date, _, _ in done]),
-        *np.array([each[1:] for each in done], dtype=np.int64).reshape(-1, 2).T,
-        most,
-        result,
-    )
+    dates = np.array([date for date, _, _ in done])
+    kind, host_of = np.array([each[1:] for each in done], dtype=np.int64).reshape(-1, 2).T
+    return PeriodicExecution(schedule, n_periods, dates, kind, host_of, most, result)
 
 
 def _duty(schedule: PeriodicSchedule, host: int, n_periods: int) -> Duty:

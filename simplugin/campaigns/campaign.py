@@ -23,10 +23,9 @@ from simplugin.campaigns.campaign_checks import (
     refuse_large_numbers,
     refuse_uncountable,
     refuse_wrong_values,
-    text_digest,
 )
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.keys import Keys, determining
+from simplugin.campaigns.keys import determining, digest_of, text_digest
 from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.own_functions import TARGET as OWN_TARGET
 from simplugin.campaigns.own_functions import OwnFunction
@@ -44,15 +43,11 @@ from simplugin.scenarios.scenario import (
     scenario_error,
 )
 from simplugin.scenarios.substitutions import plain
-from simplugin.scenarios.sweeps import (
-    SweepError,
-    Variations,
-    leaves,
-    variations_of,
-)
+from simplugin.scenarios.sweeps import Setting, SweepError, Variations, leaves, variations_of
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
-_STORE = "campaign.sqlite"
+# What the file of a campaign would be that a program makes.
+_MADE = "campaign.toml"
 # Parts of the golden ratio are spread evenly however many there are, and follow no period.
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -70,21 +65,6 @@ class KeepTable(Section):
 
     each: str | Annotated[list[str], Field(min_length=1)]
     where: dict[str, Any] = Field(default_factory=dict)
-
-    def positions(self, variations: Variations) -> frozenset[int]:
-        """Return the runs that are kept.
-
-        Raises
-        ------
-        SweepError
-            It names what is not varied, or values of no run.
-        """
-        each = [self.each] if isinstance(self.each, str) else self.each
-        try:
-            return variations.selected(each, leaves("", self.where))
-        except InvalidValueError as error:
-            message = f"campaign.keep: {error.message}"
-            raise SweepError(("campaign", "keep"), message, error.remedy) from None
 
 
 def _matching(value: str, info: ValidationInfo) -> str:
@@ -139,7 +119,12 @@ class CampaignSection(Section):
             `keep` names what is not varied.
         """
         if isinstance(self.keep, KeepTable):
-            return self.keep.positions(variations)
+            each = [self.keep.each] if isinstance(self.keep.each, str) else self.keep.each
+            try:
+                return variations.selected(each, leaves("", self.keep.where))
+            except InvalidValueError as error:
+                message = f"campaign.keep: {error.message}"
+                raise SweepError(("campaign", "keep"), message, error.remedy) from None
         return variations.total if self.keep == "all" else min(self.keep, variations.total)
 
 
@@ -244,13 +229,7 @@ class Campaign:
         modules = tuple((name, place) for name, place in made["modules"]) if made else ()
         function = OwnFunction(**{**made, "modules": modules}) if made else None
         return _campaign(
-            recipe["document"],
-            file,
-            text,
-            function,
-            by_program=not text,
-            check=False,
-            trust=trust,
+            recipe["document"], file, text, function, by_program=not text, check=False, trust=trust
         )
 
     @classmethod
@@ -291,7 +270,7 @@ class Campaign:
         """
         if isinstance(scenario, Mapping):
             document, text = dict(scenario), ""
-            file = _made_in(directory)
+            file = Path(directory, _MADE)
         elif isinstance(scenario, Scenario):
             document, text, file = dict(scenario.document), scenario.text, scenario.file
         else:
@@ -337,7 +316,7 @@ class Campaign:
         own = OwnFunction.of(function)
         tables = {"sweep": sweep or {}, "variations": list(variations), "campaign": settings}
         document = {"title": own.name, **plain(tables)}
-        made = _campaign(document, _made_in(directory), "", own, by_program=True)
+        made = _campaign(document, Path(directory, _MADE), "", own, by_program=True)
         return replace(made, store_chosen=True)
 
     @property
@@ -385,7 +364,7 @@ class Campaign:
         ]
         grid = [axis.document() for axis in self.variations.grid]
         consists = [self._determining(self.variations.document), listed, grid]
-        return self._keys.digest_of(consists, self.settings.inputs)
+        return digest_of(consists, self.directory, self.settings.inputs)
 
     def _determining(self, document: Mapping[str, Any]) -> Any:
         """Return what determines what comes out of a document."""
@@ -395,7 +374,7 @@ class Campaign:
 
     def _key(self, document: Mapping[str, Any]) -> str:
         """Return the key of a run as of now."""
-        return self._keys.digest_of(self._determining(document), self.settings.inputs)
+        return digest_of(self._determining(document), self.directory, self.settings.inputs)
 
     def jobs(self) -> Iterator[Job]:
         """Make the jobs, in the order of their positions."""
@@ -421,13 +400,15 @@ class Campaign:
             key=self._key(document),
             position=position,
             target=self.target,
-            arguments=self._arguments(document, position),
+            arguments=self._arguments(document, position, settings),
             varied=self.variations.varied(number, settings),
             wall_limit=self.settings.wall_limit,
             memory_limit=self.settings.memory_limit,
         )
 
-    def _arguments(self, document: Mapping[str, Any], position: int) -> dict[str, Any]:
+    def _arguments(
+        self, document: Mapping[str, Any], position: int, settings: Iterable[Setting]
+    ) -> dict[str, Any]:
         """Return what a run is given; the text of the file would be too much."""
         if self.function is not None:
             own = {"function": self.function.pickled, "places": self.function.places}
@@ -440,6 +421,7 @@ class Campaign:
         }
         if self.source:
             found["source"] = self.source
+            found["settings"] = [[list(each.path), list(each.source)] for each in settings]
         if self.settings.inputs:
             found["inputs"] = self.settings.inputs
         if self.trust:
@@ -470,11 +452,6 @@ class Campaign:
         part = position * keep // total
         first, end = -(-part * total // keep), -(-(part + 1) * total // keep)
         return position == first + int(part * _GOLDEN % 1 * (end - first))
-
-    @cached_property
-    def _keys(self) -> Keys:
-        """Computes keys; knows the files that it has read."""
-        return Keys(self.directory)
 
 
 def load_campaign(
@@ -534,11 +511,6 @@ def check_file(
     except ScenarioError as error:
         return list(error.others) or [error]
     return []
-
-
-def _made_in(directory: str | os.PathLike[str]) -> Path:
-    """Return the file that a campaign without one would be."""
-    return Path(directory) / Path(_STORE).with_suffix(".toml")
 
 
 def _campaign(

@@ -44,60 +44,44 @@ _NUMERIC = {"numpy", "scipy", "cvxpy", "highspy", "clarabel"}
 _LIBRARY = re.compile(r"\.so\.(\d+(?:\.\d+)+)$")
 
 
-class Keys:
-    """Keys of many scenarios of one directory; contents of unchanged files are read once.
+def digest_of(value: Any, directory: str | os.PathLike[str], inputs: Iterable[str] = ()) -> str:
+    """Return the SHA-256 of everything that determines what comes out of a run.
+
+    Of a scenario that is what `determining` returns; the contents of the files that it names; the
+    modules of the functions that it names, with those beside it that they import; the code of this
+    package that runs scenarios; and the versions of SimGrid, NumPy and the solvers. Contents of
+    unchanged files are read once.
 
     Parameters
     ----------
+    value : plain data
+        1 and 1.0 differ; the order of keys does not matter.
     directory : path
-        Where their paths start.
+        Where paths start.
+    inputs : iterable of str
+        Paths and patterns of further files that decide what comes out.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    ScenarioError
+        A file that is named cannot be read.
     """
+    lines = NamedFiles(directory).digests(value, inputs)
+    return text_digest("\0".join([*software(), canonical_json(value), *lines]))
 
-    def __init__(self, directory: str | os.PathLike[str]) -> None:
-        self._files = NamedFiles(directory)
 
-    def key(self, document: Mapping[str, Any], inputs: Iterable[str] = ()) -> str:
-        """Return the SHA-256 of everything that determines what comes out of a scenario.
-
-        That is the document without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and
-        limits; the contents of the files that it names; the modules of the functions that it
-        names, with those beside it that they import; the code of this package that runs
-        scenarios; and the versions of SimGrid, NumPy and the solvers.
-
-        Parameters
-        ----------
-        document : mapping
-            A scenario as `tomllib` reads it. 1 and 1.0 differ; the order of keys does not matter.
-        inputs : iterable of str
-            Paths and patterns of further files that decide what comes out.
-
-        Returns
-        -------
-        str
-            64 hexadecimal digits.
-
-        Raises
-        ------
-        ScenarioError
-            A file that is named cannot be read.
-        """
-        return self.digest_of(determining(document), inputs)
-
-    def digest_of(self, value: Any, inputs: Iterable[str] = ()) -> str:
-        """Return the SHA-256 of plain data, of the files that it names, and of the code.
-
-        Raises
-        ------
-        ScenarioError
-            A file that is named cannot be read.
-        """
-        parts = [*software(), canonical_json(value)]
-        parts += self._files.digests(value, inputs)
-        return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text, whatever is in it."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def determining(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a scenario determines what comes out."""
+    """Return a scenario without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and limits."""
     found = {name: value for name, value in document.items() if name not in IDLE}
     simulation = found.get("simulation")
     if isinstance(simulation, Mapping):

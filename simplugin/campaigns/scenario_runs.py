@@ -22,8 +22,9 @@ def run(arguments: Mapping[str, Any]) -> Measured:
     ----------
     arguments : mapping
         ``document``, as `tomllib` reads a scenario; ``directory``, where its paths start;
-        ``name``, of its file, for messages; ``source``, that file's `text_digest`, by which the
-        lines of errors are found; ``keep``, whether curves, tables, the schedule or
+        ``name``, of its file, for messages; ``source``, that file's `text_digest`, and
+        ``settings``, the places of what is set for this run in the scenario and in the file, by
+        which the lines of errors are found; ``keep``, whether curves, tables, the schedule or
         activities are returned too; ``trust``, as `load_campaign` takes it. `[output]` is of no
         use: nothing is written.
 

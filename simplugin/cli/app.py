@@ -40,26 +40,23 @@ app.command()(deploy)
 
 
 def _show_version(wanted: bool) -> None:
-    """Print versions and end."""
-    if wanted:
-        with plain_errors():
-            typer.echo(version_text())
-        raise typer.Exit
-
-
-def version_text() -> str:
-    """Return the versions of simplugin, SimGrid and Python; SimGrid runs to name its own."""
+    """Print the versions of simplugin, SimGrid and Python, and end; SimGrid names its own."""
+    if not wanted:
+        return
     from platform import python_version
 
-    import simplugin
-    from simplugin.campaigns.keys import asked_version
-    from simplugin.errors import SimpluginError
+    with plain_errors():
+        import simplugin
+        from simplugin.campaigns.keys import asked_version
+        from simplugin.errors import SimpluginError
 
-    try:
-        simgrid = asked_version()
-    except SimpluginError as error:
-        simgrid = f"missing ({error})"
-    return f"simplugin {simplugin.__version__}, SimGrid {simgrid}, Python {python_version()}"
+        try:
+            simgrid = asked_version()
+        except SimpluginError as error:
+            simgrid = f"missing ({error})"
+        own = f"simplugin {simplugin.__version__}, SimGrid {simgrid}"
+        typer.echo(f"{own}, Python {python_version()}")
+    raise typer.Exit
 
 
 @app.callback()

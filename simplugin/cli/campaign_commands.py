@@ -6,7 +6,7 @@ import json
 import shlex
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -43,11 +43,6 @@ Jobs = Annotated[int | None, jobs_option("Runs at the same time")]
 Scheduler = Annotated[str | None, scheduler_option("Of a running Dask cluster: tcp://...")]
 Trust = Annotated[list[str] | None, trust_option()]
 Slurm = Annotated[bool, flag("--slurm", "Start Dask workers through Slurm.")]
-
-
-def place_argument(text: str) -> Any:
-    """Return the argument that names a store, itself or by its campaign file."""
-    return typer.Argument(metavar="STORE|CAMPAIGN.toml", help=text)
 
 
 @campaign_app.command()
@@ -99,7 +94,7 @@ def run(
 
 @campaign_app.command()
 def retry(
-    place: Annotated[Path, place_argument("Where the failed runs are.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "Where the failed runs are.")],
     store: Store = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
@@ -136,7 +131,7 @@ def retry(
 
 @campaign_app.command()
 def status(
-    place: Annotated[Path, place_argument("What to look at.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "What to look at.")],
     store: Store = None,
     as_json: AsJson = False,
 ) -> None:
@@ -151,7 +146,7 @@ def status(
 
 @campaign_app.command()
 def export(
-    place: Annotated[Path, place_argument("What to export.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "What to export.")],
     output: Annotated[Path, output_option("FILE", "What to write: .csv or .parquet.")],
     store: Store = None,
     campaign: Shown = None,
@@ -178,7 +173,7 @@ def export(
 
 @campaign_app.command()
 def query(
-    place: Annotated[Path, place_argument("What to ask.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "What to ask.")],
     sql: Annotated[
         str,
         argument(

@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -120,29 +120,25 @@ def chosen_entry(reader: StoreReader, place: Path, number: int | None) -> Campai
     return recorded_campaign(reader, place, load_campaign(place, check=False))
 
 
-@dataclass(frozen=True)
-class _Standing:
-    """Progress and failures of a campaign."""
-
-    entry: CampaignEntry
-    first: str | None
-    last: str | None
-    mean: float | None
-    failures: list[FailureGroup]
+# Of a campaign its first and last run, how long one took in the mean, and what failed.
+_Standing = tuple[CampaignEntry, tuple[str | None, str | None, float | None], list[FailureGroup]]
 
 
 def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
     """Print the progress of the campaigns of a store."""
     store = store_of(place, store)
     with StoreReader(store) as reader:
-        standings = [
-            _Standing(
-                entry, *reader.span(entry.number), failure_groups(reader.failures(entry.number))
-            )
+        standings: list[_Standing] = [
+            (entry, reader.span(entry.number), failure_groups(reader.failures(entry.number)))
             for entry in reader.campaigns()
         ]
     if as_json:
-        document = {"store": str(store), "campaigns": [_document(each) for each in standings]}
+        known = []
+        for entry, (first, last, mean), failures in standings:
+            about = asdict(entry) | {"first": first, "last": last, "mean_duration": mean}
+            del about["text"]
+            known.append(about | {"failures": [group.document() for group in failures]})
+        document = {"store": str(store), "campaigns": known}
         sys.stdout.write(text_of(document) + "\n")
         return
     console = standard_output()
@@ -150,8 +146,8 @@ def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
         console.print(Text(f"{short(store)}: no campaign yet; {no_campaign(store)}"))
         return
     console.print(_campaigns_table(short(store), standings))
-    for each in standings:
-        _print_failures(console, each)
+    for entry, _, failures in standings:
+        _print_failures(console, entry.number, failures)
 
 
 def print_answer(
@@ -181,18 +177,6 @@ def print_answer(
     standard_output().print(table)
 
 
-def _document(standing: _Standing) -> dict[str, Any]:
-    """Return the progress of a campaign as plain containers, without its text."""
-    about = asdict(standing.entry)
-    del about["text"]
-    return about | {
-        "first": standing.first,
-        "last": standing.last,
-        "mean_duration": standing.mean,
-        "failures": [group.document() for group in standing.failures],
-    }
-
-
 def _campaigns_table(title: str, standings: Sequence[_Standing]) -> Table:
     """Make a table of campaigns."""
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
@@ -202,15 +186,14 @@ def _campaigns_table(title: str, standings: Sequence[_Standing]) -> Table:
         table.add_column(name, justify="right")
     table.add_column(Text("mean [s]"), justify="right")  # markup would take [s] for a style
     table.add_column("first and last run")
-    for each in standings:
-        entry = each.entry
+    for entry, (first, last, mean), _ in standings:
         counts = (entry.total, entry.done, entry.failed, entry.missing)
         table.add_row(
             str(entry.number),
             Text(printable(entry.title or entry.file or "without a title")),
             *map(str, counts),
-            "" if each.mean is None else f"{each.mean:.3g}",
-            f"{_date(each.first)}\n{_date(each.last)}",
+            "" if mean is None else f"{mean:.3g}",
+            f"{_date(first)}\n{_date(last)}",
         )
     return table
 
@@ -220,19 +203,18 @@ def _date(text: str | None) -> str:
     return "" if text is None else text[:16].replace("T", " ")
 
 
-def _print_failures(console: Console, standing: _Standing) -> None:
+def _print_failures(console: Console, campaign: int, failures: list[FailureGroup]) -> None:
     """Print what failed in a campaign, like with like."""
-    for group in standing.failures[:_MOST_GROUPS]:
+    for group in failures[:_MOST_GROUPS]:
         text = printable(group.text.strip())
         if len(text) > _MOST_CHARACTERS:
             text = text[:_MOST_CHARACTERS] + " ..."
         console.print()
-        where = f"campaign {standing.entry.number}"
-        console.print(Text(f"{where}: {headline(group)}", style="bold"))
+        console.print(Text(f"campaign {campaign}: {headline(group)}", style="bold"))
         console.print(Text("\n".join(f"  {line}" for line in text.splitlines())))
         job = group.first[0]
         console.print(Text(f"  run {job.position}: {varied_text(job.varied)}"))
-    hidden = len(standing.failures) - _MOST_GROUPS
+    hidden = len(failures) - _MOST_GROUPS
     if hidden > 0:
         console.print(Text(f"... and {hidden} more kinds of failure; --json shows them"))
 

@@ -19,10 +19,28 @@ _LINKS = "Links"
 
 
 def _show_models(wanted: bool) -> None:
-    """Print the published models and end."""
-    if wanted:
-        typer.echo(_models_text())
-        raise typer.Exit
+    """Print a table of the published models and end."""
+    if not wanted:
+        return
+    from simplugin.platforms.availability.processes import (
+        ARCHIVE,
+        SCHROEDER_GIBSON,
+        SYSTEMS,
+        archive_model,
+    )
+
+    lines = [f"{'model':<24}{'mean up':>10}{'mean down':>12}{'up':>7}  of"]
+    for system, fits in ARCHIVE.items():
+        for law in fits:
+            model = archive_model(system, law)
+            hours = (model.up.mean / 3600, model.down.mean / 3600)
+            lines.append(
+                f"{system + '-' + law:<24}{hours[0]:>8.1f} h{hours[1]:>10.2f} h"
+                f"{model.availability:>7.1%}  {SYSTEMS[system]}"
+            )
+    lines.append(f"{SCHROEDER_GIBSON + '(T)':<24}{'T':>10}{5.92:>10.2f} h{'':>7}  as lanl05")
+    typer.echo("\n".join(lines))
+    raise typer.Exit
 
 
 def _law_option(text: str, panel: str) -> Any:
@@ -178,25 +196,3 @@ def _both(**options: str) -> bool:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in options)
         raise typer.BadParameter(f"{names} go together")
     return all(options.values())
-
-
-def _models_text() -> str:
-    """Return a table of the published models."""
-    from simplugin.platforms.availability.processes import (
-        ARCHIVE,
-        SCHROEDER_GIBSON,
-        SYSTEMS,
-        archive_model,
-    )
-
-    lines = [f"{'model':<24}{'mean up':>10}{'mean down':>12}{'up':>7}  of"]
-    for system, fits in ARCHIVE.items():
-        for law in fits:
-            model = archive_model(system, law)
-            hours = (model.up.mean / 3600, model.down.mean / 3600)
-            lines.append(
-                f"{system + '-' + law:<24}{hours[0]:>8.1f} h{hours[1]:>10.2f} h"
-                f"{model.availability:>7.1%}  {SYSTEMS[system]}"
-            )
-    lines.append(f"{SCHROEDER_GIBSON + '(T)':<24}{'T':>10}{5.92:>10.2f} h{'':>7}  as lanl05")
-    return "\n".join(lines)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from simplugin.campaigns.jobs import Record
 from simplugin.campaigns.store import CampaignEntry, StoreReader
-from simplugin.campaigns.store.documents import text_of
+from simplugin.campaigns.store.tables import plain_cell
 from simplugin.claims import Claim
 from simplugin.cli.campaign_reading import chosen_entry, store_of
 from simplugin.cli.terminal import short
@@ -195,7 +195,7 @@ class _Table:
         for name, version in record.versions.items():
             self.versions.setdefault(name, {})[version] = None
         for name, value in record.job.varied.items():
-            self._put(row, "varied", name, _cell(value))
+            self._put(row, "varied", name, plain_cell(value))
         if (measured := record.measured) is not None:
             found, best = measured.row, measured.row.best
             # What a reproduction counts is no metric of a scheduler.
@@ -207,7 +207,7 @@ class _Table:
                 column.sense = best.sense
                 self._put(row, "other", best.proof, best.value, column.unit)
                 self._put(row, "metric", _GAP, found.gap, sense="min")
-            self._put(row, "other", "seed", _cell(found.provenance.get("seed")))
+            self._put(row, "other", "seed", plain_cell(found.provenance.get("seed")))
             self._put(row, "other", _PROVENANCE, _named_cells(found.provenance))
             self._put(row, "other", "digest", (measured.digest or "")[:_DIGITS] or None)
         for name, beside in (
@@ -268,16 +268,9 @@ class _Table:
         )
 
 
-def _cell(value: Any) -> Value:
-    """Return a value as a cell of a table has it."""
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return text_of(value)
-
-
 def _named_cells(document: Mapping[str, Any]) -> str:
     """Write names and values one after the other."""
-    return ", ".join(f"{name}: {_cell(value)}" for name, value in document.items())
+    return ", ".join(f"{name}: {plain_cell(value)}" for name, value in document.items())
 
 
 def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str, str]:
@@ -376,7 +369,7 @@ def _contents(
 
 def _kept(record: Record, contents: Mapping[str, Any]) -> KeptRun:
     """Return a run of which more is known."""
-    varied = ", ".join(f"{name} = {_cell(value)}" for name, value in record.job.varied.items())
+    varied = ", ".join(f"{name} = {plain_cell(value)}" for name, value in record.job.varied.items())
     schedule = contents.get("schedule")
     activities = contents.get("activities")
     return KeptRun(

@@ -176,18 +176,14 @@ def option_problems(options: Mapping[str, str]) -> list[tuple[str, str]]:
             refused = f"plug-in {value!r}" if option == "plugin" else f"option {option!r}"
             problems.append((f"{refused} is refused: {why}", "remove it"))
         else:
-            remedy = _value_remedy(option, value)
-            if remedy:
-                problems.append((f"option {option!r} is {value!r}", remedy))
+            choices = _CHOICES.get(option, (value,))
+            remedies = [
+                remedy
+                for remedy, fits, options in _VALUES
+                if option in options.split() and not fits(value)
+            ]
+            if value not in choices:
+                several = f"choose among {', '.join(choices)}"
+                remedies = [several if len(choices) > 1 else f"write {choices[0]}"]
+            problems += [(f"option {option!r} is {value!r}", remedy) for remedy in remedies]
     return problems
-
-
-def _value_remedy(option: str, value: str) -> str:
-    """Return what to write instead of a value that SimGrid would refuse; empty if it is valid."""
-    choices = _CHOICES.get(option)
-    if choices is not None and value not in choices:
-        return f"choose among {', '.join(choices)}" if len(choices) > 1 else f"write {choices[0]}"
-    wrong = (
-        remedy for remedy, fits, options in _VALUES if option in options.split() and not fits(value)
-    )
-    return next(wrong, "")

@@ -14,7 +14,6 @@ from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
     ReadTask,
     read_graph,
-    require_alpha,
     require_speed,
     runtimes,
 )
@@ -76,7 +75,6 @@ def read_dax(
         `speed` or `alpha` is out of range.
     """
     require_speed(speed)
-    require_alpha(alpha)
     root = _root(path)
     tasks = [_job(node, path, speed) for node in _children(root, "job")]
     title = root.attributes.get("name", Path(path).stem) if name is None else name
@@ -142,36 +140,25 @@ def _job(node: Node, path: str | os.PathLike[str], speed: float) -> ReadTask:
     read: dict[str, tuple[float, Place]] = {}
     written: dict[str, float] = {}
     for uses in _children(node, "uses"):
-        _note(uses, task, path, read, written)
+        at = Line(path, uses.line)
+        file = uses.attributes.get("file", uses.attributes.get("name"))
+        if file is None:
+            raise at.error("<uses> has no 'file'", 'write file="..." (name="..." in DAX 3)')
+        link = _attribute(uses, "link", path).lower()
+        if link in _OTHER_LINKS:
+            continue
+        if link not in ("input", "output", "inout"):
+            raise at.error(f"link is {shown(link)}", "write input, output or inout")
+        if file in read or file in written:
+            # The job would wait for itself.
+            remedy = 'remove one of them; write link="inout" for a file that the job changes'
+            raise at.error(f"job {shown(task)} has file {shown(file)} twice", remedy)
+        size = quantity(_attribute(uses, "size", path), f"size of file {shown(file)}", at)
+        if link != "output":
+            read[file] = size, at
+        if link != "input":
+            written[file] = size
     return ReadTask(task, place, flop, given.get("alpha"), given.get("byte"), read, written)
-
-
-def _note(
-    uses: Node,
-    task: str,
-    path: str | os.PathLike[str],
-    read: dict[str, tuple[float, Place]],
-    written: dict[str, float],
-) -> None:
-    """Note a file that a job reads or writes."""
-    place = Line(path, uses.line)
-    file = uses.attributes.get("file", uses.attributes.get("name"))
-    if file is None:
-        raise place.error("<uses> has no 'file'", 'write file="..." (name="..." in DAX 3)')
-    link = _attribute(uses, "link", path).lower()
-    if link in _OTHER_LINKS:
-        return
-    if link not in ("input", "output", "inout"):
-        raise place.error(f"link is {shown(link)}", "write input, output or inout")
-    if file in read or file in written:
-        # The job would wait for itself.
-        remedy = 'remove one of them; write link="inout" for a file that the job changes'
-        raise place.error(f"job {shown(task)} has file {shown(file)} twice", remedy)
-    size = quantity(_attribute(uses, "size", path), f"size of file {shown(file)}", place)
-    if link != "output":
-        read[file] = size, place
-    if link != "input":
-        written[file] = size
 
 
 def write_dax(

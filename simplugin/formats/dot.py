@@ -12,7 +12,7 @@ import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.elements import number_text
-from simplugin.formats.task_graph_structure import require_alpha, structure
+from simplugin.formats.task_graph_structure import structure
 from simplugin.inputs.files import read_text, uncollected, write
 from simplugin.inputs.places import Line, Place, fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
@@ -117,12 +117,9 @@ def unquoted(text: str) -> str:
     r"""Return a name without quotes; within them only ``\"`` and the end of a line are escaped."""
     if text[0] != '"':
         return text
-    return _ESCAPE.sub(_unescaped, text[1:-1]) if "\\" in text else text[1:-1]
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    """Return what an escape stands for, which for most is itself."""
-    return {'"': '"', "\n": ""}.get(match[1], match[0])
+    # An escape stands for itself, but for two.
+    stands_for = {'\\"': '"', "\\\n": ""}
+    return _ESCAPE.sub(lambda match: stands_for.get(match[0], match[0]), text[1:-1])
 
 
 def quoted(name: str) -> str | None:
@@ -175,70 +172,29 @@ class DotEdge(NamedTuple):
     attributes: Attributes
 
 
-class DotGraph(NamedTuple):
-    """Contents of a file.
-
-    Attributes
-    ----------
-    name : str or None
-        Of the graph; None if it has none.
-    place : Place
-        Where it begins.
-    tasks : list of DotTask
-        In the order of the file.
-    edges : list of DotEdge
-        In the order of the file.
-    """
-
-    name: str | None
-    place: Place
-    tasks: list[DotTask]
-    edges: list[DotEdge]
-
-
-def parse(text: str, file: str | os.PathLike[str], known: Collection[str]) -> DotGraph:
-    """Return the statements of a directed graph.
-
-    Parameters
-    ----------
-    text : str
-        DOT.
-    file : path
-        Named in errors.
-    known : collection of str
-        The attributes that matter; others are passed over.
-
-    Returns
-    -------
-    DotGraph
-        Defaults of ``node [...]`` and ``edge [...]`` are in the statements that follow them.
-
-    Raises
-    ------
-    WorkloadFileError
-        The text is no DOT, is not one directed graph, or has subgraphs or ports.
-    """
-    return _Parser(text, file, known).graph()
-
-
 class _Parser:
-    """Reads token by token."""
+    """Reads token by token; attributes that are not known are passed over.
+
+    Defaults of ``node [...]`` and ``edge [...]`` are in the statements that follow them.
+    """
 
     def __init__(self, text: str, file: str | os.PathLike[str], known: Collection[str]) -> None:
         self._known = known
+        self.name: str | None = None
         self._defaults: dict[str, Attributes] = {"node": {}, "edge": {}, "graph": {}}
-        self._tasks: list[DotTask] = []
-        self._edges: list[DotEdge] = []
+        self.tasks: list[DotTask] = []
+        self.edges: list[DotEdge] = []
         self._next = _tokens(text, file).__next__
         self._token = self._next()
+        self.place = self._token.place
+        self._graph()
 
     def _is(self, kind: str, text: str) -> bool:
         """Return True if the token that is next is of a kind and says a text."""
         return self._token.text == text and self._token.kind == kind
 
-    def graph(self) -> DotGraph:
+    def _graph(self) -> None:
         """Read the whole text."""
-        begin = self._token.place
         if self._is("keyword", "strict"):
             self._take()
         if self._is("keyword", "graph"):
@@ -246,14 +202,14 @@ class _Parser:
         if not self._is("keyword", "digraph"):
             raise self._unexpected("'digraph'", "write digraph G { ... }")
         self._take()
-        name = self._take().text if self._token.kind == "name" else None
+        if self._token.kind == "name":
+            self.name = self._take().text
         self._take_mark("{")
         while not self._is("mark", "}"):
             self._statement()
         self._take()
         if self._token.kind != "end":
             raise self._unexpected("the end of the file", "give each graph a file of its own")
-        return DotGraph(name, begin, self._tasks, self._edges)
 
     def _take(self) -> Token:
         """Return the token and step on to the next."""
@@ -314,10 +270,10 @@ class _Parser:
         found = self._attributes()
         if not arrows:
             attributes = self._defaults["node"] | found
-            self._tasks.append(DotTask(path[0].text, path[0].place, attributes))
+            self.tasks.append(DotTask(path[0].text, path[0].place, attributes))
         for arrow, source, target in zip(arrows, path[:-1], path[1:], strict=True):
             attributes = self._defaults["edge"] | found
-            self._edges.append(DotEdge(source.text, target.text, arrow, attributes))
+            self.edges.append(DotEdge(source.text, target.text, arrow, attributes))
 
     def _attributes(self) -> Attributes:
         """Read lists of attributes, if there are any."""
@@ -325,21 +281,18 @@ class _Parser:
         while self._is("mark", "["):
             self._take()
             while not self._is("mark", "]"):
-                self._attribute(found)
+                name = self._take_name("the name of an attribute")
+                self._take_mark("=")
+                value = self._take_name("a value")
+                if name.text in found:
+                    message = f"attribute {name.text!r} is given twice"
+                    raise name.place.error(message, "give it once")
+                if name.text in self._known:
+                    found[name.text] = value
+                if self._is("mark", ",") or self._is("mark", ";"):
+                    self._take()
             self._take()
         return found
-
-    def _attribute(self, found: Attributes) -> None:
-        """Read an attribute, and keep it if it is known."""
-        name = self._take_name("the name of an attribute")
-        self._take_mark("=")
-        value = self._take_name("a value")
-        if name.text in found:
-            raise name.place.error(f"attribute {name.text!r} is given twice", "give it once")
-        if name.text in self._known:
-            found[name.text] = value
-        if self._is("mark", ",") or self._is("mark", ";"):
-            self._take()
 
 
 @uncollected()
@@ -375,8 +328,7 @@ def read_dot(
     WorkloadError
         `alpha` is out of range.
     """
-    require_alpha(alpha)
-    found = parse(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
+    found = _Parser(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
     edges = _folded(found.edges)
     pairs = structure(
         [(task.name, task.place) for task in found.tasks],

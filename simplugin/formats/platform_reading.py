@@ -19,7 +19,7 @@ from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
-from simplugin.platforms.validation import copier
+from simplugin.platforms.validation import WARNING, Problem, copier
 from simplugin.units import parse_bandwidth, parse_speed, parse_time
 
 # Of elements without a data class: required attributes, then the others.
@@ -405,8 +405,8 @@ class PlatformReader:
         Line of each part built, by the `id` of the part.
     broken : list of Node
         Elements that could not be built.
-    odd : list of (int, str, str)
-        Line, message and remedy for each quantity without a unit, or beyond all hardware.
+    odd : list of (int, Problem)
+        Line and warning for each quantity without a unit, or beyond all hardware.
     replaced : list of (int, str)
         Line and name of each ``availability_file`` beside a ``speed_file``, which SimGrid loads
         although nothing follows it.
@@ -421,7 +421,7 @@ class PlatformReader:
         self._report = report
         self.lines: dict[int, int] = {}
         self.broken: list[Node] = []
-        self.odd: list[tuple[int, str, str]] = []
+        self.odd: list[tuple[int, Problem]] = []
         self.replaced: list[tuple[int, str]] = []
         self._usual = _UsualQuantities()
         # By what elements have in common: a part, then what copies it.
@@ -552,7 +552,8 @@ class PlatformReader:
                 raise PlatformError(message, remedy=attribute.codec.remedy) from None
             unit = attribute.codec.unit
             for said, remedy in odd_quantities(text, value, unit) if unit else ():
-                self.odd.append((node.line, f"{key} of {named(node)} is {said}", remedy))
+                message = f"{key} of {named(node)} is {said}"
+                self.odd.append((node.line, Problem(message, remedy, None, WARNING)))
             if attribute.further:
                 values[attribute.further] = tuple(value[1:])
                 value = value[0]

@@ -15,8 +15,8 @@ from simplugin.formats.platform_reading import PlatformReader, collections_postp
 from simplugin.inputs.files import write
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.deployment import Deployment
-from simplugin.platforms.hosts import Cluster, Host, Router
-from simplugin.platforms.links import SHARED, SPLITDUPLEX, Backbone, HostLink, Link
+from simplugin.platforms.hosts import Cluster, Host, Router, spoke
+from simplugin.platforms.links import SHARED, SPLITDUPLEX, Backbone, Link
 from simplugin.platforms.platform import Opaque, Platform, Zone, ZoneElement
 from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.radical import numbers
@@ -124,18 +124,8 @@ def expanded(cluster: Cluster) -> Zone:
     policy = SPLITDUPLEX if split else SHARED
     for name, number in zip(cluster.host_names(), numbers(cluster.radical), strict=True):
         link = Link(f"{cluster.id}_link_{number}", cluster.bandwidth, cluster.latency, policy)
-        names = link.simgrid_names
-        elements += [
-            Host(
-                name,
-                cluster.speed,
-                cluster.cores,
-                cluster.further_speeds,
-                properties=cluster.properties,
-            ),
-            link,
-            HostLink(name, names[0], names[-1]),
-        ]
+        speeds = (cluster.speed, cluster.cores, cluster.further_speeds)
+        elements += spoke(Host(name, *speeds, properties=cluster.properties), link)
     if cluster.backbone_bandwidth is not None:
         bandwidth, latency = cluster.backbone_bandwidth, cluster.backbone_latency
         elements.append(Backbone(f"{cluster.id}_backbone", bandwidth, latency))
@@ -145,20 +135,16 @@ def expanded(cluster: Cluster) -> Zone:
 
 def _require_expandable(cluster: Cluster) -> None:
     """Refuse a cluster that explicit elements cannot describe."""
-    obstacle = None
-    if cluster.topology != "FLAT":
-        obstacle = f"its topology is {cluster.topology}"
-    elif cluster.limiter_bandwidth is not None:
-        obstacle = "it has limiter links"
-    elif cluster.loopback_bandwidth is not None:
-        obstacle = "it has loopback links"
-    elif cluster.backbone_bandwidth is not None and cluster.backbone_sharing_policy != SHARED:
-        obstacle = f"its backbone is {cluster.backbone_sharing_policy}"
-    if obstacle is not None:
-        raise PlatformError(
-            f"cluster {cluster.id!r} cannot be written host by host: {obstacle}",
-            remedy="write it as one <cluster> (expand=False)",
-        )
+    backbone = cluster.backbone_sharing_policy if cluster.backbone_bandwidth else SHARED
+    for is_one, obstacle in (
+        (cluster.topology != "FLAT", f"its topology is {cluster.topology}"),
+        (cluster.limiter_bandwidth is not None, "it has limiter links"),
+        (cluster.loopback_bandwidth is not None, "it has loopback links"),
+        (backbone != SHARED, f"its backbone is {backbone}"),
+    ):
+        if is_one:
+            message = f"cluster {cluster.id!r} cannot be written host by host: {obstacle}"
+            raise PlatformError(message, remedy="write it as one <cluster> (expand=False)")
 
 
 def expanded_platform(platform: Platform) -> Platform:

@@ -38,12 +38,8 @@ def profile_file_problems(platform: Platform) -> list[Problem]:
         One for each use of such a file.
     """
     directories = _directories(platform)
-    problems = []
-    for part, name in _uses(platform):
-        problem = _problem(part, name, directories)
-        if problem is not None:
-            problems.append(problem)
-    return problems
+    found = (_problem(part, name, directories) for part, name in _uses(platform))
+    return [problem for problem in found if problem is not None]
 
 
 def replaced_file_problems(

@@ -64,7 +64,9 @@ def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
     if wrong:
         at, column = min(wrong)
         number, line = lines[at]
-        raise _unfit(column, line.split()[column], Line(file, number))
+        name, field = FIELDS[column], shown(line.split()[column])
+        message = f"field {column + 1}, {name}, is {field}"
+        raise Line(file, number).error(message, f"give {expected(name)}")
     return values
 
 
@@ -82,12 +84,6 @@ def _refused(line: str, place: Line) -> WorkloadFileError:
         f"a job has {len(fields)} field{'s' if len(fields) != 1 else ''}, not {len(FIELDS)}",
         "give all fields on one line, -1 for those that are unknown",
     )
-
-
-def _unfit(column: int, field: str, place: Line) -> WorkloadFileError:
-    """Return the error for a number that is invalid in its field."""
-    name = FIELDS[column]
-    return place.error(f"field {column + 1}, {name}, is {shown(field)}", f"give {expected(name)}")
 
 
 # Labels of version 2.2. Others are read as well, but not if they are indented like a second line or

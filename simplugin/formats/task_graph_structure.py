@@ -41,24 +41,6 @@ def require_speed(speed: float) -> float:
     return speed
 
 
-def require_alpha(alpha: float) -> float:
-    """Return the part that is not parallel where a file gives none, if it can be one.
-
-    Parameters
-    ----------
-    alpha : float
-        From 0 to 1.
-
-    Raises
-    ------
-    WorkloadError
-        It is out of this range.
-    """
-    if not 0 <= alpha <= 1:
-        raise WorkloadError(f"alpha is {alpha!r}; give a part from 0 to 1")
-    return alpha
-
-
 def runtimes(graph: TaskGraph, speed: float, path: str | os.PathLike[str]) -> list[float]:
     """Return the time of each task on one processor.
 

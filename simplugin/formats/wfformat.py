@@ -5,29 +5,28 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from simplugin.errors import FileError, WorkloadFileError
+from simplugin.errors import WorkloadFileError
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
     NamedEdge,
     ReadTask,
     read_graph,
-    require_alpha,
     require_speed,
     runtimes,
     structure,
 )
-from simplugin.inputs.documents import Document, read_json
+from simplugin.inputs.documents import Item, read_json
 from simplugin.inputs.files import uncollected, write
 from simplugin.inputs.places import Place, fraction, non_negative, shown
-from simplugin.inputs.positions import Steps
 from simplugin.workloads.task_graphs import TaskGraph
 
 _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
 Files = dict[str, tuple[float, Place]]
-_Described = tuple[list[ReadTask], list[NamedEdge], Place]
+_Described = tuple[list[ReadTask], Sequence[NamedEdge], Place]
 # All that 1.6 adds to 1.5 is optional.
 _VERSIONS = ("1.5", "1.6")
 
@@ -84,7 +83,6 @@ def read_wfformat(
        https://github.com/wfcommons/WfFormat
     """
     require_speed(speed)
-    require_alpha(alpha)
     document = read_json(path, WorkloadFileError)
     root = _Value(document, (), document.content)
     version = root.member("schemaVersion")
@@ -104,26 +102,16 @@ _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
-    """A value in a document; a `Place` that errors can be tied to.
+class _Value(Item):
+    """A value in a document, and its place.
 
     Attributes
     ----------
-    document : Document
-        The document.
-    path : tuple of str and int
-        Keys and indices that lead to it from the root.
     content : object
         The value.
     """
 
-    document: Document
-    path: Steps
     content: Any
-
-    def error(self, message: str, remedy: str) -> FileError:
-        """Return an error that names the file, the line and the path; see `Place`."""
-        return self.document.at(*self.path).error(message, remedy)
 
     def get(self, key: str) -> _Value | None:
         """Return a member of an object, None where there is none."""
@@ -226,25 +214,43 @@ def _flat(workflow: _Value, speed: float) -> _Described:
 def _specified(workflow: _Value, speed: float) -> _Described:
     """Return what versions from 1.5 on say: a specification, and an execution beside it."""
     specification = workflow.member("specification")
-    tasks = specification.member("tasks").items()
-    names = [(task.member("id").text(), task.member("id")) for task in tasks]
+    items = specification.member("tasks").items()
+    labels = [task.member("id") for task in items]
+    tasks = {label.text(): task for label, task in zip(labels, items, strict=True)}
     relations = [
         (parent.text(), name, parent)
-        for (name, _), task in zip(names, tasks, strict=True)
+        for name, task in tasks.items()
         for parent in task.member("parents").items()
     ]
     # Before what follows from the structure: its errors say more.
-    structure(names, relations, specification)
-    _require_agreement(names, tasks, relations)
+    structure([(each.text(), each) for each in labels], relations, specification)
+    missing = {(source, target): parent for source, target, parent in relations}
+    seen = set()
+    for name, task in tasks.items():
+        for child in task.member("children").items():
+            pair = name, child.text()
+            if pair in seen:
+                raise child.error(f"child {shown(pair[1])} is listed twice", "list it once")
+            seen.add(pair)
+            if missing.pop(pair, None) is None:
+                raise child.error(
+                    f"{shown(pair[1])} is no task that has {shown(name)} among its parents",
+                    "add it there, or remove it here",
+                )
+    for (source, target), parent in missing.items():
+        raise parent.error(
+            f"task {shown(source)} does not have {shown(target)} among its children",
+            "add it there, or remove it here",
+        )
     sizes: dict[str, float] = {}
     for file in specification.listed("files"):
         label = file.member("id")
         if label.text() in sizes:
             raise label.error(f"file {shown(label.text())} is here twice", "remove one of them")
         sizes[label.text()] = file.member("sizeInBytes").number()
-    executed = _executed(workflow, [name for name, _ in names])
+    executed = _executed(workflow, tasks)
     found = []
-    for task, ran in zip(tasks, executed, strict=True):
+    for task, ran in zip(items, executed, strict=True):
         times = ran.member("runtimeInSeconds"), ran.get("coreCount")
         written = {name: size for name, (size, _) in _files(task, "outputFiles", sizes).items()}
         read = _files(task, "inputFiles", sizes)
@@ -277,33 +283,7 @@ def _read_task(
     )
 
 
-def _require_agreement(
-    names: list[tuple[str, _Value]],
-    tasks: list[_Value],
-    relations: list[tuple[str, str, _Value]],
-) -> None:
-    """Raise unless parents and children say the same."""
-    missing = {(source, target): parent for source, target, parent in relations}
-    seen = set()
-    for (name, _), task in zip(names, tasks, strict=True):
-        for child in task.member("children").items():
-            pair = name, child.text()
-            if pair in seen:
-                raise child.error(f"child {shown(pair[1])} is listed twice", "list it once")
-            seen.add(pair)
-            if missing.pop(pair, None) is None:
-                raise child.error(
-                    f"{shown(pair[1])} is no task that has {shown(name)} among its parents",
-                    "add it there, or remove it here",
-                )
-    for (source, target), parent in missing.items():
-        raise parent.error(
-            f"task {shown(source)} does not have {shown(target)} among its children",
-            "add it there, or remove it here",
-        )
-
-
-def _executed(workflow: _Value, names: list[str]) -> list[_Value]:
+def _executed(workflow: _Value, names: Collection[str]) -> list[_Value]:
     """Return what is said of the execution of each task."""
     execution = workflow.get("execution")
     if execution is None:
@@ -311,13 +291,12 @@ def _executed(workflow: _Value, names: list[str]) -> list[_Value]:
             "there is no 'execution', so that no task has a runtime",
             "give an instance of a workflow that has run",
         )
-    known = set(names)
     found: dict[str, _Value] = {}
     ran = execution.member("tasks")
     for task in ran.items():
         label = task.member("id")
         name = shown(label.text())
-        if label.text() not in known:
+        if label.text() not in names:
             raise label.error(f"task {name} is not in the specification", "describe it there")
         if label.text() in found:
             raise label.error(f"task {name} is here twice", "remove one of them")

@@ -29,6 +29,7 @@ _STARS = {"Cluster", "Vivaldi"}
 # Tuples of classes take less time than unions where there are many elements.
 _BYPASSES = (BypassRoute, BypassZoneRoute)
 _CROSSING = (ZoneRoute, BypassZoneRoute)
+_Taken = dict[tuple[bool, str, str], AnyRoute]
 _PARTS_OF_CLUSTERS = (HostLink, Cabinet, Backbone)
 
 
@@ -139,7 +140,7 @@ class _Inspection:
             message = f"a {kind} is in {_zone_text(zone)}"
             self._say(element, message, "move it into a zone of routing Cluster")
         elif isinstance(element, Cabinet):
-            self._hosts(element, zone.id)
+            self._twice(element, "host", *self.names.declare_hosts(element, zone.id))
             names = element.host_names()
             links = [f"link_{name}_{way}" for name in names for way in ("UP", "DOWN")]
             self._declare_link(element, links, None)
@@ -149,9 +150,7 @@ class _Inspection:
     def _zone(self, zone: Zone, parent: str) -> None:
         """Check a zone and its elements."""
         self.zones.append(zone)
-        before = self.names.declare_zone(zone.id, parent)
-        if before is not None:
-            self._twice(zone, "zone", zone.id, before.kind)
+        self._twice(zone, "zone", zone.id, self.names.declare_zone(zone.id, parent))
         self._check_wifi(zone)
         for element in zone.elements:
             self._element(element, zone)
@@ -161,12 +160,13 @@ class _Inspection:
 
     def _netpoint(self, part: object, name: str, kind: str, zone: str) -> None:
         """Declare a host or a router."""
-        before = self.names.declare(name, kind, zone)
-        if before is not None:
-            self._twice(part, kind, name, before.kind)
+        self._twice(part, kind, name, self.names.declare(name, kind, zone))
 
-    def _twice(self, part: object, kind: str, name: str, other: str) -> None:
-        """Add the problem of a name that is used twice."""
+    def _twice(self, part: object, kind: str, name: str, before: Place | None) -> None:
+        """Add a problem if a name was in use."""
+        if before is None:
+            return
+        other = before.kind
         # SimGrid lets a host follow a router or a zone of its name, and then mixes them up.
         taken = kind == other or kind != "host"
         self.mixed_up |= not taken
@@ -175,24 +175,16 @@ class _Inspection:
         message = f"{kind} {name!r} has the name of {also}"
         self._say(part, message, "give each a name of its own", severity)
 
-    def _hosts(self, cluster: Cluster | Cabinet, zone: str) -> None:
-        """Declare the hosts of a cluster or cabinet."""
-        twice = self.names.declare_hosts(cluster, zone)
-        if twice is not None:
-            name, before = twice
-            self._twice(cluster, "host", name, before.kind)
-
     def _cluster(self, cluster: Cluster, zone: Zone | None) -> None:
         """Declare a cluster with its hosts, links and router."""
         before = self.names.declare_zone(cluster.id, ROOT if zone is None else zone.id)
-        if before is not None:
-            self._twice(cluster, "cluster", cluster.id, before.kind)
+        self._twice(cluster, "cluster", cluster.id, before)
         if zone is None and cluster.topology != "FLAT":
             message = f"cluster {cluster.id!r} of topology {cluster.topology} is in no zone"
             self._say(cluster, message, "SimGrid crashes on it: put it into a <zone>")
         if cluster.topology == "DRAGONFLY":
             self._dragonfly(cluster)
-        self._hosts(cluster, cluster.id)
+        self._twice(cluster, "host", *self.names.declare_hosts(cluster, cluster.id))
         if cluster.router_name is not None:
             self._netpoint(cluster, cluster.router_name, "router", cluster.id)
         self.names.declare_cluster_links(cluster)
@@ -380,12 +372,12 @@ class _Inspection:
 
     def _check_routes(self, zone: Zone) -> None:
         """Check all routes of a zone whose elements are declared."""
-        taken: dict[tuple[bool, str, str], AnyRoute] = {}
+        taken: _Taken = {}
         for route in zone.routes:
             bypass = isinstance(route, _BYPASSES)
-            if (bypass or self._accepts(zone, route)) and self._ends(zone, route, bypass=bypass):
+            if (bypass or self._accepts(zone, route)) and self._ends(zone, route):
                 self._gateways(route)
-                self._once(zone, route, taken, bypass=bypass)
+                self._once(zone, route, taken)
             for use in route.links:
                 self._route_link(route, use)
 
@@ -401,38 +393,31 @@ class _Inspection:
             return False
         return True
 
-    def _ends(self, zone: Zone, route: AnyRoute, *, bypass: bool) -> bool:
+    def _ends(self, zone: Zone, route: AnyRoute) -> bool:
         """Return True if both ends are known and the route may join them."""
         between_zones = isinstance(route, _CROSSING)
+        kind = "zone or cluster" if between_zones else "host or router"
         good = True
         for end in dict.fromkeys((route.source, route.destination)):
             place = self.names.place(end)
-            problem = self._end_problem(zone, place, between_zones=between_zones, bypass=bypass)
-            if problem is not None:
-                message, remedy = problem
-                remedy = remedy if place else self.names.similar(end) or remedy
-                self._say(
-                    route, f"the <{route.tag}> {_ends_text(route)}: {end!r} {message}", remedy
-                )
-                good = False
+            if place is None:
+                message = "is unknown"
+                remedy = f"name a {kind} that is declared before in zone {zone.id!r}"
+                remedy = self.names.similar(end) or remedy
+            elif place.kind == "broken":
+                continue
+            elif (place.kind == "zone") is not between_zones:
+                tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
+                message, remedy = f"is a {place.kind}", f"name a {kind}, or write {tag}"
+            elif place.zone != zone.id and not isinstance(route, _BYPASSES):
+                message = f"is in zone {place.zone!r}, not directly in {zone.id!r}"
+                remedy = f"move the route, or name a {kind} of {zone.id!r}"
+            else:
+                continue
+            what = f"the <{route.tag}> {_ends_text(route)}: {end!r}"
+            self._say(route, f"{what} {message}", remedy)
+            good = False
         return good
-
-    def _end_problem(
-        self, zone: Zone, place: Place | None, *, between_zones: bool, bypass: bool
-    ) -> tuple[str, str] | None:
-        """Return the fault of an end of a route and its remedy, or None."""
-        kind = "zone or cluster" if between_zones else "host or router"
-        if place is None:
-            return "is unknown", f"name a {kind} that is declared before in zone {zone.id!r}"
-        if place.kind == "broken":
-            return None
-        if (place.kind == "zone") is not between_zones:
-            tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
-            return f"is a {place.kind}", f"name a {kind}, or write {tag}"
-        if place.zone != zone.id and not bypass:
-            inside = f"zone {place.zone!r}, not directly in {zone.id!r}"
-            return f"is in {inside}", f"move the route, or name a {kind} of {zone.id!r}"
-        return None
 
     def _gateways(self, route: AnyRoute) -> None:
         """Check the gateways of a route between zones."""
@@ -457,15 +442,9 @@ class _Inspection:
                     remedy,
                 )
 
-    def _once(
-        self,
-        zone: Zone,
-        route: AnyRoute,
-        taken: dict[tuple[bool, str, str], AnyRoute],
-        *,
-        bypass: bool,
-    ) -> None:
+    def _once(self, zone: Zone, route: AnyRoute, taken: _Taken) -> None:
         """Add a problem for a second route between the same elements."""
+        bypass = isinstance(route, _BYPASSES)
         ways = [(route.source, route.destination)]
         loop = route.source == route.destination
         if getattr(route, "symmetrical", False) and not (

@@ -361,26 +361,19 @@ def _filled(argument: str, values: Mapping[str, str | int]) -> str:
     try:
         return argument.format_map(values)
     except KeyError as error:
-        raise _unknown(argument, error.args[0], values) from None
+        [name] = error.args
+        known = ", ".join(f"{{{each}}}" for each in (*values, "hosts"))
+        message = f"argument {argument!r} has an unknown placeholder {{{name}}}"
+        remedy = f"here are {known}; write {{{{ and }}}} for braces"
+        if "{" + str(name) + "}" == HOSTS:
+            message = f"argument {argument!r} has {HOSTS} within other text"
+            remedy = f"give {HOSTS} as an argument of its own; it becomes one for each host"
+        raise DeploymentError(message, remedy=remedy) from None
     except (AttributeError, IndexError, TypeError, ValueError) as error:
         raise DeploymentError(
             f"argument {argument!r} cannot be filled in: {error}",
             remedy="write {{ and }} for braces that are no placeholders",
         ) from None
-
-
-def _unknown(argument: str, name: str, values: Mapping[str, str | int]) -> DeploymentError:
-    """Return the error for an unknown placeholder."""
-    if "{" + name + "}" == HOSTS:
-        return DeploymentError(
-            f"argument {argument!r} has {HOSTS} within other text",
-            remedy=f"give {HOSTS} as an argument of its own; it becomes one for each host",
-        )
-    known = ", ".join(f"{{{each}}}" for each in (*values, "hosts"))
-    return DeploymentError(
-        f"argument {argument!r} has an unknown placeholder {{{name}}}",
-        remedy=f"here are {known}; write {{{{ and }}}} for braces",
-    )
 
 
 def master_workers(

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms import radical as radicals
-from simplugin.platforms.links import FATPIPE, SHARED, SPLITDUPLEX
+from simplugin.platforms.links import FATPIPE, SHARED, SPLITDUPLEX, HostLink, Link
 from simplugin.platforms.validation import (
     Bandwidth,
     Checked,
@@ -328,10 +328,6 @@ class Cluster(_Numbered):
                     f"{what} has a {name} latency without a {name} bandwidth",
                     remedy=f"SimGrid would make a {name} of bandwidth 0: give both or none",
                 )
-        self._check_topology(what)
-
-    def _check_topology(self, what: str) -> None:
-        """Check that the topology can be read and has hosts enough."""
         if self.topology == "FLAT":
             return
         needed = _topology_size(self.topology, self.topology_parameters)
@@ -384,6 +380,12 @@ _TOPOLOGY_REMEDIES = {
     "FAT_TREE": "give levels; children; parents; parallel links, e.g. '2;4,4;1,2;1,2'",
     "DRAGONFLY": "give groups; chassis; routers; hosts of a router, e.g. '3,4;4,3;5,1;2'",
 }
+
+
+def spoke(host: Host, link: Link) -> tuple[Host, Link, HostLink]:
+    """Return a host with its link to the middle of a zone of routing ``Cluster``."""
+    names = link.simgrid_names
+    return host, link, HostLink(host.id, names[0], names[-1])
 
 
 # The elements that are hosts or hold them. A tuple takes less time than a union.

@@ -102,8 +102,8 @@ class Names:
         self.parents.setdefault(name, parent)
         return before
 
-    def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> tuple[str, Place] | None:
-        """Enter the hosts of a cluster; return the first name in use, and its place."""
+    def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> tuple[str, Place | None]:
+        """Enter the hosts of a cluster; return the first name in use, and its place if any is."""
         self._people(zone)
         place = Place("host", zone)
         places = self._places
@@ -111,7 +111,7 @@ class Names:
             before = places.setdefault(name, place)
             if before is not place and name not in self._broken:
                 return name, before
-        return None
+        return "", None
 
     def _people(self, zone: str) -> None:
         """Record that a zone, and so those around it, have hosts."""

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.arrays import set_array
-from simplugin.platforms.hosts import Host
-from simplugin.platforms.links import FATPIPE, HostLink, Link, ZoneRoute
+from simplugin.platforms.hosts import Host, spoke
+from simplugin.platforms.links import FATPIPE, Link, ZoneRoute
 from simplugin.platforms.names import ROOT
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.validation import (
@@ -100,21 +100,21 @@ class PeerSite:
 
     def zone(self, name: str = "site") -> Zone:
         """Return the site as a zone, a star of all hosts."""
-        shared = np.isfinite(self.uplink)
         own = f"{self.scheduler}-link"
         uplink = (
             Link(own, self.uplink)
-            if shared
+            if np.isfinite(self.uplink)
             else Link(own, float(self.bandwidth.max()), sharing_policy=FATPIPE)
         )
-        links = [uplink]
-        hosts = [Host(self.scheduler, speed=float(self.speed.max()))]
-        ends = [HostLink(self.scheduler, own, own)]
         peers = zip(self.names, self.speed.tolist(), self.bandwidth.tolist(), strict=True)
-        for host, speed, bandwidth in peers:
-            links.append(Link(f"{host}-link", bandwidth, self.latency))
-            hosts.append(Host(host, speed=speed))
-            ends.append(HostLink(host, f"{host}-link", f"{host}-link"))
+        spokes = [
+            spoke(Host(self.scheduler, speed=float(self.speed.max())), uplink),
+            *(
+                spoke(Host(host, speed), Link(f"{host}-link", bandwidth, self.latency))
+                for host, speed, bandwidth in peers
+            ),
+        ]
+        hosts, links, ends = zip(*spokes, strict=True)
         return Zone(name, "Cluster", (*hosts, *links, *ends))
 
     def platform(self) -> Platform:

@@ -83,23 +83,6 @@ class Zone:
     def __post_init__(self) -> None:
         """Check the fields."""
         check_fields(self)
-        object.__setattr__(self, "elements", self._ordered())
-        self._require_one_kind()
-
-    def _ordered(self) -> tuple[ZoneElement, ...]:
-        """Return the elements in an order that SimGrid's parser takes."""
-        first = _first_of(self.elements, _INNER)
-        if first is None and _first_of(self.elements, (Profile, ProfileUse)) is None:
-            return self.elements
-        return tuple(
-            sorted(
-                self.elements,
-                key=lambda part: (part is not first, isinstance(part, Profile | ProfileUse)),
-            )
-        )
-
-    def _require_one_kind(self) -> None:
-        """Raise if what only zones of hosts hold is beside what only zones of zones hold."""
         parts = (*self.elements, *self.routes)
         inner, leaf = _first_of(parts, _INNER), _first_of(parts, _LEAF)
         if inner is not None and leaf is not None:
@@ -107,6 +90,12 @@ class Zone:
                 f"zone {self.id!r} holds a {_kind(leaf)} beside a {_kind(inner)}",
                 remedy="put hosts, routers and their routes into a zone of their own",
             )
+        first = _first_of(self.elements, _INNER)
+        if first is not None or _first_of(self.elements, _LAST) is not None:
+            ordered = sorted(
+                self.elements, key=lambda part: (part is not first, isinstance(part, _LAST))
+            )
+            object.__setattr__(self, "elements", tuple(ordered))
 
     @property
     def hosts(self) -> tuple[Host, ...]:
@@ -136,6 +125,7 @@ class Zone:
 
 # What makes a zone one of zones, and what makes it one of hosts.
 _INNER = (Zone, Cluster, Peer, ZoneRoute, BypassZoneRoute)
+_LAST = (Profile, ProfileUse)
 _LEAF = (Host, Router, HostLink, Cabinet, Route, BypassRoute)
 
 

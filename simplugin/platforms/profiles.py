@@ -158,7 +158,7 @@ def _read(text: str, period: float) -> tuple[str | None, bool, list[tuple[float,
                 return fault, random, [], 0.0
             last = numbers[0]
         points.append((numbers[0], numbers[1]))
-    fault = None
+    fault = ""
     if stochastic and period > 0:
         fault = "a stochastic profile cannot have a period: use LOOPAFTER"
     elif period > 0 and pause:
@@ -166,7 +166,7 @@ def _read(text: str, period: float) -> tuple[str | None, bool, list[tuple[float,
     elif 0 < period < last or (pause or 0.0) < 0:
         fault = f"it starts over after {period or pause:g} s, before its last date"
     turn = math.inf if pause is None else last + pause
-    return fault, random, points, period if period > 0 else turn
+    return fault or None, random, points, period if period > 0 else turn
 
 
 _LAWS = {"DET": 1, "EXP": 1, "EXPONENTIAL": 1, "UNIF": 2, "UNIFORM": 2} | dict.fromkeys(

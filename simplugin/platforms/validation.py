@@ -160,13 +160,9 @@ def require_parts(
             raise PlatformError(
                 f"one of {what} is {_quoted(part)}, a {wrong.__name__}", remedy=f"give {names}"
             )
-    return parts if check is None else tuple(_checked(check, what, part) for part in parts)
-
-
-def _checked(check: Callable[[str, Any], Any], what: str, value: Any) -> Any:
-    """Return a value, or what its check puts in its place."""
-    better = check(what, value)
-    return value if better is None else better
+    if check is None:
+        return parts
+    return tuple(part if (better := check(what, part)) is None else better for part in parts)
 
 
 def _quoted(value: object) -> str:

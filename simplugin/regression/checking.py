@@ -20,13 +20,7 @@ from simplugin.regression.comparison import Change, compare, explain
 from simplugin.regression.recording import TARGET, sources_of
 from simplugin.regression.snapshots import Snapshot, read_snapshot, trace_path, write_snapshot
 from simplugin.regression.subjects import RECORDED, TOLERANCES, Found, Orphan, Subject, found_in
-from simplugin.regression.tolerances import (
-    Tolerances,
-    load_tolerances,
-    scenarios_in,
-    warnings,
-    warnings_about_options,
-)
+from simplugin.regression.tolerances import Tolerances, load_tolerances, warnings_about_options
 
 State = Literal["ok", "moved", "new", "missing", "failed"]
 WALL_LIMIT = 600.0
@@ -218,7 +212,8 @@ class _Check:
         for directory, file in self._files.items():
             is_whole = directory.resolve() in self.found.directories
             is_whole &= directory not in {each.parent for each in failed}
-            yield from warnings(file, scenarios_in(directory), known[directory], is_whole=is_whole)
+            present = {path.stem for path in directory.glob("*.toml")}
+            yield from file.warnings(present, known[directory], is_whole=is_whole)
 
     def _finish(self, number: int, checked: Checked) -> None:
         """Keep what came out, and report it."""

@@ -177,18 +177,22 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def simulation(request: pytest.FixtureRequest) -> Simulations:
     """Run a scenario, simulation("x.toml"), or actors, simulation(platform, actors)."""
-    from simplugin.regression.fixtures import Simulations, places_of
+    from simplugin.regression.fixtures import Simulations
 
-    places = places_of(request.path, request.config.rootpath)
-    return Simulations(places, tuple(request.config.getini(TRUST)))
+    return Simulations(_places(request), tuple(request.config.getini(TRUST)))
 
 
 @pytest.fixture
 def platform(request: pytest.FixtureRequest) -> Platforms:
     """Find a platform file, platform("x.xml"), or make a platform, platform("star", hosts=10)."""
-    from simplugin.regression.fixtures import Platforms, places_of
+    from simplugin.regression.fixtures import Platforms
 
-    return Platforms(places_of(request.path, request.config.rootpath))
+    return Platforms(_places(request))
+
+
+def _places(request: pytest.FixtureRequest) -> tuple[Path, ...]:
+    """Return where a test's files are looked for."""
+    return tuple(dict.fromkeys((request.path.parent, request.config.rootpath)))
 
 
 @pytest.fixture

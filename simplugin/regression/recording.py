@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.keys import determining, versions
+from simplugin.campaigns.keys import determining, text_digest, versions
 from simplugin.campaigns.named_files import NamedFiles
 from simplugin.regression.snapshots import snapshot_of_outcome
 from simplugin.scenarios.scenario import load_scenario, run_scenario, scenario_from
@@ -39,10 +38,7 @@ def record(arguments: Mapping[str, Any]) -> Measured:
         scenario = scenario_from(document, file, trust=trust)
     outcome = run_scenario(scenario)
     snapshot = snapshot_of_outcome(
-        arguments["subject"],
-        outcome,
-        versions(outcome.row.provenance),
-        arguments["activities"],
+        arguments["subject"], outcome, versions(outcome.row.provenance), arguments["activities"]
     )
     return Measured(outcome.row, snapshot.digest, {"snapshot": snapshot})
 
@@ -66,15 +62,12 @@ def sources_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -
         A file that it names cannot be read.
     """
     wanted = determining(document)
-    tables = {
-        f"scenario [{name}]": sha256(canonical_json(table).encode("utf-8", "surrogatepass"))
-        for name, table in wanted.items()
+    found = {
+        f"scenario [{name}]": text_digest(canonical_json(table)) for name, table in wanted.items()
     }
-    found = {name: digest.hexdigest() for name, digest in tables.items()}
     lines = NamedFiles(directory).digests(wanted)
     if len(lines) > _MOST:
-        total = sha256("\n".join(lines).encode("utf-8", "surrogatepass"))
-        return {**found, _ALL: total.hexdigest()}
+        return {**found, _ALL: text_digest("\n".join(lines))}
     for line in lines:
         *words, digest = line.split("\t")
         found[" ".join(words)] = digest

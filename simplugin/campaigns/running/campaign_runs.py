@@ -187,7 +187,7 @@ class LocalRunners(QueuedRunners):
     def _serve(self, process: RunProcess) -> None:
         """Have jobs done until there are no more."""
         try:
-            with process:
+            with closing(process):
                 while not self._closed and (job := self._jobs.get()) is not None:
                     self._answers.put(process.run(job))
         except StoppedError:

@@ -268,9 +268,8 @@ class Course:
     def _commit(self) -> None:
         """Make durable what is recorded, then log it."""
         if self._dirty:
-            self._writing = True
-            self.store.commit()
-            self._writing = False
+            with self._written():
+                self.store.commit()
             self._dirty = False
         self._committed = monotonic()
         self.log.flush()

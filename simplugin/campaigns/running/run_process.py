@@ -139,14 +139,6 @@ class RunProcess:
             with self._running:
                 self._dispose()
 
-    def __enter__(self) -> RunProcess:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Close it."""
-        self.close()
-
     def _answer(self, job: Job) -> Record | Failure:
         """Have a job done by a process that takes it."""
         try:

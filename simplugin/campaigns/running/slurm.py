@@ -69,11 +69,7 @@ class SlurmSection(Section):
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments for ``SLURMCluster``."""
-        given = {
-            name: value
-            for name in type(self).model_fields
-            if name != "jobs" and (value := getattr(self, name)) is not None
-        }
+        given = self.model_dump(exclude={"jobs"}, exclude_none=True)
         for name in ("log_directory", "local_directory"):
             if name in given:
                 given[name] = str(given[name].resolve())

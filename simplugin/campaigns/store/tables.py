@@ -154,7 +154,7 @@ def cells_of(
         whole = document(base) if base else {}
         yield [
             *first,
-            *(_varied_cell(values.get(key)) for key in columns.varied),
+            *(plain_cell(values.get(key)) for key in columns.varied),
             *(numbers.get(name) for name in columns.metrics),
             best if about and about["proof"] == "optimum" else None,
             best if about and about["proof"] == "bound" else None,
@@ -166,9 +166,11 @@ def cells_of(
         ]
 
 
-def _varied_cell(value: Any) -> Cell:
-    """Return a value that was varied, as a cell."""
-    return text_of(value) if isinstance(value, dict | list) else value
+def plain_cell(value: Any) -> Cell:
+    """Return a value as a cell of a table has it; what is no number or text as JSON."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return text_of(value)
 
 
 def frame_of(columns: Columns, rows: Iterable[Sequence[Any]]) -> pandas.DataFrame:

@@ -188,10 +188,10 @@ def _json(value: Any, indent: str) -> str:
         items = [_json(each, inner) for each in value]
         return f"[\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}]"
     # Short members come first, on one line.
-    short, items = [], []
+    lines: dict[bool, list[str]] = {False: [], True: []}
     for key, each in value.items():
-        (items if _is_long(each) else short).append(f"{json.dumps(key)}: {_json(each, inner)}")
-    return "{" + f",\n{inner}".join([", ".join(short), *items]) + "}"
+        lines[_is_long(each)].append(f"{json.dumps(key)}: {_json(each, inner)}")
+    return "{" + f",\n{inner}".join([", ".join(lines[False]), *lines[True]]) + "}"
 
 
 def _is_long(value: Any) -> bool:
@@ -206,14 +206,7 @@ def _plain(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _catalogue(
-    date: str,
-    sites: tuple[SiteFacts, ...],
-    backbone: tuple[BackboneLink, ...],
-    places: tuple[Place, ...],
-    warnings: tuple[DataWarning, ...],
-    **_: str,
-) -> tuple[Grid5000, tuple[DataWarning, ...]]:
+def _catalogue(date: str, sites: Any, backbone: Any, places: Any, warnings: Any, **_: str) -> Any:
     """Return the facts and the warnings of a catalogue."""
     return Grid5000(date, sites, backbone, places), warnings
 

@@ -27,7 +27,7 @@ from simplugin.formats.grid5000.nodes import cluster_facts
 from simplugin.formats.grid5000.switches import SiteNetwork, site_network, unknown_nodes, uplinks
 from simplugin.inputs.documents import parse_json
 from simplugin.inputs.files import decoded, read_bytes
-from simplugin.platforms.grid5000.facts import ClusterFacts, DataWarning, Grid5000, SiteFacts
+from simplugin.platforms.grid5000.facts import DataWarning, Grid5000, SiteFacts
 
 # The reference of March 2026 is 9.4 MB in 1,195 files, the largest of 0.2 MB.
 LARGEST_ARCHIVE = 512 << 20
@@ -262,13 +262,26 @@ def read_reference(
     taken: set[str] = set()
     for site in grid.parts["sites"]:
         network = site_network(site, warnings)
-        clusters = _clusters(site, network, taken, warnings)
+        clusters = []
+        for cluster in site.parts["clusters"]:
+            about = warnings.on("cluster", site.uid, cluster.uid)
+            if cluster.uid in taken:
+                about.left_out(cluster.place, f"another site has a cluster {cluster.uid} too")
+            elif (facts := cluster_facts(cluster, network, about)) is not None:
+                taken.add(cluster.uid)
+                clusters.append(facts)
+        known = {node.uid for each in site.parts["clusters"] for node in each.parts["nodes"]}
+        unknown_nodes(network, known, warnings)
         if not clusters:
             warnings.on("site", site.uid).left_out(site.place, f"{site.uid} has no nodes")
             continue
-        ways = uplinks(network, _carried(clusters), warnings)
+        # Rates of all adapters together that hang from each equipment [bit/s].
+        carried: defaultdict[str, float] = defaultdict(float)
+        for group in (group for each in clusters for group in each.groups):
+            carried[group.adapter.switch] += group.count * group.adapter.rate
+        ways = uplinks(network, carried, warnings)
         networks[site.uid] = (site, network)
-        found.append(SiteFacts(site.uid, network.router, clusters, ways))
+        found.append(SiteFacts(site.uid, network.router, tuple(clusters), ways))
     if not found:
         raise PlatformError(
             "no node in it can be described",
@@ -283,33 +296,4 @@ def read_reference(
     ordered = sorted(
         warnings.found, key=lambda warning: (warning.place, warning.kind, warning.message)
     )
-    facts = Grid5000(date, tuple(found), links, all_places(places, links))
-    return facts, tuple(ordered)
-
-
-def _clusters(
-    site: Entry, network: SiteNetwork, taken: set[str], warnings: DataWarnings
-) -> tuple[ClusterFacts, ...]:
-    """Return the clusters of a site that have nodes."""
-    found = []
-    for cluster in site.parts["clusters"]:
-        about = warnings.on("cluster", site.uid, cluster.uid)
-        if cluster.uid in taken:
-            about.left_out(cluster.place, f"another site has a cluster {cluster.uid} too")
-            continue
-        facts = cluster_facts(cluster, network, about)
-        if facts is not None:
-            taken.add(cluster.uid)
-            found.append(facts)
-    known = {node.uid for cluster in site.parts["clusters"] for node in cluster.parts["nodes"]}
-    unknown_nodes(network, known, warnings)
-    return tuple(found)
-
-
-def _carried(clusters: tuple[ClusterFacts, ...]) -> dict[str, float]:
-    """Return the rates of all adapters together that hang from each equipment [bit/s]."""
-    carried: defaultdict[str, float] = defaultdict(float)
-    for cluster in clusters:
-        for group in cluster.groups:
-            carried[group.adapter.switch] += group.count * group.adapter.rate
-    return dict(carried)
+    return Grid5000(date, tuple(found), links, all_places(places, links)), tuple(ordered)

@@ -215,8 +215,12 @@ def site_network(site: Entry, warnings: DataWarnings) -> SiteNetwork:
             if port.kind == "node":
                 node_ports[port.uid].append((switch, port))
     for entry in entries:
-        for name in _aliases(entry):
-            names.setdefault(name, entry.uid)
+        aliases = entry.content.get("alias")
+        for alias in aliases if isinstance(aliases, list) else [aliases]:
+            # Some come with an address.
+            name = alias.get("name") if isinstance(alias, dict) else alias
+            if isinstance(name, str) and name:
+                names.setdefault(name, entry.uid)
     router = _router(site, switches, warnings.on("site", site.uid))
     names |= {uid: uid for uid in switches}
     every = {node: tuple(ports) for node, ports in node_ports.items()}
@@ -270,15 +274,6 @@ def _rate(content: dict[str, Any], place: str, what: str, warnings: DataWarnings
             place, f"the rate of {what} is {quoted(content['rate'])}, no bit/s above 0"
         )
     return rate
-
-
-def _aliases(entry: Entry) -> Iterator[str]:
-    """Yield the other names of an equipment; some come with an address."""
-    aliases = entry.content.get("alias")
-    for alias in aliases if isinstance(aliases, list) else [aliases]:
-        name = alias.get("name") if isinstance(alias, dict) else alias
-        if isinstance(name, str) and name:
-            yield name
 
 
 Towards = dict[str, str]

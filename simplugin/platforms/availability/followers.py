@@ -193,16 +193,10 @@ class Followers:
         near = did_you_mean(name, [*self.groups, *self.parts])
         return PlatformError(f"there is no link or zone {name!r}", remedy=near or _NAME_ONE)
 
-    def plan(self, names: Iterable[str], kind: str) -> Iterator[tuple[str, str, float]]:
-        """Yield whose stream, the name in SimGrid, and the value of a level of 1.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Hosts or links.
-        kind : str
-            A kind of profiles, of hosts or of links.
-        """
+    def profiles(
+        self, names: Iterable[str], kind: str, process: Process, until: float, seed: int
+    ) -> Iterator[Profile | ProfileUse]:
+        """Yield the profiles that hosts or links follow; of a kind and by a process."""
         for name in names:
             part = None if kind in HOST_KINDS else self.parts[name]
             nominal = 1.0
@@ -211,9 +205,19 @@ class Followers:
             if nominal == 0:
                 continue
             split = isinstance(part, Link) and part.sharing_policy == SPLITDUPLEX
-            for way in ("_UP", "_DOWN") if split else ("",):
-                source = name if kind == "LINK_AVAIL" else name + way
-                yield source, name + way, nominal
+            for follower in (f"{name}_UP", f"{name}_DOWN") if split else (name,):
+                # A split-duplex link is on or off as a whole.
+                source = stream(seed, kind, name if kind == "LINK_AVAIL" else follower)
+                try:
+                    points = process.points(source, until)
+                except PlatformError as error:
+                    message = f"{_WORDS[kind]} of {follower!r}: {error.message}"
+                    raise PlatformError(message, remedy=error.remedy) from None
+                if points:
+                    title = f"{follower}.{_WORDS[kind]}"
+                    scaled = [(date, value * nominal) for date, value in points]
+                    yield Profile.of_points(title, scaled)
+                    yield ProfileUse(title, follower, kind)
 
 
 def _items(names: str | Iterable[str]) -> list[str]:
@@ -313,12 +317,12 @@ def with_availability(
         },
     }
     for what, names, find in (("hosts", hosts, found.hosts), ("links", links, found.links)):
-        wanted = [each for each in processes[what].values() if each[1] is not None]
+        wanted = [(kind, each) for kind, each in processes[what].values() if each is not None]
         if wanted or names != ALL:
             chosen = [name for name in find(names) if (what[:-1], name) not in left_out]
             _require_followers(what, chosen, processes[what] if not wanted else ())
         for kind, process in wanted:
-            added += _profiles(found.plan(chosen, kind), kind, process, until, seed)
+            added += found.profiles(chosen, kind, process, until, seed)
     _require_new(platform, added)
     return replace(platform, elements=(*platform.elements, *added))
 
@@ -352,27 +356,6 @@ def _require_followers(what: str, chosen: list[str], missing: Iterable[str]) -> 
                 f" for those of clusters, {WRITTEN_OUT}"
             )
         raise PlatformError(f"there is no {what[:-1]} that could follow a profile", remedy=remedy)
-
-
-def _profiles(
-    plan: Iterable[tuple[str, str, float]],
-    kind: str,
-    process: Process,
-    until: float,
-    seed: int,
-) -> Iterator[Profile | ProfileUse]:
-    """Yield the profiles of some followers."""
-    for source, name, nominal in plan:
-        try:
-            points = process.points(stream(seed, kind, source), until)
-        except PlatformError as error:
-            message = f"{_WORDS[kind]} of {name!r}: {error.message}"
-            raise PlatformError(message, remedy=error.remedy) from None
-        if points:
-            title = f"{name}.{_WORDS[kind]}"
-            scaled = [(date, value * nominal) for date, value in points]
-            yield Profile.of_points(title, scaled)
-            yield ProfileUse(title, name, kind)
 
 
 def _require_new(platform: Platform, added: Collection[Profile | ProfileUse]) -> None:

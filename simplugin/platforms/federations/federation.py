@@ -22,6 +22,7 @@ from simplugin.platforms.laws import Law
 from simplugin.platforms.platform import Platform
 from simplugin.platforms.validation import Name, check_fields, require_count
 
+_Path = tuple[str | int, ...]
 # Host 3 of cluster c at s is c-3.s.
 _HOST = re.compile(r"-([1-9][0-9]*)\.")
 
@@ -56,7 +57,7 @@ def _require_clear_names(
 
 def _claims(
     name: str, sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None
-) -> Iterator[tuple[str, str, tuple[str | int, ...]]]:
+) -> Iterator[tuple[str, str, _Path]]:
     """Yield the name of each part that is made, the part, and the field that names it."""
     yield name, "the federation", ("name",)
     yield f"{name}-network", "the zone of the federation's routers", ("name",)
@@ -64,7 +65,7 @@ def _claims(
     for end in ("", "-in", "-out") if star else ():
         yield f"hub{end}", "the hub", ("backbone", "hub")
     for at, sited in enumerate(sites):
-        own = ("sites", at, "name")
+        own: _Path = ("sites", at, "name")
         for site in sited.names:
             of_site = f"of site {site!r}"
             yield f"router.{site}", f"the router {of_site}", own
@@ -84,11 +85,11 @@ def _claims(
                 for end in ("", "-router", "-in", "-out"):
                     yield f"{switch}{end}", what, about
             for number, group in enumerate(sited.clusters):
-                about = ("sites", at, "clusters", number, "name")
+                own_name: _Path = ("sites", at, "clusters", number, "name")
                 for cluster in group.names:
                     what = f"cluster {cluster!r} {of_site}"
-                    yield f"{cluster}.{site}", what, about
-                    yield f"{cluster}-router.{site}", f"the router of {what}", about
+                    yield f"{cluster}.{site}", what, own_name
+                    yield f"{cluster}-router.{site}", f"the router of {what}", own_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,13 @@ from simplugin.platforms.federations.parts import (
     in_digits,
 )
 from simplugin.platforms.graphs import quickest
-from simplugin.platforms.hosts import Cabinet, Cluster, Host, Router
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Router, spoke
 from simplugin.platforms.laws import Law
 from simplugin.platforms.links import (
     FATPIPE,
     SHARED,
     SPLITDUPLEX,
     Backbone,
-    HostLink,
     Link,
     LinkUse,
     Route,
@@ -435,12 +434,8 @@ def _pool(switch: DrawnSwitch, clusters: list[Cluster]) -> Zone:
             elements.append(Cabinet(each.id, each.radical, speed, bandwidth, latency, *names))
             continue
         for name in each.host_names():
-            link = f"link_{name}"
-            elements += [
-                Host(name, speed, each.cores),
-                Link(link, bandwidth, latency, SPLITDUPLEX),
-                HostLink(name, f"{link}_UP", f"{link}_DOWN"),
-            ]
+            link = Link(f"link_{name}", bandwidth, latency, SPLITDUPLEX)
+            elements += spoke(Host(name, speed, each.cores), link)
     return Zone(switch.id, "Cluster", tuple(elements))
 
 

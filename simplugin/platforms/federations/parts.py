@@ -299,8 +299,23 @@ class SiteGroup:
             message = f"the one switch of {what} has an uplink"
             raise FederationError(message, "switch", remedy="give it to the site")
         self._check_switches(what)
+        names = [switch.name for switch in self.switches]
         for at, group in enumerate(self.clusters):
-            self._check_switch_of(group, at)
+            of = f"cluster {group.name!r} of site {self.name!r}"
+            if group.switch and group.switch not in names:
+                raise FederationError(
+                    f"{of} hangs from {group.switch!r}, which is no switch of the site",
+                    *("clusters", at, "switch"),
+                    remedy=f"name one of {', '.join(names)}"
+                    if names
+                    else "describe it in the site",
+                )
+            if not self.one_switch and (group.backbone or group.uplink):
+                raise FederationError(
+                    f"{of} has a backbone or an uplink beside the switch that its site gives it",
+                    *("clusters", at, "backbone" if group.backbone else "uplink"),
+                    remedy="remove either",
+                )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -344,25 +359,6 @@ class SiteGroup:
                     )
                 seen.add(at)
                 at = above[at] if above[at] in above else ""
-
-    def _check_switch_of(self, group: ClusterGroup, at: int) -> None:
-        """Raise if a cluster hangs from an unknown switch, or has two of its own."""
-        what = f"cluster {group.name!r} of site {self.name!r}"
-        names = [switch.name for switch in self.switches]
-        if group.switch and group.switch not in names:
-            listed = f"name one of {', '.join(names)}" if names else "describe it in the site"
-            raise FederationError(
-                f"{what} hangs from {group.switch!r}, which is no switch of the site",
-                *("clusters", at, "switch"),
-                remedy=listed,
-            )
-        own = self.switch is not None and not self.one_switch
-        if own and (group.backbone is not None or group.uplink is not None):
-            raise FederationError(
-                f"{what} has a backbone or an uplink beside the switch that its site gives it",
-                *("clusters", at, "uplink" if group.backbone is None else "backbone"),
-                remedy="remove either",
-            )
 
 
 @dataclass(frozen=True, slots=True)

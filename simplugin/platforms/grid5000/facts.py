@@ -11,7 +11,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar
@@ -327,13 +327,23 @@ def selected(
     by_name = {site.uid: site for site in facts.sites}
     owner = {cluster.uid: site.uid for site in facts.sites for cluster in site.clusters}
     warnings = tuple(warnings)
-    for site in sites:
-        if site not in by_name:
-            why = _left_out("site", site, warnings)
-            raise PlatformError(f"there is no site {site!r}{why}", remedy=_near(site, by_name))
-    for cluster in clusters:
-        if cluster not in owner:
-            raise _unknown_cluster(cluster, owner, sites, warnings)
+    there = [name for name, site in owner.items() if site in sites]
+    every = f"clusters are at {', '.join(dict.fromkeys(owner.values()))}"
+    for kind, asked, known, otherwise in (
+        ("site", sites, by_name, f"choose among {', '.join(sorted(by_name))}"),
+        (
+            "cluster",
+            clusters,
+            owner,
+            f"choose among {', '.join(there)}" if there else f"{every}: name a site to see its own",
+        ),
+    ):
+        for name in asked:
+            if name not in known:
+                raise PlatformError(
+                    f"there is no {kind} {name!r}{_left_out(kind, name, warnings)}",
+                    remedy=did_you_mean(name, known) or otherwise,
+                )
     for cluster in clusters:
         if sites and owner[cluster] not in sites:
             raise PlatformError(
@@ -356,25 +366,6 @@ def selected(
     return replace(facts, sites=tuple(chosen.values()), backbone=_backbone(facts, chosen))
 
 
-def _unknown_cluster(
-    cluster: str, owner: Mapping[str, str], sites: Collection[str], warnings: Iterable[DataWarning]
-) -> PlatformError:
-    """Return the error for a cluster that no site has."""
-    message = f"there is no cluster {cluster!r}{_left_out('cluster', cluster, warnings)}"
-    hint = did_you_mean(cluster, owner)
-    if hint:
-        return PlatformError(message, remedy=hint)
-    there = [name for name, site in owner.items() if site in sites]
-    every = f"clusters are at {', '.join(dict.fromkeys(owner.values()))}"
-    remedy = f"choose among {', '.join(there)}" if there else f"{every}: name a site to see its own"
-    return PlatformError(message, remedy=remedy)
-
-
-def _near(name: str, known: Collection[str]) -> str:
-    """Return what may be meant, else all there are."""
-    return did_you_mean(name, known) or f"choose among {', '.join(sorted(known))}"
-
-
 def _left_out(kind: str, name: str, warnings: Iterable[DataWarning]) -> str:
     """Return why a site or cluster was left out, as an addition to a message."""
     for warning in warnings:
@@ -389,20 +380,15 @@ def _site(site: SiteFacts, wanted: Collection[str]) -> SiteFacts:
     clusters = tuple(cluster for cluster in site.clusters if cluster.uid in wanted)
     if len(clusters) == len(site.clusters):
         return site
-    used = {group.adapter.switch for cluster in clusters for group in cluster.groups}
-    return replace(site, clusters=clusters, uplinks=_uplinks(site.uplinks, used))
-
-
-def _uplinks(uplinks: tuple[Uplink, ...], used: set[str]) -> tuple[Uplink, ...]:
-    """Return the uplinks of the switches in use, and of those on their way to the router."""
-    towards = {uplink.switch: uplink.towards for uplink in uplinks}
+    towards = {uplink.switch: uplink.towards for uplink in site.uplinks}
+    # The switches in use, and those on their way to the router.
     kept: set[str] = set()
-    for switch in used:
-        at = switch
+    for at in {group.adapter.switch for cluster in clusters for group in cluster.groups}:
         while at in towards and at not in kept:
             kept.add(at)
             at = towards[at]
-    return tuple(uplink for uplink in uplinks if uplink.switch in kept)
+    uplinks = tuple(uplink for uplink in site.uplinks if uplink.switch in kept)
+    return replace(site, clusters=clusters, uplinks=uplinks)
 
 
 def _backbone(facts: Grid5000, chosen: Collection[str]) -> tuple[BackboneLink, ...]:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from simplugin.elementary import log2
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import Graph
-from simplugin.platforms.hosts import Cluster, Host
+from simplugin.platforms.hosts import Cluster, Host, spoke
 from simplugin.platforms.laws import Law
-from simplugin.platforms.links import SPLITDUPLEX, HostLink, Link, LinkUse, ZoneRoute
+from simplugin.platforms.links import SPLITDUPLEX, Link, LinkUse, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.sites import GIGABIT, LATENCY
 from simplugin.platforms.topologies import random_graphs
@@ -124,12 +124,13 @@ def star(
     if bandwidth is not None:
         bandwidths = drawn(bandwidth, generator, len(names))
     late = drawn(latency, generator, len(names))
-    hosts = [Host(name, float(each)) for name, each in zip(names, speeds, strict=True)]
-    links = [
-        Link(f"{name}-link", float(width), float(delay), SPLITDUPLEX)
-        for name, width, delay in zip(names, bandwidths, late, strict=True)
+    spokes = [
+        spoke(Host(name, speed), Link(f"{name}-link", width, delay, SPLITDUPLEX))
+        for name, speed, width, delay in zip(
+            names, speeds.tolist(), bandwidths.tolist(), late.tolist(), strict=True
+        )
     ]
-    ends = [HostLink(name, f"{name}-link_UP", f"{name}-link_DOWN") for name in names]
+    hosts, links, ends = zip(*spokes, strict=True)
     return Platform((Zone("star", "Cluster", (*hosts, *links, *ends)),))
 
 
@@ -475,16 +476,16 @@ def random_geometric(
     n_hosts, generator, capacities
         As for `chain`. Positions are drawn before capacities.
     radius : float, optional
-        Within which hosts are neighbours, see `spatial_graphs.geometric_graph`.
+        Within which hosts are neighbours, see `random_graphs.geometric_graph`.
     side_latency : float
         What a link as long as a side of the square is later than a short one, others in
         proportion to their lengths [s].
     """
     require_count("the number of hosts", n_hosts, 2)
     require_not_negative("the latency over a side", side_latency, "s")
-    shape = geometric_graph(n_hosts, generator, radius)
-    further = shape.length * side_latency
-    return capacities.graph(n_hosts, shape.edges, generator, further_latency=further)
+    _, edges, length = geometric_graph(n_hosts, generator, radius)
+    further = length * side_latency
+    return capacities.graph(n_hosts, edges, generator, further_latency=further)
 
 
 def preferential_attachment(

@@ -126,12 +126,9 @@ def random_geometric(
     radius, side_latency
         See `shapes.random_geometric`.
     """
+    capacities = Capacities(speed, bandwidth, latency)
     graph = shapes.random_geometric(
-        n_hosts,
-        default_rng(seed),
-        Capacities(speed, bandwidth, latency),
-        radius=radius,
-        side_latency=side_latency,
+        n_hosts, default_rng(seed), capacities, radius=radius, side_latency=side_latency
     )
     return graph.platform(routing)
 
@@ -332,14 +329,8 @@ def random_graph(
     seed : int
         Of the draws.
     """
-    graph = random_graphs.random_graph(
-        shape,
-        n_hosts,
-        default_rng(seed),
-        decades=decades,
-        forwarding=forwarding,
-        latency=latency,
-    )
+    numbers = {"decades": decades, "forwarding": forwarding, "latency": latency}
+    graph = random_graphs.random_graph(shape, n_hosts, default_rng(seed), **numbers)
     return graph.platform(routing)
 
 

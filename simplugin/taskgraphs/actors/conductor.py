@@ -351,17 +351,17 @@ class _Run:
         running = [*self.tasks, *self.moves]
         try:
             patience = None if due is None else max(due - self.me.now, 0.0)
-            first = await self.me.wait_any(running, patience)
+            await self.me.wait_any(running, patience)
         except TimeoutException:
             return
-        over = _over(self.me, running, first)
-        # Tasks that end at this instant are mapped from together: sums of the same times in
-        # another order differ in their last digits.
+        over = _over(self.me, running)
+        # Wait for all tasks that end at this instant: sums of the same times in another order differ
+        # in their last digits.
         ended = sum(activity in self.tasks for activity in over)
         pause = INSTANT * self.me.now
         if self.mapper is not None and pause and 0 < ended < len(self.tasks):
             await self.me.sleep_for(max(pause, SHORTEST))
-            over = _over(self.me, running, first)
+            over = _over(self.me, running)
         tasks = [activity for activity in over if activity in self.tasks]
         for activity in over[len(tasks) :]:
             await activity  # one that failed raises here
@@ -395,15 +395,13 @@ class _Run:
         )
 
 
-def _over(me: Actor, running: list[Activity], first: Activity) -> list[Activity]:
+def _over(me: Actor, running: list[Activity]) -> list[Activity]:
     """Return the activities that have ended, in order."""
     found = []
     # Few have: to ask for the first of the rest is faster than to ask each.
-    activity: Activity | None = first
-    while activity is not None:
+    while (activity := me.test_any(running)) is not None:
         found.append(activity)
         running = running[running.index(activity) + 1 :]
-        activity = me.test_any(running)
     return found
 
 

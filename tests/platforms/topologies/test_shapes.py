@@ -349,7 +349,7 @@ def test_the_generator_alone_decides_and_without_decades_all_are_alike():
 
 def test_senseless_random_graphs_are_refused():
     generator = np.random.default_rng(0)
-    with pytest.raises(PlatformError, match=r"no shape 'ring'; give one of recursive, "):
+    with pytest.raises(PlatformError, match=r"the shape is 'ring'; choose among binary, "):
         random_graph("ring", 5, generator)
     with pytest.raises(PlatformError, match="number of hosts is 1; give a whole number from 2"):
         random_graph("path", 1, generator)
@@ -358,15 +358,16 @@ def test_senseless_random_graphs_are_refused():
 @given(st.integers(2, 25), st.integers(0, 2**32), st.floats(0, 0.6))
 @settings(max_examples=30)
 def test_near_hosts_are_neighbours_and_parts_are_joined_cheaply(n_hosts, seed, radius):
-    made = geometric_graph(n_hosts, np.random.default_rng(seed), radius)
-    assert np.all((made.position >= 0) & (made.position < 1))
+    generator = np.random.default_rng(seed)
+    position, ends, length = geometric_graph(n_hosts, generator, radius)
+    assert np.all((position >= 0) & (position < 1))
     pairs = itertools.combinations(range(n_hosts), 2)
-    away = {pair: math.dist(*made.position[list(pair)]) for pair in pairs}
+    away = {pair: math.dist(*position[list(pair)]) for pair in pairs}
     near = {pair for pair, distance in away.items() if distance <= radius}
-    edges = list(map(tuple, made.edges.tolist()))
+    edges = list(map(tuple, ends.tolist()))
     assert edges == sorted(set(edges))
     assert near <= set(edges)
-    assert made.length.tolist() == pytest.approx([away[edge] for edge in edges])
+    assert length.tolist() == pytest.approx([away[edge] for edge in edges])
     # Kruskal's algorithm on all pairs, those that are near taken first for nothing.
     complete = nx.Graph()
     complete.add_nodes_from(range(n_hosts))
@@ -388,4 +389,4 @@ def test_the_usual_radius_leaves_one_part_in_most_draws():
         assert math.pi * usual_radius(n_hosts) ** 2 == pytest.approx(wanted)
     assert usual_radius(1) > 0
     made = [geometric_graph(400, np.random.default_rng(seed)) for seed in range(9)]
-    assert sum(bool(np.all(each.length <= usual_radius(400))) for each in made) > 4
+    assert sum(bool(np.all(length <= usual_radius(400))) for *_, length in made) > 4
