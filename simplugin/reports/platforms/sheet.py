@@ -16,9 +16,6 @@ Point = tuple[float, float]
 # Left, upper, right and lower edge.
 Area = tuple[float, float, float, float]
 
-# Minimum legible font size.
-LEAST_FONT = 6.0
-
 # The words of a line: font size and colour.
 LABEL, LABEL_COLOUR = 6.2, "#3b5b78"
 # Possible places of a label along a line, in order of preference.

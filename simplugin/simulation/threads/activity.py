@@ -60,6 +60,8 @@ class Activity:
     """
 
     kind = "activity"
+    # Names of the attributes that it needs to start.
+    places: tuple[str, ...] = ()
     # SimGrid's object, if it has one.
     native: Any = None
     # SimGrid's actor that notes its end.
@@ -297,7 +299,7 @@ class Activity:
     @property
     def is_assigned(self) -> bool:
         """False if it lacks a host or disk."""
-        return True
+        return all(getattr(self, place) is not None for place in self.places)
 
     @property
     def has_started(self) -> bool:

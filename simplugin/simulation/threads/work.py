@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simplugin.errors import (
     CancelException,
@@ -33,7 +33,6 @@ from simplugin.simulation.threads.world import (
 if TYPE_CHECKING:
     from simplugin.simulation.api.actor import Matrix, Vector
 
-P = ParamSpec("P")
 # SimGrid counts the bytes of a read or write in integers.
 _MOST_BYTES = 2**53
 
@@ -229,6 +228,7 @@ class Execution(_Prioritised):
 
     kind = "execution"
     called = "executions"
+    places = ("_host",)
 
     def __init__(
         self, owner: ActorRecord, flops: float, host: Host, priority: float, label: str | None
@@ -253,11 +253,6 @@ class Execution(_Prioritised):
             return
         self.migrate(place)
         self.settle_suspension()
-
-    @property
-    def is_assigned(self) -> bool:
-        """False if it has no host yet."""
-        return self._host is not None
 
     @property
     def daemons_host(self) -> Any:
@@ -411,7 +406,7 @@ class DirectTransfer(Activity):
     """
 
     kind = "transfer"
-
+    places = ("_source", "_destination")
     ends_with_owner = False
 
     def __init__(
@@ -431,11 +426,6 @@ class DirectTransfer(Activity):
 
     source = _assignable("source", host_of, "Source of the transfer.")
     destination = _assignable("destination", host_of, "Destination of the transfer.")
-
-    @property
-    def is_assigned(self) -> bool:
-        """False if one of its hosts is missing."""
-        return self._source is not None and self._destination is not None
 
     def describe(self) -> str:
         """Return its description for messages."""
@@ -540,6 +530,7 @@ class DiskOperation(_Prioritised):
     """
 
     called = "reads and writes"
+    places = ("_disk",)
 
     def __init__(
         self,
@@ -559,11 +550,6 @@ class DiskOperation(_Prioritised):
         self._io: Any = None
 
     disk = _assignable("disk", lambda _, value: _a_disk(value), "Disk of the read or write.")
-
-    @property
-    def is_assigned(self) -> bool:
-        """False if it has no disk yet."""
-        return self._disk is not None
 
     @property
     def daemons_host(self) -> Any:
