@@ -22,8 +22,6 @@ from simplugin.market.actors.messages import (
 )
 from simplugin.market.policies.negotiation import (
     Agreement,
-    Call,
-    Message,
     Negotiation,
     Scheduler,
     message_size,
@@ -34,7 +32,8 @@ from simplugin.market.policies.negotiation import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simplugin.market.actors.stations import DealRecord, SchedulerStation
+    from simplugin.market.actors.stations import SchedulerStation
+    from simplugin.market.model import DealRecord
     from simplugin.simulation.api import Activity, Actor
     from simplugin.workloads.bundles import Bundle
 
@@ -96,7 +95,7 @@ async def sell_to_present(
     record.amounts, payments = np.zeros(n_peers, np.int64), np.zeros(n_peers)
     barren = 0
     while work:
-        announced = Announcement(record.number, bundle.flop, bundle.byte, len(work))
+        announced = Announcement(record.bundle, bundle.flop, bundle.byte, len(work))
         hosts, agreement = await _agree(me, station, negotiation, record, announced, bundle)
         if not record.peer_finish:
             record.agreed, record.peer_finish = me.now, [me.now] * n_peers
@@ -156,34 +155,34 @@ async def _agree(
 async def converse(
     me: Actor, hosts: Sequence[str], talk: Scheduler, record: DealRecord, patience: float | None
 ) -> Agreement:
-    """Carry calls to peers and their replies back until there is an agreement."""
+    """Carry calls to peers and their replies back until there is an agreement.
+
+    Raises
+    ------
+    _AbsentError
+        Some peers do not hear a call or answer it in time, if there is a patience.
+    """
     try:
         call = next(talk)
         while True:
-            replies = await _ask(me, hosts, call, patience)
+            called = [hosts[peer] for peer in call.peers]
+            wanted = called if call.answers else []
+            gets = {host: me.mailbox(replies_of(host)).get_async() for host in wanted}
+            question = Question(plain(call.message), call.answers)
+            size = message_size(call.message)
+            silent = await send(me, called, question, size, "call", patience)
+            silent |= await _late(me, gets, patience)
+            if silent:
+                raise _AbsentError(silent)
+            replies = [gets[host].result for host in wanted]
             record.rounds += 1
             record.messages += len(call.peers) + len(replies)
-            record.bytes += len(call.peers) * message_size(call.message)
+            record.bytes += len(call.peers) * size
             record.bytes += sum(map(message_size, replies))
             call = talk.send(replies)
     except StopIteration as end:
         agreement: Agreement = end.value
         return agreement
-
-
-async def _ask(
-    me: Actor, hosts: Sequence[str], call: Call, patience: float | None
-) -> list[Message]:
-    """Send a call and return the replies; raise _AbsentError if some do not come in time."""
-    called = [hosts[peer] for peer in call.peers]
-    wanted = called if call.answers else []
-    gets = [me.mailbox(replies_of(host)).get_async() for host in wanted]
-    question = Question(plain(call.message), call.answers)
-    silent = await send(me, called, question, message_size(call.message), "call", patience)
-    silent |= await _late(me, dict(zip(wanted, gets, strict=True)), patience)
-    if silent:
-        raise _AbsentError(silent)
-    return [each.result for each in gets]
 
 
 async def send(

@@ -29,8 +29,8 @@ from simplugin.market.actors.messages import (
     reports_of,
     tasks_for,
 )
-from simplugin.market.actors.stations import DealRecord, SchedulerStation
-from simplugin.market.model import checked_payments, discounted, task_time
+from simplugin.market.actors.stations import SchedulerStation
+from simplugin.market.model import DealRecord, checked_payments, discounted, task_time
 from simplugin.market.policies.dispatch import completion_of_best
 from simplugin.market.policies.negotiation import (
     Agreement,
@@ -68,13 +68,6 @@ async def local_scheduler(
             me.mailbox(reports_of(station.host)).put_detached(station.site, REPORT, label="report")
         else:
             me.message_queue(reports_of(station.host)).put_detached(station.site)
-
-
-async def receive_bundles(me: Actor, scheduler: str) -> None:
-    """Put what the global scheduler sends into a local scheduler's queue."""
-    box, queue = me.mailbox(bundles_for(scheduler)), me.message_queue(bundles_for(scheduler))
-    while True:
-        queue.put_detached(await box.get())
 
 
 async def _serve(

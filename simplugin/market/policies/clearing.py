@@ -257,18 +257,15 @@ def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler
     while not bracket.decided(SETTLED * n_peers):
         (counts,) = yield from ask_all(n_peers, ("price", price))
         bracket = bracket.heard(price, counts_of(counts))
-        price, step = _next(bracket, step)
+        if bracket.high == math.inf:
+            price, step = bracket.low + step, 2 * step
+        elif bracket.low > LOWEST:
+            price = 0.5 * (bracket.low + bracket.high)
+        elif bracket.low < LOWEST and bracket.high - step < DEEP:
+            price = LOWEST
+        else:
+            price, step = bracket.high - step, 2 * step
     return (yield from bracket.settle())
-
-
-def _next(bracket: Bracket, step: float) -> tuple[float, float]:
-    """Return the next price and the step after it while one end is open."""
-    if bracket.high == math.inf:
-        return bracket.low + step, 2 * step
-    if bracket.low <= LOWEST:
-        price = bracket.high - step
-        return (LOWEST, step) if bracket.low < LOWEST and price < DEEP else (price, 2 * step)
-    return 0.5 * (bracket.low + bracket.high), step
 
 
 def bisection_rounds(market: BundleMarket, price: float) -> int:
