@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -87,12 +86,12 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     given["trace"] = scenario.has_traced_output("trace", "gantt")
     platform = scenario.make_platform()
     tree = _tree(scenario, platform)
-    changing = _changing(scenario, platform, tree)
+    changing, changes, fails = _changing(scenario, platform, tree)
     for name, wrong in (
         ("direction", settings.direction == "results"),
         ("free_requests", settings.free_requests),
     ):
-        if changing.fails and wrong:
+        if fails and wrong:
             message = f"{name} is given, but hosts or links fail"
             raise scenario.error(message, *PATH, name, remedy="remove it, or let nothing fail")
     measured = tree
@@ -113,19 +112,19 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         tree,
         bags,
         policy,
-        platform=changing.platform,
+        platform=changing,
         known=known,
         bias=bias,
         buffer=settings.buffer,
         delays=first_request_delays(tree, draws) if settings.shuffle else None,
-        failures=changing.fails,
+        failures=fails,
         direction=settings.direction,
         free_requests=settings.free_requests,
         single_requests=settings.single_requests,
         progress=progress,
         **given,
     )
-    found = Assessment(done, best, policy.theory, changing.changes)
+    found = Assessment(done, best, policy.theory, changes)
     energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
     row = Row((*found.metrics(), *energy), done.result.provenance, found.best)
     return Outcome(row, done.result, found.listings(), found.figures())
@@ -195,17 +194,10 @@ def _policy(
     return policy
 
 
-@dataclass(frozen=True)
-class _Changing:
-    """A platform with profiles of its changes; whether anything changes, or fails."""
-
-    platform: Platform | Path
-    changes: bool
-    fails: bool
-
-
-def _changing(scenario: Scenario, platform: Platform | Path, tree: Tree) -> _Changing:
-    """Return the platform on which the changes of a scenario happen."""
+def _changing(
+    scenario: Scenario, platform: Platform | Path, tree: Tree
+) -> tuple[Platform | Path, bool, bool]:
+    """Return a platform with profiles of its changes; whether anything changes, or fails."""
     workload: BagsWorkload = scenario.workload
     described = read_platform(platform) if isinstance(platform, Path) else platform
     try:
@@ -217,12 +209,12 @@ def _changing(scenario: Scenario, platform: Platform | Path, tree: Tree) -> _Cha
         message = f"the root {tree.hosts[0]!r} has a profile of its state, but it has all tasks"
         raise scenario.error(message, "platform", remedy="let it be on all the time")
     if not workload.changes:
-        return _Changing(platform, bool(followed), fails)
+        return platform, bool(followed), fails
     known = changeable(described)
     speeds = {host.name: host.speed * host.cores for host in resolve(platform).hosts}
     changes = [_change(scenario, number, known, tree) for number in range(len(workload.changes))]
     fails = fails or any(change.fails for change in changes)
-    return _Changing(with_changes(described, changes, speeds), changes=True, fails=fails)
+    return with_changes(described, changes, speeds), True, fails
 
 
 def _change(scenario: Scenario, number: int, known: Changeable, tree: Tree) -> Change:

@@ -89,25 +89,19 @@ class Assessment:
         rounds = [
             Metric(f"rounds_to_{name}", settled(worst, level)) for name, level in LEVELS.items()
         ]
+        # Simulated time and bytes until every throughput stays near the optimum.
+        for name in _HEADLINES:
+            date, sent = self._spent(settled(worst, LEVELS[name]))
+            rounds.append(Metric(f"seconds_to_{name}", date, "s"))
+            rounds.append(Metric(f"bytes_to_{name}", sent, "byte"))
         return (
             Metric("objective", float(self.objective[-1])),
             Metric("worst_error", float(worst[-1])),
             Metric("overload", float(self.trajectory.overload[-1])),
             Metric("rounds", self.trajectory.n_rounds),
             *rounds,
-            *self._headlines(),
             Metric("negotiation_bytes", float(self.trajectory.bytes_sent), "byte"),
         )
-
-    def _headlines(self) -> list[Metric]:
-        """Return simulated time and bytes until every throughput stays near the optimum."""
-        found = []
-        for name in _HEADLINES:
-            first = settled(self.errors["every throughput"], LEVELS[name])
-            date, sent = self._spent(first)
-            found += [Metric(f"seconds_to_{name}", date, "s")]
-            found += [Metric(f"bytes_to_{name}", sent, "byte")]
-        return found
 
     def _spent(self, first: int | None) -> tuple[float | None, float | None]:
         """Return the date at which a round ended, and the bytes sent by then, if known."""
@@ -121,15 +115,12 @@ class Assessment:
         reached = self.trajectory
         prices = reached.host_price[-1], reached.link_price[-1]
         busiest = _busiest(self.sharing, reached.rate, prices, self.optimum, most)
-        return (self._applications(), *busiest, self._rounds())
-
-    def _applications(self) -> Listing:
-        """Return throughput, optimum and gap of each application."""
-        reached, best = self.trajectory.throughput[-1], self.optimum.throughput
         # Gaps below the certificate are meaningless.
         certificate = self.optimum.gap
         note = f"optimum certified to {certificate:.0e}" if certificate > 1e-8 else ""
-        return _applications(self.sharing.applications, reached, best, note)
+        throughputs = reached.throughput[-1], self.optimum.throughput
+        applications = _applications(self.sharing.applications, *throughputs, note)
+        return (applications, *busiest, self._rounds())
 
     def _rounds(self) -> Listing:
         """Return the rounds from which errors stay small, their dates, and bytes by then."""
@@ -329,7 +320,9 @@ class Recovery:
         part = interval.sharing
         rate = self.kept.rates[seen[-1], interval.agents] if len(seen) else np.zeros(part.n_agents)
         prices = self.kept.host_price, self.kept.link_price
-        applications = self._applications(part.throughput(rate))
+        note = f"from {interval.start:g} s to {interval.end:g} s"
+        throughputs = part.throughput(rate), best.throughput
+        applications = _applications(part.applications, *throughputs, note)
         return (self._intervals(), applications, *_busiest(part, rate, prices, best, most))
 
     def _intervals(self) -> Listing:
@@ -366,13 +359,6 @@ class Recovery:
         shown = ", ".join(events[:_MOST_EVENTS])
         rest = len(events) - _MOST_EVENTS
         return f"{shown} and {rest} more" if rest > 0 else shown
-
-    def _applications(self, reached: Floats) -> Listing:
-        """Return throughput, optimum and gap of each application at the end."""
-        interval = self.last.interval
-        note = f"from {interval.start:g} s to {interval.end:g} s"
-        best = self.last.optimum.throughput
-        return _applications(interval.sharing.applications, reached, best, note)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return throughputs relative to the optimum of each interval, and errors, over time."""

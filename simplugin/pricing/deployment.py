@@ -310,29 +310,24 @@ def _chained(
     """Put a chain of agents in the place of each agent whose link is a route of several."""
     names = tuple(bandwidth)
     number = {name: link for link, name in enumerate(names)}
-    # The last agent of the chain that an agent becomes.
-    last = np.zeros(direct.n_agents, dtype=np.int64)
-    origin: list[int] = []
-    father: list[int] = []
-    link: list[int] = []
-    computes: list[bool] = []
-    depth: list[int] = []
-    for agent in range(direct.n_agents):
-        route = direct.link[agent]
-        before = int(last[direct.father[agent]]) if route >= 0 else -1
-        passed = [number[name] for name in chains[route]] if route >= 0 else [-1]
-        for step, through in enumerate(passed, 1):
-            origin.append(agent)
-            father.append(before)
-            link.append(through)
-            computes.append(bool(direct.computes[agent]) and step == len(passed))
-            depth.append(depth[before] + 1 if before >= 0 else 0)
-            before = len(origin) - 1
-        last[agent] = before
-    order = _by_depth(np.array(depth), np.array(father), direct.application[origin])
+    passed = [
+        [number[name] for name in chains[route]] if route >= 0 else [-1]
+        for route in direct.link.tolist()
+    ]
+    length = np.array([len(links) for links in passed])
+    # Of each agent, which one becomes it, and the last of the chain that an agent becomes.
+    origin, agent = np.repeat(np.arange(direct.n_agents), length), np.arange(length.sum())
+    last = np.cumsum(length) - 1
+    is_first = agent == (last - length + 1)[origin]
+    above = direct.father[origin]
+    father = np.where(is_first, np.where(above >= 0, last[above], -1), agent - 1)
+    depth = np.zeros_like(agent)
+    for son, before in enumerate(father.tolist()):
+        depth[son] = depth[before] + 1 if before >= 0 else 0
+    order = _by_depth(depth, father, direct.application[origin])
     place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    above = np.array(father)[order]
+    place[order] = agent
+    above = father[order]
     return replace(
         direct,
         links=names,
@@ -340,8 +335,8 @@ def _chained(
         application=direct.application[origin][order],
         host=direct.host[origin][order],
         father=np.where(above >= 0, place[above], -1),
-        link=np.array(link)[order],
-        computes=np.array(computes)[order],
+        link=np.concatenate(passed)[order],
+        computes=(direct.computes[origin] & (agent == last[origin]))[order],
     )
 
 

@@ -223,7 +223,9 @@ def _sent(
     if known.restricted:
         # One that may get nothing any more, and does not ask, has nothing otherwise. A slot is
         # kept for each type that a child may still ask for.
-        left = [tasks or not ended for tasks, ended in zip(state.stock, state.ended, strict=True)]
+        left = [
+            tasks > 0 or not ended for tasks, ended in zip(state.stock, state.ended, strict=True)
+        ]
         here &= [any(map(and_, can, left)) for can in state.can[1:]]
         room = room - [sum(map(not_, map(or_, can, state.ended))) for can in state.can[1:]]
     # One that never asks, since nobody below it computes, has nothing.
