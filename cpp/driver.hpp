@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -21,6 +22,10 @@
 namespace simgrid::kernel::lmm {
 class System;
 System* incremental_system(); // maxmin.cpp: what solves again only what a change affects
+// bottleneck.cpp: the same for parallel tasks; with a model that comes before SimGrid's, it also ends them.
+void share_among_tasks(routing::NetZoneImpl const* zone, bool ends_them);
+std::shared_ptr<resource::Model> model_of_tasks();
+double remains_of(resource::Action const* action); // of any model
 } // namespace simgrid::kernel::lmm
 
 namespace driver {
@@ -459,6 +464,9 @@ Host* host_argument(PyObject* value, Host* standard);             // Host, name 
 bool set_available_speed(s4u::Host const* host, PyObject* value); // false with an exception set
 PyObject* concurrency_limit(simgrid::kernel::lmm::Constraint const* of);
 int limit_concurrency(simgrid::kernel::lmm::Constraint* of, PyObject* value); // -1 with an exception set
+/// Changes the platform; from an actor of the reference back end that is a request to maestro, and others run
+/// meanwhile. False with an exception set if it has killed the actor.
+bool change(std::function<void()> const& body);
 PyObject* link_object(s4u::Link* link);
 PyObject* link_named(PyObject* name);
 PyObject* all_hosts();
@@ -472,7 +480,6 @@ PyObject* properties_dict(Ref<>& cache, std::unordered_map<std::string, std::str
 PyObject* disks_of(Host const* host);
 Disk* disk_under(Activity const* activity); // of a read or write
 Action* start_reading_or_writing(Activity const* activity);
-PyObject* disk_states(PyObject* module, PyObject* name);
 
 // ---- plugins.cpp: SimGrid's plug-ins --------------------------------------------------------------------------------
 void execution_started(Activity* activity);
@@ -488,6 +495,7 @@ bool end_daemons_of_plugins(bool nothing_is_set);
 PyObject* prepare_plugins(PyObject* module, PyObject* args);
 void note_switches(); // engine.cpp: from now on, when hosts go off and on
 void share_incrementally();
+double remains_of(Action const* action); // without what has happened since the last step of the engine
 PyObject* host_properties(PyObject* module, PyObject* name);
 PyObject* plugin_figures(PyObject* module, PyObject* unused);
 PyObject* host_figures(s4u::Host const* host); // so far; nullptr with an exception set if the plug-in is not loaded

@@ -336,14 +336,14 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
     return nullptr;
   note_loaded(arguments, energy != 0);
   note_switches();
-  share_incrementally();
   sim.host_energy = loaded.count("host_energy") > 0;
   sim.link_energy = loaded.count("link_energy") > 0;
   // SimGrid's model of virtual machines, which there are none of, listens to each of the four.
   sim.executions_heard = signal_of(ExecStart()).size() + signal_of(ExecCompletion()).size() +
                              signal_of(ExecSuspend()).size() + signal_of(ExecResume()).size() >
                          4;
-  sim.transfers_heard  = signal_of(CommStart()).size() + signal_of(CommCompletion()).size() > 0;
+  share_incrementally();
+  sim.transfers_heard = signal_of(CommStart()).size() + signal_of(CommCompletion()).size() > 0;
   if (sim.transfers_heard)
     spare_plugins_what_never_started();
   if (loaded.count("link_load") > 0)

@@ -128,6 +128,7 @@ PyObject* new_wait(Wait::Mode mode, PyObject* activities, double timeout)
   if (not sequence)
     return nullptr;
   std::vector<Ref<Activity>> all;
+  all.reserve(static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence.get())));
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence.get()); i++) {
     PyObject* item = PySequence_Fast_GET_ITEM(sequence.get(), i);
     if (Py_TYPE(item) != &ActivityType) {

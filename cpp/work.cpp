@@ -47,6 +47,12 @@ bool counts_fractions(Kind kind)
   return kind != Kind::PTASK && not uses_disk(kind) && takes_parallel_tasks();
 }
 
+bool is_running(Action const* action)
+{
+  auto const state = action->get_state();
+  return state == Action::State::STARTED || state == Action::State::INITED; // as bottleneck.cpp has it
+}
+
 bool any_host_off(Activity const* activity)
 {
   if (activity->kind != Kind::PTASK)
@@ -68,7 +74,7 @@ double Work::remaining() const
   bool const failed = action->get_state() == Action::State::FAILED;
   double left;
   if (not action->get_model()->is_update_lazy()) // up to date at each step of the engine
-    left = action->get_remains() - action->get_rate() * (now() - (failed ? sim.stepped_before : sim.stepped));
+    left = remains_of(action) - action->get_rate() * (now() - (failed ? sim.stepped_before : sim.stepped));
   else if (not failed)
     left = action->get_remains();
   else // SimGrid refuses to bring it up to date, so do what it would have done
@@ -84,7 +90,7 @@ double Work::remaining_at(double date) const
   if (action->get_variable() == nullptr)
     return std::numeric_limits<double>::quiet_NaN();
   double const known = action->get_model()->is_update_lazy() ? action->get_last_update() : sim.stepped;
-  double left        = action->get_remains_no_update() - action->get_rate() * (date - known);
+  double left        = remains_of(action) - action->get_rate() * (date - known);
   if (counts_fractions(owner->kind))
     left *= owner->amount;
   return std::max(0.0, left);
@@ -107,7 +113,7 @@ void Work::release()
   if (activity->kind == Kind::SENDTO)
     transfers.erase(activity.get());
   if (model_action_ != nullptr) {
-    if (model_action_->get_state() == Action::State::STARTED)
+    if (is_running(model_action_))
       model_action_->cancel();
     model_action_->set_activity(nullptr);
     clean_action();
@@ -194,7 +200,7 @@ void start_disk_operation(Activity* activity)
 void migrate_execution(Activity* activity, Host* host)
 {
   Action* old = activity->work->model_action_;
-  if (old->get_state() != Action::State::STARTED)
+  if (not is_running(old))
     return; // it failed at this very date: who waits for it is about to hear
   double const left = activity->work->remaining();
   Action* action    = execution_on(host->host, activity, left);
@@ -221,7 +227,7 @@ void prioritise(Activity* activity, double priority)
   Action* action = activity->work->model_action_;
   if (activity->suspended)
     action->set_sharing_penalty_no_update(penalty_of(activity));
-  else if (action->get_state() == Action::State::STARTED)
+  else if (is_running(action))
     action->set_sharing_penalty(penalty_of(activity));
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,10 +28,9 @@ from simplugin.inputs.kinds import Outcome, Progress, Scenario
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.sections import Section
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms import Profile, ProfileUse
 from simplugin.rows import Row
 from simplugin.simulation.metrics import metrics
-from simplugin.simulation.platform_changes import Change, changeable, profiles
+from simplugin.simulation.platform_changes import Change, changeable, profiles, with_changes
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.applications import Bags
 
@@ -221,25 +220,9 @@ def _changing(scenario: Scenario, platform: Platform | Path, tree: Tree) -> _Cha
         return _Changing(platform, bool(followed), fails)
     known = changeable(described)
     speeds = {host.name: host.speed * host.cores for host in resolve(platform).hosts}
-    values: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for number in range(len(workload.changes)):
-        change = _change(scenario, number, known, tree)
-        name, of_host = change.resource, change.resource in known.hosts
-        fails = fails or change.fails
-        state = (name, _STATES[0] if of_host else _STATES[1])
-        values.setdefault(state, []).append((change.date, float(not change.fails)))
-        if not change.fails:
-            value = change.capacity / (speeds[name] if of_host else 1.0)
-            capacity = (name, "SPEED" if of_host else "BANDWIDTH")
-            values.setdefault(capacity, []).append((change.date, value))
-    extra: list[Profile | ProfileUse] = []
-    for (name, kind), points in values.items():
-        if kind in _STATES and all(on for _, on in points):
-            continue
-        title = f"{kind} of {name}"
-        extra += [Profile.of_points(title, sorted(points)), ProfileUse(title, name, kind)]
-    extended = replace(described, elements=(*described.elements, *extra))
-    return _Changing(extended, changes=True, fails=fails)
+    changes = [_change(scenario, number, known, tree) for number in range(len(workload.changes))]
+    fails = fails or any(change.fails for change in changes)
+    return _Changing(with_changes(described, changes, speeds), changes=True, fails=fails)
 
 
 def _change(scenario: Scenario, number: int, known: Changeable, tree: Tree) -> Change:

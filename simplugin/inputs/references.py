@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 GROUP = "simplugin.functions"
 """Entry points by which an installed package declares modules that scenarios may name."""
@@ -211,8 +211,7 @@ def _function(reference: str, found: Any) -> Callable[..., Any]:
     """Return what a reference names; raise UnresolvedError if it is no function."""
     if not callable(found):
         raise UnresolvedError(f"{reference!r} is no function but {found!r}")
-    function: Callable[..., Any] = found
-    return function
+    return cast("Callable[..., Any]", found)
 
 
 def _home(found: Any) -> str | None:

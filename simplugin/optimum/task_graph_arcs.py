@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.platforms.sites import Site
-from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

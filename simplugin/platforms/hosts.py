@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms import radical as radicals
-from simplugin.platforms.links import FATPIPE, SHARED, SPLITDUPLEX
+from simplugin.platforms.links import FATPIPE, SHARED, SPLITDUPLEX, HostLink, Link
 from simplugin.platforms.validation import (
     Bandwidth,
     Checked,
@@ -91,6 +91,8 @@ class _Follower(Checked):
     """A host that follows profile files."""
 
     __slots__ = ()
+    host_count: ClassVar[int] = 1
+    id: str
     speed_profile: str
     state_profile: str
 
@@ -99,6 +101,10 @@ class _Follower(Checked):
         """The profile files that it follows, by kind."""
         files = (("SPEED", self.speed_profile), ("HOST_AVAIL", self.state_profile))
         return {kind: file for kind, file in files if file}
+
+    def host_names(self) -> Iterator[str]:
+        """Yield its name."""
+        yield self.id
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,10 +328,6 @@ class Cluster(_Numbered):
                     f"{what} has a {name} latency without a {name} bandwidth",
                     remedy=f"SimGrid would make a {name} of bandwidth 0: give both or none",
                 )
-        self._check_topology(what)
-
-    def _check_topology(self, what: str) -> None:
-        """Check that the topology can be read and has hosts enough."""
         if self.topology == "FLAT":
             return
         needed = _topology_size(self.topology, self.topology_parameters)
@@ -380,6 +382,16 @@ _TOPOLOGY_REMEDIES = {
 }
 
 
+def spoke(host: Host, link: Link) -> tuple[Host, Link, HostLink]:
+    """Return a host with its link to the middle of a zone of routing ``Cluster``."""
+    names = link.simgrid_names
+    return host, link, HostLink(host.id, names[0], names[-1])
+
+
+# The elements that are hosts or hold them. A tuple takes less time than a union.
+HOSTS = (Host, Peer, Cluster, Cabinet)
+
+
 @dataclass(frozen=True, slots=True)
 class Computing:
     """Totals of some hosts.
@@ -401,17 +413,12 @@ def computing_of(elements: Iterable[object]) -> Computing:
     """Add up hosts, cores and speeds; sums are exact up to one rounding."""
     hosts, cores, speeds = 0, 0, []
     for element in elements:
-        if isinstance(element, Host):
-            count, each, speed = 1, element.cores, element.speeds[element.pstate]
-        elif isinstance(element, Cluster):
-            count, each, speed = element.host_count, element.cores, element.speed
-        elif isinstance(element, Cabinet):
-            count, each, speed = element.host_count, 1, element.speed
-        elif isinstance(element, Peer):
-            count, each, speed = 1, 1, element.speed
-        else:
+        if not isinstance(element, HOSTS):
             continue
+        count = element.host_count
+        each = count * getattr(element, "cores", 1)
+        speed = element.speeds[element.pstate] if isinstance(element, Host) else element.speed
         hosts += count
-        cores += count * each
-        speeds.append(count * each * speed)
+        cores += each
+        speeds.append(each * speed)
     return Computing(hosts, cores, math.fsum(speeds))

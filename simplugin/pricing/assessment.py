@@ -187,50 +187,33 @@ class Assessment:
 
 def _busiest(
     sharing: Sharing, rate: Floats, prices: tuple[Floats, Floats], best: FairShare, most: int
-) -> tuple[Listing, Listing]:
+) -> list[Listing]:
     """Return the hosts and the links of the highest worth at their prices, then load."""
-    return (
-        _resources(
-            ("host", "flop", "Gflop"),
-            sharing.hosts,
-            (sharing.speed, sharing.host_load(rate), prices[0], best.host_price),
-            most,
-        ),
-        _resources(
-            ("link", "byte", "GB"),
-            sharing.links,
-            (sharing.bandwidth, sharing.link_load(rate), prices[1], best.link_price),
-            most,
-        ),
-    )
-
-
-def _resources(
-    units: tuple[str, str, str],
-    names: tuple[str, ...],
-    values: tuple[Floats, Floats, Floats, Floats],
-    most: int,
-) -> Listing:
-    """Return a table of capacity, load, price and optimal price of resources."""
-    what, unit, large = units
-    capacity, load, price, best = values
-    share = np.where(capacity > 0, load / np.maximum(capacity, _LEAST), 0.0)
-    worth = capacity * price
-    # Smaller values are remainders of the iteration.
-    worth = np.where(worth > 1e-9 * worth.sum(), worth, 0.0)
-    order = [each for each in np.lexsort((-share, -worth)) if share[each] or worth[each]]
-    columns = (
-        (what, ""),
-        ("capacity", f"{unit}/s"),
-        ("load", "%"),
-        (f"price [utility/{large}]", ""),
-        ("optimal price", ""),
-    )
-    numbers = np.column_stack([capacity, share, 1e9 * price, 1e9 * best])
-    lines = tuple((names[each], *numbers[each].tolist()) for each in order[:most])
-    rest = len(order) - len(lines)
-    note = f"and {rest} more" if rest > 0 else ""
-    return Listing(f"Busiest {what}s", columns, lines, note)
+    hosts = sharing.hosts, sharing.speed, sharing.host_load(rate), prices[0], best.host_price
+    links = sharing.links, sharing.bandwidth, sharing.link_load(rate), prices[1], best.link_price
+    found = []
+    for what, unit, large, (names, capacity, load, price, optimal) in (
+        ("host", "flop", "Gflop", hosts),
+        ("link", "byte", "GB", links),
+    ):
+        share = np.where(capacity > 0, load / np.maximum(capacity, _LEAST), 0.0)
+        worth = capacity * price
+        # Smaller values are remainders of the iteration.
+        worth = np.where(worth > 1e-9 * worth.sum(), worth, 0.0)
+        order = [each for each in np.lexsort((-share, -worth)) if share[each] or worth[each]]
+        columns = (
+            (what, ""),
+            ("capacity", f"{unit}/s"),
+            ("load", "%"),
+            (f"price [utility/{large}]", ""),
+            ("optimal price", ""),
+        )
+        numbers = np.column_stack([capacity, share, 1e9 * price, 1e9 * optimal])
+        lines = tuple((names[each], *numbers[each].tolist()) for each in order[:most])
+        rest = len(order) - len(lines)
+        note = f"and {rest} more" if rest > 0 else ""
+        found.append(Listing(f"Busiest {what}s", columns, lines, note))
+    return found
 
 
 def _applications(names: Sequence[str], reached: Floats, best: Floats, note: str) -> Listing:

@@ -12,7 +12,7 @@ from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
-from simplugin.pricing.actors.delivery import Envelope, Post, Record, act, attend
+from simplugin.pricing.actors.delivery import Envelope, Record, act, attend
 from simplugin.pricing.actors.dispatchers import Station, agent
 from simplugin.pricing.actors.neighbourhood import (
     ABOVE,
@@ -482,8 +482,12 @@ def keep_up(
     failing |= {son for _, son in ways(platform, sharing, off.difference(sharing.hosts))}
     asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)
     stations = {} if grain is None else live_stations(sharing, grain, period, until)
+    if changes and not isinstance(platform, Graph | Platform):
+        platform = read_platform(platform)
+    if isinstance(platform, Graph | Platform):
+        platform = changing(platform, changes, sharing)
     result = simulate(
-        _changed(platform, changes, sharing),
+        platform,
         [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until, stations)],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
@@ -501,17 +505,6 @@ def keep_up(
         result,
         None if grain is None else measured(sharing, result, grain, date, throughput),
     )
-
-
-def _changed(
-    platform: Graph | Platform | str | os.PathLike[str],
-    changes: Sequence[Change],
-    sharing: Sharing,
-) -> Platform | str | os.PathLike[str]:
-    """Return a platform on which changes happen, besides those of its own."""
-    if isinstance(platform, Graph | Platform):
-        return changing(platform, changes, sharing)
-    return changing(read_platform(platform), changes, sharing) if changes else platform
 
 
 async def observe(
@@ -545,18 +538,20 @@ async def observe(
     first_link = sharing.n_agents + sharing.n_hosts
     roles = ticking_cast(method, utility, patience)
     board = np.zeros(len(around.host))
-    waiting: dict[str, list[Post]] = {}
+    waiting: dict[str, list[tuple[Any, ...]]] = {}
     seats: tuple[AgentSeat | ManagerSeat, ...] = (*around.agents, *around.managers)
     for seat in seats:
         number = seat.number
         if isinstance(seat, AgentSeat):
             decide, new_state, sensor = roles.agent_decides, partial(roles.agent, seat), None
+            ears = {ABOVE: seat.above.remote, BELOW: seat.sons.remote}
         else:
             decide, new_state = roles.manager_decides, partial(roles.manager, seat)
             sensor = "" if seat.is_host else sharing.links[number - first_link]
+            ears = {BELOW: seat.members.remote}
         live = stations[number].proportions if number in stations else None
         assert not isinstance(live, Proportions)
-        post = Post(number, decide, new_state, _ears(seat), sensor, period, envelope, live)
+        post = number, decide, new_state, ears, sensor, period, envelope, live
         waiting.setdefault(sharing.hosts[around.host[number]], []).append(post)
     for number, station in stations.items():
         me.spawn(agent, station, host=sharing.hosts[around.host[number]], name=station.name)
@@ -564,17 +559,10 @@ async def observe(
     while me.now < until:
         for host in [name for name in waiting if me.host_by_name(name).is_on]:
             for post in waiting.pop(host):
-                me.spawn(attend, post, board, host=host, daemon=True, restart=True)
+                me.spawn(attend, board, *post, host=host, daemon=True, restart=True)
         await me.sleep_for(sample)
         dates.append(me.now)
         rates.append(board[: sharing.n_agents].copy())
         if me.now < until:
             prices = board[sharing.n_agents :].copy()
     return np.array(dates), np.array(rates), prices
-
-
-def _ears(seat: AgentSeat | ManagerSeat) -> dict[str, int]:
-    """Return how many neighbours on other hosts there are, by the side they are on."""
-    if isinstance(seat, ManagerSeat):
-        return {BELOW: seat.members.remote}
-    return {ABOVE: seat.above.remote, BELOW: seat.sons.remote}

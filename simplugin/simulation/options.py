@@ -34,7 +34,7 @@ _ELSEWHERE = {
     ("host_model", "compound"): "SimGrid 4 calls it 'default'",
 }
 # One threshold [bytes] and its factor, as in "65472:0.94;15424:0.69;0:0.81".
-_FACTOR_STEP = re.compile(r"\d+:[-+.\deE]+")
+_FACTOR_STEP = re.compile(r"\d+:([-+.\deE]+)")
 _EXTRA_NAME = re.compile(r"[A-Za-z][\w-]*(/[\w-]+)*")
 
 
@@ -84,16 +84,16 @@ def _check_factor(name: str, value: object) -> None:
     if not isinstance(value, str):
         _POSITIVE(name, value)
         return
-    steps = value.split(";")
-    if not all(_FACTOR_STEP.fullmatch(step) for step in steps):
-        raise SimpluginError(
-            f"{name} is {value!r}; give a number, or factors by size such as '65472:0.94;0:0.81'"
-        )
-    for step in steps:
+    for step in value.split(";"):
+        found = _FACTOR_STEP.fullmatch(step)
         try:
-            _POSITIVE(name, float(step.split(":")[1]))
+            number = float(found[1] if found else "")
         except ValueError:
-            raise SimpluginError(f"{name} has {step!r}; write a size, ':' and a factor") from None
+            raise SimpluginError(
+                f"{name} is {value!r}; give a number, or factors by size such as"
+                " '65472:0.94;0:0.81'"
+            ) from None
+        _POSITIVE(name, number)
 
 
 def _check_truth(name: str, value: object) -> None:
@@ -153,11 +153,11 @@ class SimGridOptions:
     network_optim : {"Lazy", "Full"}, optional
         ``network/optim``: update algorithm. Both give the same dates.
     incremental : bool, optional
-        ``network/incremental``: after a change, rates are computed anew only for the transfers
-        that it affects; yes by default. With no, or with ``network_optim="Full"``, another
-        ``network/solver`` or ptask_L07, SimGrid's own solver computes all that are connected.
-        The dates are the same to about 1e-12; transfers that end at one date may do so in another
-        order.
+        ``network/incremental``: after a change, rates are computed anew only for the transfers or
+        parallel tasks that it affects; yes by default. With no, or with ``network_optim="Full"``,
+        another ``network/solver`` or ``host/solver``, SimGrid's own solver computes all that are
+        connected. The dates of transfers are the same to about 1e-12, and those that end at one
+        date may do so in another order; the dates of parallel tasks are the same.
     extra : mapping of str to str
         Any other SimGrid item, for instance ``{"maxmin/concurrency-limit": "100"}``. Plug-ins
         are separated by commas: ``{"plugin": "host_load,link_load"}``.

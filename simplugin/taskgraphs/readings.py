@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, Literal, get_args, get_type_hints
 
 from simplugin.errors import WorkloadError
-
-_choices = cache(get_args)
 
 
 def check_choices(**choices: tuple[object, Any]) -> None:
     """Raise WorkloadError if a value is none of the `Literal` type beside it."""
     for name, (value, kind) in choices.items():
-        known = _choices(kind)
+        known = get_args(kind)
         if value not in known:
             raise WorkloadError(f"{name} is {value!r}; choose {' or '.join(map(repr, known))}")
 

@@ -37,7 +37,7 @@ from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
 from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.workloads.graph_generators import GENERATORS, graph_named
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -485,6 +485,7 @@ def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
     given = {name: value for name, value in options.items() if value is not None}
     try:
         graph = read_task_graph(table.file, name=table.name or table.file.stem, **given)
+        graph = graph if table.alpha is None else replace(graph, assumed_alpha=None)
     except WorkloadError as error:
         raise scenario.error(str(error), *_GRAPHS, place) from error
     return [graph] * table.count

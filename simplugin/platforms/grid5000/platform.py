@@ -38,79 +38,66 @@ from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.validation import require_choice
 
 
-class Backbone:
-    """Links between sites and points of presence.
+def backbone_ways(
+    links: Iterable[BackboneLink], latencies: Latencies, sites: Sequence[str]
+) -> tuple[dict[tuple[str, str], tuple[LinkUse, ...]], tuple[Link, ...]]:
+    """Return the ways of least latency between any two sites over the backbone.
+
+    The way back is the same. Ties go to the way whose names come first in the alphabet, as
+    seen from the site that comes first.
 
     Parameters
     ----------
     links : iterable of BackboneLink
-        At most one between any two.
+        Between sites and points of presence, at most one between any two.
     latencies : Latencies
         Latencies of the network.
+    sites : sequence of str
+        Uids of sites.
+
+    Returns
+    -------
+    ways : dict
+        From two sites to the links from the first to the second; both directions.
+    links : tuple of Link
+        Those that a way passes, in the order in which the backbone has them.
 
     Raises
     ------
     PlatformError
-        Two links have the same ends, or it is unknown where an end is.
+        Two links have the same ends, it is unknown where an end is, or there is no way between
+        two sites.
     """
-
-    def __init__(self, links: Iterable[BackboneLink], latencies: Latencies) -> None:
-        self._links: dict[str, Link] = {}
-        # Of each place: the places at the other ends of links, latencies [s] and uses of links.
-        self._crossings: defaultdict[str, list[tuple[str, float, LinkUse]]] = defaultdict(list)
-        joined: set[frozenset[str]] = set()
-        for link in links:
-            one, other = link.ends
-            if one == other or frozenset(link.ends) in joined:
+    made: dict[str, Link] = {}
+    # Of each place: the places at the other ends of links, latencies [s] and uses of links.
+    crossings: defaultdict[str, list[tuple[str, float, LinkUse]]] = defaultdict(list)
+    joined: set[frozenset[str]] = set()
+    for link in links:
+        one, other = link.ends
+        if one == other or frozenset(link.ends) in joined:
+            raise PlatformError(
+                f"the backbone joins {one!r} and {other!r} twice, or an end with itself",
+                remedy="leave one link between two ends, of the sum of the rates",
+            )
+        joined.add(frozenset(link.ends))
+        name = f"{one}_{other}"
+        latency = latencies.of_backbone(link)
+        made[name] = Link(name, link.rate / 8, latency, sharing_policy=SPLITDUPLEX)
+        crossings[one].append((other, latency, LinkUse(name, "UP")))
+        crossings[other].append((one, latency, LinkUse(name, "DOWN")))
+    ways: dict[tuple[str, str], tuple[LinkUse, ...]] = {}
+    for at, site in enumerate(sites):
+        found = quickest(site, crossings)
+        for other in sites[at + 1 :]:
+            if other not in found:
                 raise PlatformError(
-                    f"the backbone joins {one!r} and {other!r} twice, or an end with itself",
-                    remedy="leave one link between two ends, of the sum of the rates",
+                    f"the backbone has no way from {site!r} to {other!r}",
+                    remedy="add the missing link to the reference, or take one of the sites",
                 )
-            joined.add(frozenset(link.ends))
-            name = f"{one}_{other}"
-            latency = latencies.of_backbone(link)
-            self._links[name] = Link(name, link.rate / 8, latency, sharing_policy=SPLITDUPLEX)
-            self._crossings[one].append((other, latency, LinkUse(name, "UP")))
-            self._crossings[other].append((one, latency, LinkUse(name, "DOWN")))
-
-    def ways(
-        self, sites: Sequence[str]
-    ) -> tuple[dict[tuple[str, str], tuple[LinkUse, ...]], tuple[Link, ...]]:
-        """Return the ways of least latency between any two sites.
-
-        The way back is the same. Ties go to the way whose names come first in the alphabet, as
-        seen from the site that comes first.
-
-        Parameters
-        ----------
-        sites : sequence of str
-            Uids of sites.
-
-        Returns
-        -------
-        ways : dict
-            From two sites to the links from the first to the second; both directions.
-        links : tuple of Link
-            Those that a way passes, in the order in which the backbone has them.
-
-        Raises
-        ------
-        PlatformError
-            There is no way between two sites; it names them.
-        """
-        ways: dict[tuple[str, str], tuple[LinkUse, ...]] = {}
-        for at, site in enumerate(sites):
-            found = quickest(site, self._crossings)
-            for other in sites[at + 1 :]:
-                if other not in found:
-                    raise PlatformError(
-                        f"the backbone has no way from {site!r} to {other!r}",
-                        remedy="add the missing link to the reference, or take one of the sites",
-                    )
-                ways[site, other] = found[other]
-                ways[other, site] = tuple(use.back() for use in reversed(found[other]))
-        used = {use.link for way in ways.values() for use in way}
-        return ways, tuple(link for name, link in self._links.items() if name in used)
+            ways[site, other] = found[other]
+            ways[other, site] = tuple(use.back() for use in reversed(found[other]))
+    used = {use.link for way in ways.values() for use in way}
+    return ways, tuple(link for name, link in made.items() if name in used)
 
 
 ETHERNET_ONLY, FAST = "ethernet", "fast"
@@ -304,7 +291,8 @@ def grid5000_platform(
     if len(zones) == 1:
         return Platform((zones[0],))
     gateways = {site.uid: router_zone(site)[1] for site in facts.sites}
-    ways, links = Backbone(facts.backbone, latencies).ways([site.uid for site in facts.sites])
+    uids = [site.uid for site in facts.sites]
+    ways, links = backbone_ways(facts.backbone, latencies, uids)
     routes = [
         BypassZoneRoute(source, destination, gateways[source], gateways[destination], way)
         for (source, destination), way in ways.items()

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from simplugin.simulation.api import Activity, Actor
     from simplugin.taskgraphs.policies.mapping import Mapped, OnlineMapper, Revision
     from simplugin.taskgraphs.timing import Local, Pattern
-    from simplugin.workloads.graph_sets import GraphSet
-    from simplugin.workloads.task_graphs import Adjacency
+    from simplugin.workloads.task_graphs import Adjacency, GraphSet
 
 # Tasks whose ends are no further apart, relative to the date, end at the same instant.
 INSTANT = 1e-9
@@ -349,29 +348,27 @@ class _Run:
             elif not self.progress.is_over:
                 raise _stuck(self.orders.graphs, self.progress)
             return
+        running = [*self.tasks, *self.moves]
         try:
             patience = None if due is None else max(due - self.me.now, 0.0)
-            await self.me.wait_any([*self.tasks, *self.moves], patience)
+            await self.me.wait_any(running, patience)
         except TimeoutException:
             return
-        await self._settle()
-        for activity in _over(self.me, self.moves):
+        over = _over(self.me, running)
+        # Wait for all tasks that end at this instant: sums of the same times in another order differ
+        # in their last digits.
+        ended = sum(activity in self.tasks for activity in over)
+        pause = INSTANT * self.me.now
+        if self.mapper is not None and pause and 0 < ended < len(self.tasks):
+            await self.me.sleep_for(max(pause, SHORTEST))
+            over = _over(self.me, running)
+        tasks = [activity for activity in over if activity in self.tasks]
+        for activity in over[len(tasks) :]:
             await activity  # one that failed raises here
             self._arrive(self.moves.pop(activity), activity)
-        for activity in _over(self.me, self.tasks):
+        for activity in tasks:
             await activity
             self._finish(self.tasks.pop(activity), activity)
-
-    async def _settle(self) -> None:
-        """Wait until all tasks that end at this instant have ended.
-
-        Sums of the same times in another order differ in their last digits.
-        """
-        pause = INSTANT * self.me.now
-        if self.mapper is None or not pause:
-            return
-        if 0 < len(_over(self.me, self.tasks)) < len(self.tasks):
-            await self.me.sleep_for(max(pause, SHORTEST))
 
     def _arrive(self, edge: int, activity: Activity) -> None:
         """Note that a redistribution has ended."""
@@ -398,13 +395,13 @@ class _Run:
         )
 
 
-def _over(me: Actor, running: dict[Activity, int]) -> list[Activity]:
-    """Return the activities that have ended."""
-    left, found = list(running), []
+def _over(me: Actor, running: list[Activity]) -> list[Activity]:
+    """Return the activities that have ended, in order."""
+    found = []
     # Few have: to ask for the first of the rest is faster than to ask each.
-    while (activity := me.test_any(left)) is not None:
+    while (activity := me.test_any(running)) is not None:
         found.append(activity)
-        left = left[left.index(activity) + 1 :]
+        running = running[running.index(activity) + 1 :]
     return found
 
 

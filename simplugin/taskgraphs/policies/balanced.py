@@ -20,7 +20,7 @@ from simplugin.taskgraphs.policies.allocation import Allocator
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import contribution, proportional, weighted
 from simplugin.taskgraphs.readings import Readings
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.taskgraphs.readings import Readings
-    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import GraphSet
 
 
 class Mapped(Protocol):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.taskgraphs.policies.mapping import Forecast
     from simplugin.taskgraphs.policies.shares import Policy
-    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import GraphSet
 
 # Corrections of shares from each start.
 _ROUNDS = 6

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.schedule import Schedule
-    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import GraphSet
 
 
 def heft(

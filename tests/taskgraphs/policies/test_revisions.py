@@ -26,7 +26,7 @@ from simplugin.taskgraphs.policies.revisions import Forecaster, Rebalanced, Revi
 from simplugin.taskgraphs.policies.shipped import POLICIES
 from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.graph_generators import combination
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 SITE = LILLE.site()
 GRAPHS = combination("random", 4, 1)
