@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Sequence
 
 from simplugin.errors import InfeasibleError
-from simplugin.market.actors.absences import enrol
 from simplugin.market.actors.local_schedulers import estimator, local_scheduler
 from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
@@ -20,7 +19,7 @@ from simplugin.market.actors.messages import (
     questions_for,
     reports_of,
 )
-from simplugin.market.actors.peers import computing_peer
+from simplugin.market.actors.peers import computing_peer, enrol
 from simplugin.market.actors.stations import (
     DiscountCounter,
     Ledger,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from simplugin.errors import ActivityError
+from collections.abc import Callable
+
+from simplugin.errors import ActivityError, HostFailureException
 from simplugin.market.actors.messages import (
     Announcement,
     Award,
@@ -69,6 +71,20 @@ async def computing_peer(
                 raise
             # The scheduler takes it for absent.
             side = None
+
+
+async def enrol(
+    me: Actor, patience: float, start: Callable[..., object], host: str, *arguments: object
+) -> None:
+    """Start a peer's actor once its host is on, looking each `patience`; it restarts with it."""
+    while True:
+        try:
+            me.spawn(
+                start, *arguments, host=host, name=f"peer on {host}", daemon=True, restart=True
+            )
+            return
+        except HostFailureException:
+            await me.sleep_for(patience)
 
 
 async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:

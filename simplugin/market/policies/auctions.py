@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, log
-from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.clearing import opening
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
@@ -241,9 +241,7 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     The highest ask is what any peer would pay, which peers therefore report: once at the beginning,
     and after each task that they buy. There are as many rounds as bids and sales, and one.
     """
-    limits, first = yield from ask_all(n_peers, ("begin", m))
-    caps = counts_of(limits)
-    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    caps, (first,) = yield from opening(n_peers, m, ("begin", m))
     draws, worth = uniform_draws(generator), first.tolist()
     amounts = np.zeros_like(caps)
     open_ = np.flatnonzero(caps).tolist()

@@ -9,7 +9,7 @@ import numpy as np
 
 from simplugin.elementary import exp
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.policies.clearing import DEEP, Bracket, ask_all, counts_of
+from simplugin.market.policies.clearing import DEEP, ask_all, counts_of, opening
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
@@ -132,9 +132,8 @@ def clinched(demand: Amounts, m: int) -> Amounts:
 
 def _start(n_peers: int, m: int) -> Generator[Call, list[Message], tuple[float, Amounts]]:
     """Find a price below which nothing is clinched; return its logarithm and the demand there."""
-    (caps,) = yield from ask_all(n_peers, ("open", m))
-    Bracket.everything(m, counts_of(caps))  # raises if the caps leave tasks over
-    limits, free = counts_of(caps), clinched(counts_of(caps), m)
+    limits, _ = yield from opening(n_peers, m, ("open", m))
+    free = clinched(limits, m)
     # From one unit of price by ever longer steps, as values are not known.
     low, high, step, at = -math.inf, math.inf, 1.0, 0.0
     demand, asked = limits, False
@@ -196,8 +195,7 @@ def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> Negot
         raise WorkloadError(f"step is {step!r} and start {start!r}; give finite numbers")
 
     def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
-        (caps,) = yield from ask_all(n_peers, ("open", m))
-        Bracket.everything(m, counts_of(caps))  # raises if the caps leave tasks over
+        yield from opening(n_peers, m, ("open", m))
         # A whole number, so that a price that comes again is the same to the last bit.
         excess = 0
         seen: dict[int, int] = {}

@@ -14,8 +14,7 @@ from simplugin.errors import InfeasibleError
 from simplugin.market.policies.clearing import (
     SETTLED,
     Bracket,
-    ask_all,
-    counts_of,
+    opening,
     settle_by_medians,
     weighted_median,
 )
@@ -473,9 +472,7 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     tasks, of which those beyond m go back. Where these are many, as they are if worths hardly fall,
     medians are announced until few are in doubt.
     """
-    limits, retail = yield from ask_all(n_peers, ("begin", m))
-    caps = counts_of(limits)
-    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    caps, (retail,) = yield from opening(n_peers, m, ("begin", m))
     loop = _Loop(m, caps, REPAIRED)
     passes = loop.passes(retail, log_mean)
     price, over = next(passes)

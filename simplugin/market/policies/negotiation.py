@@ -303,7 +303,7 @@ class AnsweringPeer(OwnTasks):
     ``("begin", m)``
         The same, and what is the first one worth?
     ``("base", m)``
-        What is its base price, the value of the first one, and how many does it take at most?
+        How many does it take at most, and what is its base price, the value of the first one?
     ``("flat", price)``
         How many does it buy at that price, which is no logarithm, Eq. (12)?
     ``("price", x)``
@@ -335,7 +335,7 @@ class AnsweringPeer(OwnTasks):
             case "begin":
                 return ("limit", self.limit(*numbers), self.log_worth(1))
             case "base":
-                return ("base", self._value, self.limit(*numbers))
+                return ("base", self.limit(*numbers), self._value)
             case "flat":
                 return ("count", self.bought(log(*numbers)))
             case "price":

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.clearing import ask_all, counts_of, opening
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
@@ -265,9 +265,7 @@ def commodity_cheapest(
 
 def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
     """Sell at the flat price in two rounds."""
-    values, limits = yield from ask_all(n_peers, ("base", m))
-    caps = counts_of(limits)
-    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    caps, (values,) = yield from opening(n_peers, m, ("base", m))
     price = float(values[caps > 0].mean())
     (counts,) = yield from ask_all(n_peers, ("flat", price))
     wanted = counts_of(counts)
