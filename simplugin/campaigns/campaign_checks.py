@@ -68,9 +68,8 @@ def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> 
     ScenarioError
         There is one.
     """
-    remedy = "give a number up to 1.79e308"
     found = [
-        Problem(path, f"{dotted(path)} is beyond all floats", remedy)
+        Problem(path, f"{dotted(path)} is beyond all floats", "give a number up to 1.79e308")
         for path in _large_numbers(document, ())
     ]
     if found:

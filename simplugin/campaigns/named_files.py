@@ -247,8 +247,7 @@ def _digest(path: str) -> str:
     try:
         return file_digest(path)
     except OSError as error:
-        reason = error.strerror or str(error)
-        message = f"cannot be read: {reason}"
+        message = f"cannot be read: {error.strerror or str(error)}"
         raise ScenarioError(message, file=path, remedy="the scenario names it") from error
 
 
@@ -317,8 +316,7 @@ def modules_beside(directory: str, name: str) -> list[str]:
         if path in found:
             continue
         found[path] = None
-        imported = _imports(path)
-        if imported is None:
+        if (imported := _imports(path)) is None:
             return sorted(_every(directory))
         inside = os.path.relpath(path, directory).split(os.sep)[:-1]
         left += chain.from_iterable(

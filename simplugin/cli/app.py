@@ -224,8 +224,7 @@ def reproduce(
     """
     from simplugin.cli.reproduce import reproduce_command
 
-    status = reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json)
-    raise typer.Exit(status)
+    raise typer.Exit(reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json))
 
 
 @app.command()

@@ -75,8 +75,7 @@ def _with_status(
         def report(checked: Checked, of: int) -> None:
             nonlocal done, total
             done, total = done + 1, of
-            name = escape(printable(checked.name))
-            status.update(f"{done} of {of}: {name} {checked.state}")
+            status.update(f"{done} of {of}: {escape(printable(checked.name))} {checked.state}")
 
         checked = check_recorded(paths, replace(means, report=report), limits, update=update)
     return checked, total
@@ -133,8 +132,7 @@ def _print(checked: Sequence[Checked], console: Console) -> None:
             if each.state == "ok":
                 now = "recorded now" if each.recorded else "not"
                 outcome = f"metrics as recorded, activities {now}"
-            heading = f"{printable(each.name)}: {outcome}"
-            console.print(Text(heading, style="bold"), soft_wrap=True)
+            console.print(Text(f"{printable(each.name)}: {outcome}", style="bold"), soft_wrap=True)
             for line in each.explanation:
                 console.print(Text(f"  {printable(line)}"), soft_wrap=True)
     console.print()
@@ -192,8 +190,7 @@ def _summary(checked: Sequence[Checked]) -> Text:
     """Count the states, and say how to accept changes."""
     counts = {state: sum(each.state == state for each in checked) for state in _STYLES}
     text = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-    recorded = sum(each.recorded for each in checked)
-    if recorded:
+    if recorded := sum(each.recorded for each in checked):
         text += f"; {recorded} recorded now"
     elif counts["moved"] or counts["new"] or counts["missing"]:
         text += "; --update records what is new or moved"

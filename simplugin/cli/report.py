@@ -108,8 +108,7 @@ def _grouped(report: CampaignReport, group: str | None, baseline: str | None) ->
             f"there is nothing to compare with {baseline!r}: no key was varied that has a few"
             " values; name one with --group"
         )
-    values = report.column(report.group).distinct()
-    return replace(report, baseline=_meant(baseline, values))
+    return replace(report, baseline=_meant(baseline, report.column(report.group).distinct()))
 
 
 def _meant(text: str, values: list[Value]) -> Value:
@@ -234,8 +233,7 @@ class _Table:
         self, row: int, role: Role, name: str, value: Value, unit: str = "", sense: Sense = None
     ) -> None:
         """Put a value where it belongs."""
-        column = self._columns.setdefault((role, name), _Named(role, unit, sense))
-        column.values[row] = value
+        self._columns.setdefault((role, name), _Named(role, unit, sense)).values[row] = value
 
     def columns(self) -> tuple[Column, ...]:
         """Return the columns; the gap follows all metrics."""
@@ -245,11 +243,10 @@ class _Table:
             del self._columns["other", _PROVENANCE]
         order = sorted(self._columns, key=lambda each: each == ("metric", _GAP))
         names = [name for _, name in order]
-        rows = range(len(self.position))
         return tuple(
             Column(
                 name=name if names.count(name) == 1 else f"{role}.{name}",
-                values=[column.values.get(row) for row in rows],
+                values=[column.values.get(row) for row in range(len(self.position))],
                 unit=column.unit,
                 role=column.role,
                 sense=column.sense,

@@ -80,8 +80,15 @@ def reference() -> str:
         lines += _table(draw.__name__, _of_function(draw, hidden=("generator", "costs")), 3)
     lines += _table("costs, of every generator", _of_function(CostLaw), 3)
     lines += _table("[scheduler]", _of_model(SchedulerSection), 2)
-    for capability, (module, given) in _CAPABILITIES.items():
-        lines += _of_capability(capability, importlib.import_module(module), given)
+    for capability, (name, given) in _CAPABILITIES.items():
+        module = importlib.import_module(name)
+        head = f"Of any scheduler `{capability}.*`, besides its own:"
+        title = f"[scheduler.parameters] of {capability}"
+        lines += _table(title, _of_model(module.Settings), 2, head)
+        policies = {**getattr(module, "SCHEDULERS", {}), **module.POLICIES}
+        for policy, function in policies.items():
+            if rows := list(_of_function(function, given, ("seed",))):
+                lines += _table(f"{capability}.{policy}", rows, 3)
     lines += _table("[simulation]", _of_model(SimulationSection, nested=False), 2)
     lines += _table("[simulation.options]", _of_options(), 2)
     lines += _table("[metrics]", _of_model(MetricsSection), 2)
@@ -91,17 +98,6 @@ def reference() -> str:
     lines += _table("Ranges of [sweep]", _of_model(Range), 2)
     lines += _table("[slurm]", _of_model(SlurmSection), 2)
     return "\n".join(lines).rstrip()
-
-
-def _of_capability(capability: str, module: Any, given: int) -> Iterator[str]:
-    """Yield the parameters of the schedulers of a capability."""
-    head = f"Of any scheduler `{capability}.*`, besides its own:"
-    title = f"[scheduler.parameters] of {capability}"
-    yield from _table(title, _of_model(module.Settings), 2, head)
-    policies = {**getattr(module, "SCHEDULERS", {}), **module.POLICIES}
-    for name, policy in policies.items():
-        if rows := list(_of_function(policy, given, ("seed",))):
-            yield from _table(f"{capability}.{name}", rows, 3)
 
 
 Row = tuple[str, str, str, str, str]

@@ -94,8 +94,7 @@ def warn_of_network(store: Path) -> None:
     """Warn on standard error if a store is on a network file system."""
     from simplugin.campaigns.store.schema import network_file_system
 
-    kind = network_file_system(store)
-    if kind is not None:
+    if (kind := network_file_system(store)) is not None:
         sys.stderr.write(
             f"simplugin: {short(store)} is on a network file system ({kind}), on which SQLite may"
             f" lose or damage it; keep it on a disk of this host\n"

@@ -306,8 +306,7 @@ def _brief(difference: Difference) -> str:
     absent = "missing" if difference.now is None else "extra"
     how = ", ".join(difference.fields) or (_UNENDED if difference.unended else absent)
     number = "" if difference.among else f", number {difference.position}"
-    where = f"{_who(difference)} at {difference.date:.9g} s{number}"
-    return f"{where}: {_what(activity)} ({how})"
+    return f"{_who(difference)} at {difference.date:.9g} s{number}: {_what(activity)} ({how})"
 
 
 def _what(activity: Activity) -> str:
@@ -340,8 +339,7 @@ def causes(recorded: Snapshot, now: Snapshot) -> list[str]:
     version = now.versions.get("simplugin")
     if recorded.versions.get("simplugin") == version and _differ(recorded, now, _CODE):
         reasons.append(f"simplugin's own code, which still calls itself {version}")
-    options = _changed(recorded.options, now.options)
-    return reasons + [f"option {each}" for each in options]
+    return reasons + [f"option {each}" for each in _changed(recorded.options, now.options)]
 
 
 def unchanged(recorded: Snapshot, now: Snapshot) -> list[str]:

@@ -44,15 +44,13 @@ def output_path(scenario: Scenario, name: str) -> Path | None:
         Its directory cannot be made, or an output would leave the output directory.
     """
     scenario.refuse_stray_outputs()
-    file = getattr(scenario.output, name)
-    if file is None:
+    if (file := getattr(scenario.output, name)) is None:
         return None
     path: Path = (scenario.output.directory or scenario.directory) / file
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"{path.parent}: cannot be made: {error.strerror}"
-        raise SimpluginError(message) from error
+        raise SimpluginError(f"{path.parent}: cannot be made: {error.strerror}") from error
     return path
 
 
@@ -60,13 +58,11 @@ def write_outputs(scenario: Scenario, outcome: Outcome) -> list[Path]:
     """Write the result and the trace where the scenario says; return the files."""
     written = []
     try:
-        path = output_path(scenario, "result")
-        if path is not None:
+        if (path := output_path(scenario, "result")) is not None:
             text = json.dumps(outcome_document(outcome), indent=1, allow_nan=False)
             path.write_text(text + "\n", encoding="utf-8")
             written.append(path)
-        path = output_path(scenario, "trace")
-        if path is not None:
+        if (path := output_path(scenario, "trace")) is not None:
             trace = outcome.result.trace
             writers = {".csv": trace.to_csv, ".json": trace.to_chrome}
             writers.get(path.suffix.lower(), trace.to_parquet)(path)

@@ -121,8 +121,7 @@ class Scenario:
         ScenarioError
             One leaves it.
         """
-        strays = list(self.output.strays(self.directory))
-        if strays:
+        if strays := list(self.output.strays(self.directory)):
             raise self.errors(strays)
 
     def has_traced_output(self, *names: str) -> bool:
@@ -278,8 +277,7 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
     from simplugin.scenarios.own_metrics import with_own_metrics
 
     with importable(scenario.directory):
-        outcome = scenario.kind.run(scenario, progress)
-        return with_own_metrics(scenario.metrics, scenario, outcome)
+        return with_own_metrics(scenario.metrics, scenario, scenario.kind.run(scenario, progress))
 
 
 class Sections(Section):

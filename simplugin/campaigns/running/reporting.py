@@ -194,8 +194,7 @@ def failure_groups(records: Iterable[Record]) -> list[FailureGroup]:
     groups: dict[tuple[str, str], FailureGroup] = {}
     rest: FailureGroup | None = None
     for record in records:
-        failure = record.failure
-        if failure is None:
+        if (failure := record.failure) is None:
             continue
         alike = manner_of(failure)
         group = groups.get(alike)

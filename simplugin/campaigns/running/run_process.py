@@ -275,8 +275,7 @@ def _ending(status: int | None) -> str:
     if status is None:
         return "its process was killed, together with the one that watches over it"
     if not os.WIFSIGNALED(status):
-        code = os.WEXITSTATUS(status)
-        return f"its process ended with exit status {code}, without a result"
+        return f"its process ended with exit status {os.WEXITSTATUS(status)}, without a result"
     number = os.WTERMSIG(status)
     try:
         name = signal.Signals(number).name
@@ -341,8 +340,7 @@ class KeptProcess:
         """
         kind, *details = self._heard()
         if kind == FAILED:
-            text = details[0].strip()
-            raise SetupError(f"run processes cannot load what they need:\n{text}")
+            raise SetupError(f"run processes cannot load what they need:\n{details[0].strip()}")
         assert kind == READY, kind
         self.is_ready = True
 
@@ -512,18 +510,16 @@ class KeptProcess:
         except OSError as error:
             raise LostError("its keeper is gone") from error
         if not data:
-            words = self.last_words()
-            raise LostError(f"its keeper is gone; it wrote last:\n{words}".rstrip("\n"))
+            raise LostError(f"its keeper is gone; it wrote last:\n{self.last_words()}".rstrip("\n"))
         message: tuple[Any, ...] = pickle.loads(data)
         return message
 
 
 def _started(control: int, output: int) -> subprocess.Popen[bytes]:
     """Start a keeper."""
-    module = "simplugin.campaigns.running.keeper"
     return subprocess.Popen(
         # -P: a file of the current directory must not pass for one of our modules.
-        [sys.executable, "-P", "-m", module, str(control)],
+        [sys.executable, "-P", "-m", "simplugin.campaigns.running.keeper", str(control)],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
