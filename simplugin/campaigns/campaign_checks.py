@@ -78,12 +78,9 @@ def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> 
 
 def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
     """Yield the paths of integers beyond all floats."""
-    if isinstance(value, Mapping):
-        for key, each in value.items():
+    if isinstance(value, Mapping | list | tuple):
+        for key, each in value.items() if isinstance(value, Mapping) else enumerate(value):
             yield from _large_numbers(each, (*path, key))
-    elif isinstance(value, list | tuple):
-        for at, each in enumerate(value):
-            yield from _large_numbers(each, (*path, at))
     elif is_too_large(value):
         yield path
 

@@ -222,11 +222,8 @@ def _texts(value: Any) -> Iterator[str]:
     """Yield the texts in plain data, keys apart."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
             yield from _texts(each)
 
 

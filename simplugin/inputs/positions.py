@@ -104,8 +104,7 @@ def toml_line(text: str, path: Path) -> int | None:
 def toml_syntax_error(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, int]:
     """Return the message and the line of a syntax error."""
     message = str(error)
-    match = _TOML_PLACE.search(message)
-    if match:
+    if match := _TOML_PLACE.search(message):
         return message[: match.start()], int(match[1])
     return message.removesuffix(_TOML_END), text.rstrip("\n").count("\n") + 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -110,11 +110,16 @@ def _columns(result: Result, part: str, columns: tuple[str, ...]) -> dict[str, A
 
 def finite(value: Any) -> Any:
     """Return plain containers as JSON has them: None for what is not finite."""
+    return with_floats(value, lambda number: number if math.isfinite(number) else None)
+
+
+def with_floats(value: Any, changed: Callable[[float], float | None]) -> Any:
+    """Return plain containers with what a function makes of each float."""
     if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
+        return {key: with_floats(item, changed) for key, item in value.items()}
     if isinstance(value, list):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return [with_floats(item, changed) for item in value]
+    return changed(value) if isinstance(value, float) else value
 
 
 def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:

@@ -194,11 +194,9 @@ class _RunProcesses:
     def _close_idle(self, limit: float) -> None:
         """Close those that were idle for longer [s]."""
         now = monotonic()
-        kept = [(process, since) for process, since in self._idle if now - since < limit]
-        for process, since in self._idle:
-            if now - since >= limit:
-                process.close()
-        self._idle[:] = kept
+        # The first of them was idle for longest.
+        while self._idle and now - self._idle[0][1] >= limit:
+            self._idle.pop(0)[0].close()
 
 
 _processes = _RunProcesses()
