@@ -52,6 +52,13 @@ def percent(value: float | None) -> str:
     return f"{100 * value:z.1f} %"
 
 
+def listed(names: Iterable[str], most: int = 10) -> str:
+    """Return names as messages list them, cut where there are many."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
 def natural_order(name: str) -> list[tuple[int, str]]:
     """Return a key that sorts numbers in names by their value: h2 before h10."""
     parts = re.split(r"(\d+)", name)

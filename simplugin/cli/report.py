@@ -18,6 +18,7 @@ from simplugin.cli.campaign_reading import chosen_entry, store_of
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError, StoreError
 from simplugin.figures import Figure
+from simplugin.formatting import listed
 from simplugin.listings import Listing
 from simplugin.papers import reproduction_runs
 from simplugin.papers.reproductions import ALL, CAPABILITIES, ReproductionJobs
@@ -37,6 +38,8 @@ _STORE = "store.sqlite"
 _MOST_PROVENANCE = 2_000_000
 # Of keys and digests as many digits as distinguish runs.
 _DIGITS = 16
+# Of several values of one fact.
+_FEW = 4
 
 
 def write_report(
@@ -267,9 +270,9 @@ class _Table:
             if role == "varied" and name.rpartition(".")[2] == "seed"
         }
         if not values:
-            return _some([each for each in self.texts("seed") if each != "None"])
+            return listed([each for each in self.texts("seed") if each != "None"], _FEW)
         return "; ".join(
-            f"{name} {_span_of(each) or _some(list(map(str, each)))}"
+            f"{name} {_span_of(each) or listed(map(str, each), _FEW)}"
             for name, each in values.items()
         )
 
@@ -288,10 +291,10 @@ def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str
         "store": f"{short(reader.path)}, campaign {entry.number}",
         "runs started": _span(sorted(table.texts("started"))),
         "time of all runs": _duration(table.seconds),
-        "hosts": _some(places),
+        "hosts": listed(places, _FEW),
         "seeds": table.seeds(),
     }
-    versions = [f"{name} {_some(list(found))}" for name, found in table.versions.items()]
+    versions = [f"{name} {listed(found, _FEW)}" for name, found in table.versions.items()]
     facts["versions"] = ", ".join(versions)
     if file:
         from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
@@ -335,12 +338,6 @@ def _span_of(values: list[Value]) -> str:
     ):
         return f"{first} to {last}"
     return ""
-
-
-def _some(texts: list[str], most: int = 4) -> str:
-    """Name a few, and how many there are beyond."""
-    shown = ", ".join(texts[:most])
-    return shown if len(texts) <= most else f"{shown} and {len(texts) - most} more"
 
 
 def _duration(seconds: float) -> str:

@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from simplugin.campaigns.campaign import CampaignSection
 from simplugin.campaigns.running.slurm import SlurmSection
+from simplugin.inputs.messages import models_in
 from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import dimension_of
 from simplugin.inputs.sections import PlatformSection, SchedulerSection
@@ -116,11 +117,11 @@ def _table(title: str, rows: Any, level: int, head: str = "") -> list[str]:
 def _of_model(model: type[BaseModel], above: str = "", *, nested: bool = True) -> Iterator[Row]:
     """Yield the keys of a table, those of tables in it after each."""
     for name, field in model.model_fields.items():
-        key, inner = f"{above}{field.alias or name}", _model_in(field.annotation)
+        key = f"{above}{field.alias or name}"
         kind = _ANNOTATED[field.annotation, field, *field.metadata]
         default = "required" if field.is_required() else _shown(kind, field.default)
         yield _row(key, kind, default, _meaning(model, name))
-        if nested and inner is not None:
+        for inner in models_in(field.annotation)[:1] if nested else ():
             yield from _of_model(inner, f"{key}.")
 
 
@@ -202,14 +203,6 @@ def _shown(kind: Any, default: Any) -> str:
     if isinstance(default, int | float):
         return repr(default)
     return f'"{default}"' if isinstance(default, str) and default else ""
-
-
-def _model_in(kind: Any) -> type[BaseModel] | None:
-    """Return the model of the tables of a key; None if its values are no tables of a model."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return kind
-    found = (_model_in(each) for each in get_args(kind))
-    return next((each for each in found if each is not None), None)
 
 
 def _meaning(thing: Any, name: str) -> str:

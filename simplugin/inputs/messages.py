@@ -199,11 +199,11 @@ def _fields(table: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
 
 def _tables(kind: Any, path: Path, content: Any) -> list[type[BaseModel]]:
     """Return the models that the table at a path may have."""
-    tables = _models(kind)
+    tables = models_in(kind)
     for step in path:
         inner = [kind for table in tables for kind in _kinds(table, str(step))]
         # A position in a list, or a name in a table of tables, is no field.
-        tables = [model for each in inner for model in _models(each)] if inner else tables
+        tables = [model for each in inner for model in models_in(each)] if inner else tables
         content = content[step]
     # Those that have the tag of a member of a union.
     tagged = [
@@ -223,8 +223,8 @@ def _kinds(table: type[BaseModel], key: str) -> list[Any]:
     return [] if field is None else [field.annotation]
 
 
-def _models(kind: Any) -> list[type[BaseModel]]:
+def models_in(kind: Any) -> list[type[BaseModel]]:
     """Return the models in a type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return [kind]
-    return [model for each in get_args(kind) for model in _models(each)]
+    return [model for each in get_args(kind) for model in models_in(each)]

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from simplugin.formatting import listed
 from simplugin.regression.activities import Activity
 from simplugin.regression.divergence import Difference, Divergence, called, diverge
 from simplugin.regression.snapshots import Snapshot
@@ -294,8 +295,7 @@ def _actors(divergence: Divergence) -> list[str]:
     lines = ["then:", *_first_of(later, _MOST_ACTORS - 1)] if later else []
     for names, what in ((divergence.added, "new"), (divergence.missing, "no longer there")):
         if names:
-            more = f" and {len(names) - _MOST_ACTORS} more" if len(names) > _MOST_ACTORS else ""
-            lines.append(f"{what}: {', '.join(names[:_MOST_ACTORS])}{more}")
+            lines.append(f"{what}: {listed(names, _MOST_ACTORS)}")
     return lines
 
 
