@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import importlib.util
 import os
 import re
 import stat
@@ -19,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from simplugin.errors import ScenarioError
+from simplugin.inputs.references import find_spec
 
 # Two changes within a tick of a file system's clock have one date. [s]
 SETTLED = 2.0
@@ -349,11 +349,7 @@ def installed_digest(name: str) -> str:
 
 def _found(name: str) -> tuple[str, ...]:
     """Return where a package is installed: its directories, or its only file."""
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        return ()
-    if spec is None:
+    if (spec := find_spec(name)) is None:
         return ()
     if spec.submodule_search_locations:
         return tuple(spec.submodule_search_locations)

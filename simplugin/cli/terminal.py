@@ -59,6 +59,11 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+def group(text: str, **more: Any) -> typer.Typer:
+    """Return a group of commands, which shows its help if none is named."""
+    return typer.Typer(cls=Commands, help=text, no_args_is_help=True, add_completion=False, **more)
+
+
 @contextmanager
 def stop_signals() -> Iterator[list[int]]:
     """Keep the numbers of the signals that ask to stop, instead of dying of them.

@@ -174,10 +174,9 @@ class Scenario:
                 # Options come first.
                 if each.tag not in ("platform", "config", "prop"):
                     break
-                if each.get("id") == TRACE_FILE and not is_below(
-                    Path(each.get("value", "")), Path()
-                ):
-                    message = f"{platform} sets {TRACE_FILE} to {each.get('value')!r}"
+                value = each.get("value", "")
+                if each.get("id") == TRACE_FILE and not is_below(Path(value), Path()):
+                    message = f"{platform} sets {TRACE_FILE} to {value!r}"
                     raise self.error(message, "platform", "file", remedy=BELOW)
         except (ElementTree.ParseError, LookupError, ValueError) as error:
             # SimGrid's own parser lets some of it pass.
