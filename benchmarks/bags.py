@@ -45,7 +45,7 @@ TOLERANCE = 1e-6
 
 def problem(size: str):
     """Return the tree and the bags of a number of nodes, or of a case with a name."""
-    from simplugin.platforms.topologies.random_trees import random_tree
+    from simplugin.platforms.topologies.random_graphs import random_tree
     from simplugin.workloads.applications import Bags
 
     rng = np.random.default_rng(SEED)
@@ -119,11 +119,11 @@ class Here:
         self.running = time.process_time() - self.started
         found = back_end.collect()
         return Result(
-            found.clock,
-            tuple(Returned(*each) for each in found.returned),
-            found.hosts,
-            found.links,
-            found.trace,
+            found["clock"],
+            tuple(Returned(*each) for each in found["returned"]),
+            found["hosts"],
+            found["links"],
+            found["trace"],
             {},
         )
 

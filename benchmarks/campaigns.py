@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.jobs import Job, Measured, Runners
+from simplugin.campaigns.running.campaign_runs import LocalRunners
 from simplugin.campaigns.running.course import run_jobs
-from simplugin.campaigns.running.local import LocalRunners
 from simplugin.rows import Metric, Row
 
 BAR = 5.0

@@ -42,8 +42,8 @@ from simplugin.taskgraphs.policies.shipped import POLICIES
 from simplugin.taskgraphs.policies.single_processors import heft
 from simplugin.taskgraphs.timing import redistribution
 from simplugin.workloads.daggen import daggen
-from simplugin.workloads.graph_sets import GraphSet
 from simplugin.workloads.task_costs import CostLaw
+from simplugin.workloads.task_graphs import GraphSet
 
 PARTS = ("decisions", "larger", "simulations", "single", "arrays")
 SEED, TASKS = 6774, 50

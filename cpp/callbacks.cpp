@@ -120,27 +120,6 @@ PyObject* share(PyObject* /*module*/, PyObject* args)
   Py_RETURN_NONE;
 }
 
-/// For the reference back end: the bindings do not look whether the resource is in use.
-PyObject* limit_concurrency_of(PyObject* /*module*/, PyObject* args)
-{
-  char const* kind_given;
-  char const* name;
-  PyObject* value;
-  if (not PyArg_ParseTuple(args, "ssO", &kind_given, &name, &value))
-    return nullptr;
-  std::string_view const kind          = kind_given;
-  simgrid::kernel::lmm::Constraint* of = nullptr;
-  if (kind == "Host")
-    of = s4u::Host::by_name(name)->get_cpu()->get_constraint();
-  else if (kind == "Link")
-    of = s4u::Link::by_name(name)->get_impl()->get_constraint();
-  else
-    of = disk_by_name(name)->get_impl()->get_constraint();
-  if (limit_concurrency(of, value) < 0)
-    return nullptr;
-  Py_RETURN_NONE;
-}
-
 PyObject* monitor_links(PyObject* /*module*/, PyObject* function)
 {
   s4u::Link::on_onoff_cb([function = Py_NewRef(function)](s4u::Link const& link) {
@@ -190,7 +169,6 @@ PyMethodDef callback_functions[] = {
     {"set_factors", set_factors, METH_VARARGS,
      "set_factors(bandwidth, latency): functions (size, source, destination, links, zones) -> factor, or None."},
     {"share", share, METH_VARARGS, "share(kind, name, function): function(capacity, count) gives the capacity."},
-    {"limit_concurrency", limit_concurrency_of, METH_VARARGS, "limit_concurrency(kind, name, limit)"},
     {"monitor_links", monitor_links, METH_O, "Call a function (date, link, on) whenever a link goes off or on."},
     {"monitor_hosts", monitor_hosts, METH_O, "Call a function (date, host, on) whenever a host goes off or on."},
     {"monitor_activities", monitor_activities, METH_O,

@@ -67,8 +67,7 @@ int set_read_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
   double bandwidth;
   if (not a_bandwidth(value, bandwidth))
     return -1;
-  cast(self)->disk->set_read_bandwidth(bandwidth);
-  return 0;
+  return change([&] { cast(self)->disk->set_read_bandwidth(bandwidth); }) ? 0 : -1;
 }
 
 PyObject* get_concurrency_limit(PyObject* self, void* /*closure*/)
@@ -85,20 +84,17 @@ int set_write_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
   double bandwidth;
   if (not a_bandwidth(value, bandwidth))
     return -1;
-  cast(self)->disk->set_write_bandwidth(bandwidth);
-  return 0;
+  return change([&] { cast(self)->disk->set_write_bandwidth(bandwidth); }) ? 0 : -1;
 }
 
 PyObject* turn_on(PyObject* self, PyObject* /*unused*/)
 {
-  cast(self)->disk->turn_on();
-  Py_RETURN_NONE;
+  return change([self] { cast(self)->disk->turn_on(); }) ? Py_NewRef(Py_None) : nullptr;
 }
 
 PyObject* turn_off(PyObject* self, PyObject* /*unused*/)
 {
-  cast(self)->disk->turn_off();
-  Py_RETURN_NONE;
+  return change([self] { cast(self)->disk->turn_off(); }) ? Py_NewRef(Py_None) : nullptr;
 }
 
 /// A read or write that has not started; none with an exception set.
@@ -205,21 +201,6 @@ PyObject* disks_of(Host const* host)
 Disk* disk_under(Activity const* activity)
 {
   return cast(activity->target.get());
-}
-
-/// For the reference back end, whose bindings do not tell: (is_on, properties) of each disk of a host by name.
-PyObject* disk_states(PyObject* /*module*/, PyObject* name)
-{
-  Host const* host = host_argument(name, nullptr);
-  auto states      = Ref<>::steal(host == nullptr ? nullptr : PyDict_New());
-  for (s4u::Disk* disk : host == nullptr ? std::vector<s4u::Disk*>() : host->host->get_disks()) {
-    Disk* const known     = disk_of(disk);
-    auto const properties = Ref<>::steal(properties_dict(known->properties, disk->get_properties()));
-    auto const state      = Ref<>::steal(Py_BuildValue("(OO)", disk->is_on() ? Py_True : Py_False, properties.get()));
-    if (not states || not state || PyDict_SetItem(states.get(), known->name.get(), state.get()) != 0)
-      return nullptr;
-  }
-  return states.give();
 }
 
 Action* start_reading_or_writing(Activity const* activity)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -463,6 +464,9 @@ Host* host_argument(PyObject* value, Host* standard);             // Host, name 
 bool set_available_speed(s4u::Host const* host, PyObject* value); // false with an exception set
 PyObject* concurrency_limit(simgrid::kernel::lmm::Constraint const* of);
 int limit_concurrency(simgrid::kernel::lmm::Constraint* of, PyObject* value); // -1 with an exception set
+/// Changes the platform; from an actor of the reference back end that is a request to maestro, and others run
+/// meanwhile. False with an exception set if it has killed the actor.
+bool change(std::function<void()> const& body);
 PyObject* link_object(s4u::Link* link);
 PyObject* link_named(PyObject* name);
 PyObject* all_hosts();
@@ -476,7 +480,6 @@ PyObject* properties_dict(Ref<>& cache, std::unordered_map<std::string, std::str
 PyObject* disks_of(Host const* host);
 Disk* disk_under(Activity const* activity); // of a read or write
 Action* start_reading_or_writing(Activity const* activity);
-PyObject* disk_states(PyObject* module, PyObject* name);
 
 // ---- plugins.cpp: SimGrid's plug-ins --------------------------------------------------------------------------------
 void execution_started(Activity* activity);

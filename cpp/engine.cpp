@@ -289,30 +289,6 @@ PyObject* energy_of_link(PyObject* /*module*/, PyObject* name)
   return link == nullptr ? nullptr : PyFloat_FromDouble(link_energy(s4u::Link::by_name(link)));
 }
 
-PyObject* require_load_of_hosts(PyObject* /*module*/, PyObject* /*unused*/)
-{
-  if (not require_load())
-    return nullptr;
-  Py_RETURN_NONE;
-}
-
-PyObject* set_available_speed_of(PyObject* /*module*/, PyObject* args)
-{
-  char const* name;
-  PyObject* value;
-  if (not PyArg_ParseTuple(args, "sO", &name, &value) || not set_available_speed(s4u::Host::by_name(name), value))
-    return nullptr;
-  Py_RETURN_NONE;
-}
-
-/// What plug-ins have measured of a host or link so far, by name, for the reference back end.
-template <class Resource, PyObject* (*Function)(Resource const*)>
-PyObject* by_name(PyObject* /*module*/, PyObject* name)
-{
-  char const* text = PyUnicode_AsUTF8(name);
-  return text == nullptr ? nullptr : Function(Resource::by_name(text));
-}
-
 /// For the reference back end: SimGrid does not signal the start of a transfer to a get that waits for a detached put.
 PyObject* transfer_met(PyObject* /*module*/, PyObject* args)
 {
@@ -333,14 +309,33 @@ PyObject* set_rates(PyObject* /*module*/, PyObject* /*unused*/)
   Py_RETURN_NONE;
 }
 
-PyObject* set_wifi_rate_of(PyObject* /*module*/, PyObject* args)
+PyObject* hosts_of_platform(PyObject* /*module*/, PyObject* /*unused*/)
 {
-  char const *link, *host;
-  long level;
-  if (not PyArg_ParseTuple(args, "ssl", &link, &host, &level) ||
-      not set_wifi_rate(s4u::Link::by_name(link), s4u::Host::by_name(host), level))
+  return all_hosts();
+}
+
+PyObject* links_of_platform(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  return all_links();
+}
+
+PyObject* route_of_platform(PyObject* /*module*/, PyObject* args)
+{
+  PyObject *from, *to;
+  if (not PyArg_ParseTuple(args, "OO", &from, &to))
     return nullptr;
-  Py_RETURN_NONE;
+  Host* source      = host_argument(from, nullptr);
+  Host* destination = source == nullptr ? nullptr : host_argument(to, nullptr);
+  return destination == nullptr ? nullptr : find_route(source, destination);
+}
+
+/// Routing tables are complete only once the zones are sealed, which running would do.
+PyObject* seal(PyObject* /*module*/, PyObject* /*unused*/)
+{
+  return guarded([&]() -> PyObject* {
+    s4u::Engine::get_instance()->get_netzone_root()->seal();
+    Py_RETURN_NONE;
+  });
 }
 
 /// What forbids a route, or a transfer, between two hosts; empty if nothing does.
@@ -382,7 +377,6 @@ PyMethodDef functions[] = {
     {"switches", switches_so_far, METH_NOARGS, "[(host, date, on)] of each time at which a host went off or on."},
     {"plugin_figures", plugin_figures, METH_NOARGS,
      "{plug-in: {column: bytes}} of those that have figures of their own."},
-    {"disk_states", disk_states, METH_O, "disk_states(host): {disk: (is_on, properties)}."},
     {"host_properties", host_properties, METH_O, "host_properties(name): {host: value} of the hosts that have it."},
     {"is_default", is_default, METH_O, "Whether a SimGrid option has not been set."},
     {"transfer_met", transfer_met, METH_VARARGS, "transfer_met(source, destination): signal the start of a transfer."},
@@ -392,15 +386,12 @@ PyMethodDef functions[] = {
     {"init_energy", init_energy, METH_NOARGS, "Start SimGrid's energy plug-ins; before the platform is loaded."},
     {"energy_of_host", energy_of_host, METH_O, "Energy of a host so far [J]."},
     {"energy_of_link", energy_of_link, METH_O, "Energy of a link so far [J]."},
-    {"require_load", require_load_of_hosts, METH_NOARGS, "Raise unless SimGrid knows the load of hosts."},
-    {"set_available_speed", set_available_speed_of, METH_VARARGS, "set_available_speed(host, fraction)"},
-    {"host_figures", by_name<s4u::Host, host_figures>, METH_O, "Values of a host measured by host_load."},
-    {"link_figures", by_name<s4u::Link, link_figures>, METH_O, "Values of a link measured by link_load."},
-    {"reset_host_figures", by_name<s4u::Host, reset_figures>, METH_O, "Let host_load count anew."},
-    {"reset_link_figures", by_name<s4u::Link, reset_figures>, METH_O, "Let link_load count anew."},
     {"withdraw_put", withdraw_put, METH_O, "Take the first put out of a mailbox."},
     {"set_wifi_rates", set_rates, METH_NOARGS, "Give hosts the rates that their properties say."},
-    {"set_wifi_rate", set_wifi_rate_of, METH_VARARGS, "set_wifi_rate(link, host, level)"},
+    {"hosts", hosts_of_platform, METH_NOARGS, "All hosts, once the platform is loaded."},
+    {"links", links_of_platform, METH_NOARGS, "All links, once the platform is loaded."},
+    {"route", route_of_platform, METH_VARARGS, "route(source, destination): links and latency between two hosts."},
+    {"seal", seal, METH_NOARGS, "Complete the routing tables of the platform."},
     {"route_problem", problem_of_route, METH_VARARGS, "route_problem(source, destination, transfers): text, or empty."},
     {nullptr, nullptr, 0, nullptr}};
 

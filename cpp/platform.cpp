@@ -4,6 +4,8 @@
 
 #include <unordered_map>
 
+#include <simgrid/Exception.hpp>
+
 namespace driver {
 
 namespace {
@@ -42,6 +44,32 @@ PyObject* unknown(const char* what, const char* name)
   PyErr_Format(error_class("SimpluginError"), "the platform has no %s '%s'", what, name);
   return nullptr;
 }
+
+} // namespace
+
+bool change(std::function<void()> const& body)
+{
+  if (s4u::Actor::is_maestro()) {
+    body();
+    return true;
+  }
+  bool killed                = false;
+  PyThreadState* const state = PyEval_SaveThread();
+  try {
+    body();
+  } catch (simgrid::ForcefulKillException const&) {
+    killed = true;
+  }
+  PyEval_RestoreThread(state);
+  if (killed) {
+    static PyObject* const bindings = PyImport_ImportModule("simplugin.simulation.threads.simgrid");
+    auto const kind                 = Ref<>::steal(PyObject_GetAttrString(bindings, "ActorKilled"));
+    PyErr_SetString(kind.get(), "killed");
+  }
+  return not killed;
+}
+
+namespace {
 
 /// After something that may have turned off the caller's own host.
 PyObject* unless_dying()
@@ -141,8 +169,7 @@ int set_host_pstate(PyObject* self, PyObject* value, void* /*closure*/)
   long const pstate = value == nullptr ? -1 : PyLong_AsLong(value);
   if (not valid_pstate(self, pstate))
     return -1;
-  host_in(self)->set_pstate(static_cast<unsigned long>(pstate));
-  return 0;
+  return change([&] { host_in(self)->set_pstate(static_cast<unsigned long>(pstate)); }) ? 0 : -1;
 }
 
 PyObject* host_pstate_speed(PyObject* self, PyObject* value)
@@ -160,14 +187,12 @@ PyObject* get_host_energy(PyObject* self, void* /*closure*/)
 
 PyObject* host_turn_on(PyObject* self, PyObject* /*unused*/)
 {
-  host_in(self)->turn_on();
-  Py_RETURN_NONE;
+  return change([self] { host_in(self)->turn_on(); }) ? Py_NewRef(Py_None) : nullptr;
 }
 
 PyObject* host_turn_off(PyObject* self, PyObject* /*unused*/)
 {
-  host_in(self)->turn_off();
-  return unless_dying();
+  return change([self] { host_in(self)->turn_off(); }) ? unless_dying() : nullptr;
 }
 
 PyObject* host_repr(PyObject* self)
@@ -280,8 +305,7 @@ int set_link_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
   double bandwidth;
   if (not settable(self, value) || not positive(value, "bandwidth", -1.0, bandwidth))
     return -1;
-  link_in(self)->set_bandwidth(bandwidth);
-  return 0;
+  return change([&] { link_in(self)->set_bandwidth(bandwidth); }) ? 0 : -1;
 }
 
 int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
@@ -289,8 +313,7 @@ int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
   double latency;
   if (not settable(self, value) || not number(value, "latency", 0.0, latency))
     return -1;
-  link_in(self)->set_latency(latency);
-  return 0;
+  return change([&] { link_in(self)->set_latency(latency); }) ? 0 : -1;
 }
 
 PyObject* link_concurrency_limit(PyObject* self, void* /*closure*/)
@@ -311,14 +334,12 @@ PyObject* get_link_energy(PyObject* self, void* /*closure*/)
 
 PyObject* link_turn_on(PyObject* self, PyObject* /*unused*/)
 {
-  link_in(self)->turn_on();
-  Py_RETURN_NONE;
+  return change([self] { link_in(self)->turn_on(); }) ? Py_NewRef(Py_None) : nullptr;
 }
 
 PyObject* link_turn_off(PyObject* self, PyObject* /*unused*/)
 {
-  link_in(self)->turn_off();
-  Py_RETURN_NONE;
+  return change([self] { link_in(self)->turn_off(); }) ? Py_NewRef(Py_None) : nullptr;
 }
 
 PyObject* link_set_host_wifi_rate(PyObject* self, PyObject* args)
@@ -485,7 +506,7 @@ PyObject* link_named(PyObject* value)
 
 PyObject* all_hosts()
 {
-  auto const all = sim.engine->get_all_hosts();
+  auto const all = s4u::Engine::get_instance()->get_all_hosts();
   auto list      = Ref<>::steal(PyList_New(static_cast<Py_ssize_t>(all.size())));
   for (size_t i = 0; list && i < all.size(); i++)
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), Ref<Host>::share(host_of(all[i])).give());
@@ -494,7 +515,7 @@ PyObject* all_hosts()
 
 PyObject* all_links()
 {
-  auto const all = sim.engine->get_all_links();
+  auto const all = s4u::Engine::get_instance()->get_all_links();
   auto list      = Ref<>::steal(PyList_New(static_cast<Py_ssize_t>(all.size())));
   for (size_t i = 0; list && i < all.size(); i++)
     PyList_SET_ITEM(list.get(), static_cast<Py_ssize_t>(i), link_object(all[i]));

@@ -61,6 +61,8 @@ class Search {
     char const* kind = typeid(*zone).name(); // not exported as types
     if (strstr(kind, "EmptyZone") != nullptr)
       throw NoRoute();
+    if (strstr(kind, "VivaldiZone") != nullptr && (from->is_netzone() || to->is_netzone()))
+      throw NoRoute(); // zones have no coordinates
     if (strstr(kind, "DijkstraZone") != nullptr) {
       auto const& nodes = static_cast<DijkstraZone*>(zone)->*reveal(DijkstraNodes());
       if (nodes.count(from->id()) == 0 || nodes.count(to->id()) == 0)

@@ -3,6 +3,7 @@
 #include "taskgraphs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -77,8 +78,9 @@ Integers most_processors(Floats const& flops, Floats const& alphas, Floats const
 
 /// A graph whose tasks have one processor each, and grow.
 ///
-/// Only the longest path matters, so bottom levels are lazy: times only fall, so that a level that was right once stays
-/// an upper bound, and is worked out anew where the longest path may go.
+/// Only the critical path matters: the bottom levels of its tasks are right after each step. All others are lazy: times
+/// only fall, so that a bottom level that was right once stays an upper bound. It is computed anew where the path may
+/// turn, that is where the bottom level of a task's heir falls below the bound of another successor.
 class Growth {
 public:
   Growth(Floats const& flops, Floats const& alphas, Integers const& successor_start, Integers const& successors,
@@ -86,7 +88,7 @@ public:
       : size_(flops.size()), flop_(flops.data(), flops.data() + size_), alpha_(alphas.data(), alphas.data() + size_),
         most_(most.data(), most.data() + size_), level_(levels.data(), levels.data() + size_), speed_(speed),
         successor_start_(successor_start.data(), successor_start.data() + size_ + 1),
-        successor_(successors.data(), successors.data() + successors.size())
+        successor_(successors.data(), successors.data() + successors.size()), tasks_(size_ + 1)
   {
     std::vector<bool> entry(size_, true);
     for (Count const task : successor_)
@@ -95,23 +97,20 @@ public:
       if (entry[task])
         successor_.push_back(task);
     successor_start_.push_back(static_cast<Count>(successor_.size()));
-    start_.tasks.resize(size_ + 1);
     for (Count task = 0; task < size_; task++) {
-      start_.tasks[task].next_time = task_time(flop_[task], alpha_[task], 1, speed_);
-      add_processor(start_, task);
+      tasks_[task].next_time = task_time(flop_[task], alpha_[task], 1, speed_);
+      add_processor(task);
     }
-    state_ = start_;
     for (Count at = size_ - 1; at >= 0; at--)
       start(order.data()[at]);
     start(size_);
-    state_.grown.resize(state_.tasks[size_].depth + 1);
-    start_ = state_;
+    start_ = tasks_;
   }
 
   /// CPA: until the critical path is no longer than what all processors take for all areas.
   std::vector<Count> balanced(double processors)
   {
-    state_ = start_;
+    restart();
     while (critical_path() > area() / processors) {
       Count const task = best_of_path();
       if (task < 0)
@@ -124,14 +123,14 @@ public:
   /// SCRAP: as long as the areas take no more than so many processors over the critical path.
   std::vector<Count> within_area(double limit)
   {
-    state_ = start_;
+    restart();
     while (true) {
       Count const task = best_of_path();
       if (task < 0)
         break;
       grow(task);
       if (area() > limit * critical_path()) {
-        state_.tasks[task].count--;
+        tasks_[task].count--;
         break;
       }
     }
@@ -142,15 +141,17 @@ public:
   /// first that would have grown ends it.
   std::vector<Count> within_levels(Count limit, bool passes)
   {
-    state_ = start_;
+    restart();
     std::vector<Count> held(1 + *std::max_element(level_.begin(), level_.end()));
     for (Count const level : level_)
       if (level >= 0)
         held[level]++;
     auto const close = [&](Count level) {
       for (Count task = 0; passes && held[level] >= limit && task < size_; task++)
-        if (level_[task] == level)
-          state_.tasks[task].gain = 0.0;
+        if (level_[task] == level) {
+          tasks_[task].gain           = 0.0;
+          best_of(tasks_[task].depth) = UNKNOWN;
+        }
     };
     for (Count level = 0; level < static_cast<Count>(held.size()); level++)
       close(level);
@@ -166,23 +167,22 @@ public:
   }
 
 private:
-  struct Task {
+  struct alignas(64) Task {
     double time      = 0.0;
-    double next_time = 0.0; // with one more processor
-    double gain      = 0.0; // what one more processor is worth; 0 if the task may not grow
-    double below     = 0.0; // the largest bottom level of the successors, as far as it is known
-    double length    = 0.0; // the bottom level, or more
-    Count heir       = -1;  // the first successor of that bottom level; -1 without any
-    Count count      = 0;
-    Count exact      = 0; // the number of steps after which the bottom level was right
-    Count depth      = 0; // edges of the longest path to an exit task
+    double below     = 0.0;  // the largest bottom level of the successors, as far as it is known
+    double length    = 0.0;  // the bottom level, or more
+    double next_time = 0.0;  // with one more processor
+    double gain      = 0.0;  // what one more processor is worth; 0 if the task may not grow
+    double least     = 0.0;  // the heir stays one as long as its bottom level is at least this
+    int heir         = NONE; // the first successor of that bottom level; none without any
+    int count        = 0;
+    int exact        = 0; // for a task outside the path: the number of steps after which the bottom level was right
+    int depth        = 0; // edges of the longest path to an exit task
   };
 
-  struct State {
-    std::vector<Task> tasks;  // the last one is the root, which takes no time and comes before all entry tasks
-    std::vector<Count> grown; // by depth: the last step at which a task of this depth or less grew
-    Count steps = 0;
-  };
+  static constexpr int NONE    = -1;
+  static constexpr int UNKNOWN = -2;
+  static constexpr int BLOCK   = 64; // depths whose best task is kept
 
   Count size_;
   std::vector<double> flop_;
@@ -192,98 +192,179 @@ private:
   double speed_;
   std::vector<Count> successor_start_;
   std::vector<Count> successor_;
-  std::vector<Count> path_;
-  State start_;
-  State state_;
+  std::vector<Task> tasks_; // the last one is the root, which takes no time and comes before all entry tasks
+  std::vector<Task> start_;
+  int steps_ = 0;
+  std::vector<int> grown_;   // by depth: the last step at which a task of this depth or less grew
+  std::vector<int> path_;    // by depth: the task of the critical path
+  std::vector<int> best_;    // by block of depths: the first task of the path with the largest gain
+  std::vector<int> waiting_; // tasks whose bottom levels wait for those of their heirs
 
   void start(Count task)
   {
-    Count& depth = state_.tasks[task].depth;
+    int& depth = tasks_[task].depth;
     for (Count at = successor_start_[task]; at < successor_start_[task + 1]; at++)
-      depth = std::max(depth, state_.tasks[successor_[at]].depth + 1);
-    look_below(state_.tasks[task], task);
+      depth = std::max(depth, tasks_[successor_[at]].depth + 1);
+    look_below(task);
+  }
+
+  void restart()
+  {
+    tasks_                 = start_;
+    steps_                 = 0;
+    std::size_t const size = tasks_[size_].depth + 1;
+    grown_.assign(size, 0);
+    path_.assign(size, NONE);
+    best_.assign(size / BLOCK + 1, UNKNOWN);
+    lay_path(tasks_[size_].depth, size_);
   }
 
   std::vector<Count> counts() const
   {
-    std::vector<Count> found;
+    std::vector<Count> found(size_);
     for (Count task = 0; task < size_; task++)
-      found.push_back(state_.tasks[task].count);
+      found[task] = tasks_[task].count;
     return found;
   }
 
-  void add_processor(State& state, Count number)
+  void add_processor(Count number)
   {
-    Task& task        = state.tasks[number];
-    Count const count = ++task.count;
-    task.time         = task.next_time;
-    task.next_time    = task_time(flop_[number], alpha_[number], count + 1, speed_);
+    Task& task      = tasks_[number];
+    int const count = ++task.count;
+    task.time       = task.next_time;
+    task.next_time  = task_time(flop_[number], alpha_[number], count + 1, speed_);
     // What is not faster on one more gains nothing, though its time is divided by more.
     bool const grows = count < most_[number] && task.next_time < task.time;
-    task.gain = grows ? task.time / static_cast<double>(count) - task.next_time / static_cast<double>(count + 1) : 0.0;
+    task.gain        = grows ? task.time / count - task.next_time / (count + 1) : 0.0;
   }
 
-  void look_below(Task& task, Count number)
+  void look_below(Count number)
   {
-    task.below = 0.0;
-    task.heir  = -1;
-    for (Count at = successor_start_[number]; at < successor_start_[number + 1]; at++)
-      if (double const length = state_.tasks[successor_[at]].length; task.heir < 0 || length > task.below) {
-        task.heir  = successor_[at];
+    Task& task = tasks_[number];
+    task.below = task.least = 0.0;
+    task.heir               = NONE;
+    for (Count at = successor_start_[number]; at < successor_start_[number + 1]; at++) {
+      double const length = tasks_[successor_[at]].length;
+      if (task.heir < 0 || length > task.below) {
+        // Of equals, the first is the heir.
+        task.least = task.heir < 0 ? 0.0 : std::nextafter(task.below, HUGE_VAL);
+        task.heir  = static_cast<int>(successor_[at]);
         task.below = length;
+      } else {
+        task.least = std::max(task.least, length);
       }
+    }
     task.length = task.time + task.below;
   }
 
+  /// Adds a processor to a task of the path, and corrects the bottom levels of those before it.
   void grow(Count number)
   {
-    add_processor(state_, number);
-    Task& task  = state_.tasks[number];
-    task.length = task.time + task.below;
-    state_.steps++;
-    std::fill(state_.grown.begin() + task.depth, state_.grown.end(), state_.steps);
+    add_processor(number);
+    Task& task          = tasks_[number];
+    best_of(task.depth) = UNKNOWN;
+    steps_++;
+    std::fill(grown_.begin() + task.depth, grown_.end(), steps_);
+    double length = task.length = task.time + task.below;
+    for (std::size_t depth = task.depth + 1; depth < path_.size(); depth++)
+      if (path_[depth] >= 0) {
+        Task& before = tasks_[path_[depth]];
+        if (length < before.least)
+          length = turn(path_[depth]);
+        before.below  = length;
+        before.length = length = before.time + length;
+      }
+  }
+
+  /// Lets the path turn after one of its tasks, if another successor is its heir now; returns that one's bottom level.
+  double turn(int number)
+  {
+    Task& task     = tasks_[number];
+    int const heir = task.heir;
+    correct(number);
+    if (task.heir != heir)
+      lay_path(task.depth - 1, task.heir);
+    return task.below;
+  }
+
+  /// Lays the path through a task, from some depth on to where it meets the path that there was.
+  void lay_path(int depth, int number)
+  {
+    for (; depth >= 0 && path_[depth] != number; depth--) {
+      if (path_[depth] >= 0)
+        tasks_[path_[depth]].exact = steps_;
+      path_[depth] = NONE;
+      if (tasks_[number].depth == depth) {
+        path_[depth] = number;
+        number       = tasks_[number].heir;
+      }
+      best_of(depth) = UNKNOWN;
+    }
   }
 
   /// True if no task below has grown since the bottom level was right.
-  bool is_exact(Task const& task) const { return task.depth == 0 || task.exact >= state_.grown[task.depth - 1]; }
+  bool is_exact(int number) const
+  {
+    Task const& task = tasks_[number];
+    return path_[task.depth] == number || task.depth == 0 || task.exact >= grown_[task.depth - 1];
+  }
 
-  /// Returns the length of the longest path, and makes the bottom levels along it right.
+  /// Corrects the bottom level of a task, and those of its heirs.
   ///
   /// A task's heir has the largest upper bound of all successors, and is the first of these. If it turns out to be its
   /// bottom level, it is the largest of those, too; otherwise the successor that has the largest bound now is next.
-  double critical_path()
+  void correct(int number)
   {
-    path_.assign(1, size_);
-    while (!path_.empty()) {
-      Task& task = state_.tasks[path_.back()];
+    waiting_.assign(1, number);
+    while (!waiting_.empty()) {
+      Task& task = tasks_[waiting_.back()];
       if (task.heir >= 0) {
-        Task const& heir = state_.tasks[task.heir];
-        if (!is_exact(heir)) {
-          path_.push_back(task.heir);
+        if (!is_exact(task.heir)) {
+          waiting_.push_back(task.heir);
           continue;
         }
-        if (heir.length != task.below) {
-          look_below(task, path_.back());
+        if (tasks_[task.heir].length < task.least) {
+          look_below(waiting_.back());
           continue;
         }
+        task.below  = tasks_[task.heir].length;
+        task.length = task.time + task.below;
       }
-      task.exact = state_.steps;
-      path_.pop_back();
+      task.exact = steps_;
+      waiting_.pop_back();
     }
-    return state_.tasks[size_].below;
   }
 
-  /// The task of the critical path that one more processor is worth most to; -1 if there is none.
+  double critical_path() const { return tasks_[size_].below; }
+
+  int& best_of(int depth) { return best_[depth / BLOCK]; }
+
+  /// The first task of the path, from some depth up to another, that one more processor is worth most to.
+  int best_between(int first, int last) const
+  {
+    int best    = NONE;
+    double gain = 0.0;
+    for (int depth = last - 1; depth >= first; depth--)
+      if (path_[depth] >= 0 && tasks_[path_[depth]].gain > gain) {
+        best = path_[depth];
+        gain = tasks_[best].gain;
+      }
+    return best;
+  }
+
+  /// The task of the critical path that one more processor is worth most to; none if there is none.
   Count best_of_path()
   {
-    critical_path();
-    Count best  = -1;
+    int best    = NONE;
     double gain = 0.0;
-    for (Count task = state_.tasks[size_].heir; task >= 0; task = state_.tasks[task].heir)
-      if (state_.tasks[task].gain > gain) {
-        best = task;
-        gain = state_.tasks[task].gain;
+    for (int block = static_cast<int>(best_.size()) - 1; block >= 0; block--) {
+      if (best_[block] == UNKNOWN)
+        best_[block] = best_between(block * BLOCK, std::min<int>((block + 1) * BLOCK, path_.size()));
+      if (best_[block] >= 0 && tasks_[best_[block]].gain > gain) {
+        best = best_[block];
+        gain = tasks_[best].gain;
       }
+    }
     return best;
   }
 
@@ -292,7 +373,7 @@ private:
   {
     double sum = 0.0;
     for (Count task = 0; task < size_; task++)
-      sum += state_.tasks[task].time * static_cast<double>(state_.tasks[task].count);
+      sum += tasks_[task].time * static_cast<double>(tasks_[task].count);
     return sum;
   }
 };

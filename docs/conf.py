@@ -55,6 +55,7 @@ HOMES = ("simplugin", "simplugin.platforms", "simplugin.simulation", "simplugin.
 NAMED_BLOCK = re.compile(r"^(`{3,})(\w+)[ \t]+(\S+)$", re.MULTILINE)
 CITATION = re.compile(r"(\[\d+\])_")
 GROUP = re.compile(r"^\*\*(.+)\*\*$", re.MULTILINE)
+ANNOTATED = re.compile(r"~?(?:typing\.)?Annotated\[")
 PAGE = re.compile(r"^- \[([^\]]+)\]\(([^)#]+)\.md\)", re.MULTILINE)
 # Folders whose pages are not in the navigation: other pages list them.
 LISTED = ("docs/decisions/", "docs/simgrid/", "examples/")
@@ -149,6 +150,8 @@ def package_page(package: str, public: dict[str, dict[str, Any]]) -> str:
         lines.append(f"- :py:obj:`~{place}.{name}`: {unlinked(summary)}".removesuffix(": "))
         if place == package:
             bodies += ["", f".. auto{kind}:: {name}"]
+            if package == MODULES[0]:  # what hosts and links share is not public by itself
+                bodies.append("   :inherited-members: Protocol")
     return "\n".join([*lines, "", *bodies, ""])
 
 
@@ -169,6 +172,21 @@ def unlink_citations(*arguments: Any) -> None:
     lines = arguments[-1]
     if not any(line.lstrip().startswith(".. [") for line in lines):
         lines[:] = map(unlinked, lines)
+
+
+def plain_types(*arguments: Any) -> tuple[str | None, str | None]:
+    """Return a signature without what validates its types: X instead of Annotated[X, ...]."""
+    signature, result = arguments[-2:]
+    while signature and (found := ANNOTATED.search(signature)):
+        start = at = found.end()
+        depth, end = 1, None
+        while depth:
+            depth += {"[": 1, "(": 1, "]": -1, ")": -1}.get(signature[at], 0)
+            if end is None and depth == 1 and signature[at] == ",":
+                end = at
+            at += 1
+        signature = signature[: found.start()] + signature[start:end] + signature[at:]
+    return signature, result
 
 
 class LinkNames(SphinxPostTransform):
@@ -230,5 +248,6 @@ def setup(app: Sphinx) -> None:
     app.add_post_transform(LinkNames)
     app.connect("builder-inited", write_reference)
     app.connect("source-read", prepare)
+    app.connect("autodoc-process-signature", plain_types)
     app.connect("autodoc-process-docstring", unlink_citations, priority=100)
     app.connect("build-finished", finish)

@@ -92,9 +92,7 @@ class CampaignResults:
             Nothing is recorded, `group` is the same in all runs, or a file cannot be written.
         """
         store, number = self.summary.store, self.summary.campaign
-        page, _, missing = write_report(
-            store, Path(directory), figures, campaign=number, group=group, baseline=baseline
-        )
+        page, _, missing = write_report(store, Path(directory), figures, number, group, baseline)
         for warning in missing:
             warnings.warn(warning, stacklevel=2)
         return page

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import Any
 
-if TYPE_CHECKING:
-    from os import PathLike
+
+def _rebuilt(kind: type[BaseException], args: tuple[Any, ...], attributes: Any) -> BaseException:
+    """Unpickle an error, whatever its constructor takes."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class SimpluginError(Exception):
-    """Base of every error that simplugin raises."""
+    """Base of every error that simplugin raises; the cause does not travel with a pickled one."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from the message and the attributes."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
 
 
 class UnitError(SimpluginError):
@@ -100,24 +109,6 @@ class FileError(SimpluginError):
         self.file = file
         self.line = line
         self.remedy = remedy
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild from the parts, since the parts are keyword-only."""
-        return _rebuild_file_error, (type(self), self.message, self.__dict__)
-
-
-def _rebuild_file_error(
-    kind: type[FileError], message: str, attributes: dict[str, Any]
-) -> FileError:
-    """Unpickle a FileError."""
-    error = kind(
-        message,
-        file=attributes["file"],
-        line=attributes["line"],
-        remedy=attributes["remedy"],
-    )
-    error.__dict__.update(attributes)
-    return error
 
 
 class PlatformError(FileError):
@@ -221,10 +212,6 @@ class DeadlockError(SimulationError):
         self.blocked = blocked
         self.culprit = culprit
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild from the parts."""
-        return DeadlockError, (self.clock, self.blocked, self.culprit), self.__dict__
-
 
 class ActorError(SimulationError):
     """An exception left an actor; the original is the `__cause__`.
@@ -249,11 +236,6 @@ class ActorError(SimulationError):
         self.summary = summary
         self.actor_traceback = actor_traceback
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild from the parts; the cause travels beside, see `simulate`."""
-        parts = (self.actor, self.host, self.clock, self.summary, self.actor_traceback)
-        return ActorError, parts, self.__dict__
-
 
 class CallbackError(SimulationError):
     """A callback raised, or returned what it must not; an exception is the `__cause__`.
@@ -275,11 +257,6 @@ class CallbackError(SimulationError):
         self.summary = summary
         self.callback_traceback = callback_traceback
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild from the parts; the cause travels beside, see `simulate`."""
-        parts = (self.callback, self.clock, self.summary, self.callback_traceback)
-        return CallbackError, parts, self.__dict__
-
 
 class NeverAwaitedError(ActorError):
     """An operation or a coroutine function was called in an actor, and never awaited.
@@ -296,11 +273,6 @@ class NeverAwaitedError(ActorError):
         super().__init__(actor, host, clock, summary, "")
         self.what = what
         self.place = place
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild from the parts."""
-        parts = (self.actor, self.host, self.clock, self.what, self.place)
-        return NeverAwaitedError, parts, self.__dict__
 
 
 class CrashError(SimulationError):

@@ -47,10 +47,8 @@ class Listing:
         object.__setattr__(self, "lines", tuple(tuple(line) for line in self.lines))
         for line in self.lines:
             if len(line) != len(self.columns):
-                raise SimpluginError(
-                    f"listing {self.title!r} has {len(self.columns)} columns,"
-                    f" but a line of {len(line)} values"
-                )
+                columns = f"listing {self.title!r} has {len(self.columns)} columns"
+                raise SimpluginError(f"{columns}, but a line of {len(line)} values")
 
     def column(self, name: str) -> Sequence[Cell]:
         """Return the values of a column.
@@ -62,9 +60,8 @@ class Listing:
         """
         names = [column for column, _ in self.columns]
         if name not in names:
-            raise SimpluginError(
-                f"listing {self.title!r} has no column {name!r}; there are {', '.join(names)}"
-            )
+            message = f"listing {self.title!r} has no column {name!r}"
+            raise SimpluginError(f"{message}; there are {', '.join(names)}")
         place = names.index(name)
         return tuple(line[place] for line in self.lines)
 

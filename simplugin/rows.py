@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from simplugin.errors import SimpluginError
@@ -106,12 +106,11 @@ class Row:
 
     def metric(self, name: str) -> Metric:
         """Return a metric by its name."""
-        for metric in self.metrics:
-            if metric.name == name:
-                return metric
-        names = [metric.name for metric in self.metrics]
-        hint = did_you_mean(name, names) or f"there are {', '.join(names)}"
-        raise SimpluginError(f"there is no metric {name!r}; {hint}")
+        known = {metric.name: metric for metric in self.metrics}
+        if name not in known:
+            hint = did_you_mean(name, known) or f"there are {', '.join(known)}"
+            raise SimpluginError(f"there is no metric {name!r}; {hint}")
+        return known[name]
 
     def __getitem__(self, name: str) -> float | int | str | None:
         """Return the value of a metric."""
@@ -161,14 +160,7 @@ class Row:
             "metrics": {
                 metric.name: {"value": metric.value, "unit": metric.unit} for metric in self
             },
-            "best": None
-            if self.best is None
-            else {
-                "metric": self.best.metric,
-                "value": self.best.value,
-                "proof": self.best.proof,
-                "sense": self.best.sense,
-            },
+            "best": self.best and asdict(self.best),
             "gap": self.gap,
             "provenance": dict(self.provenance),
         }

@@ -17,21 +17,6 @@ from numbers import Real
 
 from simplugin.errors import UnitError
 
-__all__ = [
-    "format_bandwidth",
-    "format_size",
-    "format_speed",
-    "format_time",
-    "has_unit",
-    "parse_bandwidth",
-    "parse_bandwidths",
-    "parse_size",
-    "parse_speed",
-    "parse_speeds",
-    "parse_time",
-    "parse_work",
-]
-
 _DECIMAL = ("k", "M", "G", "T", "P", "E", "Z", "Y")
 _DECIMAL_WORDS = ("kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta")
 _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi")
@@ -154,10 +139,10 @@ def _parse(
     text: object, units: Mapping[str, float], kind: str, default: str, example: str
 ) -> float:
     """Read a number followed by one of the units; return a number as it is."""
-    if isinstance(text, int | float | Real) and text is not True and text is not False:
-        return text  # type: ignore[return-value]  # of numpy
     match = _NUMBER.match(text) if isinstance(text, str) else None
     if match is None:
+        if isinstance(text, int | float | Real) and text is not True and text is not False:
+            return text  # type: ignore[return-value]  # of numpy
         message = f"{kind} {reprlib.repr(text)} is not a number with a unit"
         raise UnitError(message, f"write e.g. {example!r}")
     number = _number(match)

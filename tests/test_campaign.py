@@ -177,7 +177,7 @@ def test_a_scenario_has_the_keys_and_the_store_of_its_campaign_file(tmp_path):
         done = campaign(what, sweep, store=store, jobs=1)
         assert (done.summary.before, done.summary.campaign) == (2, 1)
         assert [row["platform.seed"] for row in done.rows] == [1, 2]
-    assert Campaign.from_scenario(load_scenario(file), sweep).settings.store.parent == tmp_path
+    assert Campaign.from_scenario(load_scenario(file), sweep).results().parent == tmp_path
 
 
 def test_the_command_runs_again_what_failed_of_a_function(tmp_path, simplugin):

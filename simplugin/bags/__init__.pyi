@@ -12,6 +12,7 @@ from .policies.classics import first_request_delays as first_request_delays
 from .policies.data_centric import trade as trade
 from .policies.prices import negotiate_prices as negotiate_prices
 from .policies.shipped import POLICIES as POLICIES
+from .policy import Known as Known
 from .policy import NodePlan as NodePlan
 from .policy import NodeState as NodeState
 from .policy import Policy as Policy

@@ -11,7 +11,7 @@ from simplugin.bags.actors.hosts import run_host
 from simplugin.bags.actors.messages import Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.actors.periodic import Duty, periodic_host
-from simplugin.bags.policy import BUFFER, Place, Policy
+from simplugin.bags.policy import BUFFER, Known, Place, Policy
 from simplugin.errors import DeadlockError, WorkloadError
 from simplugin.inputs.places import shown
 from simplugin.platforms.graphs import Tree
@@ -187,78 +187,45 @@ def execute(
         raise WorkloadError("results cannot travel where hosts fail; give direction='data'")
     if failures and free_requests:
         raise WorkloadError("requests are messages where hosts fail; leave free_requests out")
-    ways: dict[str, Any] = {
-        "free_requests": free_requests,
-        "single_requests": single_requests,
-        "results": direction == "results",
-    }
-    stations = [
-        tuple(replace(line, **ways) for line in lines)
-        for lines in _stations(known, bags, policy, buffer, bias, delays)
+    ways = free_requests, single_requests, direction == "results"
+    stations = _stations(known, bags, policy, buffer, bias, delays, ways)
+    # Plans go to their nodes only: all of them to each would be most of what is sent.
+    shared = replace(policy, plans=())
+    placements = [
+        Placement(
+            name,
+            mortal_host if failures else run_host,
+            (lines, shared, patience) if failures else (lines, shared),
+            name=f"node {name}",
+            restart=failures,
+            daemon=failures and number > 0,
+        )
+        for number, (name, lines) in enumerate(zip(tree.hosts, stations, strict=True))
     ]
-    placements = _placements(tree, stations, policy, patience if failures else None)
-    result = _simulated(
-        tree.platform() if platform is None else platform,
-        [*placements, *others],
-        SimGridOptions.linear() if options is None else options,
-        policy.name,
-        trace=trace,
-        **simulation,
-    )
-    done = _execution(tree, bags, policy.name, _named(result, bags), failures=failures)
-    return replace(done, direction=direction)
-
-
-def _simulated(
-    platform: Platform | str | os.PathLike[str],
-    actors: list[Placement],
-    options: SimGridOptions,
-    policy: str,
-    **simulation: Any,
-) -> Result:
-    """Simulate; again with a coarser precision if SimGrid's may have been too fine.
-
-    From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s. It
-    can take the end of an activity for the past then, and say that nothing can happen any more.
-    """
+    platform = tree.platform() if platform is None else platform
+    options = SimGridOptions.linear() if options is None else options
+    simulation |= {"trace": trace}
     try:
-        return simulate(platform, actors, options=options, **simulation)
+        result = simulate(platform, [*placements, *others], options=options, **simulation)
     except DeadlockError as error:
+        # From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s.
+        # It can take the end of an activity for the past then, and say that nothing can happen any
+        # more.
         if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
             raise DeadlockError(
                 error.clock or 0.0,
                 error.blocked,
-                f"policy {policy!r} leaves tasks; let it return one of servable(state) at last",
+                f"policy {policy.name!r} leaves tasks; let it return one of servable(state) at"
+                " last",
             ) from None
-    options = replace(options, precision_timing=PRECISION)
-    return simulate(platform, actors, options=options, **simulation)
-
-
-def _placements(
-    tree: Tree,
-    stations: Sequence[tuple[Station, ...]],
-    policy: Policy,
-    patience: float | None,
-) -> list[Placement]:
-    """Return the actors to start; no patience is for hosts that do not fail."""
-    # Plans go to their nodes only: all of them to each would be most of what is sent.
-    shared = replace(policy, plans=())
-    if patience is None:
-        return [
-            Placement(name, run_host, (lines, shared), name=f"node {name}")
-            for name, lines in zip(tree.hosts, stations, strict=True)
-        ]
-    return [
-        Placement(
-            name,
-            mortal_host,
-            (lines, shared, patience),
-            name=f"node {name}",
-            restart=True,
-            daemon=number > 0,
-        )
-        for number, (name, lines) in enumerate(zip(tree.hosts, stations, strict=True))
-    ]
+        options = replace(options, precision_timing=PRECISION)
+        result = simulate(platform, [*placements, *others], options=options, **simulation)
+    # Actors write the numbers of applications.
+    names = {str(number): name for number, name in enumerate(bags.names)}
+    labels = tuple(names.get(label, label) for label in result.trace.label_names)
+    result = replace(result, trace=replace(result.trace, label_names=labels))
+    done = _execution(tree, bags, policy.name, result, failures=failures)
+    return replace(done, direction=direction)
 
 
 def _check(
@@ -316,6 +283,7 @@ def _stations(
     buffer: int,
     bias: NDArray[np.float64] | None,
     delays: NDArray[np.float64] | None,
+    ways: tuple[bool, bool, bool],
 ) -> list[tuple[Station, ...]]:
     """Return the data with which the nodes of each host start, one for each line."""
     capacity = buffer
@@ -332,28 +300,18 @@ def _stations(
             Station(
                 Place.of(known, host),
                 line,
-                supply.known(
-                    float(known.speed[host]),
-                    known.bandwidth[list(children)].tolist(),
-                    known.hosts[host],
-                ),
+                supply.known(Known.of(known, bags, host)),
                 capacity,
                 supply if host == 0 else None,
                 (float(factors[host, 0]), *factors[list(children), 1].tolist()),
                 float(dates[host]),
                 policy.plans[host] if policy.plans else None,
+                *ways,
             )
             for line, supply in enumerate(supplies)
         )
         for host, children in enumerate(known.children)
     ]
-
-
-def _named(result: Result, bags: Bags) -> Result:
-    """Return the result with names of applications in its trace, where actors write numbers."""
-    names = {str(number): name for number, name in enumerate(bags.names)}
-    labels = tuple(names.get(label, label) for label in result.trace.label_names)
-    return replace(result, trace=replace(result.trace, label_names=labels))
 
 
 def _execution(tree: Tree, bags: Bags, policy: str, result: Result, *, failures: bool) -> Execution:
@@ -455,7 +413,14 @@ def execute_periodic(
     WorkloadError
         There is no period, or there are too many tasks to simulate.
     """
-    _check_periods(schedule, n_periods)
+    if n_periods < 1:
+        raise WorkloadError(f"n_periods is {n_periods!r}; give a number from 1 on")
+    tasks = n_periods * sum(schedule.sent[0])
+    if tasks > MOST_TASKS:
+        raise WorkloadError(
+            f"{n_periods} periods of {float(schedule.period):g} s have {tasks:.2g} tasks, more than"
+            f" {MOST_TASKS:.0e}; give periodic_schedule a shorter period"
+        )
     hosts = [host for host, row in enumerate(schedule.sent) if any(row)]
     result = simulate(
         schedule.tree.platform(),
@@ -476,27 +441,9 @@ def execute_periodic(
     most = np.zeros(schedule.tree.n_hosts, dtype=np.int64)
     for host in hosts[1:]:
         most[host] = _most(logs[host], _slack(schedule))
-    return PeriodicExecution(
-        schedule,
-        n_periods,
-        np.array([each[0] for each in done]),
-        np.array([each[1] for each in done], dtype=np.int64),
-        np.array([each[2] for each in done], dtype=np.int64),
-        most,
-        result,
-    )
-
-
-def _check_periods(schedule: PeriodicSchedule, n_periods: int) -> None:
-    """Raise if the periods cannot be simulated."""
-    if n_periods < 1:
-        raise WorkloadError(f"n_periods is {n_periods!r}; give a number from 1 on")
-    tasks = n_periods * sum(schedule.sent[0])
-    if tasks > MOST_TASKS:
-        raise WorkloadError(
-            f"{n_periods} periods of {float(schedule.period):g} s have {tasks:.2g} tasks, more than"
-            f" {MOST_TASKS:.0e}; give periodic_schedule a shorter period"
-        )
+    dates = np.array([date for date, _, _ in done])
+    kind, host_of = np.array([each[1:] for each in done], dtype=np.int64).reshape(-1, 2).T
+    return PeriodicExecution(schedule, n_periods, dates, kind, host_of, most, result)
 
 
 def _duty(schedule: PeriodicSchedule, host: int, n_periods: int) -> Duty:

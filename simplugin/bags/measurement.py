@@ -78,10 +78,14 @@ def measure(
     )
     speed = np.zeros(tree.n_hosts)
     bandwidth, latency = np.full(tree.n_hosts, math.inf), np.zeros(tree.n_hosts)
+    # Of one task of each application.
+    byte = 0.0 if bags is None else float(bags.byte.sum())
     for number, each in enumerate(result.returned[: tree.n_hosts]):
         speed[number], links = each.value
         for child, (rate, late) in zip(tree.children[number], links, strict=True):
-            bandwidth[child], latency[child] = _of_tasks(rate, late, bags), late
+            bandwidth[child], latency[child] = rate, late
+            if bags is not None and byte:
+                bandwidth[child] = byte / (bags.n_applications * late + byte / rate)
     return replace(tree, speed=speed, bandwidth=bandwidth, latency=latency)
 
 
@@ -123,8 +127,14 @@ async def _probe(
     """Return the host's speed, and the bandwidth and latency to each child."""
     if place.parent is not None:
         me.spawn(_receive, place.name, daemon=True)
-    speed = await _speed(me) if computes else 0.0
-    links = []
+    speed, links = 0.0, []
+    if computes:
+        start = me.now
+        await me.execute(FIRST_FLOP, label="probe")
+        flop = FIRST_FLOP * max(LENGTH / max(me.now - start, INSTANT), 1.0)
+        start = me.now
+        await me.execute(flop, label="probe")
+        speed = flop / (me.now - start)
     for child in place.children:
         box = me.mailbox(f"probes for {child}")
         start = me.now
@@ -139,25 +149,7 @@ async def _probe(
     return speed, links
 
 
-async def _speed(me: Actor) -> float:
-    """Return the host's speed."""
-    start = me.now
-    await me.execute(FIRST_FLOP, label="probe")
-    flop = FIRST_FLOP * max(LENGTH / max(me.now - start, INSTANT), 1.0)
-    start = me.now
-    await me.execute(flop, label="probe")
-    return flop / (me.now - start)
-
-
 async def _receive(me: Actor, name: str) -> None:
     """Take the parent's probes."""
     while True:
         await me.mailbox(f"probes for {name}").get()
-
-
-def _of_tasks(rate: float, late: float, bags: Bags | None) -> float:
-    """Return what bandwidth one task of each application gets on average."""
-    byte = 0.0 if bags is None else float(bags.byte.sum())
-    if bags is None or not byte:
-        return rate
-    return byte / (bags.n_applications * late + byte / rate)

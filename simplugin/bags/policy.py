@@ -6,6 +6,7 @@ import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simplugin.errors import WorkloadError
@@ -114,7 +115,7 @@ class Known:
         return any(abs(new - old) > tolerance * old for new, old in pairs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NodePlan:
     """Plan of a node, given in advance or negotiated.
 
@@ -129,6 +130,11 @@ class NodePlan:
 
     rates: tuple[tuple[float, ...], ...]
     slots: tuple[int, ...] = ()
+
+    @cached_property
+    def planned(self) -> list[bool]:
+        """Return which types some target is to get."""
+        return [max(column) > 0 for column in zip(*self.rates, strict=True)]
 
 
 @dataclass(slots=True)
@@ -230,8 +236,10 @@ def servable(state: NodeState) -> Iterator[Choice]:
         if target != WORKER and not state.port_free:
             return
         if requests:
+            can, wanted = state.can[target], state.wanted[target]
+            untyped = requests > sum(wanted)
             for kind in stock:
-                if suits(state, target, kind):
+                if can[kind] and (untyped or wanted[kind] or is_unplanned(state, kind)):
                     yield target, kind
 
 
@@ -248,7 +256,7 @@ def is_unplanned(state: NodeState, kind: int) -> bool:
 
     Nobody asks for it then, and any request serves to be rid of it.
     """
-    return state.plan is not None and not any(row[kind] > 0 for row in state.plan.rates)
+    return state.plan is not None and not state.plan.planned[kind]
 
 
 def owed(state: NodeState) -> list[list[float]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,10 +27,9 @@ from simplugin.inputs.kinds import Outcome, Progress, Scenario
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.sections import Section
 from simplugin.optimum.steady_state import steady_state
-from simplugin.platforms import Profile, ProfileUse
 from simplugin.rows import Row
 from simplugin.simulation.metrics import metrics
-from simplugin.simulation.platform_changes import Change, changeable, profiles
+from simplugin.simulation.platform_changes import Change, changeable, profiles, with_changes
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.applications import Bags
 
@@ -88,12 +86,12 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     given["trace"] = scenario.has_traced_output("trace", "gantt")
     platform = scenario.make_platform()
     tree = _tree(scenario, platform)
-    changing = _changing(scenario, platform, tree)
+    changing, changes, fails = _changing(scenario, platform, tree)
     for name, wrong in (
         ("direction", settings.direction == "results"),
         ("free_requests", settings.free_requests),
     ):
-        if changing.fails and wrong:
+        if fails and wrong:
             message = f"{name} is given, but hosts or links fail"
             raise scenario.error(message, *PATH, name, remedy="remove it, or let nothing fail")
     measured = tree
@@ -114,19 +112,19 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         tree,
         bags,
         policy,
-        platform=changing.platform,
+        platform=changing,
         known=known,
         bias=bias,
         buffer=settings.buffer,
         delays=first_request_delays(tree, draws) if settings.shuffle else None,
-        failures=changing.fails,
+        failures=fails,
         direction=settings.direction,
         free_requests=settings.free_requests,
         single_requests=settings.single_requests,
         progress=progress,
         **given,
     )
-    found = Assessment(done, best, policy.theory, changing.changes)
+    found = Assessment(done, best, policy.theory, changes)
     energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
     row = Row((*found.metrics(), *energy), done.result.provenance, found.best)
     return Outcome(row, done.result, found.listings(), found.figures())
@@ -196,17 +194,10 @@ def _policy(
     return policy
 
 
-@dataclass(frozen=True)
-class _Changing:
-    """A platform with profiles of its changes; whether anything changes, or fails."""
-
-    platform: Platform | Path
-    changes: bool
-    fails: bool
-
-
-def _changing(scenario: Scenario, platform: Platform | Path, tree: Tree) -> _Changing:
-    """Return the platform on which the changes of a scenario happen."""
+def _changing(
+    scenario: Scenario, platform: Platform | Path, tree: Tree
+) -> tuple[Platform | Path, bool, bool]:
+    """Return a platform with profiles of its changes; whether anything changes, or fails."""
     workload: BagsWorkload = scenario.workload
     described = read_platform(platform) if isinstance(platform, Path) else platform
     try:
@@ -218,28 +209,12 @@ def _changing(scenario: Scenario, platform: Platform | Path, tree: Tree) -> _Cha
         message = f"the root {tree.hosts[0]!r} has a profile of its state, but it has all tasks"
         raise scenario.error(message, "platform", remedy="let it be on all the time")
     if not workload.changes:
-        return _Changing(platform, bool(followed), fails)
+        return platform, bool(followed), fails
     known = changeable(described)
     speeds = {host.name: host.speed * host.cores for host in resolve(platform).hosts}
-    values: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for number in range(len(workload.changes)):
-        change = _change(scenario, number, known, tree)
-        name, of_host = change.resource, change.resource in known.hosts
-        fails = fails or change.fails
-        state = (name, _STATES[0] if of_host else _STATES[1])
-        values.setdefault(state, []).append((change.date, float(not change.fails)))
-        if not change.fails:
-            value = change.capacity / (speeds[name] if of_host else 1.0)
-            capacity = (name, "SPEED" if of_host else "BANDWIDTH")
-            values.setdefault(capacity, []).append((change.date, value))
-    extra: list[Profile | ProfileUse] = []
-    for (name, kind), points in values.items():
-        if kind in _STATES and all(on for _, on in points):
-            continue
-        title = f"{kind} of {name}"
-        extra += [Profile.of_points(title, sorted(points)), ProfileUse(title, name, kind)]
-    extended = replace(described, elements=(*described.elements, *extra))
-    return _Changing(extended, changes=True, fails=fails)
+    changes = [_change(scenario, number, known, tree) for number in range(len(workload.changes))]
+    fails = fails or any(change.fails for change in changes)
+    return with_changes(described, changes, speeds), True, fails
 
 
 def _change(scenario: Scenario, number: int, known: Changeable, tree: Tree) -> Change:

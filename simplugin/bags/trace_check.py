@@ -52,9 +52,7 @@ def trace_violations(
     slack = SAME * execution.result.clock
     found = list(_fast(execution, moves, slack))
     found += _early(execution, moves, slack)
-    found += _forbidden(execution, moves)
-    found += _amounts(execution, moves)
-    found += _numbers(execution, moves)
+    found += _computed(execution, moves)
     if not parallel or moves.up:
         found += _overlaps(moves.verb, moves.port, moves.left, moves.arrived, slack)
     if not parallel:
@@ -176,32 +174,23 @@ def _early(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
             yield f"host {name!r} has used data at {date:g} s that has not arrived"
 
 
-def _forbidden(execution: Execution, moves: _Moves) -> Iterator[str]:
-    """Find hosts that compute applications that they may not."""
+def _computed(execution: Execution, moves: _Moves) -> Iterator[str]:
+    """Find hosts and applications of which not what may, or is said to, has been computed."""
     bags = execution.bags
-    for name in np.unique(moves.worker).tolist():
-        computed = set(moves.application[moves.worker == name].tolist())
+    said = (execution.computed * bags.flop).sum(axis=-1)
+    for name, flop in zip(execution.tree.hosts, said.tolist(), strict=True):
+        here = moves.worker == name
+        computed = set(moves.application[here].tolist())
         for application, may in zip(bags.names, bags.may_compute(name), strict=True):
             if application in computed and not may:
                 yield f"host {name!r} computes tasks of {application!r}, which it may not"
-
-
-def _amounts(execution: Execution, moves: _Moves) -> Iterator[str]:
-    """Find hosts that have not computed what is said of them."""
-    said = (execution.computed * execution.bags.flop).sum(axis=-1)
-    for name, flop in zip(execution.tree.hosts, said.tolist(), strict=True):
-        traced = float(moves.flop[moves.worker == name].sum())
+        traced = float(moves.flop[here].sum())
         if abs(traced - flop) > SAME * max(flop, 1.0):
             yield f"host {name!r} computes {traced:g} flop, not {flop:g}"
-
-
-def _numbers(execution: Execution, moves: _Moves) -> Iterator[str]:
-    """Find applications of which not all tasks, or some twice, have been computed."""
-    bags = execution.bags
     for name, count in zip(bags.names, bags.count.tolist(), strict=True):
-        traced = int(np.sum(moves.application == name))
-        if traced != count:
-            yield f"{traced} tasks of {name!r} are computed, not {count}"
+        tasks = int(np.sum(moves.application == name))
+        if tasks != count:
+            yield f"{tasks} tasks of {name!r} are computed, not {count}"
 
 
 def _full(execution: Execution, moves: _Moves, buffer: int, slack: float) -> Iterator[str]:

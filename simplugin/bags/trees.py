@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,18 +123,11 @@ def _check_parents(root: str, parents: Mapping[str, str], reached: Collection[st
 
 def _breadth_first(root: str, pairs: Iterable[Pair]) -> dict[str, str]:
     """Return the parent of each host that pairs of parent and child reach from the root."""
-    beside: dict[str, list[str]] = {}
-    for parent, host in pairs:
-        beside.setdefault(parent, []).append(host)
-    found: dict[str, str] = {}
-    reached = deque([root])
-    while reached:
-        parent = reached.popleft()
-        for host in beside.get(parent, ()):
-            if host != root and host not in found:
-                found[host] = parent
-                reached.append(host)
-    return found
+    import networkx
+
+    graph = networkx.DiGraph(pairs)
+    graph.add_node(root)
+    return {host: parent for parent, host in networkx.bfs_edges(graph, root)}
 
 
 def _check_routes(down: Iterable[Pair], resolved: ResolvedPlatform) -> None:

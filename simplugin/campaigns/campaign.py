@@ -23,10 +23,9 @@ from simplugin.campaigns.campaign_checks import (
     refuse_large_numbers,
     refuse_uncountable,
     refuse_wrong_values,
-    text_digest,
 )
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.keys import Keys, determining
+from simplugin.campaigns.keys import determining, digest_of, text_digest
 from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.own_functions import TARGET as OWN_TARGET
 from simplugin.campaigns.own_functions import OwnFunction
@@ -44,16 +43,11 @@ from simplugin.scenarios.scenario import (
     scenario_error,
 )
 from simplugin.scenarios.substitutions import plain
-from simplugin.scenarios.sweeps import (
-    SweepError,
-    Variations,
-    leaves,
-    sweep_error,
-    variations_of,
-)
+from simplugin.scenarios.sweeps import Setting, SweepError, Variations, leaves, variations_of
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
-_STORE = "campaign.sqlite"
+# What the file of a campaign would be that a program makes.
+_MADE = "campaign.toml"
 # Parts of the golden ratio are spread evenly however many there are, and follow no period.
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -72,21 +66,6 @@ class KeepTable(Section):
     each: str | Annotated[list[str], Field(min_length=1)]
     where: dict[str, Any] = Field(default_factory=dict)
 
-    def positions(self, variations: Variations) -> frozenset[int]:
-        """Return the runs that are kept.
-
-        Raises
-        ------
-        SweepError
-            It names what is not varied, or values of no run.
-        """
-        each = [self.each] if isinstance(self.each, str) else self.each
-        try:
-            return variations.selected(each, leaves("", self.where))
-        except InvalidValueError as error:
-            message = f"campaign.keep: {error.message}"
-            raise sweep_error(("campaign", "keep"), message, error.remedy or "") from None
-
 
 def _matching(value: str, info: ValidationInfo) -> str:
     """Refuse a path or pattern that names no file."""
@@ -99,9 +78,8 @@ def _matching(value: str, info: ValidationInfo) -> str:
     return value
 
 
-def _limited(value: Any) -> Any:
-    """Take None, which programs have and TOML has not, as no limit."""
-    return math.inf if value is None else value
+# None, which programs have and TOML has not.
+_NO_LIMIT = BeforeValidator(lambda value: math.inf if value is None else value)
 
 
 class CampaignSection(Section):
@@ -126,38 +104,28 @@ class CampaignSection(Section):
     """
 
     store: AnyPath | None = None
-    wall_limit: Annotated[Time, Field(gt=0), BeforeValidator(_limited)] = 3600.0
+    wall_limit: Annotated[Time, Field(gt=0), _NO_LIMIT] = 3600.0
     memory_limit: Memory | None = None
     retries: Annotated[int, Field(ge=0)] = 1
     keep: Annotated[int, Field(ge=0)] | Literal["all"] | KeepTable = 8
     inputs: list[Annotated[str, AfterValidator(_matching)]] = Field(default_factory=list)
 
-    def settings(self, store: Path, variations: Variations) -> CampaignSettings:
-        """Return the settings of a campaign.
-
-        Parameters
-        ----------
-        store : Path
-            Where results are kept if the section does not say.
-        variations : Variations
-            Its runs.
+    def kept(self, variations: Variations) -> int | frozenset[int]:
+        """Return of how many runs of a campaign, or of which, curves and Gantt charts are kept.
 
         Raises
         ------
         SweepError
             `keep` names what is not varied.
         """
-        keep, total = self.keep, variations.total
-        return CampaignSettings(
-            store=self.store or store,
-            wall_limit=self.wall_limit if math.isfinite(self.wall_limit) else None,
-            memory_limit=self.memory_limit,
-            retries=self.retries,
-            keep=keep.positions(variations)
-            if isinstance(keep, KeepTable)
-            else min(total if keep == "all" else keep, total),
-            inputs=tuple(self.inputs),
-        )
+        if isinstance(self.keep, KeepTable):
+            each = [self.keep.each] if isinstance(self.keep.each, str) else self.keep.each
+            try:
+                return variations.selected(each, leaves("", self.keep.where))
+            except InvalidValueError as error:
+                message = f"campaign.keep: {error.message}"
+                raise SweepError(("campaign", "keep"), message, error.remedy) from None
+        return variations.total if self.keep == "all" else min(self.keep, variations.total)
 
 
 class _Variation(Section):
@@ -198,37 +166,6 @@ class Tables(Section):
             raise scenario_error(problems_of(error, cls, document), file, text) from None
 
 
-@dataclass(frozen=True, slots=True)
-class CampaignSettings:
-    """The store of a campaign, and limits of its runs.
-
-    Attributes
-    ----------
-    store : Path
-        Where results are kept.
-    wall_limit : float, optional
-        Real time that a run may take [s].
-    memory_limit : int, optional
-        Memory that a run may occupy with all its processes [byte].
-    retries : int
-        How often a run whose process died is tried again.
-    keep : int or frozenset of int
-        Of how many runs, spread over the campaign, curves and Gantt charts are kept; or of which.
-    inputs : tuple of str
-        Paths and patterns of further files that runs read.
-    store_chosen : bool
-        True if a program chose the store, which may then be anywhere.
-    """
-
-    store: Path
-    wall_limit: float | None
-    memory_limit: int | None
-    retries: int
-    keep: int | frozenset[int]
-    inputs: tuple[str, ...]
-    store_chosen: bool = False
-
-
 @dataclass(frozen=True)
 class Campaign:
     """Many runs of a scenario or of a function; a source of jobs.
@@ -239,10 +176,12 @@ class Campaign:
         For tables and charts.
     place : Path
         The file that messages are about; paths are relative to its directory.
-    settings : CampaignSettings
+    settings : CampaignSection
         Where results go, and how far a run may go.
     variations : Variations
         The scenario, and how its runs vary.
+    keep : int or frozenset of int
+        Of how many runs, spread over the campaign, curves and Gantt charts are kept; or of which.
     file, text : str
         Its file, and the content; empty if a program made it.
     slurm : SlurmSection, optional
@@ -256,12 +195,15 @@ class Campaign:
         Modules that its runs may name although they are elsewhere; no store records them.
     function : OwnFunction, optional
         The function that runs call, with what `variations` makes as its parameters.
+    store_chosen : bool
+        True if a program chose the store, which may then be anywhere.
     """
 
     title: str
     place: Path
-    settings: CampaignSettings
+    settings: CampaignSection
     variations: Variations
+    keep: int | frozenset[int]
     file: str = ""
     text: str = ""
     slurm: SlurmSection | None = None
@@ -269,6 +211,7 @@ class Campaign:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     trust: tuple[str, ...] = ()
     function: OwnFunction | None = None
+    store_chosen: bool = False
 
     @classmethod
     def from_recipe(
@@ -286,13 +229,7 @@ class Campaign:
         modules = tuple((name, place) for name, place in made["modules"]) if made else ()
         function = OwnFunction(**{**made, "modules": modules}) if made else None
         return _campaign(
-            recipe["document"],
-            file,
-            text,
-            function,
-            by_program=not text,
-            check=False,
-            trust=trust,
+            recipe["document"], file, text, function, by_program=not text, check=False, trust=trust
         )
 
     @classmethod
@@ -333,7 +270,7 @@ class Campaign:
         """
         if isinstance(scenario, Mapping):
             document, text = dict(scenario), ""
-            file = _made_in(directory)
+            file = Path(directory, _MADE)
         elif isinstance(scenario, Scenario):
             document, text, file = dict(scenario.document), scenario.text, scenario.file
         else:
@@ -348,8 +285,7 @@ class Campaign:
         if settings:
             document["campaign"] = {**document.get("campaign", {}), **plain(settings)}
         made = _campaign(document, file, text, by_program=True, imports=True, trust=trust)
-        chosen = isinstance(scenario, Mapping) or "store" in settings
-        return replace(made, settings=replace(made.settings, store_chosen=chosen))
+        return replace(made, store_chosen=isinstance(scenario, Mapping) or "store" in settings)
 
     @classmethod
     def from_function(
@@ -380,8 +316,8 @@ class Campaign:
         own = OwnFunction.of(function)
         tables = {"sweep": sweep or {}, "variations": list(variations), "campaign": settings}
         document = {"title": own.name, **plain(tables)}
-        made = _campaign(document, _made_in(directory), "", own, by_program=True)
-        return replace(made, settings=replace(made.settings, store_chosen=True))
+        made = _campaign(document, Path(directory, _MADE), "", own, by_program=True)
+        return replace(made, store_chosen=True)
 
     @property
     def directory(self) -> Path:
@@ -398,8 +334,8 @@ class Campaign:
         """
         if store is not None:
             return Path(store)
-        named = self.settings.store
-        if not self.settings.store_chosen and not is_below(named, self.directory):
+        named = self.settings.store or self.place.with_suffix(".sqlite")
+        if not self.store_chosen and not is_below(named, self.directory):
             message = f"campaign.store leads to {str(named)!r}, outside {str(self.directory)!r}"
             problem = Problem(("campaign", "store"), message, "give it by --store instead")
             raise scenario_error([problem], self.place, self.text)
@@ -428,7 +364,7 @@ class Campaign:
         ]
         grid = [axis.document() for axis in self.variations.grid]
         consists = [self._determining(self.variations.document), listed, grid]
-        return self._keys.digest_of(consists, self.settings.inputs)
+        return digest_of(consists, self.directory, self.settings.inputs)
 
     def _determining(self, document: Mapping[str, Any]) -> Any:
         """Return what determines what comes out of a document."""
@@ -438,7 +374,7 @@ class Campaign:
 
     def _key(self, document: Mapping[str, Any]) -> str:
         """Return the key of a run as of now."""
-        return self._keys.digest_of(self._determining(document), self.settings.inputs)
+        return digest_of(self._determining(document), self.directory, self.settings.inputs)
 
     def jobs(self) -> Iterator[Job]:
         """Make the jobs, in the order of their positions."""
@@ -454,9 +390,9 @@ class Campaign:
         ScenarioError
             A key leads into nothing there, or a file that is named cannot be read.
         """
-        point = self.variations.point(position)
+        number, settings = self.variations.point(position)
         try:
-            document = self.variations.scenario(point.settings)
+            document = self.variations.scenario(settings)
         except SweepError as error:
             raise scenario_error([error.problem], self.place, self.text) from None
         document.pop("output", None)
@@ -464,13 +400,15 @@ class Campaign:
             key=self._key(document),
             position=position,
             target=self.target,
-            arguments=self._arguments(document, position),
-            varied=self.variations.varied(point),
+            arguments=self._arguments(document, position, settings),
+            varied=self.variations.varied(number, settings),
             wall_limit=self.settings.wall_limit,
             memory_limit=self.settings.memory_limit,
         )
 
-    def _arguments(self, document: Mapping[str, Any], position: int) -> dict[str, Any]:
+    def _arguments(
+        self, document: Mapping[str, Any], position: int, settings: Iterable[Setting]
+    ) -> dict[str, Any]:
         """Return what a run is given; the text of the file would be too much."""
         if self.function is not None:
             own = {"function": self.function.pickled, "places": self.function.places}
@@ -483,8 +421,9 @@ class Campaign:
         }
         if self.source:
             found["source"] = self.source
+            found["settings"] = [[list(each.path), list(each.source)] for each in settings]
         if self.settings.inputs:
-            found["inputs"] = list(self.settings.inputs)
+            found["inputs"] = self.settings.inputs
         if self.trust:
             found["trust"] = list(self.trust)
         return found
@@ -505,7 +444,7 @@ class Campaign:
 
         Of a number of runs that are kept, each is one of an equal part of the campaign.
         """
-        keep, total = self.settings.keep, self.total
+        keep, total = self.keep, self.total
         if isinstance(keep, frozenset):
             return position in keep
         if not keep:
@@ -513,11 +452,6 @@ class Campaign:
         part = position * keep // total
         first, end = -(-part * total // keep), -(-(part + 1) * total // keep)
         return position == first + int(part * _GOLDEN % 1 * (end - first))
-
-    @cached_property
-    def _keys(self) -> Keys:
-        """Computes keys; knows the files that it has read."""
-        return Keys(self.directory)
 
 
 def load_campaign(
@@ -579,11 +513,6 @@ def check_file(
     return []
 
 
-def _made_in(directory: str | os.PathLike[str]) -> Path:
-    """Return the file that a campaign without one would be."""
-    return Path(directory) / Path(_STORE).with_suffix(".toml")
-
-
 def _campaign(
     document: Mapping[str, Any],
     file: Path,
@@ -601,7 +530,7 @@ def _campaign(
     scenario = {key: value for key, value in document.items() if key in SCENARIO_KEYS}
     try:
         variations = variations_of(scenario, tables.sweep, document.get("variations", []))
-        settings = tables.campaign.settings(file.with_suffix(".sqlite"), variations)
+        keep = tables.campaign.kept(variations)
     except SweepError as error:
         raise scenario_error([error.problem], file, text) from None
     refuse_uncountable(variations, file, text)
@@ -611,8 +540,9 @@ def _campaign(
     return Campaign(
         title=document.get("title", ""),
         place=file,
-        settings=settings,
+        settings=tables.campaign,
         variations=variations,
+        keep=keep,
         file="" if by_program else os.path.abspath(file),
         text="" if by_program else text,
         slurm=tables.slurm,

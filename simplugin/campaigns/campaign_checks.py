@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from simplugin.campaigns.keys import text_digest
 from simplugin.errors import ScenarioError
 from simplugin.inputs.messages import Path as Keys
 from simplugin.inputs.messages import Problem, dotted
@@ -18,21 +16,13 @@ from simplugin.inputs.positions import toml_line
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.named_functions import NamedFunctions
 from simplugin.scenarios.ranges import is_too_large
-from simplugin.scenarios.scenario import SCENARIO_KEYS, scenario_error, scenario_problems
-from simplugin.scenarios.sweeps import (
-    Axis,
-    Setting,
-    SweepError,
-    Variation,
-    Variations,
-    variations_of,
-)
+from simplugin.scenarios.scenario import scenario_error, scenario_problems
+from simplugin.scenarios.sweeps import Setting, SweepError, Variations
 
 # More of the same would not help.
 _MOST_PROBLEMS = 20
 # What SQLite can number.
 _MOST_RUNS = 2**63 - 1
-_NOWHERE = object()
 
 
 def refuse_wrong_values(
@@ -125,18 +115,11 @@ def _samples(variations: Variations) -> Iterator[list[Setting]]:
         yield [*variation.settings, *usual]
         # The grid is the same for all; the first one stands for them.
         count = len(axes) if number == 0 else len(variation.axes)
-        yield from _each_value(variation, usual, axes[:count])
-
-
-def _each_value(
-    variation: Variation, usual: Sequence[Setting], axes: Sequence[Any]
-) -> Iterator[list[Setting]]:
-    """Yield what is set when one axis has another than its first value."""
-    for at, axis in enumerate(axes):
-        for place, value in axis.checked_values():
-            if place:
-                other = replace(usual[at], value=value)
-                yield [*variation.settings, *usual[:at], other, *usual[at + 1 :]]
+        for at, axis in enumerate(axes[:count]):
+            for place, value in axis.checked_values():
+                if place:
+                    other = replace(usual[at], value=value)
+                    yield [*variation.settings, *usual[:at], other, *usual[at + 1 :]]
 
 
 def _about_setting(problem: Problem, settings: Sequence[Setting]) -> Problem:
@@ -150,11 +133,6 @@ def _about_setting(problem: Problem, settings: Sequence[Setting]) -> Problem:
         values = ", ".join(f"{dotted(each.path)} = {each.value!r}" for each in around)
         return replace(problem, message=f"{problem.message}, with {values}")
     return problem
-
-
-def text_digest(text: str) -> str:
-    """Return the SHA-256 by which a run knows the file that it comes from."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioError:
@@ -171,67 +149,25 @@ def with_line(error: ScenarioError, arguments: Mapping[str, Any]) -> ScenarioErr
     file = Path(arguments["directory"]) / arguments["name"]
     if error.line is not None or not error.path or error.file != file:
         return error
-    text = _text(file)
-    if text is None or text_digest(text) != arguments.get("source"):
+    try:
+        text = file.read_text(encoding="utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError):
         return error
-    path = _source(error.path, arguments["document"], _variations(text))
-    line = _line(text, path)
+    if text_digest(text) != arguments.get("source"):
+        return error
+    # What only its program sweeps has no place in the file.
+    source = _source(error.path, arguments.get("settings", ()))
+    line = toml_line(text, source) or toml_line(text, error.path)
     located = ScenarioError(error.message, file=file, line=line, remedy=error.remedy)
     located.path = error.path
     return located
 
 
-def _text(file: Path) -> str | None:
-    """Return the content of a campaign file; None if it cannot be read any more."""
-    try:
-        return file.read_text(encoding="utf-8").replace("\r\n", "\n")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-# Runs may fail for one reason a hundred thousand times.
-@lru_cache(4)
-def _variations(text: str) -> Variations:
-    """Return the variations in a campaign file; none if it sweeps what only its program has."""
-    document = tomllib.loads(text)
-    scenario = {key: value for key, value in document.items() if key in SCENARIO_KEYS}
-    try:
-        return variations_of(scenario, document.get("sweep", {}), document.get("variations", []))
-    except SweepError:
-        return Variations(scenario)
-
-
-@lru_cache(1000)
-def _line(text: str, path: Keys) -> int | None:
-    """Return the line of a key."""
-    return toml_line(text, path)
-
-
-def _source(path: Keys, document: Mapping[str, Any], variations: Variations) -> Keys:
+def _source(path: Keys, settings: Iterable[tuple[Iterable[Any], Iterable[Any]]]) -> Keys:
     """Return the path in a campaign file of the value that a run has at a path."""
-    chosen = next((each for each in variations.listed if _is_of(each, document)), Variation())
-    every: list[Setting | Axis] = [*chosen.settings, *chosen.axes, *variations.grid]
-    around = [each for each in every if path[: len(each.path)] == each.path]
+    placed = [(tuple(place), tuple(source)) for place, source in settings]
+    around = [each for each in placed if path[: len(each[0])] == each[0]]
     if around:
-        return max(around, key=lambda each: len(each.path)).source
-    within = [each for each in every if each.path[: len(path)] == path]
-    return within[0].source if len(within) == 1 else path
-
-
-def _is_of(variation: Variation, document: Mapping[str, Any]) -> bool:
-    """Return True if a document has what a variation sets."""
-    return all(_at(document, each.path) == each.value for each in variation.settings) and all(
-        _at(document, axis.path) in axis.values
-        for axis in variation.axes
-        if isinstance(axis.values, list | tuple)
-    )
-
-
-def _at(document: Any, path: Keys) -> Any:
-    """Return what a document has at a path."""
-    for step in path:
-        try:
-            document = document[step]
-        except (KeyError, IndexError, TypeError):
-            return _NOWHERE
-    return document
+        return max(around, key=lambda each: len(each[0]))[1]
+    within = [source for place, source in placed if place[: len(path)] == path]
+    return within[0] if len(within) == 1 else path

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from queue import Empty, SimpleQueue
 from typing import Any, Literal, Protocol
 
 from simplugin.rows import Row
@@ -140,41 +142,33 @@ class JobSource(Protocol):
     @property
     def title(self) -> str:
         """For humans."""
-        ...
 
     @property
     def identity(self) -> str:
         """SHA-256 of what it consists of."""
-        ...
 
     @property
     def file(self) -> str:
         """The path of its file."""
-        ...
 
     @property
     def text(self) -> str:
         """The text of its file."""
-        ...
 
     @property
     def total(self) -> int:
         """The number of jobs."""
-        ...
 
     @property
     def target(self) -> str:
         """The target of all jobs."""
-        ...
 
     @property
     def recipe(self) -> Mapping[str, Any] | None:
         """Plain data from which the arguments of all jobs follow."""
-        ...
 
     def jobs(self) -> Iterator[Job]:
         """Make the jobs, in the order of their positions."""
-        ...
 
     def again(self, job: Job) -> Job:
         """Return the same job as of now: with another key if a file has changed.
@@ -184,7 +178,6 @@ class JobSource(Protocol):
         SimpluginError
             It is unknown, as when a file is gone; the run is recorded as failed then.
         """
-        ...
 
 
 class Runners(Protocol):
@@ -193,25 +186,58 @@ class Runners(Protocol):
     @property
     def wanted(self) -> int:
         """The number of jobs that can be submitted now so that no runner waits for the next one."""
-        ...
 
     @property
     def running(self) -> int:
         """The number of submitted jobs that are not finished."""
-        ...
 
     def submit(self, job: Job) -> None:
         """Hand over a job; returns at once."""
-        ...
 
     def finished(self, timeout: float) -> list[Record]:
         """Return what was finished since the last call; wait up to `timeout` [s] for the first."""
-        ...
 
     def describe(self) -> str:
         """Return their description, a few words for the progress display and the log."""
-        ...
 
     def close(self) -> None:
         """End everything that they still do, at once; also when called twice."""
-        ...
+
+
+class QueuedRunners:
+    """The part of runners that hands back what threads or tasks put into a queue.
+
+    What is put there is a record, or the error because of which there will be no more.
+    """
+
+    def __init__(self) -> None:
+        self._answers: SimpleQueue[Record | BaseException] = SimpleQueue()
+        self._trouble: BaseException | None = None
+        self._running = 0
+
+    @property
+    def running(self) -> int:
+        """The number of submitted jobs that `finished` has not returned."""
+        return self._running
+
+    def finished(self, timeout: float) -> list[Record]:
+        """Return what was finished since the last call; wait up to `timeout` [s] for the first.
+
+        Raises
+        ------
+        SetupError
+            Run processes cannot be started, the scheduler has gone, or a worker that joined has
+            other versions.
+        """
+        records: list[Record] = []
+        with suppress(Empty):
+            wait = max(0.0, timeout) if self._running else 0.0
+            answer = self._trouble or self._answers.get(timeout=wait)
+            while isinstance(answer, Record):
+                records.append(answer)
+                answer = self._answers.get_nowait()
+            self._trouble = answer
+        self._running -= len(records)
+        if self._trouble is not None and not records:
+            raise self._trouble
+        return records

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
@@ -24,10 +24,8 @@ HANDLING = (
     "campaigns/__init__.py",
     "campaigns/campaign.py",
     "campaigns/campaign_checks.py",
-    "campaigns/file_states.py",
     "campaigns/keys.py",
     "campaigns/named_files.py",
-    "campaigns/named_modules.py",
     "campaigns/running",
     "campaigns/store",
     "papers/reproduce.py",
@@ -46,60 +44,44 @@ _NUMERIC = {"numpy", "scipy", "cvxpy", "highspy", "clarabel"}
 _LIBRARY = re.compile(r"\.so\.(\d+(?:\.\d+)+)$")
 
 
-class Keys:
-    """Keys of many scenarios of one directory; contents of unchanged files are read once.
+def digest_of(value: Any, directory: str | os.PathLike[str], inputs: Iterable[str] = ()) -> str:
+    """Return the SHA-256 of everything that determines what comes out of a run.
+
+    Of a scenario that is what `determining` returns; the contents of the files that it names; the
+    modules of the functions that it names, with those beside it that they import; the code of this
+    package that runs scenarios; and the versions of SimGrid, NumPy and the solvers. Contents of
+    unchanged files are read once.
 
     Parameters
     ----------
+    value : plain data
+        1 and 1.0 differ; the order of keys does not matter.
     directory : path
-        Where their paths start.
+        Where paths start.
+    inputs : iterable of str
+        Paths and patterns of further files that decide what comes out.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    ScenarioError
+        A file that is named cannot be read.
     """
+    lines = NamedFiles(directory).digests(value, inputs)
+    return text_digest("\0".join([*software(), canonical_json(value), *lines]))
 
-    def __init__(self, directory: str | os.PathLike[str]) -> None:
-        self._files = NamedFiles(directory)
 
-    def key(self, document: Mapping[str, Any], inputs: Iterable[str] = ()) -> str:
-        """Return the SHA-256 of everything that determines what comes out of a scenario.
-
-        That is the document without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and
-        limits; the contents of the files that it names; the modules of the functions that it
-        names, with those beside it that they import; the code of this package that runs
-        scenarios; and the versions of SimGrid, NumPy and the solvers.
-
-        Parameters
-        ----------
-        document : mapping
-            A scenario as `tomllib` reads it. 1 and 1.0 differ; the order of keys does not matter.
-        inputs : iterable of str
-            Paths and patterns of further files that decide what comes out.
-
-        Returns
-        -------
-        str
-            64 hexadecimal digits.
-
-        Raises
-        ------
-        ScenarioError
-            A file that is named cannot be read.
-        """
-        return self.digest_of(determining(document), inputs)
-
-    def digest_of(self, value: Any, inputs: Iterable[str] = ()) -> str:
-        """Return the SHA-256 of plain data, of the files that it names, and of the code.
-
-        Raises
-        ------
-        ScenarioError
-            A file that is named cannot be read.
-        """
-        parts = [*software(), canonical_json(value)]
-        parts += self._files.digests(value, inputs)
-        return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+def text_digest(text: str) -> str:
+    """Return the SHA-256 of a text, whatever is in it."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def determining(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what of a scenario determines what comes out."""
+    """Return a scenario without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and limits."""
     found = {name: value for name, value in document.items() if name not in IDLE}
     simulation = found.get("simulation")
     if isinstance(simulation, Mapping):
@@ -129,8 +111,14 @@ def code_digest(*, whole: bool = False) -> str:
     whole : bool
         True if all of it counts; without, what only shows results, or handles many runs, does not.
     """
+    files = {
+        path.relative_to(root).as_posix(): path
+        for root in map(Path, simplugin.__path__)
+        for path in root.rglob("*")
+        if path.suffix not in _NO_CODE and "__pycache__" not in path.parts and path.is_file()
+    }
     total = sha256()
-    for name, path in sorted(_code_files()):
+    for name, path in sorted(files.items()):
         if whole or decides(name):
             total.update(f"{name}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
     return total.hexdigest()
@@ -144,17 +132,6 @@ def decides(name: str) -> bool:
     return not any(name == each or name.startswith(f"{each}/") for each in (*_SHOWING, *HANDLING))
 
 
-def _code_files() -> Iterator[tuple[str, Path]]:
-    """Yield the files of the package with their names in it."""
-    for root in map(Path, simplugin.__path__):
-        for place, directories, names in os.walk(root):
-            inside = Path(place).relative_to(root)
-            directories[:] = [each for each in directories if each != "__pycache__"]
-            for name in names:
-                if Path(name).suffix not in _NO_CODE:
-                    yield (inside / name).as_posix(), Path(place) / name
-
-
 @cache
 def simgrid_version() -> str:
     """Return the version of the SimGrid that simulations use.
@@ -166,11 +143,11 @@ def simgrid_version() -> str:
             if match := _LIBRARY.search(path.name):
                 # It says 4.1, and means 4.1.0.
                 return match[1] + ".0" * (2 - match[1].count("."))
-    return _asked_version()
+    return asked_version()
 
 
-def _asked_version() -> str:
-    """Simulate nothing, and read the version in the provenance."""
+def asked_version() -> str:
+    """Simulate nothing, and read SimGrid's version in the provenance."""
     from simplugin.platforms import Host, Platform, Zone
     from simplugin.simulation import simulate
 

@@ -1,22 +1,28 @@
-"""Files that plain data name, and the digests of their contents."""
+"""Files and modules that plain data name, and the digests of their contents."""
 
 from __future__ import annotations
 
+import ast
+import hashlib
+import importlib.util
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
-from typing import Any
+from importlib.machinery import all_suffixes
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from simplugin.campaigns.file_states import Remembered, entries, file_digest, is_database
-from simplugin.campaigns.named_modules import (
-    installed_digest,
-    is_plain_directory,
-    modules_beside,
-)
 from simplugin.errors import ScenarioError
 
+# Two changes within a tick of a file system's clock have one date. [s]
+SETTLED = 2.0
+_DATABASE = b"SQLite format 3\0"
 _REFERENCE = re.compile(r"^([A-Za-z_][\w.]*):[A-Za-z_][\w.]*$")
 _PATTERN = re.compile(r"[*?[]")
 _BELOW = "**"
@@ -24,6 +30,105 @@ _BELOW = "**"
 _FILE_ATTRIBUTE = re.compile(rb"""\b(?:\w+_file|file)\s*=\s*(?:"([^"<>]+)"|'([^'<>]+)')""")
 # What SQLite and a campaign keep beside a store.
 _BESIDE_STORE = ("-wal", "-shm", "-journal", ".lock", ".log")
+_SUFFIXES = tuple(all_suffixes())
+# Who uses these may import what no import statement names, or load it in another way.
+_DYNAMIC_MODULES = {"importlib", "imp", "pkgutil", "runpy", "zipimport", "ctypes", "cffi"}
+_DYNAMIC_NAMES = {"__import__", "exec", "eval"}
+_DYNAMIC_OF_SYS = {"path", "modules", "meta_path", "path_hooks"}
+_ALL = "*"
+# A directory with this file is an environment of installed packages.
+_ENVIRONMENT = "pyvenv.cfg"
+
+# Where installed packages are, by name; this does not change under way.
+_places: dict[str, tuple[str, ...]] = {}
+
+_Value = TypeVar("_Value")
+_State = tuple[int, int, int, int]
+
+
+class Remembered(Generic[_Value]):
+    """A function of a path that is called again only if what is there has changed.
+
+    What changed a moment ago may change again under the same date, and is not remembered yet.
+
+    Parameters
+    ----------
+    read : callable
+        Returns what is wanted of a path; depends on nothing but what is there.
+    """
+
+    def __init__(self, read: Callable[[str], _Value]) -> None:
+        self._read = read
+        self._known: dict[str, tuple[_State, _Value]] = {}
+
+    def __call__(self, path: str) -> _Value:
+        """Return what is wanted of a path; an `OSError` if there is nothing."""
+        now = time.time()
+        found = os.stat(path)
+        # The date of the last change shows contents whose own date was set back.
+        state = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        known = self._known.get(path)
+        if known is not None and known[0] == state:
+            return known[1]
+        value = self._read(path)
+        if now - max(found.st_mtime, found.st_ctime) > SETTLED:
+            self._known[path] = (state, value)
+        return value
+
+
+class Entry(NamedTuple):
+    """The kind of a name in a directory, links followed; neither kind if it cannot be read."""
+
+    is_file: bool
+    is_directory: bool
+    is_link: bool
+
+
+def _entries(path: str) -> Mapping[str, Entry]:
+    """List a directory."""
+    found: dict[str, Entry] = {}
+    with os.scandir(path) as listed:
+        for each in sorted(listed, key=lambda entry: entry.name):
+            try:
+                mode = each.stat().st_mode
+            except OSError:
+                mode = 0
+            found[each.name] = Entry(stat.S_ISREG(mode), stat.S_ISDIR(mode), each.is_symlink())
+    return MappingProxyType(found)
+
+
+def _sha256(path: str) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _is_database(path: str) -> bool:
+    """Return True if a file is an SQLite database."""
+    with open(path, "rb") as file:
+        return file.read(len(_DATABASE)) == _DATABASE
+
+
+def _read_profiles(path: str) -> tuple[str, ...]:
+    """Return the profile files that a platform names."""
+    found = _FILE_ATTRIBUTE.findall(Path(path).read_bytes())
+    return tuple(dict.fromkeys((one or other).decode("utf-8", "replace") for one, other in found))
+
+
+# Of a directory: its entries by name. Of a file: its SHA-256, whether it is a database, the
+# profile files of a platform, and what a module imports.
+_listed = Remembered(_entries)
+file_digest = Remembered(_sha256)
+_is_sqlite = Remembered(_is_database)
+_profiles = Remembered(_read_profiles)
+
+
+def entries(path: str) -> Mapping[str, Entry]:
+    """Return the entries of a directory by name; none if it cannot be read."""
+    try:
+        return _listed(path)
+    except OSError:
+        return {}
 
 
 class NamedFiles:
@@ -60,16 +165,12 @@ class NamedFiles:
         """
         lines: dict[str, None] = {}
         for text in dict.fromkeys(_texts(value)):
-            lines |= dict.fromkeys(self._of_text(text))
+            lines |= dict.fromkeys(self.of_path(text))
+            if match := _REFERENCE.match(text):
+                lines |= dict.fromkeys(self._of_module(match[1]))
         for text in inputs:
             lines |= dict.fromkeys(self.of_path(text))
         return sorted(lines)
-
-    def _of_text(self, text: str) -> Iterator[str]:
-        """Yield the lines of what one text names."""
-        yield from self.of_path(text)
-        if match := _REFERENCE.match(text):
-            yield from self._of_module(match[1])
 
     def of_path(self, text: str) -> Iterator[str]:
         """Yield the lines of the files that a path or a pattern names; none if there are none.
@@ -81,34 +182,23 @@ class NamedFiles:
         """
         if not text or "\0" in text or "\n" in text:
             return
-        path = self._path(text)
+        path = os.path.normpath(os.path.join(self.directory, os.path.expanduser(text)))
         try:
-            found = os.stat(path)
+            mode = os.stat(path).st_mode
         except (OSError, ValueError):
             if _PATTERN.search(text):
-                yield from self._of_pattern(path, text)
+                parts = path.split(os.sep)
+                at = next(number for number, part in enumerate(parts) if _PATTERN.search(part))
+                found = set(_matching(os.sep.join(parts[:at]) or os.sep, parts[at:]))
+                yield from self._of_files(text, self.directory, sorted(found))
             return
-        if stat.S_ISREG(found.st_mode):
+        if stat.S_ISREG(mode):
             yield from _of_file(text, path)
-        # What is around the scenario holds its results too.
-        elif stat.S_ISDIR(found.st_mode) and not self._is_around(path):
-            yield from self._of_files(text, path, _below(path))
-
-    def _path(self, text: str) -> str:
-        """Return the path that a text would be."""
-        return os.path.normpath(os.path.join(self.directory, os.path.expanduser(text)))
-
-    def _is_around(self, path: str) -> bool:
-        """Return True if a directory is that of the scenario, or one above it."""
-        place = os.path.realpath(path)
-        return os.path.commonpath([place, os.path.realpath(self.directory)]) == place
-
-    def _of_pattern(self, path: str, text: str) -> Iterator[str]:
-        """Yield the lines of the files that a pattern matches."""
-        parts = path.split(os.sep)
-        at = next(number for number, part in enumerate(parts) if _PATTERN.search(part))
-        found = sorted(dict.fromkeys(_matching(os.sep.join(parts[:at]) or os.sep, parts[at:])))
-        yield from self._of_files(text, self.directory, found)
+        elif stat.S_ISDIR(mode):
+            place = os.path.realpath(path)
+            # What is around the scenario holds its results too.
+            if os.path.commonpath([place, os.path.realpath(self.directory)]) != place:
+                yield from self._of_files(text, path, _matching(path, [_BELOW]))
 
     def _of_files(self, text: str, start: str, paths: Iterable[str]) -> Iterator[str]:
         """Yield the lines of files that are named together, without stores."""
@@ -162,34 +252,12 @@ def _digest(path: str) -> str:
         raise ScenarioError(message, file=path, remedy="the scenario names it") from error
 
 
-def _read_profiles(path: str) -> tuple[str, ...]:
-    """Return the profile files that a platform names."""
-    with open(path, "rb") as file:
-        found = _FILE_ATTRIBUTE.findall(file.read())
-    return tuple(dict.fromkeys((one or other).decode("utf-8", "replace") for one, other in found))
-
-
-_profiles = Remembered(_read_profiles)
-
-
-def _below(place: str) -> Iterator[str]:
-    """Yield the files in a directory and below, without hidden ones; links are not followed."""
-    for name, entry in entries(place).items():
-        path = os.path.join(place, name)
-        if name.startswith(".") or name == "__pycache__":
-            continue
-        if entry.is_file:
-            yield path
-        elif entry.is_directory and not entry.is_link:
-            yield from _below(path)
-
-
 def _matching(place: str, parts: list[str]) -> Iterator[str]:
     """Yield the files below a directory that a pattern matches, as `glob` would."""
     part, rest = parts[0], parts[1:]
     for name, entry in entries(place).items():
         path = os.path.join(place, name)
-        if name.startswith(".") and not part.startswith("."):
+        if name == "__pycache__" or (name.startswith(".") and not part.startswith(".")):
             continue
         if part == _BELOW:
             if entry.is_directory and not entry.is_link:
@@ -219,7 +287,173 @@ def _is_of_store(path: str) -> bool:
 
 def _is_store(path: str) -> bool:
     """Return True if a file is an SQLite database."""
+    with suppress(OSError):  # reported when its contents are needed
+        return _is_sqlite(path)
+    return False
+
+
+def modules_beside(directory: str, name: str) -> list[str]:
+    """Return the files that make up a module in a directory.
+
+    Parameters
+    ----------
+    directory : str
+        Where modules are looked for; absolute.
+    name : str
+        Of the module, with dots.
+
+    Returns
+    -------
+    list of str
+        The module's file, those of the packages around it, and those of all modules in `directory`
+        that it imports, at whichever depth. If one of them is no Python that can be read, or uses
+        means to import what no statement names, all modules in `directory` and below. Empty if the
+        module is elsewhere.
+    """
+    found: dict[str, None] = {}
+    left = _located(directory, name)
+    while left:
+        path = left.pop()
+        if path in found:
+            continue
+        found[path] = None
+        imported = _imports(path)
+        if imported is None:
+            return sorted(_every(directory))
+        inside = os.path.relpath(path, directory).split(os.sep)[:-1]
+        left += chain.from_iterable(
+            _located(directory, each) for each in _absolute(imported, inside)
+        )
+    return sorted(found)
+
+
+def is_plain_directory(directory: str, name: str) -> bool:
+    """Return True if a module is a directory without ``__init__.py``; others may precede it."""
+    top = name.partition(".")[0]
+    known = entries(directory)
+    is_directory = top in known and known[top].is_directory
+    return is_directory and not (
+        _of_stem(directory, top) or _of_stem(os.path.join(directory, top), "__init__")
+    )
+
+
+def installed_digest(name: str) -> str:
+    """Return the digest of the modules of an installed package, ``none`` if there is no such."""
+    if name not in _places:
+        places = _found(name)
+        if not places:
+            return "none"
+        _places[name] = places
+    total = hashlib.sha256()
+    for place in _places[name]:
+        root = place if os.path.isdir(place) else os.path.dirname(place)
+        for path in sorted(_every(place)) if root == place else (place,):
+            total.update(f"{os.path.relpath(path, root)}\0{file_digest(path)}\n".encode())
+    return total.hexdigest()
+
+
+def _found(name: str) -> tuple[str, ...]:
+    """Return where a package is installed: its directories, or its only file."""
     try:
-        return is_database(path)
-    except OSError:
-        return False  # reported when its contents are needed
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return ()
+    if spec is None:
+        return ()
+    if spec.submodule_search_locations:
+        return tuple(spec.submodule_search_locations)
+    return (spec.origin,) if spec.origin is not None and Path(spec.origin).is_file() else ()
+
+
+def _located(directory: str, name: str) -> list[str]:
+    """Return the files that importing a module reads, as far as they are in a directory."""
+    found: list[str] = []
+    place = directory
+    for part in name.split("."):
+        if part == _ALL:
+            return found + list(_every(place) if place != directory else ())
+        known, inner = entries(place), os.path.join(place, part)
+        is_directory = part in known and known[part].is_directory
+        package = _of_stem(inner, "__init__") if is_directory else []
+        module = [] if package else _of_stem(place, part)
+        found += package or module
+        if module or not is_directory:
+            break
+        place = inner
+    return found
+
+
+def _of_stem(directory: str, stem: str) -> list[str]:
+    """Return the files of a module in a directory; of several all, since one of them is it."""
+    known = entries(directory)
+    names = (f"{stem}{suffix}" for suffix in _SUFFIXES)
+    return [os.path.join(directory, name) for name in names if name in known]
+
+
+def _every(directory: str, seen: set[str] | None = None) -> Iterator[str]:
+    """Yield all modules in a directory and below."""
+    seen = set() if seen is None else seen
+    known = entries(directory)
+    place = os.path.realpath(directory)
+    if place in seen or _ENVIRONMENT in known:
+        return
+    seen.add(place)
+    for name, entry in known.items():
+        path = os.path.join(directory, name)
+        if entry.is_file and name.endswith(_SUFFIXES):
+            yield path
+        # Others cannot be packages.
+        elif entry.is_directory and name.isidentifier() and name != "__pycache__":
+            yield from _every(path, seen)
+
+
+def _absolute(imported: Iterable[str], package: list[str]) -> Iterator[str]:
+    """Yield names of modules from the directory on, those that begin with dots resolved."""
+    for name in imported:
+        rest = name.lstrip(".")
+        level = len(name) - len(rest)
+        if not level:
+            yield name
+        elif level - 1 <= len(package):
+            yield ".".join([*package[: len(package) - (level - 1)], *([rest] if rest else [])])
+
+
+def _read_imports(path: str) -> frozenset[str] | None:
+    """Return what a module imports, as it writes it; None if this is unknown."""
+    if not path.endswith(".py"):
+        return None
+    try:
+        tree = ast.parse(Path(path).read_bytes())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if _is_dynamic(node):
+            return None
+        if isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            joint = "" if base.endswith(".") else "."
+            # What is imported from a package may be a module of it.
+            found |= {base, *(f"{base}{joint}{each.name}" for each in node.names)}
+    return frozenset(found - {""})
+
+
+def _is_dynamic(node: ast.AST) -> bool:
+    """Return True if something may import what no statement names."""
+    if isinstance(node, ast.Import):
+        return any(each.name.partition(".")[0] in _DYNAMIC_MODULES for each in node.names)
+    if isinstance(node, ast.ImportFrom):
+        names = {each.name for each in node.names}
+        top = (node.module or "").partition(".")[0]
+        return not node.level and (
+            top in _DYNAMIC_MODULES or (top == "sys" and bool(names & {*_DYNAMIC_OF_SYS, _ALL}))
+        )
+    if isinstance(node, ast.Attribute):
+        of_sys = isinstance(node.value, ast.Name) and node.value.id == "sys"
+        return of_sys and node.attr in _DYNAMIC_OF_SYS
+    return isinstance(node, ast.Name) and node.id in _DYNAMIC_NAMES
+
+
+_imports = Remembered(_read_imports)

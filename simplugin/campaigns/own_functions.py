@@ -17,9 +17,8 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from simplugin.campaigns.file_states import file_digest
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.named_modules import modules_beside
+from simplugin.campaigns.named_files import file_digest, modules_beside
 from simplugin.errors import SimpluginError
 from simplugin.inputs.references import find_spec
 from simplugin.rows import Metric, Row
@@ -254,15 +253,10 @@ def _is_importable(value: Any) -> bool:
 
 @lru_cache(1)
 def _installed() -> tuple[str, ...]:
-    """Return where packages are installed."""
-    names = ("stdlib", "platstdlib", "purelib", "platlib")
-    return tuple(os.path.realpath(sysconfig.get_path(name)) for name in names)
-
-
-def _is_installed(file: str) -> bool:
-    """Return True if a file belongs to an installed package, or to this one."""
-    places = (*_installed(), os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-    return os.path.realpath(file).startswith(tuple(f"{place}{os.sep}" for place in places))
+    """Return where packages are installed, and this one is, with a slash at the end."""
+    paths = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
+    own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    return tuple(f"{place}{os.sep}" for place in (*map(os.path.realpath, paths), own))
 
 
 def _place(name: str) -> str | None:
@@ -270,7 +264,7 @@ def _place(name: str) -> str | None:
     spec = find_spec(name.partition(".")[0])
     if spec is None or spec.origin is None or not os.path.isfile(spec.origin):
         return None
-    if _is_installed(spec.origin):
+    if os.path.realpath(spec.origin).startswith(_installed()):
         return None
     place = os.path.dirname(os.path.abspath(spec.origin))
     return os.path.dirname(place) if spec.submodule_search_locations else place

@@ -22,8 +22,9 @@ def run(arguments: Mapping[str, Any]) -> Measured:
     ----------
     arguments : mapping
         ``document``, as `tomllib` reads a scenario; ``directory``, where its paths start;
-        ``name``, of its file, for messages; ``source``, that file's `text_digest`, by which the
-        lines of errors are found; ``keep``, whether curves, tables, the schedule or
+        ``name``, of its file, for messages; ``source``, that file's `text_digest`, and
+        ``settings``, the places of what is set for this run in the scenario and in the file, by
+        which the lines of errors are found; ``keep``, whether curves, tables, the schedule or
         activities are returned too; ``trust``, as `load_campaign` takes it. `[output]` is of no
         use: nothing is written.
 
@@ -37,8 +38,12 @@ def run(arguments: Mapping[str, Any]) -> Measured:
     SimpluginError
         As `simplugin.scenarios.scenario.scenario_from` and `run_scenario`.
     """
+    file = Path(arguments["directory"]) / arguments["name"]
     try:
-        return _measured(arguments)
+        scenario = scenario_from(arguments["document"], file, trust=arguments.get("trust", ()))
+        outcome = run_scenario(scenario)
+        contents = _kept(scenario, outcome) if arguments.get("keep") else None
+        return Measured(outcome.row, outcome.result.digest(), contents)
     except ScenarioError as error:
         # Only here, so that lines have no part in what a run computes.
         from simplugin.campaigns.campaign_checks import with_line
@@ -47,15 +52,6 @@ def run(arguments: Mapping[str, Any]) -> Measured:
         if located is error:
             raise
         raise located from error.__cause__
-
-
-def _measured(arguments: Mapping[str, Any]) -> Measured:
-    """Run a scenario."""
-    file = Path(arguments["directory"]) / arguments["name"]
-    scenario = scenario_from(arguments["document"], file, trust=arguments.get("trust", ()))
-    outcome = run_scenario(scenario)
-    contents = _kept(scenario, outcome) if arguments.get("keep") else None
-    return Measured(outcome.row, outcome.result.digest(), contents)
 
 
 def _kept(scenario: Scenario, outcome: Outcome) -> dict[str, Any]:

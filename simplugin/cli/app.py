@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from simplugin.cli.campaign_commands import campaign_app
 from simplugin.cli.deploy import deploy
 from simplugin.cli.options import (
+    argument,
+    flag,
     jobs_option,
     json_option,
+    option,
     output_option,
     scheduler_option,
     seed_option,
     trust_option,
 )
 from simplugin.cli.platform_commands import platform_app
-from simplugin.cli.terminal import Commands, plain_errors
+from simplugin.cli.terminal import Commands, plain_errors, short
 
 app = typer.Typer(
     name="simplugin",
@@ -37,64 +39,36 @@ app.add_typer(campaign_app, name="campaign")
 app.command()(deploy)
 
 
-class BackEnd(StrEnum):
-    """The back ends of `simulate`."""
-
-    coroutines = "coroutines"
-    threads = "threads"
-
-
-class Level(StrEnum):
-    """The levels of what actors log."""
-
-    debug = "debug"
-    info = "info"
-    warning = "warning"
-    error = "error"
-
-
-class Figures(StrEnum):
-    """Figures that `report` writes."""
-
-    main = "main"
-    all = "all"
-    none = "none"
-
-
 def _show_version(wanted: bool) -> None:
-    """Print versions and end."""
-    if wanted:
-        with plain_errors():
-            typer.echo(version_text())
-        raise typer.Exit
-
-
-def version_text() -> str:
-    """Return the versions of simplugin, SimGrid and Python; SimGrid runs to name its own."""
+    """Print the versions of simplugin, SimGrid and Python, and end; SimGrid names its own."""
+    if not wanted:
+        return
     from platform import python_version
 
-    import simplugin
-    from simplugin.errors import SimpluginError
-    from simplugin.platforms import Host, Platform, Zone
-    from simplugin.simulation import simulate
+    with plain_errors():
+        import simplugin
+        from simplugin.campaigns.keys import asked_version
+        from simplugin.errors import SimpluginError
 
-    somewhere = Platform((Zone("somewhere", "Full", (Host("anywhere", 1.0),)),))
-    try:
-        simgrid = str(simulate(somewhere, [], trace=False).provenance["simgrid"])
-    except SimpluginError as error:
-        simgrid = f"missing ({error})"
-    return f"simplugin {simplugin.__version__}, SimGrid {simgrid}, Python {python_version()}"
+        try:
+            simgrid = asked_version()
+        except SimpluginError as error:
+            simgrid = f"missing ({error})"
+        own = f"simplugin {simplugin.__version__}, SimGrid {simgrid}"
+        typer.echo(f"{own}, Python {python_version()}")
+    raise typer.Exit
 
 
 @app.callback()
 def main(
     version: Annotated[
         bool,
-        typer.Option(
+        option(
+            "Print the versions of simplugin and SimGrid.",
+            None,
             "--version",
             callback=_show_version,
             is_eager=True,
-            help="Print the versions of simplugin and SimGrid.",
         ),
     ] = False,
 ) -> None:
@@ -103,9 +77,9 @@ def main(
 
 @app.command()
 def run(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="What to run.")],
+    scenario: Annotated[Path, argument("SCENARIO.toml", "What to run.")],
     back_end: Annotated[
-        BackEnd | None, typer.Option("--back-end", help="Instead of the scenario's.")
+        Literal["coroutines", "threads"] | None, option("Instead of the scenario's.")
     ] = None,
     seed: Annotated[int | None, seed_option("Likewise.")] = None,
     output: Annotated[
@@ -115,11 +89,11 @@ def run(
         ),
     ] = None,
     log: Annotated[
-        Level | None, typer.Option("--log", help="The least level of me.log that is shown.")
+        Literal["debug", "info", "warning", "error"] | None,
+        option("The least level of me.log that is shown."),
     ] = None,
     prefix_prints: Annotated[
-        bool,
-        typer.Option("--prefix-prints", help="Begin what actors print with host, actor and date."),
+        bool, flag("--prefix-prints", "Begin what actors print with host, actor and date.")
     ] = False,
     trust: Annotated[list[str] | None, trust_option()] = None,
     as_json: Annotated[bool, json_option("tables")] = False,
@@ -129,10 +103,10 @@ def run(
     from simplugin.simulation.servers import start_server
 
     # SimGrid is loaded there while what scenarios need is loaded here.
-    start_server(BACK_ENDS[back_end or BackEnd.coroutines])
+    start_server(BACK_ENDS[back_end or "coroutines"])
     from simplugin.cli.run import run_command
 
-    given = {"back_end": back_end and back_end.value, "seed": seed, "log": log and log.value}
+    given = {"back_end": back_end, "seed": seed, "log": log}
     changes = {name: value for name, value in given.items() if value is not None}
     if prefix_prints:
         changes["prefix_prints"] = True
@@ -143,24 +117,26 @@ def run(
 def new(
     kind: Annotated[
         str,
-        typer.Argument(
-            metavar="KIND",
-            help="bags-policy, pricing-method, shares, schedule, mapper, market-policy,"
+        argument(
+            "KIND",
+            "bags-policy, pricing-method, shares, schedule, mapper, market-policy,"
             " negotiation, actors, or generator.",
         ),
     ],
-    file: Annotated[Path, typer.Argument(metavar="FILE.py", help="The module to write.")],
+    file: Annotated[Path, argument("FILE.py", "The module to write.")],
 ) -> None:
     """Write a scheduler of your own to start from: an example with its test, and a scenario."""
-    from simplugin.cli.new import new_command
+    from simplugin.cli.new import write_example
 
-    new_command(kind, file)
+    written = write_example(kind, file)
+    typer.echo(f"wrote {', '.join(map(short, written))}")
+    typer.echo(f"next: pytest {short(file)}; simplugin run {short(written[1])}")
 
 
 @app.command()
 def scenario(
     reference: Annotated[
-        bool, typer.Option("--reference", help="Type, unit, default and meaning of every key.")
+        bool, flag("--reference", "Type, unit, default and meaning of every key.")
     ] = False,
 ) -> None:
     """List the keys of scenario and campaign files."""
@@ -174,12 +150,10 @@ def scenario(
 @app.command()
 def check(
     files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="Platforms, deployments, scenarios, campaigns."),
+        list[Path], argument("FILE...", "Platforms, deployments, scenarios, campaigns.")
     ],
     imports: Annotated[
-        bool,
-        typer.Option("--import", help="Import the modules that are named, check signatures."),
+        bool, flag("--import", "Import the modules that are named, check signatures.")
     ] = False,
     trust: Annotated[list[str] | None, trust_option()] = None,
     as_json: Annotated[bool, json_option("lines")] = False,
@@ -226,11 +200,9 @@ def check(
 
 @app.command()
 def reproduce(
-    name: Annotated[
-        str, typer.Argument(metavar="CAPABILITY", help="For instance pricing; or all.")
-    ],
+    name: Annotated[str, argument("CAPABILITY", "For instance pricing; or all.")],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Do less, in half a minute each; some claims need all.")
+        bool, flag("--quick", "Do less, in half a minute each; some claims need all.")
     ] = False,
     as_json: Annotated[bool, json_option("a table")] = False,
     output: Annotated[
@@ -258,60 +230,49 @@ def reproduce(
 
 @app.command()
 def report(
-    place: Annotated[
-        Path, typer.Argument(metavar="STORE|CAMPAIGN.toml", help="Where the results are.")
-    ],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "Where the results are.")],
     output: Annotated[Path, output_option("DIR", "Where index.html is written.")],
-    campaign: Annotated[
-        int | None,
-        typer.Option("--campaign", metavar="N", help="Instead of the file's, or the latest."),
-    ] = None,
-    group: Annotated[
-        str | None, typer.Option("--group", metavar="KEY", help="Compare runs by this varied key.")
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", metavar="VALUE", help="Compare with this value.")
-    ] = None,
+    campaign: Annotated[int | None, option("Instead of the file's, or the latest.", "N")] = None,
+    group: Annotated[str | None, option("Compare runs by this varied key.", "KEY")] = None,
+    baseline: Annotated[str | None, option("Compare with this value.", "VALUE")] = None,
     figures: Annotated[
-        Figures,
-        typer.Option("--figures", help="PDF and PNG: of what matters most, of everything, none."),
-    ] = Figures.main,
-    no_figures: Annotated[
-        bool, typer.Option("--no-figures", help="As --figures none: the page only.")
-    ] = False,
+        Literal["main", "all", "none"],
+        option("PDF and PNG: of what matters most, of everything, none."),
+    ] = "main",
+    no_figures: Annotated[bool, flag("--no-figures", "As --figures none: the page only.")] = False,
 ) -> None:
     """Write a page about a campaign that any browser shows offline, and its figures."""
-    from simplugin.cli.report import Which, report_command
+    from rich.console import Console
 
-    which: Which = "none" if no_figures else figures.value
-    report_command(place, output, which, campaign=campaign, group=group, baseline=baseline)
+    from simplugin.cli.displays import spinner
+    from simplugin.cli.report import FIGURES, write_report
+
+    with spinner(Console(stderr=True), "writing the report"):
+        page, drawn, warnings = write_report(
+            place, output, "none" if no_figures else figures, campaign, group, baseline
+        )
+    for warning in warnings:
+        typer.echo(warning, err=True)
+    if drawn:
+        typer.echo(f"wrote {len(drawn)} figures to {short(output / FIGURES)}")
+    typer.echo(f"wrote {short(page)}")
 
 
 @app.command()
 def regress(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="DIR|FILE...", help="Scenarios, directories of them.")
-    ],
+    paths: Annotated[list[Path], argument("DIR|FILE...", "Scenarios, directories of them.")],
     update: Annotated[
-        bool, typer.Option("--update", help="Record what is new or moved, and say what it is.")
+        bool, flag("--update", "Record what is new or moved, and say what it is.")
     ] = False,
-    rel_tol: Annotated[
-        float | None, typer.Option("--rel-tol", help="Relative tolerance; 1e-9 without.")
-    ] = None,
-    abs_tol: Annotated[
-        float | None, typer.Option("--abs-tol", help="Absolute tolerance; 0 without.")
-    ] = None,
+    rel_tol: Annotated[float | None, option("Relative tolerance; 1e-9 without.")] = None,
+    abs_tol: Annotated[float | None, option("Absolute tolerance; 0 without.")] = None,
     tolerance: Annotated[
-        list[str] | None,
-        typer.Option("--tolerance", metavar="METRIC=REL", help="Of one metric; repeatable."),
+        list[str] | None, option("Of one metric; repeatable.", "METRIC=REL")
     ] = None,
-    junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML there.")
-    ] = None,
+    junit: Annotated[Path | None, option("Write JUnit XML there.", "FILE")] = None,
     jobs: Annotated[int | None, jobs_option("Runs at a time")] = None,
     wall_limit: Annotated[
-        float,
-        typer.Option("--wall-limit", min=0.001, help="Real time that a run may take, in seconds."),
+        float, option("Real time that a run may take, in seconds.", min=0.001)
     ] = 600.0,
     trust: Annotated[list[str] | None, trust_option()] = None,
     as_json: Annotated[bool, json_option("a table")] = False,

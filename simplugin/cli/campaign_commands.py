@@ -6,13 +6,16 @@ import json
 import shlex
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from simplugin.cli.options import (
+    argument,
+    flag,
     jobs_option,
     json_option,
+    option,
     output_option,
     scheduler_option,
     trust_option,
@@ -26,52 +29,39 @@ campaign_app = typer.Typer(
     add_completion=False,
 )
 
-Store = Annotated[
-    Path | None,
-    typer.Option("--store", metavar="FILE", help="Instead of what the campaign file names."),
-]
+Store = Annotated[Path | None, option("Instead of what the campaign file names.", "FILE")]
 AsJson = Annotated[bool, json_option("text")]
 Shown = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "By default the one that the file describes, or the latest of the store.",
+        "N|all",
         "--campaign",
-        metavar="N|all",
-        help="By default the one that the file describes, or the latest of the store.",
     ),
 ]
 Jobs = Annotated[int | None, jobs_option("Runs at the same time")]
 Scheduler = Annotated[str | None, scheduler_option("Of a running Dask cluster: tcp://...")]
 Trust = Annotated[list[str] | None, trust_option()]
-Slurm = Annotated[bool, typer.Option("--slurm", help="Start Dask workers through Slurm.")]
-
-
-def place_argument(text: str) -> Any:
-    """Return the argument that names a store, itself or by its campaign file."""
-    return typer.Argument(metavar="STORE|CAMPAIGN.toml", help=text)
+Slurm = Annotated[bool, flag("--slurm", "Start Dask workers through Slurm.")]
 
 
 @campaign_app.command()
 def run(
-    campaign: Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="What to run.")],
+    campaign: Annotated[Path, argument("CAMPAIGN.toml", "What to run.")],
     store: Store = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     slurm: Slurm = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run again what is recorded as failed.")
+        bool, flag("--retry-failed", "Run again what is recorded as failed.")
     ] = False,
     keep_going: Annotated[
-        bool,
-        typer.Option("--keep-going", help="Go on when the first 50 runs all fail alike."),
+        bool, flag("--keep-going", "Go on when the first 50 runs all fail alike.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be run, and run nothing.")
-    ] = False,
+    dry_run: Annotated[bool, flag("--dry-run", "Say what would be run, and run nothing.")] = False,
     imports: Annotated[
         bool,
-        typer.Option(
-            "--import", help="With --dry-run: import the modules that are named, check signatures."
-        ),
+        flag("--import", "With --dry-run: import the modules that are named, check signatures."),
     ] = False,
     trust: Trust = None,
     as_json: AsJson = False,
@@ -82,7 +72,7 @@ def run(
     failed.
     """
     from simplugin.campaigns.campaign import load_campaign
-    from simplugin.campaigns.running.campaign_runs import Means, slurm_section
+    from simplugin.campaigns.running.campaign_runs import slurm_section
     from simplugin.campaigns.running.course import Terms
     from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
     from simplugin.cli import campaign_running
@@ -97,32 +87,26 @@ def run(
     terms = Terms(loaded.settings.retries, retry_failed, keep_going)
     words = ["--retry-failed", *(word for name in loaded.trust for word in ("--trust", name))]
     again = command_that_goes_on(Path(short(loaded.place)), Path(short(place)), *words)
-    means = Means(jobs=jobs, scheduler=scheduler, slurm=section)
-    raise typer.Exit(
-        campaign_running.run_recorded(loaded, place, means, terms, again, as_json=as_json)
-    )
+    where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
+    status = campaign_running.run_recorded(loaded, place, where, terms, again, as_json=as_json)
+    raise typer.Exit(status)
 
 
 @campaign_app.command()
 def retry(
-    place: Annotated[Path, place_argument("Where the failed runs are.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "Where the failed runs are.")],
     store: Store = None,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     slurm: Slurm = False,
     campaign: Annotated[
-        int | None,
-        typer.Option(
-            "--campaign",
-            metavar="N",
-            help="By default that of the file, or the latest of the store.",
-        ),
+        int | None, option("By default that of the file, or the latest of the store.", "N")
     ] = None,
     trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
     """Run again what failed."""
-    from simplugin.campaigns.running.campaign_runs import Means, slurm_section
+    from simplugin.campaigns.running.campaign_runs import slurm_section
     from simplugin.campaigns.running.course import Terms
     from simplugin.campaigns.running.recorded_campaigns import failed_jobs
     from simplugin.cli.campaign_reading import is_file, store_of
@@ -138,16 +122,16 @@ def retry(
     terms = Terms(retries, retry_failed=True, keep_going=True)
     words = ["simplugin", "campaign", "retry", short(failed.store)]
     again = shlex.join([*words, "--campaign", str(failed.entry.number)])
-    means = Means(jobs=jobs, scheduler=scheduler, slurm=section)
+    where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
     status = run_recorded(
-        failed, failed.store, means, terms, again, as_json=as_json, expected=failed.count
+        failed, failed.store, where, terms, again, as_json=as_json, expected=failed.entry.failed
     )
     raise typer.Exit(status)
 
 
 @campaign_app.command()
 def status(
-    place: Annotated[Path, place_argument("What to look at.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "What to look at.")],
     store: Store = None,
     as_json: AsJson = False,
 ) -> None:
@@ -162,13 +146,12 @@ def status(
 
 @campaign_app.command()
 def export(
-    place: Annotated[Path, place_argument("What to export.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "What to export.")],
     output: Annotated[Path, output_option("FILE", "What to write: .csv or .parquet.")],
     store: Store = None,
     campaign: Shown = None,
     all_attempts: Annotated[
-        bool,
-        typer.Option("--all-attempts", help="Also attempts that failed before a later one."),
+        bool, flag("--all-attempts", "Also attempts that failed before a later one.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -190,23 +173,20 @@ def export(
 
 @campaign_app.command()
 def query(
-    place: Annotated[Path, place_argument("What to ask.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "What to ask.")],
     sql: Annotated[
         str,
-        typer.Argument(
-            metavar="SQL",
-            help='For instance: SELECT "scheduler.name", avg(makespan) FROM results GROUP BY 1',
+        argument(
+            "SQL", 'For instance: SELECT "scheduler.name", avg(makespan) FROM results GROUP BY 1'
         ),
     ],
     store: Store = None,
     campaign: Shown = None,
     as_csv: Annotated[
-        bool, typer.Option("--csv", help="Print comma-separated values instead of a table.")
+        bool, flag("--csv", "Print comma-separated values instead of a table.")
     ] = False,
     as_json: AsJson = False,
-    wall_limit: Annotated[
-        float, typer.Option("--wall-limit", min=0, help="Time for the answer, in seconds.")
-    ] = 60.0,
+    wall_limit: Annotated[float, option("Time for the answer, in seconds.", min=0)] = 60.0,
 ) -> None:
     """Ask a store in SQL; nothing can be changed.
 

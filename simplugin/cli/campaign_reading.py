@@ -6,10 +6,11 @@ import csv
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -20,9 +21,6 @@ from simplugin.campaigns.store.schema import no_campaign
 from simplugin.cli.displays import standard_output
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _ALL = "all"
 # How many kinds of failure are shown, and how much of a message; the store has all of it.
@@ -77,12 +75,21 @@ def shown_campaign(place: Path, store: Path | None, asked: str | None) -> tuple[
         There is no such campaign.
     """
     path = store_of(place, store)
-    number = _number(asked)
+    if asked is not None and asked != _ALL and not asked.isdecimal():
+        message = f"--campaign is {asked!r}; give the number of a campaign, or {_ALL}"
+        raise SimpluginError(message)
+    number = None if asked is None or asked == _ALL else int(asked)
     with StoreReader(path) as reader:
         entries = reader.campaigns()
         every = asked == _ALL or (number is None and not entries)
         chosen = None if every else chosen_entry(reader, place, number)
-    _print_chosen(chosen, entries)
+    line = f"all {len(entries)} campaigns; a run that is in two of them has two rows"
+    if chosen is not None:
+        title = printable(chosen.title or chosen.file)
+        line = f"campaign {chosen.number} of {len(entries)}{title and f' ({title})'}"
+        line += f"; --campaign N shows another one, --campaign {_ALL} all"
+    if len(entries) > 1:
+        sys.stderr.write(f"simplugin: {line}\n")
     return path, None if chosen is None else chosen.number
 
 
@@ -113,47 +120,25 @@ def chosen_entry(reader: StoreReader, place: Path, number: int | None) -> Campai
     return recorded_campaign(reader, place, load_campaign(place, check=False))
 
 
-def _number(asked: str | None) -> int | None:
-    """Return the number of the campaign that is asked for, if it is by number."""
-    if asked is None or asked == _ALL:
-        return None
-    if not asked.isdecimal():
-        message = f"--campaign is {asked!r}; give the number of a campaign, or {_ALL}"
-        raise SimpluginError(message)
-    return int(asked)
-
-
-def _print_chosen(chosen: CampaignEntry | None, entries: Sequence[CampaignEntry]) -> None:
-    """Print the campaign that is shown, if there are several."""
-    if len(entries) < 2:
-        return
-    if chosen is None:
-        line = f"all {len(entries)} campaigns; a run that is in two of them has two rows"
-    else:
-        title = printable(chosen.title or chosen.file)
-        line = f"campaign {chosen.number} of {len(entries)}{title and f' ({title})'}"
-        line += f"; --campaign N shows another one, --campaign {_ALL} all"
-    sys.stderr.write(f"simplugin: {line}\n")
-
-
-@dataclass(frozen=True)
-class _Standing:
-    """Progress and failures of a campaign."""
-
-    entry: CampaignEntry
-    first: str | None
-    last: str | None
-    mean: float | None
-    failures: list[FailureGroup]
+# Of a campaign its first and last run, how long one took in the mean, and what failed.
+_Standing = tuple[CampaignEntry, tuple[str | None, str | None, float | None], list[FailureGroup]]
 
 
 def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
     """Print the progress of the campaigns of a store."""
     store = store_of(place, store)
     with StoreReader(store) as reader:
-        standings = [_standing(reader, entry) for entry in reader.campaigns()]
+        standings: list[_Standing] = [
+            (entry, reader.span(entry.number), failure_groups(reader.failures(entry.number)))
+            for entry in reader.campaigns()
+        ]
     if as_json:
-        document = {"store": str(store), "campaigns": [_document(each) for each in standings]}
+        known = []
+        for entry, (first, last, mean), failures in standings:
+            about = asdict(entry) | {"first": first, "last": last, "mean_duration": mean}
+            del about["text"]
+            known.append(about | {"failures": [group.document() for group in failures]})
+        document = {"store": str(store), "campaigns": known}
         sys.stdout.write(text_of(document) + "\n")
         return
     console = standard_output()
@@ -161,8 +146,8 @@ def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
         console.print(Text(f"{short(store)}: no campaign yet; {no_campaign(store)}"))
         return
     console.print(_campaigns_table(short(store), standings))
-    for each in standings:
-        _print_failures(console, each)
+    for entry, _, failures in standings:
+        _print_failures(console, entry.number, failures)
 
 
 def print_answer(
@@ -173,28 +158,23 @@ def print_answer(
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
         writer.writerows(rows)
-    elif as_json:
-        _print_json(names, rows)
-    else:
-        _print_rows(names, rows)
-
-
-def _standing(reader: StoreReader, entry: CampaignEntry) -> _Standing:
-    """Return the progress of a campaign."""
-    groups = failure_groups(reader.failures(entry.number)) if entry.failed else []
-    return _Standing(entry, *reader.span(entry.number), groups)
-
-
-def _document(standing: _Standing) -> dict[str, Any]:
-    """Return the progress of a campaign as plain containers, without its text."""
-    about = asdict(standing.entry)
-    del about["text"]
-    return about | {
-        "first": standing.first,
-        "last": standing.last,
-        "mean_duration": standing.mean,
-        "failures": [group.document() for group in standing.failures],
-    }
+        return
+    if as_json:
+        # Row by row: it may be long.
+        sys.stdout.write(f'{{"columns":{json.dumps(names)},"rows":[')
+        for count, row in enumerate(rows):
+            cells = [cell.hex() if isinstance(cell, bytes) else cell for cell in row]
+            sys.stdout.write(("," if count else "") + "\n" + text_of(cells))
+        sys.stdout.write("]}\n")
+        return
+    table = Table(box=None, pad_edge=False)
+    answer = list(rows)
+    for place, name in enumerate(names):
+        numbers = any(isinstance(row[place], int | float) for row in answer)
+        table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
+    for row in answer:
+        table.add_row(*(Text(_readable(cell)) for cell in row))
+    standard_output().print(table)
 
 
 def _campaigns_table(title: str, standings: Sequence[_Standing]) -> Table:
@@ -206,15 +186,14 @@ def _campaigns_table(title: str, standings: Sequence[_Standing]) -> Table:
         table.add_column(name, justify="right")
     table.add_column(Text("mean [s]"), justify="right")  # markup would take [s] for a style
     table.add_column("first and last run")
-    for each in standings:
-        entry = each.entry
+    for entry, (first, last, mean), _ in standings:
         counts = (entry.total, entry.done, entry.failed, entry.missing)
         table.add_row(
             str(entry.number),
             Text(printable(entry.title or entry.file or "without a title")),
             *map(str, counts),
-            "" if each.mean is None else f"{each.mean:.3g}",
-            f"{_date(each.first)}\n{_date(each.last)}",
+            "" if mean is None else f"{mean:.3g}",
+            f"{_date(first)}\n{_date(last)}",
         )
     return table
 
@@ -224,42 +203,20 @@ def _date(text: str | None) -> str:
     return "" if text is None else text[:16].replace("T", " ")
 
 
-def _print_failures(console: Console, standing: _Standing) -> None:
+def _print_failures(console: Console, campaign: int, failures: list[FailureGroup]) -> None:
     """Print what failed in a campaign, like with like."""
-    for group in standing.failures[:_MOST_GROUPS]:
+    for group in failures[:_MOST_GROUPS]:
         text = printable(group.text.strip())
         if len(text) > _MOST_CHARACTERS:
             text = text[:_MOST_CHARACTERS] + " ..."
         console.print()
-        where = f"campaign {standing.entry.number}"
-        console.print(Text(f"{where}: {headline(group)}", style="bold"))
+        console.print(Text(f"campaign {campaign}: {headline(group)}", style="bold"))
         console.print(Text("\n".join(f"  {line}" for line in text.splitlines())))
         job = group.first[0]
         console.print(Text(f"  run {job.position}: {varied_text(job.varied)}"))
-    hidden = len(standing.failures) - _MOST_GROUPS
+    hidden = len(failures) - _MOST_GROUPS
     if hidden > 0:
         console.print(Text(f"... and {hidden} more kinds of failure; --json shows them"))
-
-
-def _print_json(names: list[str], rows: Iterator[tuple[Any, ...]]) -> None:
-    """Print an answer as one JSON object, row by row: it may be long."""
-    sys.stdout.write(f'{{"columns":{json.dumps(names)},"rows":[')
-    for count, row in enumerate(rows):
-        cells = [cell.hex() if isinstance(cell, bytes) else cell for cell in row]
-        sys.stdout.write(("," if count else "") + "\n" + text_of(cells))
-    sys.stdout.write("]}\n")
-
-
-def _print_rows(names: list[str], rows: Iterator[tuple[Any, ...]]) -> None:
-    """Print an answer as a table."""
-    table = Table(box=None, pad_edge=False)
-    answer = list(rows)
-    for place, name in enumerate(names):
-        numbers = any(isinstance(row[place], int | float) for row in answer)
-        table.add_column(Text(name), justify="right" if numbers else "left", overflow="fold")
-    for row in answer:
-        table.add_row(*(Text(_readable(cell)) for cell in row))
-    standard_output().print(table)
 
 
 def _readable(cell: Any) -> str:

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import typer
 from rich.console import Console
 
 from simplugin.campaigns.campaign import Campaign
-from simplugin.campaigns.running.campaign_runs import Means, log_path, run_source
+from simplugin.campaigns.jobs import JobSource
+from simplugin.campaigns.running.campaign_runs import run_source
 from simplugin.campaigns.running.course import HOPELESS, Terms
 from simplugin.campaigns.running.recorded_campaigns import (
     earlier_versions,
     what_changed,
 )
-from simplugin.campaigns.running.reporting import FailureGroup, Summary, printable
+from simplugin.campaigns.running.reporting import Summary, log_path, printable
 from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign_reading import headline, runs, varied_text
 from simplugin.cli.displays import RunsDisplay, duration_text
 from simplugin.cli.terminal import BY_SIGNAL, short, stop_signals, warn_of_network
-
-if TYPE_CHECKING:
-    from simplugin.campaigns.jobs import JobSource
 
 _SOME_FAILED = 1
 # How many variations are shown.
@@ -40,7 +39,7 @@ _MOST_LINES = 12
 def run_recorded(
     source: JobSource,
     store: Path,
-    means: Means,
+    where: Mapping[str, Any],
     terms: Terms,
     again: str,
     *,
@@ -55,8 +54,8 @@ def run_recorded(
         The runs.
     store : Path
         Where they are recorded.
-    means : Means
-        How many run at a time, and where.
+    where : mapping
+        The arguments of `chosen_runners`.
     terms : Terms
         When a run is tried again.
     again : str
@@ -70,13 +69,16 @@ def run_recorded(
     display = RunsDisplay(Console(stderr=True))
     with stop_signals() as stopped:
         with display:
-            means = replace(
-                means,
+            summary = run_source(
+                source,
+                store,
+                where,
+                terms,
+                expected=expected,
                 report=display.report,
                 stop=lambda: bool(stopped),
                 command=("simplugin", *sys.argv[1:]),
             )
-            summary = run_source(source, store, means, terms, expected=expected)
         if as_json:
             sys.stdout.write(text_of(summary.document()) + "\n")
         else:
@@ -111,7 +113,11 @@ def tell_what_would_be_run(campaign: Campaign, store: Path, *, as_json: bool) ->
     total = campaign.total
     first = [dict(job.varied) for job in islice(campaign.jobs(), _SHOWN)]
     looked_up = min(total, _MOST_LOOKED_UP)
-    recorded = _recorded(campaign, store, looked_up)
+    recorded = 0
+    if store.exists():
+        with StoreReader(store) as reader:
+            jobs = islice(campaign.jobs(), looked_up)
+            recorded = sum(reader.state_of(job.key) is not None for job in jobs)
     if as_json:
         document: dict[str, Any] = {
             "title": campaign.title,
@@ -125,22 +131,12 @@ def tell_what_would_be_run(campaign: Campaign, store: Path, *, as_json: bool) ->
         return
     of_how_many = "" if looked_up == total else f" of the first {looked_up}"
     where = short(store) if store.exists() else f"{short(store)}, which is not there yet"
-    print_line(f"{campaign.title or campaign.file}: {runs(total)}")
-    print_line(f"{recorded}{of_how_many} recorded in {where}")
+    typer.echo(f"{campaign.title or campaign.file}: {runs(total)}")
+    typer.echo(f"{recorded}{of_how_many} recorded in {where}")
     for position, varied in enumerate(first):
-        print_line(f"  run {position}: {varied_text(varied)}")
+        typer.echo(f"  run {position}: {varied_text(varied)}")
     if total > _SHOWN:
-        print_line(f"  ... and {total - _SHOWN} more")
-
-
-def _recorded(campaign: Campaign, store: Path, looked_up: int) -> int:
-    """Count which of the first runs need not be run."""
-    if not store.exists():
-        return 0
-    with StoreReader(store) as reader:
-        return sum(
-            reader.state_of(job.key) is not None for job in islice(campaign.jobs(), looked_up)
-        )
+        typer.echo(f"  ... and {total - _SHOWN} more")
 
 
 def print_summary(summary: Summary, again: str) -> None:
@@ -154,50 +150,40 @@ def print_summary(summary: Summary, again: str) -> None:
         The command that runs again what failed.
     """
     for group in summary.failures:
-        _print_group(group)
+        typer.echo(headline(group))
+        for line in group.text.splitlines()[:_MOST_LINES]:
+            typer.echo(f"    {printable(line)}")
+        for job in group.first:
+            typer.echo(f"  run {job.position}: {varied_text(job.varied)}")
+        if group.count > len(group.first):
+            typer.echo(f"  ... and {group.count - len(group.first)} more")
     place = quote(short(summary.store))
     if summary.interrupted:
         recorded = summary.done + summary.failed
-        print_line(
+        typer.echo(
             f"stopped: {recorded} of {runs(summary.total)} recorded; "
             "the same command goes on from there"
         )
     elif summary.gave_up:
-        print_line(
+        typer.echo(
             f"stopped: the first {HOPELESS} runs all failed alike, and nothing is done; right what "
             "is wrong and give the same command again, or go on all the same with --keep-going"
         )
     else:
         failed = f", {summary.failed} failed" if summary.failed else ""
-        print_line(
+        typer.echo(
             f"{summary.done} of {runs(summary.total)} done{failed}, {summary.before} of them "
             f"recorded before; {duration_text(summary.seconds)}"
         )
     if summary.changed:
-        print_line(
+        typer.echo(
             f"{runs(summary.changed)} not recorded, but done anew, since a file changed meanwhile; "
             "the same command sees to those that were done before the change"
         )
-    print_line(f"store: {place}; log: {short(log_path(summary.store))}")
+    typer.echo(f"store: {place}; log: {short(log_path(summary.store))}")
     if summary.done:
-        print_line(
+        typer.echo(
             f"next: simplugin report {place} -o DIR; simplugin campaign export {place} -o X.csv"
         )
     if summary.failed:
-        print_line(f"what failed is run again by: {again}")
-
-
-def _print_group(group: FailureGroup) -> None:
-    """Print runs that failed alike."""
-    print_line(headline(group))
-    for line in group.text.splitlines()[:_MOST_LINES]:
-        print_line(f"    {printable(line)}")
-    for job in group.first:
-        print_line(f"  run {job.position}: {varied_text(job.varied)}")
-    if group.count > len(group.first):
-        print_line(f"  ... and {group.count - len(group.first)} more")
-
-
-def print_line(line: str) -> None:
-    """Write a line to standard output."""
-    sys.stdout.write(line + "\n")
+        typer.echo(f"what failed is run again by: {again}")

@@ -3,126 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from simplugin.cli.options import output_option
+from simplugin.cli.options import argument, flag, option, output_option
 from simplugin.cli.terminal import own_command
 from simplugin.errors import DeploymentError
 
 if TYPE_CHECKING:
-    from simplugin.platforms.application_trees import ApplicationTree
     from simplugin.platforms.deployment import DeployedActor
+    from simplugin.platforms.deployments import ApplicationTree
     from simplugin.platforms.platform import Platform
 
 SHORTEST = "shortest"
 
 
-class Metric(StrEnum):
-    """Measures of the length of a path; see `simplugin.platforms.tree_shapes`."""
-
-    latency = "latency"
-    hops = "hops"
-    transfer = "transfer"
-
-
-class OnFailure(StrEnum):
-    """Fates of an actor whose host fails and comes back."""
-
-    DIE = "DIE"
-    RESTART = "RESTART"
+# Measures of the length of a path; see `simplugin.platforms.tree_shapes`.
+Metric = Literal["latency", "hops", "transfer"]
 
 
 def deploy(
-    platform: Annotated[Path, typer.Argument(metavar="PLATFORM", help="A platform file.")],
+    platform: Annotated[Path, argument("PLATFORM", "A platform file.")],
     master: Annotated[
-        str | None,
-        typer.Option("-m", "--master", metavar="HOST", help="The master, or the root of trees."),
+        str | None, option("The master, or the root of trees.", "HOST", "-m --master")
     ] = None,
     workers: Annotated[
         str,
-        typer.Option(
-            "-w",
-            "--workers",
-            metavar="HOSTS",
-            help="all, a number, a zone or cluster, hosts, patterns; several with commas, with"
+        option(
+            "all, a number, a zone or cluster, hosts, patterns; several with commas, with"
             " counts: chuque:8,grelon:16. Of a tree: the hosts to be reached.",
+            "HOSTS",
+            "-w --workers",
         ),
     ] = "all",
     function: Annotated[
         str | None,
-        typer.Option(
-            "-f",
-            "--function",
-            metavar="NAME",
-            help="Of the master, or of all in a tree.",
+        option(
+            "Of the master, or of all in a tree.",
+            "NAME",
+            "-f --function",
             show_default="master; in a tree, node",
         ),
     ] = None,
     worker_function: Annotated[
         str | None,
-        typer.Option(
-            "-F",
-            "--worker-function",
-            metavar="NAME",
-            help="Of workers, or of all in a tree but its root.",
+        option(
+            "Of workers, or of all in a tree but its root.",
+            "NAME",
+            "-F --worker-function",
             show_default="worker; in a tree, that of --function",
         ),
     ] = None,
     argument: Annotated[
         list[str] | None,
-        typer.Option(
-            "-a",
-            "--argument",
-            metavar="TEXT",
-            help="Of the master; in a tree of all, before their place in it. {host}, {master},"
+        option(
+            "Of the master; in a tree of all, before their place in it. {host}, {master},"
             " {workers} and others are filled in; {hosts} becomes an argument a worker.",
+            "TEXT",
+            "-a --argument",
         ),
     ] = None,
     worker_argument: Annotated[
         list[str] | None,
-        typer.Option(
-            "-A", "--worker-argument", metavar="TEXT", help="Likewise; also {number}, {index}."
-        ),
+        option("Likewise; also {number}, {index}.", "TEXT", "-A --worker-argument"),
     ] = None,
-    per_host: Annotated[
-        int, typer.Option("--per-host", metavar="N", min=1, help="Workers on each host.")
-    ] = 1,
+    per_host: Annotated[int, option("Workers on each host.", "N", min=1)] = 1,
     spread: Annotated[
-        bool, typer.Option("--spread", help="Where HOSTS has numbers: evenly, not the first.")
+        bool, flag("--spread", "Where HOSTS has numbers: evenly, not the first.")
     ] = False,
     tree: Annotated[
         str | None,
-        typer.Option(
-            "-t",
-            "--tree",
-            metavar="SHAPE",
-            help="Instead of master and workers, a tree of actors for each application: shortest,"
+        option(
+            "Instead of master and workers, a tree of actors for each application: shortest,"
             " zones, star, or a TOML or JSON file with the parent of each host.",
+            "SHAPE",
+            "-t --tree",
         ),
     ] = None,
     application: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-n", "--application", metavar="NAME[=HOST]", help="Of a tree, with its root."
-        ),
+        list[str] | None, option("Of a tree, with its root.", "NAME[=HOST]", "-n --application")
     ] = None,
-    metric: Annotated[
-        Metric, typer.Option("--metric", help="Of the tree of shortest paths.")
-    ] = Metric.latency,
-    start_time: Annotated[
-        str, typer.Option("--start-time", metavar="TIME", help="Of all actors.")
-    ] = "0s",
-    kill_time: Annotated[
-        str | None, typer.Option("--kill-time", metavar="TIME", help="Of all actors.")
-    ] = None,
+    metric: Annotated[Metric, option("Of the tree of shortest paths.")] = "latency",
+    start_time: Annotated[str, option("Of all actors.", "TIME")] = "0s",
+    kill_time: Annotated[str | None, option("Of all actors.", "TIME")] = None,
     on_failure: Annotated[
-        OnFailure,
-        typer.Option("--on-failure", help="Of all actors but a master: they may start again."),
-    ] = OnFailure.DIE,
+        Literal["DIE", "RESTART"], option("Of all actors but a master: they may start again.")
+    ] = "DIE",
     output: Annotated[
         Path | None, output_option("FILE", "Where to write it; else it is shown.")
     ] = None,
@@ -131,8 +99,7 @@ def deploy(
 
     The deployment file begins with the command that made it.
     """
-    from simplugin.formats.deployment_xml import deployment_text, write_deployment
-    from simplugin.formats.platform_xml import read_platform
+    from simplugin.formats.platform_xml import deployment_text, read_platform, write_deployment
     from simplugin.platforms.deployment import Deployment
     from simplugin.platforms.deployments import master_workers
     from simplugin.platforms.tree_shapes import require_routes
@@ -145,12 +112,15 @@ def deploy(
         several = {"--worker-argument": worker_argument, "--per-host": per_host > 1}
         _refuse("with --tree", several)
     if tree != SHORTEST:
-        _refuse("without --tree shortest", {"--metric": metric != Metric.latency})
+        _refuse("without --tree shortest", {"--metric": metric != "latency"})
     if tree is None and master is None:
         raise DeploymentError("there is no master", remedy="add --master HOST")
-    start = parse_time(start_time)
-    kill = None if kill_time is None else parse_time(kill_time)
     arguments = argument or ()
+    of_all: dict[str, Any] = {
+        "start_time": parse_time(start_time),
+        "kill_time": None if kill_time is None else parse_time(kill_time),
+        "on_failure": on_failure,
+    }
     if tree is None:
         deployment = master_workers(
             read,
@@ -162,23 +132,15 @@ def deploy(
             worker_arguments=worker_argument or (),
             per_host=per_host,
             spread=spread,
-            start_time=start,
-            kill_time=kill,
-            on_failure=on_failure.value,
+            **of_all,
         )
     else:
         actors: list[DeployedActor] = []
         roots = _roots(application or (), master)
         for each in _trees(read, tree, roots, master, workers, metric, spread=spread):
             require_routes(read, each)
-            actors += each.deployment(
-                function or "node",
-                worker_function,
-                arguments,
-                start_time=start,
-                kill_time=kill,
-                on_failure=on_failure.value,
-            ).actors
+            own = each.deployment(function or "node", worker_function, arguments, **of_all)
+            actors += own.actors
         deployment = Deployment(tuple(actors))
     if output is not None:
         write_deployment(deployment, output, comment=own_command())
@@ -204,10 +166,8 @@ def _trees(
     shapes = {"star": star_tree, "zones": zone_tree}
     if shape not in (SHORTEST, *shapes):
         if Path(shape).suffix.lower() not in {".toml", ".json"}:
-            raise DeploymentError(
-                f"there is no tree {shape!r}",
-                remedy=f"choose {SHORTEST}, {', '.join(shapes)}, or a file *.toml or *.json",
-            )
+            remedy = f"choose {SHORTEST}, {', '.join(shapes)}, or a file *.toml or *.json"
+            raise DeploymentError(f"there is no tree {shape!r}", remedy=remedy)
         _refuse("with a tree from a file", {"--workers": workers != ALL})
         return read_trees(shape, roots or None, master)
     if not roots:
@@ -216,10 +176,8 @@ def _trees(
     trees = []
     for application, root in roots.items():
         if root is None:
-            raise DeploymentError(
-                f"application {application!r} has no root",
-                remedy=f"write --application {application}=HOST, or add --master HOST",
-            )
+            remedy = f"write --application {application}=HOST, or add --master HOST"
+            raise DeploymentError(f"application {application!r} has no root", remedy=remedy)
         choice.require(f"the root of application {application!r},", root)
         hosts = None
         if workers != ALL:
@@ -227,7 +185,7 @@ def _trees(
         if shape != SHORTEST:
             trees.append(shapes[shape](platform, application, root, hosts))
             continue
-        tree = shortest_path_tree(platform, application, root, metric.value, hosts)
+        tree = shortest_path_tree(platform, application, root, metric, hosts)
         left = platform.host_count - len(tree.hosts)
         if hosts is None and left:
             lost = f"no path leads from {root!r} to {left} host{'s' * (left > 1)}, left out"
@@ -242,9 +200,8 @@ def _roots(applications: Sequence[str], master: str | None) -> dict[str, str | N
     for text in applications:
         name, equals, host = text.partition("=")
         if name in roots:
-            raise DeploymentError(
-                f"application {name!r} is there twice", remedy="name applications apart"
-            )
+            message = f"application {name!r} is there twice"
+            raise DeploymentError(message, remedy="name applications apart")
         roots[name] = host if equals else master
     if roots and all("=" in text for text in applications):
         _refuse("where each application has a root", {"--master": master})
@@ -253,6 +210,6 @@ def _roots(applications: Sequence[str], master: str | None) -> dict[str, str | N
 
 def _refuse(when: str, options: Mapping[str, object]) -> None:
     """Raise if an option is given that has no effect."""
-    for option, value in options.items():
+    for name, value in options.items():
         if value:
-            raise DeploymentError(f"{option} means nothing {when}", remedy="leave it out")
+            raise DeploymentError(f"{name} means nothing {when}", remedy="leave it out")

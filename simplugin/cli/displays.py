@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import AbstractContextManager, nullcontext
 from time import monotonic
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
@@ -44,22 +44,7 @@ def spinner(console: Console, word: str) -> AbstractContextManager[object]:
     return console.status(word) if console.is_terminal else nullcontext()
 
 
-class _Display:
-    """Bars that are shown inside a `with` block."""
-
-    _bars: Bars
-
-    def __enter__(self) -> Self:
-        """Start to show."""
-        self._bars.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Stop the bars."""
-        self._bars.stop()
-
-
-class SimulationDisplay(_Display):
+class SimulationDisplay(Bars):
     """Shows the simulated date and how many actors are alive, on a terminal only.
 
     Parameters
@@ -74,7 +59,7 @@ class SimulationDisplay(_Display):
     def __init__(self, console: Console, until: float | None) -> None:
         self._until = until
         self._most_actors = 0
-        self._bars = Bars(
+        super().__init__(
             TextColumn("simulating"),
             BarColumn(bar_width=40),
             TextColumn("{task.fields[date]} s, actors: {task.fields[actors]}"),
@@ -82,13 +67,13 @@ class SimulationDisplay(_Display):
             console=console,
             disable=not console.is_terminal,
         )
-        self._task = self._bars.add_task("", total=None, date="0", actors=0)
+        self._task = self.add_task("", total=None, date="0", actors=0)
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
         """Leave a full bar, unless it failed."""
         if kind is None:
-            self._bars.update(self._task, total=1.0, completed=1.0)
-        super().__exit__(kind)
+            self.update(self._task, total=1.0, completed=1.0)
+        super().__exit__(kind, *rest)
 
     def report(self, clock: float, actors: int) -> None:
         """Show how far the simulation got."""
@@ -98,7 +83,7 @@ class SimulationDisplay(_Display):
             done = min(1.0, clock / self._until)
         elif actors < self._most_actors:
             done = 1.0 - actors / self._most_actors
-        self._bars.update(
+        self.update(
             self._task,
             total=None if done is None else 1.0,
             completed=done or 0.0,
@@ -107,7 +92,7 @@ class SimulationDisplay(_Display):
         )
 
 
-class RunsDisplay(_Display):
+class RunsDisplay(Bars):
     """Shows how far a campaign is.
 
     A bar on a terminal, a text that is kept up to date in a notebook, else a line every 30 s and at
@@ -120,33 +105,32 @@ class RunsDisplay(_Display):
     """
 
     def __init__(self, console: Console) -> None:
-        self._console = console
         self._last: Progress | None = None
         self._line = monotonic()
         self._cell: Any = None
-        self._bars = Bars(
+        super().__init__(
             BarColumn(bar_width=30),
             TextColumn("{task.fields[text]}"),
             console=console,
             disable=not console.is_terminal,
         )
-        self._task = self._bars.add_task("", total=None, text="looking for what is recorded")
+        self._task = self.add_task("", total=None, text="looking for what is recorded")
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, *exception: Any) -> None:
         """Leave the last progress."""
-        super().__exit__(kind)
-        if not (self._console.is_terminal or self._console.is_jupyter) and self._last is not None:
+        super().__exit__(*exception)
+        if not (self.console.is_terminal or self.console.is_jupyter) and self._last is not None:
             self._write_line(self._last)
 
     def report(self, progress: Progress) -> None:
         """Show how far it is."""
         self._last = progress
-        if self._console.is_terminal:
+        if self.console.is_terminal:
             finished = progress.done + progress.failed
-            self._bars.update(
+            self.update(
                 self._task, total=progress.total, completed=finished, text=progress_text(progress)
             )
-        elif self._console.is_jupyter:
+        elif self.console.is_jupyter:
             self._update_cell(progress_text(progress))
         elif monotonic() - self._line >= _LINE_PERIOD:
             self._line = monotonic()
@@ -154,7 +138,7 @@ class RunsDisplay(_Display):
 
     def _write_line(self, progress: Progress) -> None:
         """Write a line, not wrapped: nobody knows how wide a file is."""
-        self._console.print(progress_text(progress), soft_wrap=True, markup=False, highlight=False)
+        self.console.print(progress_text(progress), soft_wrap=True, markup=False, highlight=False)
 
     def _update_cell(self, text: str) -> None:
         """Replace the text in the output of a notebook's cell; needs no widgets, unlike bars."""

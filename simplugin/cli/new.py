@@ -6,7 +6,6 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
 from simplugin.inputs.messages import suggestion
 
@@ -53,11 +52,3 @@ def write_example(kind: str, file: Path) -> list[Path]:
     except OSError as error:
         raise SimpluginError(f"{path}: cannot be written: {error.strerror or error}") from error
     return list(texts)
-
-
-def new_command(kind: str, file: Path) -> None:
-    """Write an example, and say what to do with it."""
-    written = write_example(kind, file)
-    scenario = file.with_suffix(".toml")
-    sys.stdout.write(f"wrote {', '.join(map(short, written))}\n")
-    sys.stdout.write(f"next: pytest {short(file)}; simplugin run {short(scenario)}\n")

@@ -1,10 +1,25 @@
-"""Options that several commands have."""
+"""Arguments and options of commands, and those that several commands have."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import typer
+
+
+def argument(metavar: str, text: str) -> Any:
+    """Return an argument."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
+def option(text: str, metavar: str | None = None, names: str = "", **more: Any) -> Any:
+    """Return an option that takes a value; without names it is called as its parameter."""
+    return typer.Option(*names.split(), metavar=metavar, help=text, **more)
+
+
+def flag(name: str, text: str) -> Any:
+    """Return an option that is given or not."""
+    return typer.Option(name, help=text)
 
 
 def output_option(metavar: str, text: str) -> Any:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from simplugin.cli import terminal
-from simplugin.cli.options import json_option, output_option, seed_option
+from simplugin.cli.options import argument, flag, json_option, option, output_option, seed_option
 from simplugin.cli.platform_availability import availability
 from simplugin.cli.platform_grid5000 import catalogue, grid5000
 from simplugin.cli.terminal import Commands
@@ -25,19 +24,9 @@ platform_app = typer.Typer(
 )
 
 
-class Amount(StrEnum):
-    """Amounts of detail of a drawing."""
-
-    auto = "auto"
-    hosts = "hosts"
-    clusters = "clusters"
-    sites = "sites"
-
-
 def multicluster(
     description: Annotated[
-        Path,
-        typer.Argument(metavar="DESCRIPTION.toml", help="Sites, clusters, switches, backbone."),
+        Path, argument("DESCRIPTION.toml", "Sites, clusters, switches, backbone.")
     ],
     seed: Annotated[int | None, seed_option("Of the draws, instead of the file's.")] = None,
     output: Annotated[Path | None, output_option("FILE", "Write the platform there.")] = None,
@@ -50,22 +39,17 @@ def multicluster(
 
 def generate(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="Of a generator, see --list; or module:function."),
+        str | None, argument("[NAME]", "Of a generator, see --list; or module:function.")
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[KEY=VALUE]...",
-            help="Its parameters: TOML values, or texts such as 2Gf without quotes.",
+        argument(
+            "[KEY=VALUE]...", "Its parameters: TOML values, or texts such as 2Gf without quotes."
         ),
     ] = None,
     seed: Annotated[int | None, seed_option("Of its draws.")] = None,
     output: Annotated[Path | None, output_option("FILE", "Write there; without, print.")] = None,
-    listed: Annotated[
-        bool,
-        typer.Option("--list", help="List all generators, or describe NAME."),
-    ] = False,
+    listed: Annotated[bool, flag("--list", "List all generators, or describe NAME.")] = False,
 ) -> None:
     """Generate a platform: a topology, a random graph, a site, anything that has a generator."""
     from simplugin.scenarios.generators import GENERATORS
@@ -73,50 +57,35 @@ def generate(
     from simplugin.scenarios.importing import importable
 
     with importable(Path.cwd()):
-        if listed:
-            typer.echo(_usage(name) if name else "\n".join(map(_line, GENERATORS)))
+        if listed and name is None:
+            for generator in map(generator_called, GENERATORS):
+                first = generator.documentation.partition("\n")[0]
+                typer.echo(f"{generator.name}: {first}\n    {generator.usage()}")
             return
         if name is None:
             raise PlatformError("no generator is named", remedy="give one that --list shows")
-        parameters = _parameters(settings or [])
         generator = generator_called(name)
+        if listed:
+            typer.echo(f"{name}: {generator.usage()}\n\n{generator.documentation}".rstrip())
+            return
+        parameters = _parameters(settings or [])
         if seed is not None:
             if "seed" in parameters:
-                raise PlatformError(
-                    "the seed is given twice", remedy="give --seed or seed=, not both"
-                )
+                remedy = "give --seed or seed=, not both"
+                raise PlatformError("the seed is given twice", remedy=remedy)
             if "seed" not in generator.signature.types and not generator.signature.takes_any:
-                raise PlatformError(
-                    f"generator {name!r} draws nothing: it has no seed", remedy="leave out --seed"
-                )
+                message = f"generator {name!r} draws nothing: it has no seed"
+                raise PlatformError(message, remedy="leave out --seed")
             parameters["seed"] = seed
         with uncollected():
             terminal.put(generator.platform(parameters), output)
-
-
-def _line(name: str) -> str:
-    """Return a generator with the first line of its documentation, and its parameters."""
-    from simplugin.scenarios.generators.calls import generator_called
-
-    generator = generator_called(name)
-    first = generator.documentation.partition("\n")[0]
-    return f"{name}: {first}\n    {generator.usage()}"
-
-
-def _usage(name: str) -> str:
-    """Return the parameters of a generator, and its documentation."""
-    from simplugin.scenarios.generators.calls import generator_called
-
-    generator = generator_called(name)
-    return f"{name}: {generator.usage()}\n\n{generator.documentation}".rstrip()
 
 
 def _parameters(settings: list[str]) -> dict[str, Any]:
     """Read settings: values as TOML has them, bare words as texts."""
     parameters: dict[str, Any] = {}
     for setting in settings:
-        key, equals, text = setting.partition("=")
-        key, text = key.strip(), text.strip()
+        key, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not key.isidentifier():
             raise PlatformError(f"{setting!r} sets no parameter", remedy="write KEY=VALUE")
         if key in parameters:
@@ -142,10 +111,9 @@ def _value(key: str, text: str) -> Any:
 
 
 def show(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A platform file.")],
+    file: Annotated[Path, argument("FILE", "A platform file.")],
     pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option("--pair", metavar="FROM TO", help="Show the route between two hosts too."),
+        tuple[str, str] | None, option("Show the route between two hosts too.", "FROM TO")
     ] = None,
     as_json: Annotated[bool, json_option("tables")] = False,
 ) -> None:
@@ -161,18 +129,13 @@ def show(
 
 
 def draw(
-    platform: Annotated[Path, typer.Argument(metavar="FILE", help="A platform file.")],
+    platform: Annotated[Path, argument("FILE", "A platform file.")],
     output: Annotated[Path, output_option("IMAGE", "A PNG, SVG or PDF file to write.")],
     detail: Annotated[
-        Amount,
-        typer.Option(
-            "--detail",
-            help="Show hosts, clusters, or a box for each site; auto: as much as fits on a sheet.",
-        ),
-    ] = Amount.auto,
-    title: Annotated[
-        str, typer.Option("--title", help="Above it, instead of the name of the zone.")
-    ] = "",
+        Literal["auto", "hosts", "clusters", "sites"],
+        option("Show hosts, clusters, or a box for each site; auto: as much as fits on a sheet."),
+    ] = "auto",
+    title: Annotated[str, option("Above it, instead of the name of the zone.")] = "",
 ) -> None:
     """Draw a platform: hosts, clusters, sites, and the links between them."""
     from simplugin.formats.platform_xml import read_platform
@@ -180,7 +143,7 @@ def draw(
     from simplugin.reports.platforms.drawing import draw_platform
 
     image_file(output)
-    draw_platform(read_platform(platform), output, title=title, detail=detail.value)
+    draw_platform(read_platform(platform), output, title=title, detail=detail)
 
 
 for command in (grid5000, catalogue, multicluster, generate, availability, show, draw):

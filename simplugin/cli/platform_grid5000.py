@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from enum import StrEnum
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from simplugin.cli import terminal
-from simplugin.cli.options import output_option, warnings_option
+from simplugin.cli.options import argument, flag, option, output_option, warnings_option
 from simplugin.errors import PlatformError
+from simplugin.inputs.files import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
 
 # How warnings of each kind are headed, and counted.
@@ -27,51 +26,32 @@ _HEADS = {
 _COUNTED = {"left-out": "left out", "contradiction": "contradictory", "assumed": "assumed"}
 
 
-class Interconnect(StrEnum):
-    """Networks between the hosts of a cluster."""
-
-    ethernet = "ethernet"
-    fast = "fast"
-
-
 def grid5000(
     reference: Annotated[
         Path | None,
-        typer.Option(
-            "--reference",
-            metavar="PATH",
-            help="The reference: a directory, a tar, a dump of the API, or a catalogue; "
+        option(
+            "The reference: a directory, a tar, a dump of the API, or a catalogue; "
             "the catalogue that comes with simplugin without.",
+            "PATH",
         ),
     ] = None,
-    site: Annotated[
-        list[str] | None,
-        typer.Option("--site", metavar="SITE", help="Only this site; may be repeated."),
-    ] = None,
+    site: Annotated[list[str] | None, option("Only this site; may be repeated.", "SITE")] = None,
     cluster: Annotated[
-        list[str] | None,
-        typer.Option("--cluster", metavar="CLUSTER", help="Only this cluster; may be repeated."),
+        list[str] | None, option("Only this cluster; may be repeated.", "CLUSTER")
     ] = None,
     latencies: Annotated[
-        Path | None,
-        typer.Option(
-            "--latencies", metavar="FILE.toml", help="Instead of the table that is built in."
-        ),
+        Path | None, option("Instead of the table that is built in.", "FILE.toml")
     ] = None,
     interconnect: Annotated[
-        Interconnect,
-        typer.Option("--interconnect", help="Over InfiniBand or Omni-Path where there is, or not."),
-    ] = Interconnect.ethernet,
+        Literal["ethernet", "fast"], option("Over InfiniBand or Omni-Path where there is, or not.")
+    ] = "ethernet",
     strict: Annotated[
-        bool,
-        typer.Option("--strict", help="Write nothing if anything is missing or contradictory."),
+        bool, flag("--strict", "Write nothing if anything is missing or contradictory.")
     ] = False,
     warnings: Annotated[bool, warnings_option()] = False,
     print_latencies: Annotated[
         bool,
-        typer.Option(
-            "--print-latencies", help="Print the table of latencies, to be edited and given back."
-        ),
+        flag("--print-latencies", "Print the table of latencies, to be edited and given back."),
     ] = False,
     output: Annotated[
         Path | None, output_option("FILE", "Write it there, not to the terminal.")
@@ -83,9 +63,9 @@ def grid5000(
     an error: exit status 1, and no platform.
     """
     from simplugin.formats.grid5000.latencies import read_latencies
+    from simplugin.platforms.grid5000.facts import concerning, selected
     from simplugin.platforms.grid5000.latencies import Latencies
     from simplugin.platforms.grid5000.platform import FAST, grid5000_platform
-    from simplugin.platforms.grid5000.selection import concerning, selected
 
     if print_latencies:
         _show_latencies(reference, latencies, output)
@@ -101,7 +81,7 @@ def grid5000(
             typer.echo(f"simplugin: error: {warning}", err=True)
         typer.echo(f"simplugin: nothing is written: {_counts(found)}", err=True)
         raise typer.Exit(1)
-    platform = grid5000_platform(facts, table, interconnect.value)
+    platform = grid5000_platform(facts, table, interconnect)
     _print_warnings(found, every=warnings)
     if interconnect == FAST:
         _print_slow(facts)
@@ -111,13 +91,10 @@ def grid5000(
 
 
 def catalogue(
-    reference: Annotated[
-        Path, typer.Argument(metavar="REFERENCE", help="A directory, a tar, or a dump of the API.")
-    ],
+    reference: Annotated[Path, argument("REFERENCE", "A directory, a tar, or a dump of the API.")],
     output: Annotated[Path, output_option("FILE.json", "Write it there.")],
     date: Annotated[
-        str | None,
-        typer.Option("--date", metavar="YYYY-MM", help="Of the reference, if its name lacks it."),
+        str | None, option("Of the reference, if its name lacks it.", "YYYY-MM")
     ] = None,
     warnings: Annotated[bool, warnings_option()] = False,
 ) -> None:
@@ -152,12 +129,8 @@ def _show_latencies(reference: Path | None, latencies: Path | None, output: Path
     text = latencies_text(table.with_places(facts.places))
     if output is None:
         typer.echo(text, nl=False)
-        return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        remedy = "give a path that you may write"
-        raise PlatformError(str(error.strerror), file=output, remedy=remedy) from None
+    else:
+        write(text, output, PlatformError)
 
 
 def _facts(reference: Path | None) -> tuple[Grid5000, tuple[DataWarning, ...]]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,18 +14,12 @@ from simplugin.formats.check import exit_status, read_checked
 from simplugin.formatting import readable
 from simplugin.listings import Listing
 from simplugin.near_names import did_you_mean
-from simplugin.platforms.census import census_of, telling_pairs
+from simplugin.platforms import Platform
+from simplugin.platforms.census import Census, HostPairs, census_of, telling_pairs
 from simplugin.platforms.validation import WARNING
-from simplugin.reports.listings import print_listings
+from simplugin.reports.tables import print_listings
 from simplugin.rows import Metric, Row
-from simplugin.simulation.resolve import load, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simplugin.platforms import Platform
-    from simplugin.platforms.census import Census, HostPairs
-    from simplugin.simulation.resolve import Loading
+from simplugin.simulation.resolve import Loading, load, resolve
 
 # More lines than a screen has say less.
 _MOST_PARTS = 40
@@ -50,7 +44,11 @@ def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> 
     census, pairs = census_of(platform), telling_pairs(platform)
     loading = load(file, pairs.pairs, wall_limit=_WALL_LIMIT)
     row = _row(file, census, loading, pairs, len(findings))
-    listings = _listings(census, loading)
+    listings = [_parts(census)] if census.parts else []
+    listings.append(_links(census, loading))
+    if census.routes:
+        columns = (("element", ""), ("in the file", ""))
+        listings.append(Listing("Routes", columns, tuple(census.routes.items())))
     if pair is not None:
         listings.append(_route(file, pair))
     if as_json:
@@ -129,39 +127,14 @@ def verdict(pairs: HostPairs, loading: Loading) -> str:
     return f"yes, by {readable(asked)} pairs" + ("" if is_all else ", a sample")
 
 
-def _listings(census: Census, loading: Loading) -> list[Listing]:
-    """Return the parts of a platform, its links and its routes."""
-    listings = [_parts(census)] if census.parts else []
-    listings.append(_links(census, loading))
-    if census.routes:
-        columns = (("element", ""), ("in the file", ""))
-        listings.append(Listing("Routes", columns, tuple(census.routes.items())))
-    return listings
-
-
 def _parts(census: Census) -> Listing:
     """Return the zones and clusters, as many as a screen has lines."""
-    columns = (
-        ("name", ""),
-        ("kind", ""),
-        ("routing", ""),
-        ("clusters", ""),
-        ("hosts", ""),
-        ("cores", ""),
-        ("speed", "flop/s"),
-    )
-    lines = [
-        (
-            part.name,
-            part.kind,
-            part.routing,
-            part.clusters,
-            part.computing.hosts,
-            part.computing.cores,
-            part.computing.speed,
-        )
-        for part in census.parts[:_MOST_PARTS]
-    ]
+    names = ("name", "kind", "routing", "clusters", "hosts", "cores")
+    columns = (*((name, "") for name in names), ("speed", "flop/s"))
+    lines = []
+    for part in census.parts[:_MOST_PARTS]:
+        own, about = part.computing, (part.name, part.kind, part.routing, part.clusters)
+        lines.append((*about, own.hosts, own.cores, own.speed))
     more = len(census.parts) - len(lines)
     note = f"and {readable(more)} more" if more else ""
     return Listing("Zones and clusters", columns, tuple(lines), note)

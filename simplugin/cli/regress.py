@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -16,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from simplugin.campaigns.running.reporting import printable
+from simplugin.cli.displays import standard_output
 from simplugin.cli.terminal import BY_SIGNAL, stop_signals
 from simplugin.errors import SimpluginError
 from simplugin.regression.checking import (
@@ -26,17 +26,14 @@ from simplugin.regression.checking import (
     check_writable,
     write_junit,
 )
-from simplugin.regression.comparison import relative_text
+from simplugin.regression.comparison import Change, Value, relative_text
 from simplugin.regression.tolerances import is_tolerance
-
-if TYPE_CHECKING:
-    from simplugin.regression.comparison import Change, Value
 
 _DIFFERENT = 1
 _WRONG_ARGUMENTS = 2
 _STYLES = {"ok": "green", "moved": "red", "new": "yellow", "missing": "yellow", "failed": "red"}
 _DIGITS = ".7g"
-# Names are not shortened further than this.
+# Names are not folded to fewer letters than this.
 _SHORTEST = 24
 _ANY = 100_000
 
@@ -57,7 +54,8 @@ def regress_command(
                 check_writable(junit)
             means = replace(means, warning=_warn, stop=lambda: bool(stopped))
             checked, total = _with_status(paths, means, limits, update=update)
-            status = BY_SIGNAL + stopped[0] if stopped else _status(checked)
+            status = 0 if all(each.agrees for each in checked) else _DIFFERENT
+            status = BY_SIGNAL + stopped[0] if stopped else status
             _print_outcome(checked, total, status, as_json=as_json)
             if junit is not None:
                 write_junit(checked, junit)
@@ -71,9 +69,8 @@ def _with_status(
     paths: Sequence[Path], means: Means, limits: Limits, *, update: bool
 ) -> tuple[list[Checked], int]:
     """Compare with a progress line; return also how many there are in all."""
-    total = 0
+    done = total = 0
     with Console(stderr=True, highlight=False).status("starting") as status:
-        done = 0
 
         def report(checked: Checked, of: int) -> None:
             nonlocal done, total
@@ -85,18 +82,13 @@ def _with_status(
     return checked, total
 
 
-def _status(checked: Sequence[Checked]) -> int:
-    """Return the exit status of runs that were compared."""
-    return 0 if all(each.agrees for each in checked) else _DIFFERENT
-
-
 def _print_outcome(checked: Sequence[Checked], total: int, status: int, *, as_json: bool) -> None:
     """Print what came out."""
     if as_json:
         document = {"scenarios": [each.document() for each in checked], "status": status}
         typer.echo(json.dumps(document, allow_nan=False))
         return
-    _print(checked, Console(highlight=False))
+    _print(checked, standard_output())
     if status > BY_SIGNAL:
         typer.echo(f"stopped: {len(checked)} of {total or 'all'} compared")
 
@@ -137,7 +129,11 @@ def _print(checked: Sequence[Checked], console: Console) -> None:
     for each in checked:
         if each.explanation:
             console.print()
-            heading = f"{printable(each.name)}: {_outcome(each)}"
+            outcome = f"{each.state}, recorded now" if each.recorded else each.state
+            if each.state == "ok":
+                now = "recorded now" if each.recorded else "not"
+                outcome = f"metrics as recorded, activities {now}"
+            heading = f"{printable(each.name)}: {outcome}"
             console.print(Text(heading, style="bold"), soft_wrap=True)
             for line in each.explanation:
                 console.print(Text(f"  {printable(line)}"), soft_wrap=True)
@@ -146,46 +142,29 @@ def _print(checked: Sequence[Checked], console: Console) -> None:
 
 
 def _print_table(checked: Sequence[Checked], console: Console) -> None:
-    """Print the table: names that are too long for a terminal lose their middle, numbers nothing.
+    """Print a line for each scenario, and one for each metric of it that moved.
 
-    A file and a log are as wide as need be.
+    On a terminal names that are too long are folded, numbers never.
     """
-    longest = max((len(each.name) for each in checked), default=0)
-    table = _table(checked, longest)
-    wanted = Measurement.get(console, console.options.update(max_width=_ANY), table).maximum
-    if console.is_terminal and wanted > console.width:
-        kept = max(_SHORTEST, longest - (wanted - console.width))
-        table = _table(checked, kept)
-        wanted -= max(0, longest - kept)
-    console.width = max(console.width, wanted)
-    console.print(table)
-
-
-def _table(checked: Sequence[Checked], longest: int) -> Table:
-    """Return a line for each scenario, and one for each metric of it that moved."""
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in ("scenario", "", "metric"):
+    least = min(_SHORTEST, max((len(each.name) for each in checked), default=0))
+    table.add_column("scenario", overflow="fold", min_width=least)
+    for name in ("", "metric"):
         table.add_column(name, no_wrap=True)
     for name in ("recorded", "now", "difference", "relative"):
         table.add_column(name, justify="right", no_wrap=True)
     for each in checked:
-        about = (Text(_shortened(each.name, longest)), Text(each.state, style=_STYLES[each.state]))
+        about = (Text(printable(each.name)), Text(each.state, style=_STYLES[each.state]))
         moved = [change for change in each.changes if change.state != "ok"]
         if not moved or each.state == "new":
-            table.add_row(*about, Text(_count(each)))
+            count = len(each.changes)
+            table.add_row(*about, Text(f"{count} metric{'s' * (count != 1)}" if count else ""))
             continue
         for number, change in enumerate(moved):
             table.add_row(*(("", "") if number else about), *_cells(change))
-    return table
-
-
-def _shortened(name: str, longest: int) -> str:
-    """Return a name without its middle if it is too long: its ends distinguish it."""
-    text = printable(name)
-    if len(text) <= longest:
-        return text
-    end = longest // 2
-    return f"{text[: longest - end - 1]}…{text[len(text) - end :]}"
+    wide = console.options.update(max_width=_ANY)
+    console.width = max(console.width, Measurement.get(console, wide, table).minimum)
+    console.print(table)
 
 
 def _cells(change: Change) -> tuple[Text, ...]:
@@ -214,19 +193,6 @@ def _short(value: Value) -> str:
     if value is None:
         return "-"
     return f"{value:{_DIGITS}}" if isinstance(value, float) else printable(str(value))
-
-
-def _count(checked: Checked) -> str:
-    """Return the number of metrics of a scenario."""
-    count = len(checked.changes)
-    return f"{count} metric{'s' * (count != 1)}" if count else ""
-
-
-def _outcome(checked: Checked) -> str:
-    """Return a state, and whether it was recorded."""
-    if checked.state == "ok":
-        return f"metrics as recorded, activities {'recorded now' if checked.recorded else 'not'}"
-    return f"{checked.state}, recorded now" if checked.recorded else checked.state
 
 
 def _summary(checked: Sequence[Checked]) -> Text:

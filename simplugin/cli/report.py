@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from rich.console import Console
-
-from simplugin.campaigns.store import StoreReader
-from simplugin.campaigns.store.documents import text_of
+from simplugin.campaigns.jobs import Record
+from simplugin.campaigns.store import CampaignEntry, StoreReader
+from simplugin.campaigns.store.tables import plain_cell
 from simplugin.claims import Claim
 from simplugin.cli.campaign_reading import chosen_entry, store_of
-from simplugin.cli.displays import spinner
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError, StoreError
 from simplugin.figures import Figure
@@ -27,14 +24,10 @@ from simplugin.reports.page import CampaignReport, Column, KeptRun, write_page
 from simplugin.reports.page.contents import Role, Value
 from simplugin.scenarios.outputs import chart_from, claim_from, figure_from, listing_from
 
-if TYPE_CHECKING:
-    from simplugin.campaigns.jobs import Record
-    from simplugin.campaigns.store import CampaignEntry
-
 Which = Literal["main", "all", "none"]
 Sense = Literal["min", "max"] | None
 
-_FIGURES = "figures"
+FIGURES = "figures"
 _GAP = "gap"
 _PROVENANCE = "provenance"
 # What `reproduce` calls its store.
@@ -46,32 +39,10 @@ _DIGITS = 16
 _ACTIVITIES = ("actor", "resource", "kind", "label", "start", "end", "state")
 
 
-def report_command(
-    place: Path,
-    directory: Path,
-    figures: Which,
-    *,
-    campaign: int | None,
-    group: str | None,
-    baseline: str | None,
-) -> None:
-    """Write the page of a campaign, and its figures beside it."""
-    with spinner(Console(stderr=True), "writing the report"):
-        page, drawn, warnings = write_report(
-            place, directory, figures, campaign=campaign, group=group, baseline=baseline
-        )
-    for warning in warnings:
-        sys.stderr.write(f"{warning}\n")
-    if drawn:
-        sys.stdout.write(f"wrote {len(drawn)} figures to {short(directory / _FIGURES)}\n")
-    sys.stdout.write(f"wrote {short(page)}\n")
-
-
 def write_report(
     place: Path,
     directory: Path,
     figures: Which,
-    *,
     campaign: int | None,
     group: str | None,
     baseline: str | None,
@@ -116,7 +87,7 @@ def write_report(
     if figures != "none":
         from simplugin.reports.campaign_figures import write_figures
 
-        written = write_figures(report, directory / _FIGURES, which=figures)
+        written = write_figures(report, directory / FIGURES, which=figures)
         drawn, warnings = list(written), written.warnings
     return write_page(report, directory, drawn), drawn, warnings
 
@@ -208,11 +179,14 @@ class _Table:
         self.error: list[str] = []
         self.versions: dict[str, dict[str, None]] = {}
         self.reproduction = False
+        # How long all runs took together.
+        self.seconds = 0.0
         self._columns: dict[tuple[Role, str], _Named] = {}
 
     def add(self, record: Record, attempt: int) -> None:
         """Add a run."""
         row, failure = len(self.position), record.failure
+        self.seconds += round(record.duration, 6)
         self.reproduction |= record.job.target == reproduction_runs.TARGET
         self.position.append(record.job.position)
         self.status.append("done" if failure is None else "failed")
@@ -221,9 +195,21 @@ class _Table:
         for name, version in record.versions.items():
             self.versions.setdefault(name, {})[version] = None
         for name, value in record.job.varied.items():
-            self._put(row, "varied", name, _cell(value))
-        if record.measured is not None:
-            self._measured(row, record)
+            self._put(row, "varied", name, plain_cell(value))
+        if (measured := record.measured) is not None:
+            found, best = measured.row, measured.row.best
+            # What a reproduction counts is no metric of a scheduler.
+            role: Role = "other" if record.job.target == reproduction_runs.TARGET else "metric"
+            for metric in found:
+                self._put(row, role, metric.name, metric.value, metric.unit, metric.sense)
+            if best is not None:
+                column = self._columns["metric", best.metric]
+                column.sense = best.sense
+                self._put(row, "other", best.proof, best.value, column.unit)
+                self._put(row, "metric", _GAP, found.gap, sense="min")
+            self._put(row, "other", "seed", plain_cell(found.provenance.get("seed")))
+            self._put(row, "other", _PROVENANCE, _named_cells(found.provenance))
+            self._put(row, "other", "digest", (measured.digest or "")[:_DIGITS] or None)
         for name, beside in (
             ("attempts", attempt),
             ("duration", round(record.duration, 6)),
@@ -234,24 +220,6 @@ class _Table:
         ):
             self._put(row, "other", name, beside, "s" if name == "duration" else "")
 
-    def _measured(self, row: int, record: Record) -> None:
-        """Add what came out."""
-        assert record.measured is not None
-        found = record.measured.row
-        # What a reproduction counts is no metric of a scheduler.
-        role: Role = "other" if record.job.target == reproduction_runs.TARGET else "metric"
-        for metric in found:
-            self._put(row, role, metric.name, metric.value, metric.unit, metric.sense)
-        best = found.best
-        if best is not None:
-            measured = self._columns["metric", best.metric]
-            measured.sense = best.sense
-            self._put(row, "other", best.proof, best.value, measured.unit)
-            self._put(row, "metric", _GAP, found.gap, sense="min")
-        self._put(row, "other", "seed", _cell(found.provenance.get("seed")))
-        self._put(row, "other", _PROVENANCE, _named_cells(found.provenance))
-        self._put(row, "other", "digest", (record.measured.digest or "")[:_DIGITS] or None)
-
     def _put(
         self, row: int, role: Role, name: str, value: Value, unit: str = "", sense: Sense = None
     ) -> None:
@@ -261,7 +229,10 @@ class _Table:
 
     def columns(self) -> tuple[Column, ...]:
         """Return the columns; the gap follows all metrics."""
-        self._drop_long()
+        provenances = self._columns.get(("other", _PROVENANCE), _Named("other")).values
+        if sum(map(len, map(str, set(provenances.values())))) > _MOST_PROVENANCE:
+            # They would be most of a page: the store has them.
+            del self._columns["other", _PROVENANCE]
         order = sorted(self._columns, key=lambda each: each == ("metric", _GAP))
         names = [name for _, name in order]
         rows = range(len(self.position))
@@ -275,14 +246,6 @@ class _Table:
             )
             for (role, name), column in ((each, self._columns[each]) for each in order)
         )
-
-    def _drop_long(self) -> None:
-        """Leave provenances out that would be most of a page: the store has them."""
-        column = self._columns.get(("other", _PROVENANCE))
-        if column is None:
-            return
-        if sum(map(len, map(str, set(column.values.values())))) > _MOST_PROVENANCE:
-            del self._columns["other", _PROVENANCE]
 
     def texts(self, name: str) -> list[str]:
         """Return the distinct values of a column that is no metric."""
@@ -304,22 +267,10 @@ class _Table:
             for name, each in values.items()
         )
 
-    def seconds(self) -> float:
-        """Return how long all runs took together."""
-        column = self._columns.get(("other", "duration"))
-        return sum(float(value or 0) for value in column.values.values()) if column else 0.0
-
-
-def _cell(value: Any) -> Value:
-    """Return a value as a cell of a table has it."""
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    return text_of(value)
-
 
 def _named_cells(document: Mapping[str, Any]) -> str:
     """Write names and values one after the other."""
-    return ", ".join(f"{name}: {_cell(value)}" for name, value in document.items())
+    return ", ".join(f"{name}: {plain_cell(value)}" for name, value in document.items())
 
 
 def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str, str]:
@@ -331,7 +282,7 @@ def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str
         "campaign file": file,
         "store": f"{short(reader.path)}, campaign {entry.number}",
         "runs started": _span(started),
-        "time of all runs": _duration(table.seconds()),
+        "time of all runs": _duration(table.seconds),
         "hosts": _some(places),
         "seeds": table.seeds(),
     }
@@ -418,7 +369,7 @@ def _contents(
 
 def _kept(record: Record, contents: Mapping[str, Any]) -> KeptRun:
     """Return a run of which more is known."""
-    varied = ", ".join(f"{name} = {_cell(value)}" for name, value in record.job.varied.items())
+    varied = ", ".join(f"{name} = {plain_cell(value)}" for name, value in record.job.varied.items())
     schedule = contents.get("schedule")
     activities = contents.get("activities")
     return KeptRun(

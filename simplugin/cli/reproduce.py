@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -18,9 +18,6 @@ from simplugin.papers.reproduce import Reproduction, reproduce
 from simplugin.papers.reproductions import ALL, CAPABILITIES
 from simplugin.papers.statements import judged_again, statements
 from simplugin.scenarios.outputs import claim_document, claim_from, figure_from, finite
-
-if TYPE_CHECKING:
-    from simplugin.campaigns.running.reporting import Summary
 
 # Of the store, unless one is asked for.
 _DIRECTORY = Path("out/reproductions")
@@ -50,30 +47,20 @@ def reproduce_command(
             scheduler=scheduler,
             progress=display.report,
         )
-    written = [] if directory is None else _written(found, directory)
+    written, summary = [] if directory is None else _written(found, directory), found.summary
     if as_json:
         sys.stdout.write(json.dumps(found.document(), allow_nan=False) + "\n")
     else:
         _print_tables(found)
         for path in written:
             sys.stdout.write(f"wrote {short(path)}\n")
-        sys.stdout.write(f"{_kept(found.summary)}\n")
+        before = f", {summary.before} of them before" if summary.before else ""
+        where = short(summary.store)
+        sys.stdout.write(f"{summary.done} parts measured{before}; kept in {where}\n")
         if quick:
             sys.stdout.write(f"{_full_run(found)}\n")
         if found.together:
-            place = short(found.summary.store)
-            sys.stdout.write(f"each claim: simplugin report {place} -o DIR\n")
-    return _print_failures(found.summary)
-
-
-def _kept(summary: Summary) -> str:
-    """Return where the parts are recorded, and how many were recorded before."""
-    before = f", {summary.before} of them before" if summary.before else ""
-    return f"{summary.done} parts measured{before}; kept in {short(summary.store)}"
-
-
-def _print_failures(summary: Summary) -> int:
-    """Print the parts that failed; return the exit status."""
+            sys.stdout.write(f"each claim: simplugin report {where} -o DIR\n")
     for group in summary.failures:
         parts = ", ".join(str(job.varied["part"]) for job in group.first)
         sys.stderr.write(f"simplugin: {group.count} parts failed ({parts}): {group.text}\n")
@@ -82,7 +69,7 @@ def _print_failures(summary: Summary) -> int:
 
 def _print_tables(found: Reproduction) -> None:
     """Print the claims of a capability, or how many there are of each, for humans."""
-    from simplugin.reports.claims import claims_summary, claims_table
+    from simplugin.reports.tables import claims_summary, claims_table
 
     console = Console(highlight=False)
     if not console.is_terminal:

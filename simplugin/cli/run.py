@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import nullcontext, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -18,13 +17,10 @@ from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError
 from simplugin.figures import groups_of
 from simplugin.inputs.files import uncollected
+from simplugin.inputs.kinds import Outcome
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
-
-if TYPE_CHECKING:
-    from simplugin.inputs.kinds import Outcome
-    from simplugin.simulation.resolve import ResolvedPlatform
 
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
 _MOST_LINKS = 20000
@@ -52,12 +48,10 @@ def run_command(
         document = outcome_document(outcome) | {"files": [str(path) for path in written]}
         sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
         return
-    with ThreadPoolExecutor(1) as pool:
-        asked = _ask_for_links(scenario, outcome, pool)
-        try:
-            written = _written(scenario, outcome, console)
-        finally:
-            _print_tables(scenario, outcome, asked)
+    try:
+        written = _written(scenario, outcome, console)
+    finally:
+        _print_tables(scenario, outcome)
     for path in written:
         sys.stdout.write(f"wrote {short(path)}\n")
 
@@ -67,21 +61,14 @@ def _overridden(scenario: Scenario, changes: dict[str, Any], directory: Path | N
     simulation = scenario.simulation.model_copy(update=changes)
     output = scenario.output
     if directory is not None:
-        output = output.relocated(
-            directory,
-            trace=simulation.trace,
-            outputs=scenario.kind.outputs,
-            need_trace=scenario.kind.need_trace,
-        )
+        output = output.relocated(directory, scenario.kind, trace=simulation.trace)
     return replace(scenario, simulation=simulation, output=output)
 
 
-def _print_tables(
-    scenario: Scenario, outcome: Outcome, asked: Future[ResolvedPlatform] | None
-) -> None:
+def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
     """Print what came out, for humans."""
-    from simplugin.reports.listings import print_listings
-    from simplugin.reports.tables import print_result
+    from simplugin.reports.tables import print_listings, print_result
+    from simplugin.simulation.resolve import resolve
 
     console = standard_output()
     title = scenario.title or scenario.file.stem
@@ -89,56 +76,41 @@ def _print_tables(
         print_listings(outcome.row, outcome.listings, console=console, title=title)
         return
     bandwidths = None  # the table does without if SimGrid refuses
-    if asked is not None:
-        with suppress(SimpluginError):
-            shared = (each for each in asked.result().links if each.sharing_policy == "SHARED")
+    if 0 < len(outcome.result.links) <= _MOST_LINKS:
+        with suppress(SimpluginError), importable(scenario.directory):
+            links = resolve(scenario.make_platform()).links
+            shared = (each for each in links if each.sharing_policy == "SHARED")
             bandwidths = {link.name: link.bandwidth for link in shared}
     print_result(outcome.result, outcome.row, console=console, title=title, bandwidths=bandwidths)
-
-
-def _ask_for_links(
-    scenario: Scenario, outcome: Outcome, pool: Executor
-) -> Future[ResolvedPlatform] | None:
-    """Ask SimGrid for links, whose bandwidths are not in the result; do not wait."""
-    from simplugin.simulation.resolve import resolve
-
-    if not outcome.listings and 0 < len(outcome.result.links) <= _MOST_LINKS:
-        with suppress(SimpluginError), importable(scenario.directory):
-            return pool.submit(resolve, scenario.make_platform())
-    return None
 
 
 @uncollected()  # drawing loads many modules
 def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Path]:
     """Write the files that are asked for."""
     written = write_outputs(scenario, outcome)
-    path = output_path(scenario, "gantt")
-    if path is not None:
-        with spinner(console, "drawing"):
-            _draw_gantt(scenario, outcome, path)
-        written.append(path)
-    path = output_path(scenario, "curves")
-    if path is not None:
-        from simplugin.reports.curves import curves
-
-        curves(outcome.figures, path, title=scenario.title)
-        written.append(path)
-    path = output_path(scenario, "graphs")
-    if path is not None:
-        from simplugin.reports.graphs import draw_graphs
-
-        draw_graphs(outcome.graphs, path, title=scenario.title)
-        written.append(path)
+    for name in ("gantt", "curves", "graphs"):
+        if (path := output_path(scenario, name)) is not None:
+            with spinner(console, "drawing"):
+                _draw(name, scenario, outcome, path)
+            written.append(path)
     return written
 
 
-def _draw_gantt(scenario: Scenario, outcome: Outcome, path: Path) -> None:
-    """Draw the schedule if the kind has one, else the trace."""
-    if outcome.schedule is not None:
+def _draw(name: str, scenario: Scenario, outcome: Outcome, path: Path) -> None:
+    """Draw an output; as the Gantt chart the schedule if the kind has one, else the trace."""
+    if name == "curves":
+        from simplugin.reports.curves import curves
+
+        curves(outcome.figures, path, title=scenario.title)
+    elif name == "graphs":
+        from simplugin.reports.graphs import draw_graphs
+
+        draw_graphs(outcome.graphs, path, title=scenario.title)
+    elif outcome.schedule is not None:
         from simplugin.reports.schedules import draw_schedule
 
         draw_schedule(outcome.schedule, path)
-        return
-    from simplugin.reports.gantt import gantt
+    else:
+        from simplugin.reports.gantt import gantt
 
-    gantt(outcome.result, path, title=scenario.title, groups=groups_of(outcome.figures))
+        gantt(outcome.result, path, title=scenario.title, groups=groups_of(outcome.figures))

@@ -133,8 +133,9 @@ def _of_function(
 ) -> Iterator[Row]:
     """Yield the parameters of a function."""
     signature = Signature.of(function, by_position, hidden)
-    for (name, kind), given in zip(signature.types.items(), signature.defaults, strict=True):
-        default = "required" if name in signature.required else _shown(kind, given)
+    for name, kind in signature.types.items():
+        known = signature.defaults
+        default = _shown(kind, known[name]) if name in known else "required"
         yield _row(name, kind, default, _meaning(function, name))
 
 

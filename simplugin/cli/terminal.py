@@ -92,7 +92,7 @@ def short(path: Path) -> str:
 
 def warn_of_network(store: Path) -> None:
     """Warn on standard error if a store is on a network file system."""
-    from simplugin.campaigns.store.lock import network_file_system
+    from simplugin.campaigns.store.schema import network_file_system
 
     kind = network_file_system(store)
     if kind is not None:

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from simplugin.platforms.sites import Site
+from simplugin.platforms import Site
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.workloads import GraphSet
 
 
 class Mapped(NamedTuple):
-    """A task and its processors, all of one cluster."""
+    """A task and its processors, all of one cluster; any object with these names will do."""
 
     task: int
     processors: list[int]

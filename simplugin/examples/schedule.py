@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simplugin.platforms.sites import Site
+from simplugin.platforms import Site
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.taskgraphs import Schedule
 from simplugin.workloads import GraphSet

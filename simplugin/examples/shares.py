@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.platforms.sites import Site
+from simplugin.platforms import Site
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.workloads import TaskGraph
 

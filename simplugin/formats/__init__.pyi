@@ -1,9 +1,9 @@
 from .check import check as check
 from .check import exit_status as exit_status
-from .deployment_xml import read_deployment as read_deployment
-from .deployment_xml import write_deployment as write_deployment
 from .federations import read_federation as read_federation
+from .platform_xml import read_deployment as read_deployment
 from .platform_xml import read_platform as read_platform
+from .platform_xml import write_deployment as write_deployment
 from .platform_xml import write_platform as write_platform
 from .profiles import write_profiles as write_profiles
 from .swf import read_swf as read_swf

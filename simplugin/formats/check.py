@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.platform_reading import PlatformReader
+from simplugin.formats.platform_reading import (
+    PlatformReader,
+    collections_postponed,
+    read_document,
+    standard_tag,
+)
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
-from simplugin.formats.simgrid_xml import collections_postponed, read_document
-from simplugin.formats.vocabulary import odd_quantities, standard_tag
+from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Config, Platform
-from simplugin.platforms.validation import ERROR, WARNING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simplugin.inputs.xml_tree import Node
+from simplugin.platforms.validation import ERROR, WARNING, Problem
 
 UNREADABLE = "unreadable"
 MOST_FINDINGS = 1000
@@ -85,14 +84,6 @@ class _Checked:
     def has_hardware(self) -> bool:
         """True if it is, or is meant to be, a platform."""
         return bool(self.platform.elements or self.broken)
-
-    def actors(self) -> Iterable[tuple[int | None, str, str]]:
-        """Yield line, function and host of each actor, also of those that could not be built."""
-        for actor in self.platform.actors:
-            yield self.lines.get(id(actor)), actor.function, actor.host
-        for node in self.broken_actors:
-            if node.attributes.get("host"):
-                yield node.line, node.attributes.get("function", ""), node.attributes["host"]
 
     def add(self, line: int | None, severity: str, message: str, remedy: str | None) -> None:
         """Note a finding."""
@@ -167,15 +158,13 @@ def _check_file(path: str) -> _Checked:
     """Check a file by itself."""
     file = _Checked(path)
     try:
-        document = read_document(path, PlatformError)
+        root = read_document(path, PlatformError, file.add_error)
     except PlatformError as problem:
         # An error without a line is about the file as a whole.
         severity = UNREADABLE if problem.line is None else ERROR
         file.add(problem.line, severity, problem.message, problem.remedy)
         return file
-    if document.doctype_error is not None:
-        file.add_error(document.doctype_error)
-    _check_content(file, document.root)
+    _check_content(file, root)
     return file
 
 
@@ -191,26 +180,24 @@ def _check_content(file: _Checked, root: Node) -> None:
     file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
     file.broken_actors = tuple(node for node in reader.broken if standard_tag(node.tag) == "actor")
     problems = [
-        *find_problems(file.platform, file.broken),
-        *profile_file_problems(file.platform),
+        *find_problems(platform, file.broken),
+        *profile_file_problems(platform),
+        *(
+            Problem(message, remedy, config)
+            for config in platform.config
+            if isinstance(config, Config)
+            for message, remedy in option_problems(config.options)
+        ),
     ]
-    replaced = replaced_file_problems(file.platform, reader.replaced) if reader.replaced else ()
-    for line, problem in replaced:
-        file.add(line, problem.severity, problem.message, problem.remedy)
-    room = max(0, MOST_FINDINGS - len(problems))
-    odd = list(islice(odd_quantities(root), room + 1))
-    if len(problems) + len(odd) > MOST_FINDINGS:
+    located = [(reader.lines.get(id(each.part), root.line), each) for each in problems]
+    if reader.replaced:
+        located += replaced_file_problems(platform, reader.replaced)
+    located += reader.odd
+    if len(located) > MOST_FINDINGS:
         message = f"there are more than {MOST_FINDINGS} problems; the rest is not listed"
         file.add(root.line, ERROR, message, "right these first")
-    for line, message, remedy in odd[:room]:
-        file.add(line, WARNING, message, remedy)
-    for problem in problems[:MOST_FINDINGS]:
-        line = file.lines.get(id(problem.part), root.line)
+    for line, problem in located[:MOST_FINDINGS]:
         file.add(line, problem.severity, problem.message, problem.remedy)
-    for config in platform.config:
-        if isinstance(config, Config):
-            for message, remedy in option_problems(config.options):
-                file.add(file.lines.get(id(config)), ERROR, message, remedy)
     if not (platform.actors or platform.host_count or file.broken or file.broken_actors):
         message = "the file has neither hosts nor actors"
         file.add(root.line, WARNING, message, "write a <host>, a <cluster> or an <actor>")
@@ -242,7 +229,16 @@ def _check_deployment(file: _Checked, platforms: list[_Checked]) -> None:
         patterns += [broken.hosts for broken in other.broken if broken.hosts is not None]
         known.update(other.platform.host_names())
     names = ", ".join(repr(other.name) for other in platforms)
-    for line, function, name in file.actors():
+    actors = [
+        (file.lines.get(id(actor)), actor.function, actor.host) for actor in file.platform.actors
+    ]
+    # Also those that could not be built.
+    actors += [
+        (node.line, node.attributes.get("function", ""), node.attributes["host"])
+        for node in file.broken_actors
+        if node.attributes.get("host")
+    ]
+    for line, function, name in actors:
         if name in known or any(name.startswith(a) and name.endswith(b) for a, b in patterns):
             continue
         file.add(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 # As SimGrid 4.1 lists them when it is built without SMPI and the model checker, and
 # network/incremental, which the plug-in adds.
@@ -90,40 +87,39 @@ _CHOICES = {
     "host/model": ("default", "compound", "ptask_L07"),
     "plugin/dvfs/governor": GOVERNORS,
 }
-_SWITCHES = {
-    "cpu/maxmin-selective-update",
-    "exception/cutpath",
-    "network/crosstraffic",
-    "network/maxmin-selective-update",
-    "tracing",
-    "tracing/actor",
-    "tracing/basic",
-    "tracing/categorized",
-    "tracing/disable-destroy",
-    "tracing/disable_link",
-    "tracing/disable_power",
-    "tracing/platform",
-    "tracing/platform/topology",
-    "tracing/uncategorized",
-    "tracing/vm",
-}
-_WHOLE_NUMBER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
-_SWITCH_WORDS = {"yes", "on", "true", "1", "no", "off", "false", "0"}
-_WHOLE_NUMBERS = {
-    "contexts/guard-size",
-    "contexts/nthreads",
-    "contexts/stack-size",
-    "maxmin/concurrency-limit",
-    "tracing/precision",
-}
-_NUMBERS = {
-    "network/TCP-gamma",
-    "network/loopback-bw",
-    "network/loopback-lat",
-    "network/weight-S",
-    "precision/timing",
-    "precision/work-amount",
-}
+
+
+def _is_number(text: str) -> bool:
+    """Return True if a text is a finite number."""
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+# What the values of other options have to be: the remedy, a check, and the options.
+_VALUES: tuple[tuple[str, Callable[[str], object], str], ...] = (
+    (
+        "write yes or no",
+        re.compile("yes|on|true|1|no|off|false|0", re.IGNORECASE).fullmatch,
+        "cpu/maxmin-selective-update exception/cutpath network/crosstraffic "
+        "network/maxmin-selective-update tracing tracing/actor tracing/basic tracing/categorized "
+        "tracing/disable-destroy tracing/disable_link tracing/disable_power tracing/platform "
+        "tracing/platform/topology tracing/uncategorized tracing/vm",
+    ),
+    (
+        "give a whole number",
+        re.compile(r"[+-]?\d{1,10}", re.ASCII).fullmatch,
+        "contexts/guard-size contexts/nthreads contexts/stack-size maxmin/concurrency-limit "
+        "tracing/precision",
+    ),
+    (
+        "give a number without a unit",
+        _is_number,
+        "network/TCP-gamma network/loopback-bw network/loopback-lat network/weight-S "
+        "precision/timing precision/work-amount",
+    ),
+)
 
 
 def option_refusal(option: str, value: str = "") -> str:
@@ -180,29 +176,14 @@ def option_problems(options: Mapping[str, str]) -> list[tuple[str, str]]:
             refused = f"plug-in {value!r}" if option == "plugin" else f"option {option!r}"
             problems.append((f"{refused} is refused: {why}", "remove it"))
         else:
-            remedy = _value_remedy(option, value)
-            if remedy:
-                problems.append((f"option {option!r} is {value!r}", remedy))
+            choices = _CHOICES.get(option, (value,))
+            remedies = [
+                remedy
+                for remedy, fits, options in _VALUES
+                if option in options.split() and not fits(value)
+            ]
+            if value not in choices:
+                several = f"choose among {', '.join(choices)}"
+                remedies = [several if len(choices) > 1 else f"write {choices[0]}"]
+            problems += [(f"option {option!r} is {value!r}", remedy) for remedy in remedies]
     return problems
-
-
-def _value_remedy(option: str, value: str) -> str:
-    """Return what to write instead of a value that SimGrid would refuse; empty if it is valid."""
-    choices = _CHOICES.get(option)
-    if choices is not None and value not in choices:
-        return f"choose among {', '.join(choices)}" if len(choices) > 1 else f"write {choices[0]}"
-    if option in _SWITCHES and value.lower() not in _SWITCH_WORDS:
-        return "write yes or no"
-    if option in _WHOLE_NUMBERS and _WHOLE_NUMBER.fullmatch(value) is None:
-        return "give a whole number"
-    if option in _NUMBERS and not _is_number(value):
-        return "give a number without a unit"
-    return ""
-
-
-def _is_number(text: str) -> bool:
-    """Return True if a text is a finite number."""
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False

@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats import xml_text
-from simplugin.formats.attributes import number_text
+from simplugin.formats.elements import number_text
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
-    data_flow,
-    require_alpha,
+    ReadTask,
+    read_graph,
     require_speed,
     runtimes,
 )
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import read_bytes, uncollected, write
-from simplugin.inputs.places import Line, fraction, non_negative, quantity, shown
+from simplugin.inputs.places import Line, Place, fraction, non_negative, quantity, shown
+from simplugin.inputs.xml_tree import Node
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
-
-    from simplugin.inputs.places import Place
-    from simplugin.inputs.xml_tree import Node
 
 _HEADER = '<?xml version="1.0" encoding="UTF-8"?>'
 _NAMESPACE = "http://pegasus.isi.edu/schema/DAX"
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _OTHER_LINKS = frozenset(["none", "checkpoint"])
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """A job: its computation, the part that is not parallel, its data, and its files' sizes."""
-
-    flop: float
-    alpha: float
-    assumed: bool
-    byte: float
-    read: dict[str, tuple[float, Place]]
-    written: dict[str, float]
 
 
 @uncollected()
@@ -95,29 +75,16 @@ def read_dax(
         `speed` or `alpha` is out of range.
     """
     require_speed(speed)
-    require_alpha(alpha)
     root = _root(path)
-    jobs = [(_attribute(node, "id", path), node) for node in _children(root, "job")]
-    found = [_job(node, task, path, speed, alpha) for task, node in jobs]
-    flow = data_flow(
-        [(task, Line(path, node.line)) for task, node in jobs],
-        list(_relations(root, path)),
-        [job.read for job in found],
-        [job.written for job in found],
-        Line(path, root.line),
-    )
+    tasks = [_job(node, path, speed) for node in _children(root, "job")]
     title = root.attributes.get("name", Path(path).stem) if name is None else name
-    return TaskGraph(
-        title,
-        flow.structure.tasks,
-        np.array([job.flop for job in found]),
-        np.array([job.alpha for job in found]),
-        np.array([job.byte for job in found]),
-        flow.structure.edges,
-        flow.edge_byte,
-        assumed_alpha=alpha if any(job.assumed for job in found) else None,
-        outside_byte=flow.outside_byte,
-    )
+    relations = [
+        (_attribute(parent, "ref", path), target, Line(path, parent.line))
+        for child in _children(root, "child")
+        for target in [_attribute(child, "ref", path)]
+        for parent in _children(child, "parent")
+    ]
+    return read_graph(title, tasks, relations, Line(path, root.line), alpha)
 
 
 def _root(path: str | os.PathLike[str]) -> Node:
@@ -155,61 +122,41 @@ def _attribute(node: Node, name: str, path: str | os.PathLike[str]) -> str:
     return value
 
 
-def _relations(root: Node, path: str | os.PathLike[str]) -> Iterator[tuple[str, str, Line]]:
-    """Yield parent and child of each edge, and its place."""
-    for child in _children(root, "child"):
-        target = _attribute(child, "ref", path)
-        for parent in _children(child, "parent"):
-            yield _attribute(parent, "ref", path), target, Line(path, parent.line)
-
-
-def _job(node: Node, task: str, path: str | os.PathLike[str], speed: float, alpha: float) -> _Job:
+def _job(node: Node, path: str | os.PathLike[str], speed: float) -> ReadTask:
     """Return what a job says."""
-    place = Line(path, node.line)
+    task, place = _attribute(node, "id", path), Line(path, node.line)
     what = f"of job {shown(task)}"
     time = quantity(_attribute(node, "runtime", path), f"runtime {what}", place)
     flop = non_negative(time * speed, f"computation {what}", place)
-    said = node.attributes.get("alpha")
-    if said is not None:
-        alpha = fraction(quantity(said, f"alpha {what}", place), f"alpha {what}", place)
+    given = {
+        name: quantity(node.attributes[name], f"{name} {what}", place)
+        for name in ("alpha", "byte")
+        if name in node.attributes
+    }
+    if "alpha" in given:
+        fraction(given["alpha"], f"alpha {what}", place)
     read: dict[str, tuple[float, Place]] = {}
     written: dict[str, float] = {}
     for uses in _children(node, "uses"):
-        _note(uses, task, path, read, written)
-    if (given := node.attributes.get("byte")) is not None:
-        byte = quantity(given, f"byte {what}", place)
-    else:
-        total = float(sum(size for size, _ in read.values()))
-        byte = non_negative(total, f"size of the files {what}", place)
-    return _Job(flop, alpha, said is None, byte, read, written)
-
-
-def _note(
-    uses: Node,
-    task: str,
-    path: str | os.PathLike[str],
-    read: dict[str, tuple[float, Place]],
-    written: dict[str, float],
-) -> None:
-    """Note a file that a job reads or writes."""
-    place = Line(path, uses.line)
-    file = uses.attributes.get("file", uses.attributes.get("name"))
-    if file is None:
-        raise place.error("<uses> has no 'file'", 'write file="..." (name="..." in DAX 3)')
-    link = _attribute(uses, "link", path).lower()
-    if link in _OTHER_LINKS:
-        return
-    if link not in ("input", "output", "inout"):
-        raise place.error(f"link is {shown(link)}", "write input, output or inout")
-    if file in read or file in written:
-        # The job would wait for itself.
-        remedy = 'remove one of them; write link="inout" for a file that the job changes'
-        raise place.error(f"job {shown(task)} has file {shown(file)} twice", remedy)
-    size = quantity(_attribute(uses, "size", path), f"size of file {shown(file)}", place)
-    if link != "output":
-        read[file] = size, place
-    if link != "input":
-        written[file] = size
+        at = Line(path, uses.line)
+        file = uses.attributes.get("file", uses.attributes.get("name"))
+        if file is None:
+            raise at.error("<uses> has no 'file'", 'write file="..." (name="..." in DAX 3)')
+        link = _attribute(uses, "link", path).lower()
+        if link in _OTHER_LINKS:
+            continue
+        if link not in ("input", "output", "inout"):
+            raise at.error(f"link is {shown(link)}", "write input, output or inout")
+        if file in read or file in written:
+            # The job would wait for itself.
+            remedy = 'remove one of them; write link="inout" for a file that the job changes'
+            raise at.error(f"job {shown(task)} has file {shown(file)} twice", remedy)
+        size = quantity(_attribute(uses, "size", path), f"size of file {shown(file)}", at)
+        if link != "output":
+            read[file] = size, at
+        if link != "input":
+            written[file] = size
+    return ReadTask(task, place, flop, given.get("alpha"), given.get("byte"), read, written)
 
 
 def write_dax(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import DeploymentError, FileError
 from simplugin.inputs.documents import Document, read_json, read_toml
-from simplugin.platforms.application_trees import ApplicationTree, find_fault, sole_root
+from simplugin.platforms.deployments import ApplicationTree, require_tree, sole_root
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping
-
-    Steps = tuple[str, ...]
+Steps = tuple[str, ...]
 
 _REMEDY = 'write "host" = "parent", names with dots in quotes'
 
@@ -39,12 +37,11 @@ class _TreeFile:
         steps = () if self.is_one_tree else (application,)
         try:
             root = sole_root(parent) if root is None else root
-            fault = find_fault(root, parent)
-            if fault is None:
-                return ApplicationTree(application, root, parent)
+            require_tree(root, parent)
+            return ApplicationTree(application, root, parent)
         except FileError as error:
-            raise self._error(steps, error.message, error.remedy or _REMEDY) from None
-        raise self._error((*steps, fault.host), fault.message, fault.remedy)
+            path = (*steps, *error.path)
+            raise self._error(path, error.message, error.remedy or _REMEDY) from None
 
     def _parents(self, application: str) -> dict[str, str]:
         """Return the parent of each host in an application's tree."""

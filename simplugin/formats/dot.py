@@ -2,54 +2,49 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
-from simplugin.formats.attributes import number_text
-from simplugin.formats.task_graph_structure import require_alpha, structure
+from simplugin.formats.elements import number_text
+from simplugin.formats.task_graph_structure import structure
 from simplugin.inputs.files import read_text, uncollected, write
-from simplugin.inputs.places import Line, fraction, quantity, shown
+from simplugin.inputs.places import Line, Place, fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection, Iterable
-
-    from simplugin.inputs.places import Line
 
 KEYWORDS = frozenset(["strict", "graph", "digraph", "node", "edge", "subgraph"])
 
 _TOKEN = re.compile(
-    r"""
-      (?P<space>\s++)
-    | (?P<comment>//[^\n]*+|/\*.*?\*/|\#[^\n]*+)
+    r"""\s*+(?:
+      (?P<comment>//[^\n]*+|/\*.*?\*/|\#[^\n]*+)
     | (?P<quoted>"(?:[^"\\]|\\.)*+")
     | (?P<mark>->|--|[{}\[\];,=:+])
     | (?P<number>-?(?:\.\d++|\d++(?:\.\d*+)?)(?:[eE][-+]?\d++)?(?![^\W\d]))
     | (?P<word>[^\W\d]\w*+)
-    """,
+    | (?P<end>\Z)
+    )""",
     re.VERBOSE | re.DOTALL,
-)
-_NAME = (
-    r'(?:"(?:[^"\\\n]|\\[^\n])*+"'
-    rf"|(?!(?i:{'|'.join(sorted(KEYWORDS))})\b)[^\W\d]\w*+|\d++(?:\.\d*+)?(?![\w.]))"
-)
-_ATTRIBUTE = re.compile(rf"[^\S\n]*+({_NAME})[^\S\n]*+=[^\S\n]*+({_NAME})[^\S\n]*+[,;]?+[^\S\n]*+")
-# A task or an edge on one line, as programs write them, before another statement or the end.
-_USUAL = re.compile(
-    rf"""
-    \s*+(?P<source>{_NAME})(?:[^\S\n]*+->[^\S\n]*+(?P<target>{_NAME}))?+
-    [^\S\n]*+(?:\[(?P<attributes>(?:{_ATTRIBUTE.pattern})*+)\])?+[^\S\n]*+;?+(?=\s*+["\w}}])
-    """,
-    re.VERBOSE,
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|\d+(?:\.\d+)?", re.ASCII)
 _OPENED = {'"': "this quote", "/*": "this comment"}
+
+
+class _Place(NamedTuple):
+    """A place in a text, whose line is looked for when there is an error; see `Place`."""
+
+    file: str | os.PathLike[str]
+    text: str
+    at: int
+
+    def error(self, message: str, remedy: str) -> WorkloadFileError:
+        """Return an error at its line."""
+        return Line(self.file, self.text.count("\n", 0, self.at) + 1).error(message, remedy)
 
 
 class Token(NamedTuple):
@@ -61,17 +56,21 @@ class Token(NamedTuple):
         ``'name'``, ``'keyword'``, ``'mark'`` or ``'end'``.
     text : str
         What it says: without quotes for a name, in lower case for a keyword.
-    place : Line
+    at : int
         Where it begins.
+    source : tuple of (path, str)
+        The file, and all of its text.
     """
 
     kind: str
     text: str
-    place: Line
+    at: int
+    source: tuple[str | os.PathLike[str], str]
 
-    def is_mark(self, text: str) -> bool:
-        """Return True if it is the given mark."""
-        return self.kind == "mark" and self.text == text
+    @property
+    def place(self) -> _Place:
+        """Its place."""
+        return _Place(*self.source, self.at)
 
     @property
     def described(self) -> str:
@@ -79,23 +78,31 @@ class Token(NamedTuple):
         return "the end of the file" if self.kind == "end" else shown(self.text)
 
 
-def _token(kind: str, found: str, place: Line) -> Token:
-    """Return a token from what was found."""
-    if kind == "mark":
-        return Token(kind, found, place)
-    if kind == "quoted":
-        return Token("name", unquoted(found), place)
-    if kind == "word" and found.lower() in KEYWORDS:
-        return Token("keyword", found.lower(), place)
-    return Token("name", found, place)
+def _tokens(text: str, file: str | os.PathLike[str]) -> Iterator[Token]:
+    """Yield the tokens of a text; the last one is of kind ``'end'``."""
+    source = (file, text)
+    at, scan = 0, _TOKEN.scanner(text).match  # type: ignore[attr-defined] # it has no stub
+    while match := scan():
+        kind = match.lastgroup
+        found, at = match[kind], match.start(kind)
+        if kind == "comment":
+            # A line of a preprocessor, and nothing else, begins with #.
+            if found[0] == "#" and text[text.rfind("\n", 0, at) + 1 : at].strip():
+                break
+        elif kind == "quoted":
+            yield Token("name", unquoted(found), at, source)
+        elif kind == "word" and found.lower() in KEYWORDS:
+            yield Token("keyword", found.lower(), at, source)
+        else:
+            name = kind if kind in ("mark", "end") else "name"
+            yield Token(name, found, at, source)
+        at = match.end()
+    if at < len(text):
+        at += len(text[at:]) - len(text[at:].lstrip())
+        raise _unreadable(text, at, _Place(file, text, at))
 
 
-def _begins_line(text: str, at: int) -> bool:
-    """Return True if only space precedes a place in its line."""
-    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
-
-
-def _unreadable(text: str, at: int, place: Line) -> Exception:
+def _unreadable(text: str, at: int, place: _Place) -> Exception:
     """Return an error for what no token begins with."""
     for opening, name in _OPENED.items():
         if text.startswith(opening, at):
@@ -110,12 +117,9 @@ def unquoted(text: str) -> str:
     r"""Return a name without quotes; within them only ``\"`` and the end of a line are escaped."""
     if text[0] != '"':
         return text
-    return _ESCAPE.sub(_unescaped, text[1:-1]) if "\\" in text else text[1:-1]
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    """Return what an escape stands for, which for most is itself."""
-    return {'"': '"', "\n": ""}.get(match[1], match[0])
+    # An escape stands for itself, but for two.
+    stands_for = {'\\"': '"', "\\\n": ""}
+    return _ESCAPE.sub(lambda match: stands_for.get(match[0], match[0]), text[1:-1])
 
 
 def quoted(name: str) -> str | None:
@@ -138,14 +142,14 @@ class DotTask(NamedTuple):
     ----------
     name : str
         Of the task.
-    place : Line
+    place : Place
         Place of its name.
     attributes : dict of str to Token
         Values of the attributes that are known.
     """
 
     name: str
-    place: Line
+    place: Place
     attributes: Attributes
 
 
@@ -156,7 +160,7 @@ class DotEdge(NamedTuple):
     ----------
     source, target : str
         Names of the tasks at its ends.
-    place : Line
+    place : Place
         Place of its arrow.
     attributes : dict of str to Token
         Values of the attributes that are known.
@@ -164,113 +168,59 @@ class DotEdge(NamedTuple):
 
     source: str
     target: str
-    place: Line
+    place: Place
     attributes: Attributes
 
 
-class DotGraph(NamedTuple):
-    """Contents of a file.
-
-    Attributes
-    ----------
-    name : str or None
-        Of the graph; None if it has none.
-    place : Line
-        Where it begins.
-    tasks : list of DotTask
-        In the order of the file.
-    edges : list of DotEdge
-        In the order of the file.
-    """
-
-    name: str | None
-    place: Line
-    tasks: list[DotTask]
-    edges: list[DotEdge]
-
-
-def parse(text: str, file: str | os.PathLike[str], known: Collection[str]) -> DotGraph:
-    """Return the statements of a directed graph.
-
-    Parameters
-    ----------
-    text : str
-        DOT.
-    file : path
-        Named in errors.
-    known : collection of str
-        The attributes that matter; others are passed over.
-
-    Returns
-    -------
-    DotGraph
-        Defaults of ``node [...]`` and ``edge [...]`` are in the statements that follow them.
-
-    Raises
-    ------
-    WorkloadFileError
-        The text is no DOT, is not one directed graph, or has subgraphs or ports.
-    """
-    return _Parser(text, file, known).graph()
-
-
 class _Parser:
-    """Reads token by token, and the usual statements at once."""
+    """Reads token by token; attributes that are not known are passed over.
+
+    Defaults of ``node [...]`` and ``edge [...]`` are in the statements that follow them.
+    """
 
     def __init__(self, text: str, file: str | os.PathLike[str], known: Collection[str]) -> None:
-        self._text = text
-        self._file = file
         self._known = known
+        self.name: str | None = None
         self._defaults: dict[str, Attributes] = {"node": {}, "edge": {}, "graph": {}}
-        self._tasks: list[DotTask] = []
-        self._edges: list[DotEdge] = []
-        self._at, self._line = 0, 1
+        self.tasks: list[DotTask] = []
+        self.edges: list[DotEdge] = []
+        self._next = _tokens(text, file).__next__
         self._token = self._next()
+        self.place = self._token.place
+        self._graph()
 
-    def _next(self) -> Token:
-        """Return the next token; the last one is of kind ``'end'``."""
-        text, at, line = self._text, self._at, self._line
-        while at < len(text):
-            match = _TOKEN.match(text, at)
-            if match is None or (match[0][0] == "#" and not _begins_line(text, at)):
-                raise _unreadable(text, at, Line(self._file, line))
-            self._begin, place = at, Line(self._file, line)
-            at = match.end()
-            line += match[0].count("\n")
-            if match.lastgroup not in ("space", "comment"):
-                self._at, self._line = at, line
-                return _token(str(match.lastgroup), match[0], place)
-        self._at, self._line = at, line
-        return Token("end", "", Line(self._file, line))
+    def _is(self, kind: str, text: str) -> bool:
+        """Return True if the token that is next is of a kind and says a text."""
+        return self._token.text == text and self._token.kind == kind
 
-    def graph(self) -> DotGraph:
+    def _graph(self) -> None:
         """Read the whole text."""
-        begin = self._token.place
-        if self._token.kind == "keyword" and self._token.text == "strict":
+        if self._is("keyword", "strict"):
             self._take()
-        if self._token.kind == "keyword" and self._token.text == "graph":
+        if self._is("keyword", "graph"):
             raise self._token.place.error("the graph is undirected", "write digraph, and -> in it")
-        if self._token.kind != "keyword" or self._token.text != "digraph":
+        if not self._is("keyword", "digraph"):
             raise self._unexpected("'digraph'", "write digraph G { ... }")
         self._take()
-        name = self._take().text if self._token.kind == "name" else None
+        if self._token.kind == "name":
+            self.name = self._take().text
         self._take_mark("{")
-        while not self._token.is_mark("}"):
+        while not self._is("mark", "}"):
             self._statement()
         self._take()
         if self._token.kind != "end":
             raise self._unexpected("the end of the file", "give each graph a file of its own")
-        return DotGraph(name, begin, self._tasks, self._edges)
 
     def _take(self) -> Token:
         """Return the token and step on to the next."""
         token = self._token
-        self._token = self._next()
+        if token.kind != "end":
+            self._token = self._next()
         return token
 
     def _take_mark(self, text: str) -> None:
         """Step over a mark that has to be there."""
-        if not self._token.is_mark(text):
+        if not self._is("mark", text):
             raise self._unexpected(repr(text), "see whether something is left open before it")
         self._take()
 
@@ -288,94 +238,61 @@ class _Parser:
     def _statement(self) -> None:
         """Read a statement."""
         token = self._token
-        if token.is_mark(";"):
+        if self._is("mark", ";"):
             self._take()
-        elif token.is_mark("{") or (token.kind == "keyword" and token.text == "subgraph"):
+        elif self._is("mark", "{") or self._is("keyword", "subgraph"):
             raise token.place.error(
                 "there is a subgraph, which task graphs have none of", "list its edges one by one"
             )
         elif token.kind == "keyword" and token.text in self._defaults:
             self._take()
-            if not self._token.is_mark("["):
+            if not self._is("mark", "["):
                 raise self._unexpected("'['", f'quote the name of a task called "{token.text}"')
             self._defaults[token.text] |= self._attributes()
-        elif not self._usual_statements():
+        else:
             self._task_or_edges()
-
-    def _usual_statements(self) -> bool:
-        """Read tasks and edges in their usual form; return False if the next one has another."""
-        at, line = self._begin, self._token.place.number
-        nodes, edges = self._defaults["node"], self._defaults["edge"]
-        while (match := _USUAL.match(self._text, at)) is not None:
-            place = Line(self._file, line + self._text.count("\n", at, match.start("source")))
-            given = [
-                (name, Token("name", unquoted(value), place))
-                for key, value in _ATTRIBUTE.findall(match["attributes"] or "")
-                if (name := unquoted(key)) in self._known
-            ]
-            attributes = dict(given)
-            if len(attributes) < len(given):
-                break
-            source = unquoted(match["source"])
-            if match["target"] is None:
-                self._tasks.append(
-                    DotTask(source, place, nodes | attributes if nodes else attributes)
-                )
-            else:
-                target = unquoted(match["target"])
-                both = edges | attributes if edges else attributes
-                self._edges.append(DotEdge(source, target, place, both))
-            at, line = match.end(), place.number
-        if at == self._begin:
-            return False
-        self._at, self._line = at, line
-        self._token = self._next()
-        return True
 
     def _task_or_edges(self) -> None:
         """Read a task with its attributes, a chain of edges, or a setting of the graph."""
         path = [self._take_name("the name of a task")]
-        if self._token.is_mark("="):
+        if self._is("mark", "="):
             self._take()
             self._take_name("a value")
             return
         arrows = []
-        while self._token.is_mark("->"):
+        while self._is("mark", "->"):
             arrows.append(self._take().place)
             path.append(self._take_name("the name of a task"))
-        if self._token.is_mark("--"):
+        if self._is("mark", "--"):
             raise self._token.place.error("there is an undirected edge", "write -> for --")
-        if self._token.is_mark(":"):
+        if self._is("mark", ":"):
             raise self._token.place.error("a task has a port", "leave out ':' and what follows it")
         found = self._attributes()
         if not arrows:
             attributes = self._defaults["node"] | found
-            self._tasks.append(DotTask(path[0].text, path[0].place, attributes))
+            self.tasks.append(DotTask(path[0].text, path[0].place, attributes))
         for arrow, source, target in zip(arrows, path[:-1], path[1:], strict=True):
             attributes = self._defaults["edge"] | found
-            self._edges.append(DotEdge(source.text, target.text, arrow, attributes))
+            self.edges.append(DotEdge(source.text, target.text, arrow, attributes))
 
     def _attributes(self) -> Attributes:
         """Read lists of attributes, if there are any."""
         found: Attributes = {}
-        while self._token.is_mark("["):
+        while self._is("mark", "["):
             self._take()
-            while not self._token.is_mark("]"):
-                self._attribute(found)
+            while not self._is("mark", "]"):
+                name = self._take_name("the name of an attribute")
+                self._take_mark("=")
+                value = self._take_name("a value")
+                if name.text in found:
+                    message = f"attribute {name.text!r} is given twice"
+                    raise name.place.error(message, "give it once")
+                if name.text in self._known:
+                    found[name.text] = value
+                if self._is("mark", ",") or self._is("mark", ";"):
+                    self._take()
             self._take()
         return found
-
-    def _attribute(self, found: Attributes) -> None:
-        """Read an attribute, and keep it if it is known."""
-        name = self._take_name("the name of an attribute")
-        self._take_mark("=")
-        value = self._take_name("a value")
-        if name.text in found:
-            raise name.place.error(f"attribute {name.text!r} is given twice", "give it once")
-        if name.text in self._known:
-            found[name.text] = value
-        if self._token.is_mark(",") or self._token.is_mark(";"):
-            self._take()
 
 
 @uncollected()
@@ -411,17 +328,16 @@ def read_dot(
     WorkloadError
         `alpha` is out of range.
     """
-    require_alpha(alpha)
-    found = parse(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
+    found = _Parser(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
     edges = _folded(found.edges)
-    parts = structure(
+    pairs = structure(
         [(task.name, task.place) for task in found.tasks],
         [(edge.source, edge.target, edge.place) for edge in edges],
         found.place,
     )
-    leaving = [0.0] * len(parts.tasks)
+    leaving = [0.0] * len(found.tasks)
     edge_byte = [_size(edge) for edge in edges]
-    for size, source in zip(edge_byte, parts.edges[:, 0].tolist(), strict=True):
+    for size, source in zip(edge_byte, pairs[:, 0].tolist(), strict=True):
         leaving[source] = max(leaving[source], size)
     amounts = [_amounts(task, alpha, most) for task, most in zip(found.tasks, leaving, strict=True)]
     flop, alphas, byte = np.array(amounts, dtype=np.float64).T
@@ -429,11 +345,11 @@ def read_dot(
     title = Path(path).stem if title is None else title
     return TaskGraph(
         title,
-        parts.tasks,
+        tuple(task.name for task in found.tasks),
         flop,
         alphas,
         byte,
-        parts.edges,
+        pairs,
         np.array(edge_byte),
         assumed_alpha=None if all("alpha" in task.attributes for task in found.tasks) else alpha,
     )

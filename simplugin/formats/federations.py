@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -25,12 +26,8 @@ from simplugin.platforms.federations.parts import (
     Switch,
     Wire,
 )
-
-if TYPE_CHECKING:
-    import os
-
-    from simplugin.platforms import Platform
-    from simplugin.platforms.laws import Law
+from simplugin.platforms.laws import Law
+from simplugin.platforms.platform import Platform
 
 
 def read_federation(path: str | os.PathLike[str], seed: int | None = None) -> Federation:
@@ -104,16 +101,6 @@ def _platform(document: Document, seed: int | None) -> Platform:
     return platform
 
 
-def _switch(bandwidth: float | Law, latency: Any = 0.0, uplink: Wire | None = None) -> Switch:
-    """Return a switch without a name."""
-    return Switch("", bandwidth, latency, uplink)
-
-
-def _named_switch(name: str, **values: Any) -> Switch:
-    """Return one of the switches of a site."""
-    return Switch(name, **values)
-
-
 def _link(between: list[str], bandwidth: float | Law, **values: Any) -> SiteLink:
     """Return a cable between two sites."""
     source, destination = between
@@ -125,14 +112,6 @@ def _backbone(kind: str, hub: Any = None, links: Any = (), **wire: Any) -> SiteB
     if wire and "bandwidth" not in wire:
         raise InvalidValueError("key '{key}' is missing", "add it", ("bandwidth",))
     return SiteBackbone(kind, Wire(**wire) if wire else None, hub, links)
-
-
-def _site(name: str, clusters: Any = (), one_switch: Any = None, **values: Any) -> SiteGroup:
-    """Return a site, or several alike."""
-    if one_switch is not None and "switch" not in values:
-        remedy = "remove it, or describe the switch: switch = { ... }"
-        raise InvalidValueError(f"{{key}} is {one_switch!r}", remedy, ("one_switch",))
-    return SiteGroup(name, clusters, one_switch=one_switch is not False, **values)
 
 
 def _federation(
@@ -155,7 +134,7 @@ _COUNT = drawn(_REPEAT, float)
 _CAPACITY = {"bandwidth": DrawnBandwidth, "latency": DrawnLatency}
 _CABLE = {**_CAPACITY, "duplex": bool}
 _WIRE = table(Wire, **_CABLE)
-_SWITCH = table(_switch, **_CAPACITY, uplink=_WIRE)
+_SWITCH = table(Switch, **_CAPACITY, uplink=_WIRE)
 _CLUSTER = table(
     ClusterGroup,
     name=_TEXT,
@@ -164,17 +143,17 @@ _CLUSTER = table(
     speed=DrawnSpeed,
     cores=_COUNT,
     **_CAPACITY,
-    backbone=table(_switch, **_CAPACITY),
+    backbone=table(Switch, **_CAPACITY),
     uplink=_WIRE,
     switch=_TEXT,
 )
 _SITE = table(
-    _site,
+    SiteGroup,
     name=_TEXT,
     repeat=_REPEAT,
     one_switch=bool,
     switch=_SWITCH,
-    switches=tuple_of(table(_named_switch, name=_TEXT, **_CAPACITY, uplink=_WIRE, to=_TEXT)),
+    switches=tuple_of(table(Switch, name=_TEXT, **_CAPACITY, uplink=_WIRE, to=_TEXT)),
     uplink=_WIRE,
     clusters=tuple_of(_CLUSTER),
 )
@@ -183,7 +162,7 @@ _BACKBONE = table(
     _backbone,
     kind=_KIND,
     **_CABLE,
-    hub=table(_switch, **_CAPACITY),
+    hub=table(Switch, **_CAPACITY),
     links=tuple_of(table(_link, between=_BETWEEN, **_CABLE)),
 )
 _FEDERATION = table(_federation, name=_TEXT, seed=_SEED, backbone=_BACKBONE, sites=tuple_of(_SITE))

@@ -1,46 +1,391 @@
-"""Elements of a platform file into the data classes of a platform."""
+"""Platform and deployment files as SimGrid 4.1 reads them, into data classes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import gc
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
-from simplugin.formats.attributes import TEXT
-from simplugin.formats.elements import ELEMENTS, Element
-from simplugin.formats.vocabulary import attribute_problems, named, order_problems, standard_tag
+from simplugin.formats.elements import ELEMENTS, TEXT, Element
+from simplugin.inputs import xml_tree
+from simplugin.inputs.files import read_bytes
+from simplugin.inputs.xml_tree import Node
+from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
-from simplugin.platforms.validation import copier
+from simplugin.platforms.validation import WARNING, Problem, copier
+from simplugin.units import parse_bandwidth, parse_speed, parse_time
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
+# Of elements without a data class: required attributes, then the others.
+_OTHERS = {
+    "platform": ("", "version"),
+    "random": ("id min max mean std_deviation", "seed radical generator"),
+    "prop": ("id value", ""),
+}
+# Attributes that SimGrid reads, but that are written in another way.
+_OLD_ATTRIBUTES = {"host": ["availability_file"], "peer": ["lat", "availability_file"]}
+_SYNONYMS = {
+    "AS": "zone",
+    "ASroute": "zoneRoute",
+    "bypassASroute": "bypassZoneRoute",
+    "process": "actor",
+}
+_OLD_TAGS = {
+    tag: [old for old, new in _SYNONYMS.items() if new == tag] for tag in _SYNONYMS.values()
+}
+_REMOVED = {
+    "include": "paste the content of the other file here",
+    "storage": "write a <disk> in the host",
+    "storage_type": "write a <disk> in each host that has such a storage",
+    "mount": "write a <disk> in the host",
+    "model_prop": "remove it",
+}
+_UNORDERED = {
+    "config": "prop",
+    "host": "disk prop",
+    "disk": "prop",
+    "cluster": "prop",
+    "link": "prop",
+    "actor": "argument prop",
+    **dict.fromkeys(("route", "zoneRoute", "bypassRoute", "bypassZoneRoute"), "link_ctn"),
+}
+# What came before in a zone: SimGrid's parser knows its kind by its first elements.
+_ZONES, _HOSTS = "zones", "hosts or links"
+_BETWEEN_ZONES, _BETWEEN_HOSTS = "zone routes or traces", "routes or traces"
+_INNER = "zone cluster peer"
+_LEAF = "host router host_link"
+_LINK = "link backbone"
+_TRACE = "trace trace_connect"
+_ROUTE = "route bypassRoute"
+_ZONE_ROUTE = "zoneRoute bypassZoneRoute"
+_HARDWARE = f"{_INNER} {_TRACE} cabinet"
+_FIRST = {
+    "prop": "properties",
+    _INNER: _ZONES,
+    _LEAF: _HOSTS,
+    _ZONE_ROUTE: _BETWEEN_ZONES,
+    _ROUTE: _BETWEEN_HOSTS,
+}
+_ZONE_FIRST = _FIRST | {f"{_LINK} cabinet": _HOSTS}
+_AS_FIRST = _FIRST | {f"{_LINK} {_TRACE} cabinet": _ZONES}
+_THEN = {
+    _ZONES: {f"{_INNER} {_LINK}": _ZONES, _ZONE_ROUTE: _BETWEEN_ZONES, _TRACE: "traces"},
+    _HOSTS: {f"{_LEAF} {_LINK} {_TRACE} cabinet": _HOSTS, _ROUTE: _BETWEEN_HOSTS},
+    _BETWEEN_ZONES: {_ZONE_ROUTE: _BETWEEN_ZONES, _TRACE: "traces"},
+    _BETWEEN_HOSTS: {f"{_ROUTE} {_TRACE}": _BETWEEN_HOSTS},
+    "traces": {_TRACE: "traces"},
+}
+# The content of each element as SimGrid's parser takes it: from what came before to what may
+# follow, and what has then come. The DTD's content models of <zone> and <AS> are ambiguous, and the
+# parser resolves the two differently.
+_CONTENT = {
+    "platform": {
+        "": {"config random": "", _HARDWARE: _ZONES, "actor": "actors"},
+        _ZONES: {_HARDWARE: _ZONES, "actor": "actors"},
+        "actors": {"actor": "actors"},
+    },
+    "zone": {
+        "": _ZONE_FIRST | {_TRACE: _BETWEEN_HOSTS},
+        "properties": _ZONE_FIRST | {_TRACE: _BETWEEN_ZONES},
+        **_THEN,
+    },
+    "AS": {
+        "": _AS_FIRST,
+        "properties": _AS_FIRST,
+        **_THEN,
+        _ZONES: _THEN[_ZONES] | {"cabinet": _ZONES},
+    },
+    **{tag: {"": {children: ""}} for tag, children in _UNORDERED.items()},
+}
+# From an element, what came before in it and a tag to what has come then.
+ORDER: dict[str, dict[str, dict[str, str]]] = {
+    parent: {
+        before: {
+            tag: after
+            for tags, after in rules.items()
+            for standard in tags.split()
+            for tag in (standard, *_OLD_TAGS.get(standard, ()))
+        }
+        for before, rules in content.items()
+    }
+    for parent, content in _CONTENT.items()
+}
+for _old, _tag in _SYNONYMS.items():
+    ORDER.setdefault(_old, ORDER.get(_tag, {}))
+REQUIRED = {
+    **{tag: frozenset(parts[0].split()) for tag, parts in _OTHERS.items()},
+    **{
+        tag: frozenset(each.key for each in element.attributes if each.required)
+        for tag, element in ELEMENTS.items()
+    },
+}
+ALLOWED = {
+    **{tag: REQUIRED[tag] | set(parts[1].split()) for tag, parts in _OTHERS.items()},
+    **{tag: {*element.by_key, *_OLD_ATTRIBUTES.get(tag, ())} for tag, element in ELEMENTS.items()},
+}
+# Far below and above what there is: old modems, satellites, nodes full of accelerators.
+_PLAUSIBLE = {
+    "f": (1e3, 1e18, "speeds are between 1kf and 1Ef"),
+    "Bps": (10.0, 1e15, "bandwidths are between 10Bps and 1PBps"),
+    "s": (1e-10, 10.0, "latencies are 0 or between 0.1ns and 10s"),
+}
+_PLAIN = re.compile(r"\s*[+]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
-    from simplugin.inputs.xml_tree import Node
+
+def standard_tag(tag: str) -> str:
+    """Return today's name of an element: ``zone`` for ``AS``, ``actor`` for ``process``."""
+    return _SYNONYMS.get(tag, tag)
+
+
+def attribute_problems(node: Node) -> list[PlatformError]:
+    """Return the errors about unknown and missing attributes of an element.
+
+    Parameters
+    ----------
+    node : Node
+        The element.
+
+    Returns
+    -------
+    list of PlatformError
+        An unknown element, unknown attributes and missing ones; without a place.
+    """
+    tag = standard_tag(node.tag)
+    if node.tag in _REMOVED:
+        message = f"<{node.tag}> was removed from SimGrid"
+        return [PlatformError(message, remedy=_REMOVED[node.tag])]
+    allowed = ALLOWED.get(tag)
+    if allowed is None:
+        known = ", ".join(sorted(ALLOWED))
+        message = f"there is no element <{node.tag}>"
+        return [PlatformError(message, remedy=f"the elements are {known}")]
+    given = node.attributes.keys()
+    text = tag != "trace" and bool(node.text.strip())
+    if REQUIRED[tag] <= given <= allowed and not text:
+        return []
+    name = named(node)
+    if text:
+        message = f"there is text in {name}: {node.text.strip()[:40]!r}"
+        return [PlatformError(message, remedy="remove it")]
+    problems = [
+        PlatformError(
+            f"{name} has no attribute {key!r}",
+            remedy='SimGrid 4.1 wants it written, e.g. latency="0s"'
+            if (tag, key) == ("link", "latency")
+            else f'add {key}="..."',
+        )
+        for key in sorted(REQUIRED[tag] - given)
+    ]
+    for key in sorted(given - allowed):
+        known = sorted(allowed)
+        remedy = f"remove it or choose among {', '.join(known) or 'no attribute at all'}"
+        remedy = did_you_mean(key, known) or remedy
+        problems.append(PlatformError(f"{name} has an unknown attribute {key!r}", remedy=remedy))
+    return problems
+
+
+def order_problem(parent: Node, child: Node, before: str) -> PlatformError | None:
+    """Return what is wrong with an element after what came before in another; without a place.
+
+    None for unknown and removed elements, which are reported as such.
+    """
+    if standard_tag(child.tag) not in ALLOWED:
+        return None
+    if any(child.tag in rules for rules in ORDER.get(parent.tag, {}).values()):
+        message = f"<{child.tag}> cannot follow {before} in {named(parent)}"
+        return PlatformError(message, remedy=_ORDER_REMEDY)
+    message = f"<{child.tag}> is not allowed in {named(parent)}"
+    return PlatformError(message, remedy="move or remove the element")
+
+
+_ORDER_REMEDY = (
+    "properties come first; a zone of zones begins with a zone, cluster or peer, before links and "
+    "further zones, then zone routes, then traces; a zone of hosts begins with a host or link, and "
+    "routes come after all of these; a platform holds configs, then zones, then actors"
+)
+
+
+def named(node: Node) -> str:
+    """Return how a message names an element."""
+    name = node.attributes.get("id") or node.attributes.get("src")
+    return f"<{node.tag}>" if name is None else f"<{node.tag}> {name!r}"
+
+
+def odd_quantities(text: str, value: Any, unit: str) -> list[tuple[str, str]]:
+    """Return what is said of the quantities in an attribute, and the remedies.
+
+    Parameters
+    ----------
+    text : str
+        The attribute, quantities with commas or semicolons between.
+    value : float, list of float or None
+        Their values.
+    unit : str
+        The SI unit.
+    """
+    least, most, range_text = _PLAUSIBLE[unit]
+    values = value if isinstance(value, list) else [value]
+    found: list[tuple[str, str]] = []
+    if len(values) == 1 and text[-1:].isalpha() and least <= (values[0] or 0) <= most:
+        return found  # like nearly all
+    for each, number in zip(re.split("[;,]", text), values, strict=True):
+        if _PLAIN.fullmatch(each) and number:
+            example = each.strip() + ("Gf" if unit == "f" and number < least else unit)
+            remedy = f"write the unit, e.g. {example!r}"
+            found.append((f"{each!r}, without a unit", remedy))
+        elif number and number > 0 and not least <= number <= most:
+            found.append((f"{each!r}, which no hardware has", f"check the unit: {range_text}"))
+    return found
+
+
+DOCTYPE = '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
+
+# The only two system identifiers that SimGrid's own parser lets pass.
+_SYSTEM = (
+    rb"(?:https://simgrid\.org/simgrid\.dtd|http://simgrid\.gforge\.inria\.fr/simgrid/simgrid\.dtd)"
+)
+_SIMGRID_DOCTYPE = re.compile(
+    rb"<!DOCTYPE\s+platform\s+SYSTEM\s+(?:\"" + _SYSTEM + rb"\"|'" + _SYSTEM + rb"')\s*>"
+)
+_PROLOG = re.compile(rb"(?:\s+|<!--.*?-->|<\?.*?\?>)*+", re.DOTALL)
+# SimGrid's script renames, but adds no units; its converter of units is for Python 2.
+_UPGRADE = (
+    'write version="4.1" and <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">, rename '
+    'the attribute power to speed and kind="POWER" to kind="SPEED", and add units to '
+    "numbers (1e9f, 1e6Bps, 1e-3s); before version 3, also put everything but actors into one "
+    '<zone id="world" routing="Full"> and write symmetrical="NO" in routes. Of this, '
+    "tools/simgrid_update_xml.pl in SimGrid's source distribution (simgrid-4.1.tar.gz on PyPI) "
+    "does all but the units"
+)
+
+
+@contextmanager
+def collections_postponed() -> Iterator[None]:
+    """Let no garbage be searched for while a file becomes millions of objects that all stay."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collected:
+            gc.enable()
+
+
+def read_document(
+    path: str | os.PathLike[str],
+    kind: type[FileError],
+    report: Callable[[FileError], None] | None = None,
+) -> Node:
+    """Read a platform or deployment file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    kind : type of FileError
+        Of all errors.
+    report : callable, optional
+        Given the error of a DOCTYPE that SimGrid's parser would refuse, upon which the content is
+        read all the same; without it, the error is raised.
+
+    Returns
+    -------
+    Node
+        The element ``<platform>``.
+
+    Raises
+    ------
+    FileError
+        Of the given kind: without a line if the file cannot be read or is no text; with the line
+        if it is not well-formed, declares entities, nests too deeply, or if its root element or
+        its version is none that SimGrid 4.1 reads.
+    """
+    data = read_bytes(path, kind, "give the path of a platform or deployment file")
+    if b"\0" in data:
+        raise kind("this is no UTF-8 text", file=path, remedy="save the file as XML in UTF-8")
+    if data.startswith(b"\xef\xbb\xbf"):
+        message = "the file begins with a byte order mark, which SimGrid does not take"
+        raise kind(message, file=path, line=1, remedy="save it as UTF-8 without BOM")
+    text, doctype_error = _without_doctype(data, path, kind)
+    root = xml_tree.parse(text, path, kind, "platform", simgrid=True)
+    problem = _version_problem(root)
+    if problem is not None:
+        raise kind(problem[0], file=path, line=root.line, remedy=problem[1])
+    if doctype_error is not None:
+        if report is None:
+            raise doctype_error
+        report(doctype_error)
+    return root
+
+
+def _without_doctype(
+    data: bytes, file: str | os.PathLike[str], kind: type[FileError]
+) -> tuple[bytes, FileError | None]:
+    """Check the DOCTYPE and blank it, so that no reference can use an external subset."""
+    match = _PROLOG.match(data)
+    start = match.end() if match else 0
+    line = data.count(b"\n", 0, start) + 1
+    end = data.find(b">", start)
+    if not data.startswith(b"<!DOCTYPE", start) or end < 0:
+        message = "there is no DOCTYPE before the first element, and SimGrid asks for one"
+        return data, kind(message, file=file, line=line, remedy=f"insert {DOCTYPE}")
+    if data.find(b"[", start, end) >= 0:
+        message = "the DOCTYPE declares entities or rules of its own, which is refused"
+        raise kind(message, file=file, line=line, remedy=f"write {DOCTYPE}")
+    blanked = data[:start] + re.sub(rb"[^\n]", b" ", data[start : end + 1]) + data[end + 1 :]
+    if _SIMGRID_DOCTYPE.fullmatch(data, start, end + 1):
+        return blanked, None
+    message = "SimGrid does not take this DOCTYPE"
+    return blanked, kind(message, file=file, line=line, remedy=f"write {DOCTYPE}")
+
+
+def _version_problem(root: Node) -> tuple[str, str] | None:
+    """Return the message and remedy for another root element or version than SimGrid 4.1 reads."""
+    if root.tag in {"platform_description", "PLATFORM_DESCRIPTION"}:
+        text, version = "before 2", 0
+    elif root.tag != "platform":
+        remedy = 'a platform or deployment file has <platform version="4.1"> as its root'
+        return f"the root element is <{root.tag}>", remedy
+    else:
+        text = root.attributes.get("version", "0.0")
+        try:
+            version = round(100 * float(text))
+        except (ValueError, OverflowError):
+            return f"the version is {text!r}", 'write version="4.1"'
+    if version < 400:
+        return f"this is a file of version {text}, which SimGrid 4.1 no longer reads", _UPGRADE
+    if version > 410:
+        return (
+            f"this is a file of version {text}, and SimGrid 4.1 reads none above 4.1",
+            'write version="4.1" if it uses nothing newer, or use a later SimGrid',
+        )
+    return None
+
 
 _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """Elements of one kind and with the same attributes.
+_PARSERS = {"f": parse_speed, "Bps": parse_bandwidth, "s": parse_time}
 
-    Attributes
-    ----------
-    names, others : tuple of str
-        Their attributes: names, and those that tell equal elements.
-    copies : dict of tuple of str to callable
-        From the texts of the others to what makes a part of names.
-    """
 
-    names: tuple[str, ...]
-    others: tuple[str, ...]
-    copies: dict[tuple[str | None, ...], Callable[[Sequence[Any]], Any]] = field(
-        default_factory=dict
-    )
+class _UsualQuantities(dict[tuple[str, str], float | None]):
+    """Values by unit and text; None where there is something to say of the text."""
+
+    def __missing__(self, key: tuple[str, str]) -> float | None:
+        unit, text = key
+        try:
+            value = _PARSERS[unit](text)
+            usual = value >= 0 and not odd_quantities(text, value, unit)
+        except UnitError:
+            usual = False
+        self[key] = value if usual else None
+        return self[key]
 
 
 class PlatformReader:
@@ -60,6 +405,8 @@ class PlatformReader:
         Line of each part built, by the `id` of the part.
     broken : list of Node
         Elements that could not be built.
+    odd : list of (int, Problem)
+        Line and warning for each quantity without a unit, or beyond all hardware.
     replaced : list of (int, str)
         Line and name of each ``availability_file`` beside a ``speed_file``, which SimGrid loads
         although nothing follows it.
@@ -74,8 +421,11 @@ class PlatformReader:
         self._report = report
         self.lines: dict[int, int] = {}
         self.broken: list[Node] = []
+        self.odd: list[tuple[int, Problem]] = []
         self.replaced: list[tuple[int, str]] = []
-        self._forms: dict[tuple[str | bool, ...], _Form] = {}
+        self._usual = _UsualQuantities()
+        # By what elements have in common: a part, then what copies it.
+        self._models: dict[tuple[Any, ...], Any] = {}
 
     def platform(self, root: Node) -> Platform:
         """Build the platform of a root element, in the directory of the file."""
@@ -97,48 +447,62 @@ class PlatformReader:
     def _children(self, parent: Node) -> list[Any]:
         """Build what is in an element, but its properties."""
         parts = []
-        for child, problem in order_problems(parent):
-            part: Any = None
-            if problem is not None:
+        order, before = ORDER.get(parent.tag, {}), ""
+        for child in parent.children:
+            after = order.get(before, {}).get(child.tag)
+            if after is not None:
+                before = after
+            elif (problem := order_problem(parent, child, before)) is not None:
                 self.broken.append(child)
                 self._fail(child, problem)
-            elif (part := self._like_another(child)) is None:
-                part = self._build(child)
+                continue
+            part = self._part(child)
             if part is not None:
                 self.lines[id(part)] = child.line
                 parts.append(part)
         return parts
 
-    def _like_another(self, node: Node) -> Any:
-        """Build a part that differs from an earlier one in names and links; None if there is none.
+    def _part(self, node: Node) -> Any:
+        """Build an element, if possible from one that differs in names, quantities and links only.
 
-        A large platform has many such parts, and values that were valid once are valid again.
+        A large platform has many such elements, and what else was valid once is valid again.
         """
-        given = node.attributes
-        form = self._forms.get((node.tag, bool(node.children), *given))
-        if form is None or node.pieces:
-            return None
-        copy = form.copies.get(tuple(map(given.get, form.others)))
-        values: list[Any] = [given[key] for key in form.names]
-        if copy is None or not all(values) or not "".join(values).isprintable():
-            return None
-        if node.children:
+        element = ELEMENTS.get(node.tag)
+        if element is None or not element.names or node.pieces:
+            return self._build(node)
+        free, has_links = element.free, bool(node.children)
+        key: list[Any] = [node.tag, has_links]
+        values: dict[str, Any] = {}
+        names = ""
+        for each, text in node.attributes.items():
+            unit = free.get(each)
+            value = text if not unit else self._usual[unit, text]
+            if value is None or value == "":
+                return self._build(node)
+            # No latency is a matter of its own: Wi-Fi links have none.
+            if unit is None or value == 0:
+                key.append((each, text))
+                continue
+            key.append(each)
+            values[each] = value
+            names += "" if unit else text
+        if not names.isprintable():
+            return self._build(node)
+        model = self._models.get(tuple(key))
+        if model is None:
+            part = self._build(node)
+            if part is not None and not (has_links and element.properties):
+                self._models[tuple(key)] = part
+            return part
+        if has_links:
             links = tuple(self._children(node))
             if not links:
                 return self._build(node, links)
-            values.append(links)
-        return copy(values)
-
-    def _remember(self, node: Node, element: Element, part: Any) -> None:
-        """Let later elements be built like a part."""
-        given = node.attributes
-        names = tuple(key for key in given if key in element.names)
-        others = tuple(key for key in given if key not in element.names)
-        form = self._forms.setdefault((node.tag, bool(node.children), *given), _Form(names, others))
-        fields = [element.by_key[key].field for key in names]
-        if node.children:
-            fields.append(element.parts)
-        form.copies[tuple(map(given.get, others))] = copier(part, fields)
+            values["links"] = links
+        if not callable(model):
+            fields = [element.by_key[each].field if each != "links" else each for each in values]
+            model = self._models[tuple(key)] = copier(model, fields)
+        return model(values.values())
 
     def _build(self, node: Node, parts: tuple[Any, ...] | None = None) -> object | None:
         """Build an element, perhaps of parts; None where it cannot be, or is a property."""
@@ -152,8 +516,6 @@ class PlatformReader:
             if element is not None:
                 values = self._values(node, element, parts)
                 part = self._zone(node, values) if tag == "zone" else element.make(**values)
-                if element.names and (not node.children or element.parts == "links"):
-                    self._remember(node, element, part)
                 return part
             return Opaque(node.tag, node.attributes) if tag == "random" else None
         except (PlatformError, DeploymentError, UnitError) as error:
@@ -188,6 +550,10 @@ class PlatformReader:
                 verb = "are" if key == "coordinates" else "is"
                 message = f"{key} of {named(node)} {verb} {text!r}"
                 raise PlatformError(message, remedy=attribute.codec.remedy) from None
+            unit = attribute.codec.unit
+            for said, remedy in odd_quantities(text, value, unit) if unit else ():
+                message = f"{key} of {named(node)} is {said}"
+                self.odd.append((node.line, Problem(message, remedy, None, WARNING)))
             if attribute.further:
                 values[attribute.further] = tuple(value[1:])
                 value = value[0]

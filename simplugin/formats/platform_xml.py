@@ -1,18 +1,257 @@
-"""Platforms from and to SimGrid 4.1 XML files."""
+"""Platforms and deployments from and to SimGrid 4.1 XML files."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from simplugin.errors import PlatformError
+from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
-from simplugin.formats.platform_reading import PlatformReader
-from simplugin.formats.platform_writing import PlatformLines
-from simplugin.formats.simgrid_xml import collections_postponed, read_document
+from simplugin.formats.elements import ELEMENTS, FILE, TAGS, TEXT
+from simplugin.formats.platform_reading import PlatformReader, collections_postponed, read_document
 from simplugin.inputs.files import write
 from simplugin.platforms.consistency import require_consistent
-from simplugin.platforms.platform import Platform
+from simplugin.platforms.deployment import Deployment
+from simplugin.platforms.hosts import Cluster, Host, Router, spoke
+from simplugin.platforms.links import SHARED, SPLITDUPLEX, Backbone, Link
+from simplugin.platforms.platform import Opaque, Platform, Zone, ZoneElement
+from simplugin.platforms.profiles import Profile, ProfileUse
+from simplugin.platforms.radical import numbers
+
+
+def read_deployment(path: str | os.PathLike[str]) -> Deployment:
+    """Read the actors of a deployment file.
+
+    Parameters
+    ----------
+    path : path
+        A file in SimGrid's format 4 or 4.1.
+
+    Returns
+    -------
+    Deployment
+        Its actors, in the order of the file.
+
+    Raises
+    ------
+    DeploymentError
+        The file cannot be read, says something wrong or holds other things than actors; the
+        first error, with its line. `simplugin.formats.check` gives all of them.
+    """
+    root = read_document(path, DeploymentError)
+    try:
+        platform = PlatformReader(path).platform(root)
+    except PlatformError as problem:
+        raise DeploymentError(
+            problem.message, file=path, line=problem.line, remedy=problem.remedy
+        ) from None
+    if platform.elements:
+        raise DeploymentError(
+            "this is a platform file, not a deployment",
+            file=path,
+            line=root.children[0].line,
+            remedy="give the hardware as the platform, and <actor> elements as the deployment",
+        )
+    return Deployment(platform.actors)
+
+
+def write_deployment(
+    deployment: Deployment, path: str | os.PathLike[str], *, comment: str | None = None
+) -> None:
+    """Write a deployment to a file that SimGrid 4.1 loads.
+
+    Parameters
+    ----------
+    deployment : Deployment
+        What to write; reading the file gives it back.
+    path : path
+        Where; an existing file is replaced.
+    comment : str, optional
+        Placed at the top, for instance the command that made the file.
+
+    Raises
+    ------
+    DeploymentError
+        The file cannot be written.
+    """
+    write(deployment_text(deployment, comment=comment), path, DeploymentError)
+
+
+def deployment_text(deployment: Deployment, *, comment: str | None = None) -> str:
+    """Return a deployment as SimGrid 4.1 XML.
+
+    Parameters
+    ----------
+    deployment : Deployment
+        What to write.
+    comment : str, optional
+        Placed at the top.
+
+    Returns
+    -------
+    str
+        The whole document.
+    """
+    lines = PlatformLines().platform(Platform(actors=deployment.actors))
+    return xml_text.HEADER + xml_text.comment(comment) + "\n".join(lines) + "\n"
+
+
+def expanded(cluster: Cluster) -> Zone:
+    """Return the zone that SimGrid makes of a flat cluster, element by element.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        A flat cluster without limiter links, loopback links and fat-pipe backbone.
+
+    Returns
+    -------
+    Zone
+        Same hosts, links, router and routes under the same names.
+
+    Raises
+    ------
+    PlatformError
+        XML has no elements that say what the cluster says.
+    """
+    _require_expandable(cluster)
+    elements: list[ZoneElement] = []
+    split = cluster.sharing_policy == SPLITDUPLEX
+    # SimGrid makes FATPIPE links of a flat cluster SHARED.
+    policy = SPLITDUPLEX if split else SHARED
+    for name, number in zip(cluster.host_names(), numbers(cluster.radical), strict=True):
+        link = Link(f"{cluster.id}_link_{number}", cluster.bandwidth, cluster.latency, policy)
+        speeds = (cluster.speed, cluster.cores, cluster.further_speeds)
+        elements += spoke(Host(name, *speeds, properties=cluster.properties), link)
+    if cluster.backbone_bandwidth is not None:
+        bandwidth, latency = cluster.backbone_bandwidth, cluster.backbone_latency
+        elements.append(Backbone(f"{cluster.id}_backbone", bandwidth, latency))
+    elements.append(Router(cluster.router_name or ""))
+    return Zone(cluster.id, "Cluster", tuple(elements), properties=cluster.properties)
+
+
+def _require_expandable(cluster: Cluster) -> None:
+    """Refuse a cluster that explicit elements cannot describe."""
+    backbone = cluster.backbone_sharing_policy if cluster.backbone_bandwidth else SHARED
+    for is_one, obstacle in (
+        (cluster.topology != "FLAT", f"its topology is {cluster.topology}"),
+        (cluster.limiter_bandwidth is not None, "it has limiter links"),
+        (cluster.loopback_bandwidth is not None, "it has loopback links"),
+        (backbone != SHARED, f"its backbone is {backbone}"),
+    ):
+        if is_one:
+            message = f"cluster {cluster.id!r} cannot be written host by host: {obstacle}"
+            raise PlatformError(message, remedy="write it as one <cluster> (expand=False)")
+
+
+def expanded_platform(platform: Platform) -> Platform:
+    """Return a platform whose clusters are zones of explicit hosts and links.
+
+    Names and routes stay the same; links of what were clusters can follow profiles.
+
+    Parameters
+    ----------
+    platform : Platform
+        With flat clusters, or none.
+
+    Returns
+    -------
+    Platform
+        What reading it gives after ``write_platform(platform, path, expand=True)``.
+
+    Raises
+    ------
+    PlatformError
+        XML has no elements that say what a cluster says: it is no flat one, say.
+    """
+    return replace(platform, elements=tuple(map(_written_out, platform.elements)))
+
+
+def _written_out(element: Any) -> Any:
+    """Return an element with the clusters in it as zones."""
+    if isinstance(element, Zone):
+        return replace(element, elements=tuple(map(_written_out, element.elements)))
+    if not isinstance(element, Cluster):
+        return element
+    try:
+        return expanded(element)
+    except PlatformError as error:
+        remedy = "leave the clusters as they are: their links follow no profile then"
+        raise PlatformError(error.message, remedy=remedy) from None
+
+
+class PlatformLines:
+    """Turns parts of a platform into lines.
+
+    Parameters
+    ----------
+    locate : callable
+        From the name of a profile file as the platform has it to the name to write.
+    expand : bool
+        True if each host of a cluster is to have an element of its own.
+    """
+
+    def __init__(self, locate: Callable[[str], str] = str, *, expand: bool = False) -> None:
+        self._locate = locate
+        self._expand = expand
+
+    def platform(self, platform: Platform) -> list[str]:
+        """Return the lines of the root element."""
+        lines = ['<platform version="4.1">']
+        for part in (*platform.config, *platform.elements, *platform.actors):
+            lines += self._lines(part, "  ")
+        return [*lines, "</platform>"]
+
+    def _lines(self, part: Any, indent: str) -> list[str]:
+        """Return the lines of a part and what is in it."""
+        if isinstance(part, Opaque):
+            return [indent + xml_text.empty(part.tag, part.attributes.items())]
+        if self._expand and isinstance(part, Cluster):
+            part = expanded(part)
+        tag = TAGS[type(part)]
+        element = ELEMENTS[tag]
+        attributes = []
+        for attribute, getter, default in element.getters:
+            value = getter(part)
+            if value == default or (attribute.beside and getattr(part, attribute.beside) is None):
+                continue
+            text = value if attribute.codec is TEXT else attribute.codec.write(value)
+            if attribute.codec is FILE:
+                text = self._locate(text)
+            attributes.append((attribute.key, text))
+        if element.text and part.text:
+            # The text of a profile is written exactly as it is.
+            text = xml_text.escape_content(part.text)
+            return [f"{indent}{xml_text.start(tag, attributes)}>{text}</{tag}>"]
+        if not element.content:
+            return [indent + xml_text.empty(tag, attributes)]
+        content = self._content(part, element.content, indent + "  ")
+        return xml_text.block(indent, tag, attributes, content)
+
+    def _content(self, part: Any, fields: tuple[str, ...], indent: str) -> list[str]:
+        """Return the lines of what is in a part."""
+        if isinstance(part, Zone):
+            # SimGrid's parser takes neither zones nor links after the profiles of a zone of zones.
+            profiles = [each for each in part.elements if isinstance(each, Profile | ProfileUse)]
+            others = [each for each in part.elements if not isinstance(each, Profile | ProfileUse)]
+            lines = xml_text.properties(indent, part.properties)
+            for inner in (*others, *part.routes, *profiles):
+                lines += self._lines(inner, indent)
+            return lines
+        lines = []
+        for name in fields:
+            values = getattr(part, name)
+            if name in ("properties", "options"):
+                lines += xml_text.properties(indent, values)
+            elif name == "arguments":
+                lines += [indent + xml_text.empty("argument", [("value", each)]) for each in values]
+            else:
+                for inner in values:
+                    lines += self._lines(inner, indent)
+        return lines
 
 
 def read_platform(path: str | os.PathLike[str]) -> Platform:
@@ -35,10 +274,7 @@ def read_platform(path: str | os.PathLike[str]) -> Platform:
         `simplugin.formats.check` gives all of them.
     """
     with collections_postponed():
-        document = read_document(path, PlatformError)
-        if document.doctype_error is not None:
-            raise document.doctype_error
-        return PlatformReader(path).platform(document.root)
+        return PlatformReader(path).platform(read_document(path, PlatformError))
 
 
 def write_platform(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from simplugin.errors import PlatformError
@@ -15,10 +16,6 @@ from simplugin.platforms.links import Link
 from simplugin.platforms.platform import Config, Platform, Zone
 from simplugin.platforms.profiles import Profile, profile_problem
 from simplugin.platforms.validation import Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 # A tuple takes less time than a union where there are many elements.
 _FOLLOWERS = (Host, Peer, Link)
@@ -41,12 +38,8 @@ def profile_file_problems(platform: Platform) -> list[Problem]:
         One for each use of such a file.
     """
     directories = _directories(platform)
-    problems = []
-    for part, name in _uses(platform):
-        problem = _problem(part, name, directories)
-        if problem is not None:
-            problems.append(problem)
-    return problems
+    found = (_problem(part, name, directories) for part, name in _uses(platform))
+    return [problem for problem in found if problem is not None]
 
 
 def replaced_file_problems(

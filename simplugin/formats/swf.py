@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import os
 import re
 import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,17 +19,14 @@ from simplugin.errors import WorkloadFileError
 from simplugin.inputs.places import Line, shown
 from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, Floats, JobTrace, expected, misfit
 
-if TYPE_CHECKING:
-    import os
-
 # Possessive, so that no text takes long to refuse; but no optional group is: Python 3.11.2 then
 # takes half of it.
-_NUMBER = rb"[-+]?+(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?+\d++)?"
-_VALUE = re.compile(_NUMBER)
-_JOB = re.compile(rb"\s*+(?:" + _NUMBER + rb"\s++){%d}" % (len(FIELDS) - 1) + _NUMBER + rb"\s*+")
+_NUMBER = r"[-+]?+(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?+\d++)?"
+_VALUE = re.compile(_NUMBER, re.ASCII)
+_JOB = re.compile(rf"\s*+(?:{_NUMBER}\s++){{{len(FIELDS) - 1}}}{_NUMBER}\s*+", re.ASCII)
 
-# A line without the end of it, and its number in the file, counted from 1.
-Numbered = tuple[int, bytes]
+# The number of a line in its file, counted from 1, and the line, in Latin-1.
+Numbered = tuple[int, str]
 
 
 def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
@@ -36,7 +34,7 @@ def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
 
     Parameters
     ----------
-    lines : sequence of (int, bytes)
+    lines : sequence of (int, str)
         One a job.
     file : path
         Their places, for messages.
@@ -56,7 +54,7 @@ def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
             raise _refused(line, Line(file, number))
     if not lines:
         return np.empty((0, len(FIELDS)))
-    text = b"\n".join(line for _, line in lines)
+    text = "\n".join(line for _, line in lines)
     values = np.fromstring(text, dtype=np.float64, sep=" ").reshape(len(lines), len(FIELDS))
     wrong = [
         (at, column)
@@ -66,16 +64,18 @@ def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
     if wrong:
         at, column = min(wrong)
         number, line = lines[at]
-        raise _unfit(column, line.split()[column], Line(file, number))
+        name, field = FIELDS[column], shown(line.split()[column])
+        message = f"field {column + 1}, {name}, is {field}"
+        raise Line(file, number).error(message, f"give {expected(name)}")
     return values
 
 
-def _refused(line: bytes, place: Line) -> WorkloadFileError:
+def _refused(line: str, place: Line) -> WorkloadFileError:
     """Return the error for a line that is no job."""
     fields = line.split()
     for name, field in zip(FIELDS, fields, strict=False):
         if _VALUE.fullmatch(field) is None:
-            text = shown(field.decode("utf-8", "replace"))
+            text = shown(field.encode("latin-1").decode("utf-8", "replace"))
             return place.error(
                 f"field {FIELDS.index(name) + 1}, {name}, is {text}, which is no number",
                 f"give {expected(name)}; a comment begins its line with ';'",
@@ -86,45 +86,16 @@ def _refused(line: bytes, place: Line) -> WorkloadFileError:
     )
 
 
-def _unfit(column: int, field: bytes, place: Line) -> WorkloadFileError:
-    """Return the error for a number that is invalid in its field."""
-    name = FIELDS[column]
-    text = shown(field.decode("ascii"))
-    return place.error(f"field {column + 1}, {name}, is {text}", f"give {expected(name)}")
-
-
 # Labels of version 2.2. Others are read as well, but not if they are indented like a second line or
 # no blank follows the colon.
-LABELS = (
-    "Version",
-    "Computer",
-    "Installation",
-    "Acknowledge",
-    "Information",
-    "Conversion",
-    "MaxJobs",
-    "MaxRecords",
-    "Preemption",
-    "UnixStartTime",
-    "TimeZone",
-    "TimeZoneString",
-    "StartTime",
-    "EndTime",
-    "MaxNodes",
-    "MaxProcs",
-    "MaxRuntime",
-    "MaxMemory",
-    "AllowOveruse",
-    "MaxQueues",
-    "Queues",
-    "Queue",
-    "MaxPartitions",
-    "Partitions",
-    "Partition",
-    "Note",
+_LABELS = (
+    "Version|Computer|Installation|Acknowledge|Information|Conversion|MaxJobs|MaxRecords|"
+    "Preemption|UnixStartTime|TimeZone|TimeZoneString|StartTime|EndTime|MaxNodes|MaxProcs|"
+    "MaxRuntime|MaxMemory|AllowOveruse|MaxQueues|Queues|Queue|MaxPartitions|Partitions|"
+    "Partition|Note"
 )
 _LABELLED = re.compile(
-    r"[ \t]{0,2}(?P<any>[^\W\d_]\w*):(?:[ \t]|$)" rf"|[ \t]*(?P<known>{'|'.join(LABELS)}):"
+    r"[ \t]{0,2}(?P<any>[^\W\d_]\w*):(?:[ \t]|$)" rf"|[ \t]*(?P<known>{_LABELS}):"
 )
 
 
@@ -178,8 +149,10 @@ def header_lines(header: Iterable[tuple[str, str]]) -> list[str]:
 
 
 _GZIP = b"\x1f\x8b"
-_MARK = b"\xef\xbb\xbf"
-_BLOCK = 1 << 23
+_MARK = "\xef\xbb\xbf"
+_BLANKS = " \t\n\r\v\f"
+_AT_ONCE = 1 << 16
+_NO_WAIT = os.O_NONBLOCK | os.O_CLOEXEC
 # Longest line and largest file, unpacked, that are read [byte].
 LONGEST_LINE = 1 << 20
 LARGEST_FILE = 4 << 30
@@ -215,15 +188,11 @@ def read_swf(path: str | os.PathLike[str]) -> JobTrace:
     """
     comments: list[bytes] = []
     parts = []
-    for lines in _lines(path):
-        jobs = []
-        for number, line in lines:
-            text = line.lstrip()
-            if text.startswith(b";"):
-                comments.append(text[1:])
-            elif text:
-                jobs.append((number, line))
-        parts.append(rows(jobs, path))
+    lines = _lines(path)
+    while some := list(islice(lines, _AT_ONCE)):
+        texts = [(number, line.strip(_BLANKS)) for number, line in some]
+        comments += [text[1:].encode("latin-1") for _, text in texts if text.startswith(";")]
+        parts.append(rows([each for each in texts if each[1] and each[1][0] != ";"], path))
     values = np.concatenate([np.empty((0, len(FIELDS))), *parts])
     if not len(values):
         remedy = f"a job is a line of {len(FIELDS)} numbers"
@@ -240,55 +209,37 @@ def _decoded(comments: list[bytes]) -> list[str]:
         return [comment.decode("latin-1") for comment in comments]
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[list[Numbered]]:
-    """Return the lines of a file with their numbers, many at a time."""
-    number, left, size = 1, b"", 0
-    for block in _blocks(path):
-        if not size:
-            block = block.removeprefix(_MARK)
-        size += len(block)
-        if size > LARGEST_FILE:
-            message = f"more than the {LARGEST_FILE >> 30} GiB that are read"
-            raise WorkloadFileError(message, file=path, remedy="cut it into several traces")
-        data = left + block
-        # A carriage return at the very end may be half the end of a line.
-        end = max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
-        left = data[end:]
-        yield _numbered(data[:end], number, path)
-        number += _count(data[:end])
-        if len(left) > LONGEST_LINE:
-            message = f"a line is longer than the {LONGEST_LINE >> 20} MiB that are read"
-            remedy = "give a job a line of its own"
-            raise WorkloadFileError(message, file=path, line=number, remedy=remedy)
-    yield _numbered(left, number, path)
-
-
-def _numbered(data: bytes, first: int, path: str | os.PathLike[str]) -> list[Numbered]:
-    """Return whole lines with their numbers, or refuse what is no text."""
-    wrong = data.find(b"\0")
-    if wrong >= 0:
-        line = first + _count(data[:wrong])
-        remedy = "name a trace in text, or compressed by gzip"
-        raise WorkloadFileError("this is no text", file=path, line=line, remedy=remedy)
-    return list(enumerate(data.splitlines(), first))
-
-
-def _count(data: bytes) -> int:
-    """Return how many ends of lines there are."""
-    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
-
-
-def _blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
-    """Return the unpacked content of a regular file in large parts."""
+def _lines(path: str | os.PathLike[str]) -> Iterator[Numbered]:
+    """Yield the lines of a regular file, unpacked, with their numbers."""
+    size = 0
     try:
-        with open(path, "rb", opener=_open_without_waiting) as stream:
+        # Nobody need write to a pipe for it to be opened.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise WorkloadFileError("not a regular file", file=path, remedy="name a file")
             packed = stream.read(len(_GZIP)) == _GZIP
             stream.seek(0)
-            content = gzip.GzipFile(fileobj=stream) if packed else stream
-            while block := content.read(_BLOCK):
-                yield block
+            # In Latin-1, each byte is a letter.
+            content = io.TextIOWrapper(
+                gzip.GzipFile(fileobj=stream) if packed else stream, "latin-1"
+            )
+            for number in itertools.count(1):
+                line = content.readline(LONGEST_LINE + 1)
+                size += len(line)
+                message, remedy = "", "name a trace in text, or compressed by gzip"
+                if "\0" in line:
+                    message = "this is no text"
+                elif len(line) > LONGEST_LINE:
+                    message = f"a line is longer than the {LONGEST_LINE >> 20} MiB that are read"
+                    remedy = "give a job a line of its own"
+                elif size > LARGEST_FILE:
+                    message = f"more than the {LARGEST_FILE >> 30} GiB that are read"
+                    remedy = "cut it into several traces"
+                if message:
+                    raise WorkloadFileError(message, file=path, line=number, remedy=remedy)
+                if not line:
+                    return
+                yield number, line.removeprefix(_MARK) if number == 1 else line
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise WorkloadFileError(
             f"the compressed file is damaged: {error}",
@@ -298,11 +249,6 @@ def _blocks(path: str | os.PathLike[str]) -> Iterator[bytes]:
     except OSError as error:
         remedy = "give the path of a file that you may read"
         raise WorkloadFileError(str(error.strerror), file=path, remedy=remedy) from None
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a file even if it is a pipe that nobody writes to."""
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def write_swf(trace: JobTrace, path: str | os.PathLike[str]) -> None:

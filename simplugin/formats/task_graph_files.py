@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.dax import read_dax, write_dax
@@ -12,9 +12,6 @@ from simplugin.formats.dot import read_dot, write_dot
 from simplugin.formats.task_graph_structure import DEFAULT_SPEED
 from simplugin.formats.wfformat import read_wfformat, write_wfformat
 from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    import os
 
 Read = Callable[..., TaskGraph]
 Write = Callable[..., None]

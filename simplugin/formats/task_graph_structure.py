@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError, WorkloadFileError
-from simplugin.inputs.places import non_negative, shown
+from simplugin.inputs.places import Place, non_negative, shown
+from simplugin.workloads.task_graphs import TaskGraph
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.inputs.places import Place
-    from simplugin.workloads.task_graphs import TaskGraph
-
-    NamedTask = tuple[str, Place]
-    NamedEdge = tuple[str, str, Place]
+NamedTask = tuple[str, Place]
+NamedEdge = tuple[str, str, Place]
 
 DEFAULT_SPEED = 1e9
 
@@ -43,24 +39,6 @@ def require_speed(speed: float) -> float:
     if not (math.isfinite(speed) and speed > 0):
         raise WorkloadError(f"the reference speed is {speed!r}; give flop/s > 0, e.g. 1e9")
     return speed
-
-
-def require_alpha(alpha: float) -> float:
-    """Return the part that is not parallel where a file gives none, if it can be one.
-
-    Parameters
-    ----------
-    alpha : float
-        From 0 to 1.
-
-    Raises
-    ------
-    WorkloadError
-        It is out of this range.
-    """
-    if not 0 <= alpha <= 1:
-        raise WorkloadError(f"alpha is {alpha!r}; give a part from 0 to 1")
-    return alpha
 
 
 def runtimes(graph: TaskGraph, speed: float, path: str | os.PathLike[str]) -> list[float]:
@@ -102,27 +80,10 @@ def runtimes(graph: TaskGraph, speed: float, path: str | os.PathLike[str]) -> li
 _MOST_SHOWN = 20
 
 
-@dataclass(frozen=True)
-class Structure:
-    """Tasks and edges without their amounts.
-
-    Attributes
-    ----------
-    tasks : tuple of str
-        Names, no two alike.
-    index : dict of str to int
-        The number of each task.
-    edges : int64, shape (n_edges, 2)
-        Which task hands data to which one; no two alike, and no cycle.
-    """
-
-    tasks: tuple[str, ...]
-    index: dict[str, int]
-    edges: NDArray[np.int64]
-
-
-def structure(tasks: Sequence[NamedTask], edges: Sequence[NamedEdge], document: Place) -> Structure:
-    """Return the structure of a graph, with an error at the place of whatever is wrong with it.
+def structure(
+    tasks: Sequence[NamedTask], edges: Sequence[NamedEdge], document: Place
+) -> NDArray[np.int64]:
+    """Return the edges of a graph, with an error at the place of whatever is wrong with it.
 
     A cycle is looked for first, since it says more than a task of it that is missing.
 
@@ -137,8 +98,8 @@ def structure(tasks: Sequence[NamedTask], edges: Sequence[NamedEdge], document: 
 
     Returns
     -------
-    Structure
-        Tasks and edges in the order given.
+    int64, shape (n_edges, 2)
+        Which task hands data to which one, in the order given; no two alike, and no cycle.
 
     Raises
     ------
@@ -168,35 +129,47 @@ def structure(tasks: Sequence[NamedTask], edges: Sequence[NamedEdge], document: 
                 f"edge {_arrow(source, target)} is given twice", "add the bytes up in one"
             )
         numbers[pair] = None
-    return Structure(tuple(index), index, np.array(list(numbers), np.int64).reshape(-1, 2))
+    return np.array(list(numbers), np.int64).reshape(-1, 2)
 
 
-@dataclass(frozen=True)
-class DataFlow:
-    """Tasks, edges and the files on them.
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadTask:
+    """A task as a file describes it that has runtimes, and files on the edges.
 
     Attributes
     ----------
-    structure : Structure
-        Tasks, and edges by relations and by files.
-    edge_byte : float64, shape (n_edges,)
-        Size of the files that the source writes and the target reads [byte].
-    outside_byte : float
-        Size of all that tasks read and no other task writes, counted for each reader [byte].
+    name : str
+        Of the task.
+    place : Place
+        Where it is described.
+    flop : float
+        Computation [flop].
+    alpha : float, optional
+        The part that is not parallel, where the file says it.
+    byte : float, optional
+        Data that it works on; of all files that it reads without [byte].
+    read : dict of str to (float, Place)
+        By name of the file: its size where no task writes it [byte], and its place.
+    written : dict of str to float
+        By name of the file: its size [byte].
     """
 
-    structure: Structure
-    edge_byte: NDArray[np.float64]
-    outside_byte: float
+    name: str
+    place: Place
+    flop: float
+    alpha: float | None
+    byte: float | None
+    read: dict[str, tuple[float, Place]]
+    written: dict[str, float]
 
 
-def data_flow(
-    tasks: Sequence[NamedTask],
+def read_graph(
+    name: str,
+    tasks: Sequence[ReadTask],
     relations: Sequence[NamedEdge],
-    read: Sequence[Mapping[str, tuple[float, Place]]],
-    written: Sequence[Mapping[str, float]],
     document: Place,
-) -> DataFlow:
+    alpha: float,
+) -> TaskGraph:
     """Return the graph of tasks that are ordered by relations and by the files they exchange.
 
     A task that reads a file follows each task that writes it, whether a relation says so or not.
@@ -205,47 +178,64 @@ def data_flow(
 
     Parameters
     ----------
-    tasks : sequence of (str, Place)
-        Name of each task, and its place.
+    name : str
+        Of the graph.
+    tasks : sequence of ReadTask
+        In the order of the file.
     relations : sequence of (str, str, Place)
         Names of the source and the target of each edge, and its place.
-    read : sequence of mapping of str to (float, Place), length n_tasks
-        By name of the file: its size where no task writes it [byte], and its place.
-    written : sequence of mapping of str to float, length n_tasks
-        By name of the file: its size [byte].
     document : Place
         Place of the error if there is no task.
+    alpha : float
+        The part that is not parallel, for tasks of which the file does not say it.
 
     Raises
     ------
     WorkloadFileError
-        As `structure`, or the files of an edge are too large.
+        As `structure`, or the files of an edge or of a task are too large.
     """
     writers = defaultdict(list)
-    for writer, outputs in enumerate(written):
-        for file in outputs:
-            writers[file].append(writer)
-    related = {(source, target) for source, target, _ in relations}
-    edges = {(source, target): place for source, target, place in relations}
+    for task in tasks:
+        for file in task.written:
+            writers[file].append(task)
+    places = {(source, target): place for source, target, place in relations}
+    related = set(places)
     outside = 0.0
-    for target, files in enumerate(read):
-        for file, (size, place) in files.items():
-            sources = [task for task in writers[file] if task != target]
+    for target in tasks:
+        for file, (size, place) in target.read.items():
+            sources = [task for task in writers[file] if task is not target]
             outside += 0.0 if sources else size
-            changed = [task for task in sources if file in read[task]]
-            if any((tasks[task][0], tasks[target][0]) in related for task in changed):
+            changed = [task for task in sources if file in task.read]
+            if any((task.name, target.name) in related for task in changed):
                 continue
             for source in sources:
-                if not (file in written[target] and source in changed):
-                    edges.setdefault((tasks[source][0], tasks[target][0]), place)
-    extra = [(*pair, place) for pair, place in edges.items() if pair not in related]
-    parts = structure(tasks, [*relations, *extra], document)
+                if not (file in target.written and source in changed):
+                    places.setdefault((source.name, target.name), place)
+    extra = [(*pair, place) for pair, place in places.items() if pair not in related]
+    edges = structure([(task.name, task.place) for task in tasks], [*relations, *extra], document)
     edge_byte = []
-    for (source, target), place in zip(parts.edges.tolist(), edges.values(), strict=True):
-        total = sum(size for file, size in written[source].items() if file in read[target])
-        edge_byte.append(non_negative(float(total), "size of the files of an edge", place))
-    total = non_negative(outside, "size of the inputs from outside the workflow", document)
-    return DataFlow(parts, np.array(edge_byte), total)
+    for (one, other), place in zip(edges.tolist(), places.values(), strict=True):
+        files = tasks[one].written.items()
+        total = float(sum(size for file, size in files if file in tasks[other].read))
+        edge_byte.append(non_negative(total, "size of the files of an edge", place))
+    byte = []
+    for task in tasks:
+        total = float(sum(size for size, _ in task.read.values()))
+        what = f"size of the files that task {shown(task.name)} reads"
+        byte.append(non_negative(total, what, task.place) if task.byte is None else task.byte)
+    return TaskGraph(
+        name,
+        tuple(task.name for task in tasks),
+        np.array([task.flop for task in tasks]),
+        np.array([alpha if task.alpha is None else task.alpha for task in tasks]),
+        np.array(byte),
+        edges,
+        np.array(edge_byte),
+        assumed_alpha=alpha if any(task.alpha is None for task in tasks) else None,
+        outside_byte=non_negative(
+            outside, "size of the inputs from outside the workflow", document
+        ),
+    )
 
 
 def _arrow(*names: str) -> str:
@@ -255,44 +245,21 @@ def _arrow(*names: str) -> str:
 
 def _refuse_cycle(edges: Sequence[NamedEdge]) -> None:
     """Refuse edges that go round, at the last line of the cycle."""
-    circle = _cycle(edges)
-    if not circle:
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    numbers = {}
+    for number, (source, target, _) in enumerate(edges):
+        sorter.add(target, source)
+        numbers[source, target] = number
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        circle = [numbers[pair] for pair in pairwise(error.args[1])]
+    else:
         return
-    names = [edges[edge][0] for edge in circle]
+    first = circle.index(min(circle))
+    names = [edges[edge][0] for edge in circle[first:] + circle[:first]]
     left_out = len(names) - _MOST_SHOWN
     path = _arrow(*names[:_MOST_SHOWN], *([] if left_out > 0 else names[:1]))
     more = f" -> {left_out} more -> {shown(names[0])}" if left_out > 0 else ""
     place = edges[max(circle)][2]
     raise place.error(f"the tasks wait for each other in a cycle: {path}{more}", "remove this edge")
-
-
-def _cycle(edges: Sequence[NamedEdge]) -> list[int]:
-    """Return the edges of a cycle, the earliest one first, or none."""
-    waits: dict[str, int] = {}
-    after = defaultdict(list)
-    for source, target, _ in edges:
-        waits.setdefault(source, 0)
-        waits[target] = waits.get(target, 0) + 1
-        after[source].append(target)
-    order = [name for name, count in waits.items() if not count]
-    for name in order:
-        for target in after[name]:
-            waits[target] -= 1
-            if not waits[target]:
-                order.append(target)
-    into: dict[str, int] = {}
-    for edge, (source, target, _) in enumerate(edges):
-        if waits[source] and target not in into:
-            into[target] = edge
-    if not into:
-        return []
-    # Whatever still waits has an edge into it from something that waits: walking back must circle.
-    name = next(name for name, count in waits.items() if count)
-    steps: dict[str, int] = {}
-    while name not in steps:
-        steps[name] = into[name]
-        name = edges[into[name]][0]
-    walked = list(steps.values())
-    circle = walked[list(steps).index(name) :][::-1]
-    first = circle.index(min(circle))
-    return circle[first:] + circle[:first]

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
-    data_flow,
-    require_alpha,
+    NamedEdge,
+    ReadTask,
+    read_graph,
     require_speed,
     runtimes,
     structure,
 )
-from simplugin.inputs.documents import read_json
+from simplugin.inputs.documents import Item, read_json
 from simplugin.inputs.files import uncollected, write
-from simplugin.inputs.places import fraction, non_negative, shown
+from simplugin.inputs.places import Place, fraction, non_negative, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
-if TYPE_CHECKING:
-    import os
-
-    from simplugin.errors import FileError
-    from simplugin.formats.task_graph_structure import NamedEdge, NamedTask
-    from simplugin.inputs.documents import Document
-    from simplugin.inputs.places import Place
-    from simplugin.inputs.positions import Steps
-
 _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
+Files = dict[str, tuple[float, Place]]
+_Described = tuple[list[ReadTask], Sequence[NamedEdge], Place]
 # All that 1.6 adds to 1.5 is optional.
 _VERSIONS = ("1.5", "1.6")
 
@@ -89,7 +83,6 @@ def read_wfformat(
        https://github.com/wfcommons/WfFormat
     """
     require_speed(speed)
-    require_alpha(alpha)
     document = read_json(path, WorkloadFileError)
     root = _Value(document, (), document.content)
     version = root.member("schemaVersion")
@@ -99,54 +92,26 @@ def read_wfformat(
             "convert the file with wfcommons-migrate-instance.py of wfcommons/WfFormat",
         )
     workflow = root.member("workflow")
-    described = _flat(workflow) if version.text() in _FLAT else _specified(workflow)
-    tasks = described.tasks
-    flow = data_flow(
-        described.names, described.relations, described.read, described.written, described.document
-    )
-    flop = [
-        non_negative(time * cores * speed, "the computation", place)
-        for time, cores, place in described.ran
-    ]
-    own = [_own(task, files, alpha) for task, files in zip(tasks, described.read, strict=True)]
-    alphas, byte = np.array(own, dtype=np.float64).T
-    return TaskGraph(
-        root.member("name").text() if name is None else name,
-        flow.structure.tasks,
-        np.array(flop),
-        alphas,
-        byte,
-        flow.structure.edges,
-        flow.edge_byte,
-        assumed_alpha=alpha if any(task.get("alpha") is None for task in tasks) else None,
-        outside_byte=flow.outside_byte,
-    )
+    read = _flat if version.text() in _FLAT else _specified
+    tasks, relations, described = read(workflow, speed)
+    title = root.member("name").text() if name is None else name
+    return read_graph(title, tasks, relations, described, alpha)
 
 
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
-    """A value in a document; a `Place` that errors can be tied to.
+class _Value(Item):
+    """A value in a document, and its place.
 
     Attributes
     ----------
-    document : Document
-        The document.
-    path : tuple of str and int
-        Keys and indices that lead to it from the root.
     content : object
         The value.
     """
 
-    document: Document
-    path: Steps
     content: Any
-
-    def error(self, message: str, remedy: str) -> FileError:
-        """Return an error that names the file, the line and the path; see `Place`."""
-        return self.document.at(*self.path).error(message, remedy)
 
     def get(self, key: str) -> _Value | None:
         """Return a member of an object, None where there is none."""
@@ -166,6 +131,16 @@ class _Value:
         """Return the items of a list."""
         content = self._as(list)
         return [_Value(self.document, (*self.path, at), item) for at, item in enumerate(content)]
+
+    def listed(self, key: str) -> list[_Value]:
+        """Return the items of an optional list."""
+        found = self.get(key)
+        return [] if found is None else found.items()
+
+    def either(self, key: str, older: str) -> _Value:
+        """Return a member by its name, or by that of older versions."""
+        found = self.get(older)
+        return self.member(key) if found is None else found
 
     def text(self) -> str:
         """Return a text."""
@@ -205,109 +180,53 @@ def _shown(content: object) -> str:
     return shown(content) if isinstance(content, str) else json.dumps(content)[:80]
 
 
-@dataclass(frozen=True, slots=True)
-class _Described:
-    """Tasks of an instance, in any version of the format."""
-
-    document: _Value
-    tasks: list[_Value]
-    names: list[NamedTask]
-    relations: list[NamedEdge]
-    # Runtime [s], cores, and the place of the runtime.
-    ran: list[tuple[float, float, Place]]
-    read: list[dict[str, tuple[float, Place]]]
-    written: list[dict[str, float]]
-
-
-def _flat(workflow: _Value) -> _Described:
+def _flat(workflow: _Value, speed: float) -> _Described:
     """Return what versions 1.0 to 1.4 say: one list of tasks with runtimes and files in them."""
-    document = _either(workflow, "tasks", "jobs")
-    tasks = document.items()
-    names = [(task.member("name").text(), task.member("name")) for task in tasks]
+    document = workflow.either("tasks", "jobs")
+    tasks = {task.member("name").text(): task for task in document.items()}
     # Tasks refer to each other by name or by id, and one end of an edge may say so alone.
-    known = {name: name for name, _ in names}
-    for (name, _), task in zip(names, tasks, strict=True):
+    known = {name: name for name in tasks}
+    for name, task in tasks.items():
         if (label := task.get("id")) is not None:
             known.setdefault(label.text(), name)
     relations: dict[tuple[str, str], _Value] = {}
-    for (name, _), task in zip(names, tasks, strict=True):
+    found = []
+    for task in document.items():
+        name = task.member("name").text()
         for key, parents in (("parents", True), ("children", False)):
-            for place in _list(task, key):
+            for place in task.listed(key):
                 other = known.get(place.text(), place.text())
                 relations.setdefault((other, name) if parents else (name, other), place)
-    read: list[dict[str, tuple[float, Place]]] = []
-    written: list[dict[str, float]] = []
-    for task in tasks:
-        read.append({})
-        written.append({})
-        for file in _list(task, "files"):
-            folder, size = file.get("path"), _either(file, "sizeInBytes", "size")
-            name = ("" if folder is None else folder.text()) + file.member("name").text()
+        read: Files = {}
+        written: dict[str, float] = {}
+        for file in task.listed("files"):
+            folder, size = file.get("path"), file.either("sizeInBytes", "size")
+            called = ("" if folder is None else folder.text()) + file.member("name").text()
             if file.member("link").text().lower() == "input":
-                read[-1][name] = size.number(), file
+                read[called] = size.number(), file
             else:
-                written[-1][name] = size.number()
-    times = [_either(task, "runtimeInSeconds", "runtime") for task in tasks]
-    ran: list[tuple[float, float, Place]] = [
-        (time.number(), _cores(task.get("cores")), time)
-        for task, time in zip(tasks, times, strict=True)
-    ]
-    edges: list[NamedEdge] = [(*pair, place) for pair, place in relations.items()]
-    return _Described(document, tasks, list(names), edges, ran, read, written)
+                written[called] = size.number()
+        ran = task.either("runtimeInSeconds", "runtime"), task.get("cores")
+        found.append(_read_task(task, "name", *ran, speed, read, written))
+    return found, [(*pair, place) for pair, place in relations.items()], document
 
 
-def _specified(workflow: _Value) -> _Described:
+def _specified(workflow: _Value, speed: float) -> _Described:
     """Return what versions from 1.5 on say: a specification, and an execution beside it."""
     specification = workflow.member("specification")
-    tasks = specification.member("tasks").items()
-    names = [(task.member("id").text(), task.member("id")) for task in tasks]
+    items = specification.member("tasks").items()
+    labels = [task.member("id") for task in items]
+    tasks = {label.text(): task for label, task in zip(labels, items, strict=True)}
     relations = [
         (parent.text(), name, parent)
-        for (name, _), task in zip(names, tasks, strict=True)
+        for name, task in tasks.items()
         for parent in task.member("parents").items()
     ]
     # Before what follows from the structure: its errors say more.
-    structure(names, relations, specification)
-    _require_agreement(names, tasks, relations)
-    sizes = _sizes(specification)
-    read = [_files(task, "inputFiles", sizes) for task in tasks]
-    written = [
-        {file: size for file, (size, _) in _files(task, "outputFiles", sizes).items()}
-        for task in tasks
-    ]
-    ran = _runtimes(workflow, [name for name, _ in names])
-    return _Described(specification, tasks, list(names), list(relations), ran, read, written)
-
-
-def _list(value: _Value, key: str) -> list[_Value]:
-    """Return the items of an optional list."""
-    found = value.get(key)
-    return [] if found is None else found.items()
-
-
-def _either(value: _Value, key: str, older: str) -> _Value:
-    """Return a member by its name, or by that of older versions."""
-    found = value.get(older)
-    return value.member(key) if found is None else found
-
-
-def _cores(cores: _Value | None) -> float:
-    """Return a number of cores, 1 if it is not given."""
-    count = 1.0 if cores is None else cores.number()
-    if cores is not None and count < 1:
-        raise cores.error(f"{count!r} cores run nothing", "give at least 1")
-    return count
-
-
-def _require_agreement(
-    names: list[tuple[str, _Value]],
-    tasks: list[_Value],
-    relations: list[tuple[str, str, _Value]],
-) -> None:
-    """Raise unless parents and children say the same."""
+    structure([(each.text(), each) for each in labels], relations, specification)
     missing = {(source, target): parent for source, target, parent in relations}
     seen = set()
-    for (name, _), task in zip(names, tasks, strict=True):
+    for name, task in tasks.items():
         for child in task.member("children").items():
             pair = name, child.text()
             if pair in seen:
@@ -323,72 +242,83 @@ def _require_agreement(
             f"task {shown(source)} does not have {shown(target)} among its children",
             "add it there, or remove it here",
         )
+    sizes: dict[str, float] = {}
+    for file in specification.listed("files"):
+        label = file.member("id")
+        if label.text() in sizes:
+            raise label.error(f"file {shown(label.text())} is here twice", "remove one of them")
+        sizes[label.text()] = file.member("sizeInBytes").number()
+    executed = _executed(workflow, tasks)
+    found = []
+    for task, ran in zip(items, executed, strict=True):
+        times = ran.member("runtimeInSeconds"), ran.get("coreCount")
+        written = {name: size for name, (size, _) in _files(task, "outputFiles", sizes).items()}
+        read = _files(task, "inputFiles", sizes)
+        found.append(_read_task(task, "id", *times, speed, read, written))
+    return found, relations, specification
 
 
-def _runtimes(workflow: _Value, names: list[str]) -> list[tuple[float, float, Place]]:
-    """Return the runtime [s] and the cores of each task, and their places."""
+def _read_task(
+    task: _Value,
+    label: str,
+    time: _Value,
+    cores: _Value | None,
+    speed: float,
+    read: Files,
+    written: dict[str, float],
+) -> ReadTask:
+    """Return a task that took a time on some cores, 1 if these are not given."""
+    count = 1.0 if cores is None else cores.number()
+    if cores is not None and count < 1:
+        raise cores.error(f"{count!r} cores run nothing", "give at least 1")
+    alpha, byte = task.get("alpha"), task.get("byte")
+    return ReadTask(
+        task.member(label).text(),
+        task.member(label),
+        non_negative(time.number() * count * speed, "the computation", time),
+        None if alpha is None else fraction(alpha.number(), "this part", alpha),
+        None if byte is None else byte.number(),
+        read,
+        written,
+    )
+
+
+def _executed(workflow: _Value, names: Collection[str]) -> list[_Value]:
+    """Return what is said of the execution of each task."""
     execution = workflow.get("execution")
     if execution is None:
         raise workflow.error(
             "there is no 'execution', so that no task has a runtime",
             "give an instance of a workflow that has run",
         )
-    known = set(names)
-    found: dict[str, tuple[float, float, Place]] = {}
+    found: dict[str, _Value] = {}
     ran = execution.member("tasks")
     for task in ran.items():
         label = task.member("id")
-        name = label.text()
-        if name not in known:
-            raise label.error(
-                f"task {shown(name)} is not in the specification", "describe it there"
-            )
-        if name in found:
-            raise label.error(f"task {shown(name)} is here twice", "remove one of them")
-        time = task.member("runtimeInSeconds")
-        found[name] = time.number(), _cores(task.get("coreCount")), time
-    for name in names:
-        if name not in found:
-            raise ran.error(f"task {shown(name)} has no runtime", f"add a task {shown(name)}")
-    return [found[name] for name in names]
+        name = shown(label.text())
+        if label.text() not in names:
+            raise label.error(f"task {name} is not in the specification", "describe it there")
+        if label.text() in found:
+            raise label.error(f"task {name} is here twice", "remove one of them")
+        found[label.text()] = task
+    for each in names:
+        if each not in found:
+            raise ran.error(f"task {shown(each)} has no runtime", f"add a task {shown(each)}")
+    return [found[each] for each in names]
 
 
-def _sizes(specification: _Value) -> dict[str, float]:
-    """Return the size of each file."""
-    sizes: dict[str, float] = {}
-    for file in _list(specification, "files"):
-        label = file.member("id")
-        if label.text() in sizes:
-            raise label.error(f"file {shown(label.text())} is here twice", "remove one of them")
-        sizes[label.text()] = file.member("sizeInBytes").number()
-    return sizes
-
-
-def _files(task: _Value, key: str, sizes: dict[str, float]) -> dict[str, tuple[float, Place]]:
+def _files(task: _Value, key: str, sizes: dict[str, float]) -> Files:
     """Return the sizes of the files that a task reads or writes, and where they are listed."""
-    found: dict[str, tuple[float, Place]] = {}
-    for file in _list(task, key):
+    found: Files = {}
+    for file in task.listed(key):
         name = file.text()
         if name not in sizes:
-            raise file.error(
-                f"file {shown(name)} has no size", "add it to workflow.specification.files"
-            )
+            remedy = "add it to workflow.specification.files"
+            raise file.error(f"file {shown(name)} has no size", remedy)
         if name in found:
             raise file.error(f"file {shown(name)} is listed twice", "list it once")
         found[name] = sizes[name], file
     return found
-
-
-def _own(task: _Value, read: dict[str, tuple[float, Place]], alpha: float) -> tuple[float, float]:
-    """Return the part of a task that is not parallel, and its data."""
-    given = task.get("alpha")
-    if given is not None:
-        alpha = fraction(given.number(), "this part", given)
-    byte = task.get("byte")
-    if byte is not None:
-        return alpha, byte.number()
-    total = float(sum(size for size, _ in read.values()))
-    return alpha, non_negative(total, "the size of its inputs", task)
 
 
 def write_wfformat(

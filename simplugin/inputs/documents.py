@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
+from simplugin.errors import FileError
 from simplugin.inputs.files import read_text
+from simplugin.inputs.messages import Problem
 from simplugin.inputs.places import shown
-from simplugin.inputs.positions import json_line, json_starts, toml_line, toml_syntax_error
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable
-
-    from simplugin.errors import FileError
-    from simplugin.inputs.messages import Problem
-    from simplugin.inputs.positions import Path
+from simplugin.inputs.positions import Path, json_line, json_starts, toml_line, toml_syntax_error
 
 # What Python's parser takes and JSON has not, and what has more digits than Python reads.
 _NO_NUMBER = re.compile(r"NaN|-?Infinity|-?\d{4301,}")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplugin.errors import FileError
+from simplugin.errors import FileError
 
 LARGEST_FILE = 64 << 20
 _READABLE = f"give the path of a file of at most {LARGEST_FILE >> 20} MiB that you may read"

@@ -99,10 +99,6 @@ class Outcome:
         return self.row._repr_html_() + "".join(each._repr_html_() for each in self.listings)
 
 
-def _nothing(_: Scenario) -> None:
-    """Check nothing."""
-
-
 @dataclass(frozen=True)
 class Kind:
     """A kind of workload.
@@ -130,6 +126,6 @@ class Kind:
     workload: type[BaseModel]
     run: Callable[[Any, Progress | None], Outcome]
     schedulers: tuple[str, ...] = ()
-    check: Callable[[Any], object] = _nothing
+    check: Callable[[Any], object] = lambda _: None
     outputs: tuple[str, ...] = ("result", "trace", "gantt")
     need_trace: tuple[str, ...] = ("trace", "gantt")

@@ -13,16 +13,12 @@ from simplugin.inputs.places import shown
 from simplugin.near_names import did_you_mean
 
 _REMEDIES = {
-    "array_type": "give a list",
     "bool_type": "give true or false",
-    "dict_type": "give a table",
     "float_type": "give a number",
     "int_type": "give a whole number",
-    "list_type": "give a list",
-    "model_type": "give a table",
-    "string_type": "give a text",
-    "string_too_short": "give a text",
-    "tuple_type": "give a list",
+    **dict.fromkeys(("array_type", "list_type", "tuple_type"), "give a list"),
+    **dict.fromkeys(("dict_type", "model_type"), "give a table"),
+    **dict.fromkeys(("string_type", "string_too_short"), "give a text"),
 }
 
 Path = tuple[str | int, ...]
@@ -213,7 +209,14 @@ def _tables(kind: Any, path: Path, content: Any) -> list[type[BaseModel]]:
         # A position in a list, or a name in a table of tables, is no field.
         tables = [model for each in inner for model in _models(each)] if inner else tables
         content = content[step]
-    return [table for table in tables if _is_tagged(table, content)] or tables
+    # Those that have the tag of a member of a union.
+    tagged = [
+        table
+        for table in tables
+        for name, each in _fields(table)
+        if name in content and content[name] in get_args(each.annotation)
+    ]
+    return list(dict.fromkeys(tagged)) or tables
 
 
 def _kinds(table: type[BaseModel], key: str) -> list[Any]:
@@ -222,12 +225,6 @@ def _kinds(table: type[BaseModel], key: str) -> list[Any]:
     if field is None and table.model_config.get("extra") == "allow":
         return [get_type_hints(table).get("__pydantic_extra__")]
     return [] if field is None else [field.annotation]
-
-
-def _is_tagged(table: type[BaseModel], content: Mapping[str, Any]) -> bool:
-    """Return True if a table has the tag of a member of a union."""
-    tags = [(name, get_args(each.annotation)) for name, each in _fields(table)]
-    return any(name in content and content[name] in known for name, known in tags)
 
 
 def _models(kind: Any) -> list[type[BaseModel]]:

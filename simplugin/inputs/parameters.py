@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
@@ -48,18 +48,15 @@ class Signature:
     ----------
     types : mapping of str to type
         The type of each.
-    required : frozenset of str
-        Those without a default.
+    defaults : mapping of str to object
+        The default of each that has one.
     takes_any : bool
         True if there is a ``**further``.
-    defaults : tuple
-        In the order of the types; `inspect.Parameter.empty` where there is none.
     """
 
     types: Mapping[str, Any]
-    required: frozenset[str]
+    defaults: Mapping[str, Any]
     takes_any: bool
-    defaults: tuple[Any, ...] = ()
 
     @classmethod
     def of(
@@ -80,7 +77,7 @@ class Signature:
             every = list(inspect.signature(function).parameters.values())
         except (TypeError, ValueError):
             # Some functions written in C have no signature.
-            return cls({}, frozenset(), takes_any=True)
+            return cls({}, {}, takes_any=True)
         named = [
             each
             for each in every[by_position:]
@@ -88,9 +85,8 @@ class Signature:
         ]
         return cls(
             {each.name: _type_of(each, function) for each in named},
-            frozenset(each.name for each in named if each.default is inspect.Parameter.empty),
+            {each.name: each.default for each in named if each.default is not each.empty},
             any(each.kind is inspect.Parameter.VAR_KEYWORD for each in every),
-            tuple(each.default for each in named),
         )
 
     def read(self, given: Mapping[str, Any], path: Path = PATH) -> tuple[dict[str, Any], list[Any]]:
@@ -109,8 +105,8 @@ class Signature:
             The arguments with the types of the signature, and what is wrong with them.
         """
         values = dict(given)
-        lacking = [name for name in self.types if name in self.required and name not in given]
-        problems = [missing_key((*path, name)) for name in lacking]
+        known = {*self.defaults, *given}
+        problems = [missing_key((*path, name)) for name in self.types if name not in known]
         for name, value in given.items():
             if name in self.types:
                 try:
@@ -137,9 +133,7 @@ def policy_of(scenario: Scenario, shipped: Mapping[str, _Policy]) -> _Policy:
     """
     name = scenario.scheduler.name
     if ":" in name:
-        own: Any = scenario.function(name, "scheduler", "name")
-        policy: _Policy = own
-        return policy
+        return cast("_Policy", scenario.function(name, "scheduler", "name"))
     return shipped[name.partition(".")[2]]
 
 

@@ -9,21 +9,10 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BeforeValidator, Field
 
+from simplugin import units
 from simplugin.errors import UnitError
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.places import shown
-from simplugin.units import (
-    format_bandwidth,
-    format_size,
-    format_speed,
-    format_time,
-    has_unit,
-    parse_bandwidth,
-    parse_size,
-    parse_speed,
-    parse_time,
-    parse_work,
-)
 
 
 @dataclass(frozen=True)
@@ -59,17 +48,17 @@ class Dimension:
             number = self.parse(value)
         except UnitError as error:
             raise InvalidValueError(f"{{key}}: {error.message}", error.remedy) from None
-        if not has_unit(value):
+        if not units.has_unit(value):
             remedy = f"write e.g. {self.example!r}, or a number [{self.unit}] without quotes"
             raise InvalidValueError(f"{{key}} is {value!r}, which has no unit", remedy)
         return number
 
 
-_WORK = Dimension("flop", "10Gf", parse_work, format_speed)
-_SPEED = Dimension("flop/s", "2.5Gf", parse_speed, format_speed)
-_BANDWIDTH = Dimension("byte/s", "10Gbps", parse_bandwidth, format_bandwidth)
-_SIZE = Dimension("byte", "4MiB", parse_size, format_size)
-_TIME = Dimension("s", "50us", parse_time, format_time)
+_WORK = Dimension("flop", "10Gf", units.parse_work, units.format_speed)
+_SPEED = Dimension("flop/s", "2.5Gf", units.parse_speed, units.format_speed)
+_BANDWIDTH = Dimension("byte/s", "10Gbps", units.parse_bandwidth, units.format_bandwidth)
+_SIZE = Dimension("byte", "4MiB", units.parse_size, units.format_size)
+_TIME = Dimension("s", "50us", units.parse_time, units.format_time)
 Work = Annotated[float, _WORK, BeforeValidator(_WORK.read)]
 Speed = Annotated[float, _SPEED, BeforeValidator(_SPEED.read)]
 Bandwidth = Annotated[float, _BANDWIDTH, BeforeValidator(_BANDWIDTH.read)]

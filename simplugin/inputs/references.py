@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 GROUP = "simplugin.functions"
 """Entry points by which an installed package declares modules that scenarios may name."""
@@ -105,7 +105,10 @@ class References:
         steps = _steps(reference)
         for step in () if self._is_asked_for(module) else steps:
             home = _home(step)
-            if home is not None and not self._may_lend(module, home):
+            top = module.partition(".")[0]
+            if home is None or (top != "simplugin" and top == home.partition(".")[0]):
+                continue
+            if not (self._is_beside(home) or self._is_asked_for(home) or _is_declared(home)):
                 raise UnresolvedError(
                     f"{reference!r} is not defined in {module!r} but in {home!r}",
                     f"define a function in {module!r}; or trust all that it imports:"
@@ -126,13 +129,6 @@ class References:
     def _is_asked_for(self, module: str) -> bool:
         """Return True if a module, or a package around it, is among those that are trusted."""
         return _is_within(module, self.trust)
-
-    def _may_lend(self, module: str, home: str) -> bool:
-        """Return True if a module may be named for what `home` defines."""
-        top = module.partition(".")[0]
-        of_same_package = top != "simplugin" and top == home.partition(".")[0]
-        counts = self._is_beside(home) or self._is_asked_for(home)
-        return of_same_package or counts or _is_declared(home)
 
 
 def resolve(reference: str) -> Callable[..., Any]:
@@ -211,8 +207,7 @@ def _function(reference: str, found: Any) -> Callable[..., Any]:
     """Return what a reference names; raise UnresolvedError if it is no function."""
     if not callable(found):
         raise UnresolvedError(f"{reference!r} is no function but {found!r}")
-    function: Callable[..., Any] = found
-    return function
+    return cast("Callable[..., Any]", found)
 
 
 def _home(found: Any) -> str | None:

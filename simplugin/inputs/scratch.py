@@ -21,7 +21,11 @@ def scratch_directory() -> Iterator[str]:
 
     Its process holds a lock on a directory, which the system releases when the process ends.
     """
-    _remove_abandoned()
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if _NAME.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_unless_held(entry.path)
     directory, lock = _locked_directory()
     try:
         yield directory
@@ -44,17 +48,8 @@ def _locked_directory() -> tuple[str, int]:
             os.close(lock)
 
 
-def _remove_abandoned() -> None:
-    """Remove the directories of this user that nobody holds."""
-    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
-        for entry in entries:
-            if _NAME.fullmatch(entry.name):
-                with suppress(OSError):
-                    _remove_unless_held(entry.path)
-
-
 def _remove_unless_held(directory: str) -> None:
-    """Remove a directory; raise OSError if somebody holds it."""
+    """Remove a directory if it is this user's; raise OSError if somebody holds it."""
     lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         if os.fstat(lock).st_uid == os.getuid():

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.parsers import expat
 
-if TYPE_CHECKING:
-    import os
-
-    from simplugin.errors import FileError
+from simplugin.errors import FileError
 
 DEEPEST_NESTING = 200
 MOST_ATTRIBUTES = 64
@@ -148,9 +146,8 @@ class _TreeBuilder:
             parent.children = [node]
         self._stack.append(node)
 
-    def _end(self, tag: str) -> None:
+    def _end(self, _tag: str) -> None:
         """Close an element."""
-        del tag
         self._stack.pop()
 
     def _text(self, text: str) -> None:
@@ -160,17 +157,15 @@ class _TreeBuilder:
             node.pieces = node.pieces or []
             node.pieces.append(text)
 
-    def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:
+    def _declaration(self, _version: str, _encoding: str | None, standalone: int) -> None:
         """Refuse the part of an XML declaration that SimGrid's parser does not know."""
-        del version, encoding
         if standalone != -1:
             raise self._malformed(
                 "SimGrid does not take 'standalone' in the XML declaration", "remove it"
             )
 
-    def _doctype(self, *arguments: object) -> None:
+    def _doctype(self, *_: object) -> None:
         """Refuse a DOCTYPE."""
-        del arguments
         raise self._malformed("a DOCTYPE is not allowed here", "remove it")
 
     def _cdata(self) -> None:
@@ -183,6 +178,6 @@ _REMEDIES = {
     "undefined entity": "write the character itself; only &amp; &lt; &gt; &quot; and &apos; exist",
     "duplicate attribute": "give each attribute once",
     "junk after document element": "a file holds a single <{root}>: remove what follows it",
-    "no element found": "write <{root}>; is the file complete?",
+    "no element found": "the file ends before its </{root}>; complete it",
     "mismatched tag": "close the element that was opened last",
 }

@@ -11,6 +11,7 @@ import numpy as np
 from simplugin.elementary import exp
 from simplugin.figures import Figure
 from simplugin.listings import Listing
+from simplugin.market.execution import sites_of
 from simplugin.market.model import heterogeneity, jain_index
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.peers import PeerSite
@@ -18,7 +19,7 @@ from simplugin.rows import Best, Metric
 from simplugin.workloads.bundles import MEGA
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
@@ -61,8 +62,7 @@ class Assessment:
     @cached_property
     def sites(self) -> tuple[PeerSite, ...]:
         """Sites whose peers were sold tasks."""
-        site = self.execution.site
-        return (site,) if isinstance(site, PeerSite) else tuple(site.sites)
+        return sites_of(self.execution.site)
 
     @cached_property
     def site_names(self) -> tuple[str, ...]:
@@ -179,7 +179,27 @@ class Assessment:
 
     def figures(self) -> tuple[Figure, ...]:
         """Return allocation and prices; of several bundles, the queue and response times."""
-        return _figures_of(self)
+        deals, measured = self.deals, self.measured
+        peers, bundles = (f"{each}, in the order of the table" for each in ("peer", "bundle"))
+        amounts = {
+            "sold": self.by_peer(lambda k: measured[k].amounts),
+            "optimum": self.by_peer(lambda k: self.optima[k].amounts),
+        }
+        allocation = _bars("allocation", "Tasks of each peer", peers, "tasks", amounts)
+        if len(deals) == 1:
+            return allocation, _prices(measured[0], peers), _demand(measured[0])
+        waits = np.array([deal.called - deal.submitted for deal in deals])
+        times = {"response": self.responses, "waiting": waits}
+        prices = {
+            "worth, mean": np.array([each.benefit / each.market.m for each in measured]),
+            "market price": np.array([each.price for each in measured]),
+        }
+        return (
+            allocation,
+            _queue(deals),
+            _bars("responses", "From submission to end", bundles, "time [s]", times),
+            _bars("paid", "Price of a task", bundles, "price [G$]", prices),
+        )
 
     def _peers(self, most: int) -> Listing:
         """Return what each peer bought, earned and took."""
@@ -262,57 +282,31 @@ def _table(
     return Listing(title, head, tuple(lines[:most]), note)
 
 
-def _figures_of(assessment: Assessment) -> tuple[Figure, ...]:
-    """Return allocation and prices; of several bundles, the queue and response times."""
-    if len(assessment.deals) == 1:
-        return _allocation(assessment), _prices(assessment), _demand(assessment)
-    return _allocation(assessment), _queue(assessment), _responses(assessment), _paid(assessment)
+def _bars(
+    name: str, title: str, x: str, y: str, heights: Mapping[str, Floats], **lines: float
+) -> Figure:
+    """Return a figure of bars at 1, 2, ..."""
+    curves = {label: (np.arange(0.5, len(values) + 1), values) for label, values in heights.items()}
+    return Figure(name, title, x, y, curves, lines=lines, bars=True)
 
 
-def _bars(values: Floats) -> tuple[Floats, Floats]:
-    """Return edges around 1, 2, ..., and the heights between them."""
-    return np.arange(0.5, len(values) + 1), values
-
-
-def _allocation(assessment: Assessment) -> Figure:
-    """Return tasks of each peer beside the optimum."""
-    measured, optima = assessment.measured, assessment.optima
-    return Figure(
-        "allocation",
-        "Tasks of each peer",
-        "peer, in the order of the table",
-        "tasks",
-        {
-            "sold": _bars(assessment.by_peer(lambda k: measured[k].amounts)),
-            "optimum": _bars(assessment.by_peer(lambda k: optima[k].amounts)),
-        },
-        bars=True,
-    )
-
-
-def _prices(assessment: Assessment) -> Figure:
+def _prices(outcome: Outcome, peers: str) -> Figure:
     """Return what the first, the last and the mean task is worth to each peer."""
-    [outcome] = assessment.measured
     market, amounts = outcome.market, outcome.amounts
     last = np.where(amounts > 0, market.worth(np.maximum(amounts, 1)), market.values)
-    return Figure(
-        "prices",
-        "What a task is worth to each peer",
-        "peer, in the order of the table",
-        "price [G$]",
-        {
-            "first task": _bars(market.values),
-            "mean of all its tasks": _bars(market.mean_prices(amounts)),
-            "its last task": _bars(last),
-        },
-        lines={"market price": outcome.price},
-        bars=True,
+    worths = {
+        "first task": market.values,
+        "mean of all its tasks": market.mean_prices(amounts),
+        "its last task": last,
+    }
+    lines = {"market price": outcome.price}
+    return _bars(
+        "prices", "What a task is worth to each peer", peers, "price [G$]", worths, **lines
     )
 
 
-def _demand(assessment: Assessment) -> Figure:
+def _demand(outcome: Outcome) -> Figure:
     """Return how many tasks peers buy at a price."""
-    [outcome] = assessment.measured
     market = outcome.market
     price, tasks = demand_curve(market)
     return Figure(
@@ -353,9 +347,8 @@ def demand_curve(market: BundleMarket) -> tuple[Floats, Floats]:
     return exp(logs), np.array(bought)
 
 
-def _queue(assessment: Assessment) -> Figure:
+def _queue(deals: Sequence[Deal]) -> Figure:
     """Return how many bundles wait, and are there at all, over time."""
-    deals = assessment.deals
     submitted = np.array([deal.submitted for deal in deals])
     called = np.array([deal.called for deal in deals])
     finished = np.array([deal.finished for deal in deals])
@@ -375,32 +368,3 @@ def _present(come: Floats, go: Floats) -> tuple[Floats, Floats]:
     change = np.concatenate([[0.0], np.ones(len(come)), -np.ones(len(go))])
     counts: Floats = np.cumsum(np.bincount(place, change), dtype=np.float64)
     return np.repeat(dates, 2)[1:], np.repeat(counts, 2)[:-1]
-
-
-def _responses(assessment: Assessment) -> Figure:
-    """Return how long each bundle took from its submission on, and how much of it it waited."""
-    waits = np.array([deal.called - deal.submitted for deal in assessment.deals])
-    return Figure(
-        "responses",
-        "From submission to end",
-        "bundle, in the order of the table",
-        "time [s]",
-        {"response": _bars(assessment.responses), "waiting": _bars(waits)},
-        bars=True,
-    )
-
-
-def _paid(assessment: Assessment) -> Figure:
-    """Return what each task of a bundle was sold for, and was worth."""
-    measured = assessment.measured
-    return Figure(
-        "paid",
-        "Price of a task",
-        "bundle, in the order of the table",
-        "price [G$]",
-        {
-            "worth, mean": _bars(np.array([each.benefit / each.market.m for each in measured])),
-            "market price": _bars(np.array([each.price for each in measured])),
-        },
-        bars=True,
-    )

@@ -58,7 +58,7 @@ def completion_bound(times: ArrayLike, m: int) -> float:
     m : int
         The number of tasks.
     """
-    return m / float(np.sum(1 / _times(times)))
+    return m / float(np.sum(1 / positive_times(times)))
 
 
 def balanced_split(times: ArrayLike, m: int, caps: ArrayLike | None = None) -> Amounts:
@@ -90,7 +90,7 @@ def balanced_split(times: ArrayLike, m: int, caps: ArrayLike | None = None) -> A
     InfeasibleError
         The caps leave tasks over.
     """
-    taken = _times(times)
+    taken = positive_times(times)
     market = BundleMarket(1 / taken, whole("m", m), m if caps is None else caps, 0.5)
     amounts = np.zeros(market.n_peers, dtype=np.int64)
     # Whole shares of the time by which those who may take more finish surely belong to them.
@@ -218,7 +218,7 @@ def balancing_rates(
         between what can be had.
     """
     market = BundleMarket(values, m, m if caps is None else caps, 0.5)
-    taken = _times(times)
+    taken = positive_times(times)
     order = np.argsort(-market.values, kind="stable")
     for count in range(market.n_peers, 0, -1):
         amounts = _wanted(market, taken, order[:count], benefit)
@@ -226,17 +226,13 @@ def balancing_rates(
         if amounts is not None and found is not None:
             alpha = rates_for(market.values, amounts, found[0], idle, found[1])
             return BalancingRates(alpha, found[0], amounts)
+    # Where the price is nothing.
+    least = market.values[balanced_split(taken, market.m, market.caps) > 0].sum()
     raise InfeasibleError(
         f"no price gives a balanced assignment a benefit of {benefit:.6g}: values allow from"
-        f" {_least_benefit(market, taken):.6g} to less than {m * market.values.max():.6g}, with"
+        f" {least:.6g} to less than {m * market.values.max():.6g}, with"
         " gaps where peers have few tasks; give another benefit"
     )
-
-
-def _least_benefit(market: BundleMarket, taken: Floats) -> float:
-    """Return the benefit of a balanced assignment whose price is nothing."""
-    amounts = balanced_split(taken, market.m, market.caps)
-    return float(market.values[amounts > 0].sum())
 
 
 def _wanted(market: BundleMarket, taken: Floats, chosen: Amounts, benefit: float) -> Amounts | None:
@@ -289,7 +285,7 @@ def _price(market: BundleMarket, amounts: Amounts, benefit: float) -> tuple[floa
     if abs(benefit - top) <= _EQUAL * benefit:
         return high, 0.5
     if bottom <= benefit <= top:
-        logarithm = _root(
+        logarithm = root(
             lambda log_price: _benefit(market, amounts, exp(log_price)) - benefit,
             log(low),
             log(high),
@@ -300,11 +296,11 @@ def _price(market: BundleMarket, amounts: Amounts, benefit: float) -> tuple[floa
     most, least = (_benefit(market, amounts, price, part) for part in ends)
     if not least <= benefit <= most:
         return None
-    return price, _root(lambda part: benefit - _benefit(market, amounts, price, part), *ends)
+    return price, root(lambda part: benefit - _benefit(market, amounts, price, part), *ends)
 
 
-def _root(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a rising function becomes positive or 0."""
+def root(rising: Callable[[float], float], low: float, high: float) -> float:
+    """Return the least number at which a rising function is positive or 0, if not at `low`."""
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (middle, high) if rising(middle) < 0 else (low, middle)
     return high
@@ -316,9 +312,9 @@ def _benefit(market: BundleMarket, amounts: Amounts, price: float, part: float =
     return BundleMarket(market.values, market.m, market.caps, 1 - alpha).benefit(amounts)
 
 
-def _times(times: ArrayLike) -> Floats:
-    """Return times if they are positive."""
+def positive_times(times: ArrayLike) -> Floats:
+    """Return times of a task on each peer; raise WorkloadError unless all are positive."""
     taken = np.asarray(times, dtype=np.float64)
     if taken.ndim != 1 or not taken.size or not np.all(np.isfinite(taken) & (taken > 0)):
-        raise WorkloadError(f"times are {times!r}; give one a peer, each positive")
+        raise WorkloadError(f"times are {times!r}; give a positive number of seconds a peer")
     return taken

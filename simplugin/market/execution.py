@@ -14,7 +14,8 @@ from simplugin.errors import (
     InfeasibleError,
     WorkloadError,
 )
-from simplugin.market.actors.global_schedulers import Directory, grid, one_site
+from simplugin.market.actors.global_schedulers import grid, one_site
+from simplugin.market.actors.messages import Capacity
 from simplugin.market.actors.stations import Counters, PeerStation, SchedulerStation, lifetime
 from simplugin.market.model import Deal, Terms
 from simplugin.market.policies.dispatch import DISPATCHERS
@@ -30,7 +31,8 @@ from simplugin.workloads.parameter_ranges import one_of
 if TYPE_CHECKING:
     import os
 
-    from simplugin.market.actors.stations import DealRecord, Ledger
+    from simplugin.market.actors.stations import Ledger
+    from simplugin.market.model import DealRecord
     from simplugin.platforms import Platform
     from simplugin.platforms.peers import PeerSite
     from simplugin.simulation import Result
@@ -152,22 +154,48 @@ def execute(
     given = (bundles,) if isinstance(bundles, Bundle) else tuple(bundles)
     if not given:
         raise WorkloadError("there is no bundle; give at least one")
-    sites = _sites(site)
-    thought = sites if believed is None else _sites(believed)
+    sites = sites_of(site)
+    thought = sites if believed is None else sites_of(believed)
     if [each.names for each in thought] != [each.names for each in sites]:
         raise WorkloadError("believed has other peers than the site; give a site of the same names")
-    agreed = _terms(terms, len(sites))
+    if terms is None or isinstance(terms, Terms):
+        agreed: Sequence[Terms] = (terms or Terms(),) * len(sites)
+    else:
+        agreed = terms
+    if len(agreed) != len(sites):
+        raise WorkloadError(
+            f"there are terms for {len(agreed)} sites; give one for each: {len(sites)}"
+        )
     for bundle in given:
         _require_place(bundle, site, agreed)
-    lasts, how = lifetime(counters), negotiation_called(negotiation)
-    peers = [
-        _stations(each, agreed[number], lasts, overlap, number, seed, isinstance(site, PeerGrid))
-        for number, each in enumerate(thought)
-    ]
+    one_of("dispatch", dispatch, DISPATCHERS)
+    several = isinstance(site, PeerGrid)
     if patience is not None:
-        _check_patience(patience, site, overlap)
-        peers = [tuple(replace(each, patience=patience) for each in own) for own in peers]
-    actor = _actor(site, peers, how, given, dispatch, seed)
+        if not 0 < patience < np.inf:
+            raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
+        if overlap or several:
+            what = "overlap" if overlap else "a grid of sites"
+            raise WorkloadError(
+                f"patience is given with {what}, where no host may fail; remove one"
+            )
+    lasts, how = lifetime(counters), negotiation_called(negotiation)
+    schedulers, peers = [], []
+    for number, (each, own) in enumerate(zip(sites, agreed, strict=True)):
+        schedulers.append(
+            SchedulerStation(each.scheduler, each.names, number, seed, several, patience)
+        )
+        capacities = zip(each.names, _capacities(thought[number], own), strict=True)
+        peers.append(
+            [
+                PeerStation(name, capacity, lasts, overlap, number, seed, several, patience, peer)
+                for peer, (name, capacity) in enumerate(capacities)
+            ]
+        )
+    run: Any = grid if several else one_site
+    parties: tuple[Any, ...] = (schedulers[0], peers[0])
+    if several:
+        parties = (site.scheduler, dispatch, schedulers, peers)
+    actor = Placement(site.scheduler, run, (*parties, how, given), name=_MARKET)
     result = _simulated(
         site.platform() if platform is None else platform,
         [actor],
@@ -177,28 +205,19 @@ def execute(
         **simulation,
     )
     records, ledgers = result.value_of(_MARKET)
-    records.sort(key=lambda each: each.number)
+    records.sort(key=lambda each: each.bundle)
     deals = [_deal(each, given, agreed[each.site], ledgers[each.site]) for each in records]
     return Execution(site, given, tuple(deals), result)
 
 
-def _sites(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
+def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
     """Return the sites of a grid, or the only one."""
     return site.sites if isinstance(site, PeerGrid) else (site,)
 
 
-def _terms(terms: Terms | Sequence[Terms] | None, n_sites: int) -> tuple[Terms, ...]:
-    """Return the terms of each site."""
-    if terms is None or isinstance(terms, Terms):
-        return (terms or Terms(),) * n_sites
-    if len(terms) != n_sites:
-        raise WorkloadError(f"there are terms for {len(terms)} sites; give one for each: {n_sites}")
-    return tuple(terms)
-
-
 def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Terms]) -> None:
     """Raise InfeasibleError if no site can take a bundle."""
-    refusals, sites = [], _sites(site)
+    refusals, sites = [], sites_of(site)
     for each, own in zip(sites, terms, strict=True):
         try:
             own.market(np.ones(each.n_peers), bundle.count)
@@ -214,73 +233,22 @@ def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Te
     raise InfeasibleError(f"no site can take bundle {bundle.name!r}: {reasons}")
 
 
-def _actor(
-    site: PeerSite | PeerGrid,
-    peers: Sequence[tuple[PeerStation, ...]],
-    negotiation: Negotiation,
-    bundles: tuple[Bundle, ...],
-    dispatch: str,
-    seed: int,
-) -> Placement:
-    """Return the actor that starts all others."""
-    one_of("dispatch", dispatch, DISPATCHERS)
-    under = isinstance(site, PeerGrid)
-    schedulers = [
-        SchedulerStation(each.scheduler, each.names, number, seed, under, own[0].patience)
-        for number, (each, own) in enumerate(zip(_sites(site), peers, strict=True))
+def _capacities(thought: PeerSite, terms: Terms) -> list[Capacity]:
+    """Return what each peer of a site believes that it can do, and its terms."""
+    limit = np.inf if terms.n_max is None else terms.n_max
+    columns = np.broadcast_arrays(
+        thought.speed,
+        thought.bandwidth,
+        terms.setup,
+        terms.price_unit,
+        1 - np.asarray(terms.alpha, dtype=np.float64),
+        np.asarray(limit, dtype=np.float64),
+    )
+    discounts = () if terms.discounts is None else tuple(np.asarray(terms.discounts).tolist())
+    return [
+        Capacity(speed, bandwidth, setup, price_unit, q, n_max, discounts)
+        for speed, bandwidth, setup, price_unit, q, n_max in np.transpose(columns).tolist()
     ]
-    if not isinstance(site, PeerGrid):
-        own = (schedulers[0], peers[0], negotiation, bundles)
-        return Placement(site.scheduler, one_site, own, name=_MARKET)
-    hosts = tuple(each.host for each in schedulers)
-    directory = Directory(site.scheduler, hosts, dispatch)
-    everything = (directory, schedulers, peers, negotiation, bundles)
-    return Placement(site.scheduler, grid, everything, name=_MARKET)
-
-
-def _check_patience(patience: float, site: PeerSite | PeerGrid, overlap: bool) -> None:
-    """Raise WorkloadError unless a site can do with a patience."""
-    if not 0 < patience < np.inf:
-        raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
-    if overlap or isinstance(site, PeerGrid):
-        what = "overlap" if overlap else "a grid of sites"
-        raise WorkloadError(f"patience is given with {what}, where no host may fail; remove one")
-
-
-def _stations(
-    thought: PeerSite,
-    terms: Terms,
-    lasts: float,
-    overlap: bool,
-    number: int,
-    seed: int,
-    reports: bool,
-) -> tuple[PeerStation, ...]:
-    """Return the knowledge of each peer of a site."""
-    n_peers = thought.n_peers
-    q = np.broadcast_to(1 - np.asarray(terms.alpha, dtype=np.float64), (n_peers,)).tolist()
-    if terms.n_max is None:
-        caps: list[int | None] = [None] * n_peers
-    else:
-        caps = [int(cap) for cap in np.broadcast_to(np.asarray(terms.n_max), (n_peers,))]
-    own = zip(
-        thought.names, thought.speed.tolist(), thought.bandwidth.tolist(), q, caps, strict=True
-    )
-    return tuple(
-        PeerStation(
-            *each,
-            terms.price_unit,
-            terms.setup,
-            lasts,
-            overlap,
-            peer,
-            number,
-            seed,
-            reports,
-            () if terms.discounts is None else tuple(np.asarray(terms.discounts).tolist()),
-        )
-        for peer, each in enumerate(own)
-    )
 
 
 def _simulated(
@@ -312,31 +280,19 @@ def _deal(
     record: DealRecord, bundles: Sequence[Bundle], terms: Terms, ledgers: Sequence[Ledger]
 ) -> Deal:
     """Return the deal from the records of the local scheduler and its peers."""
-    bundle = bundles[record.number]
-    number, caps = record.number, bundle.count if terms.n_max is None else terms.n_max
+    number, bundle = record.bundle, bundles[record.bundle]
     # Peers that never heard of the bundle take nothing.
     heard = np.array([number in ledger.values for ledger in ledgers])
-    caps = np.where(heard, caps, 0)
+    caps = np.where(heard, bundle.count if terms.n_max is None else terms.n_max, 0)
     worths = [np.atleast_1d(ledger.values.get(number, 0.0)) for ledger in ledgers]
     if terms.discounts is None:
         q = 1 - np.asarray(terms.alpha)
         market = BundleMarket(np.concatenate(worths), bundle.count, caps, q)
     else:
         market = BundleMarket(rows_of(worths), bundle.count, caps)
-    return Deal(
-        bundle=record.number,
-        site=record.site,
-        market=market,
-        times=np.array([ledger.times.get(number, 0.0) for ledger in ledgers]),
-        amounts=market.check(record.amounts),
-        price=record.price,
-        submitted=bundle.release,
-        called=record.called,
-        agreed=record.agreed,
-        finished=record.finished,
-        peer_finish=np.array(record.peer_finish),
-        rounds=record.rounds,
-        messages=record.messages,
-        bytes=record.bytes,
-        payments=record.payments,
-    )
+    seen = vars(record) | {
+        "amounts": market.check(record.amounts),
+        "peer_finish": np.array(record.peer_finish),
+    }
+    times = np.array([ledger.times.get(number, 0.0) for ledger in ledgers])
+    return Deal(**seen, market=market, times=times, submitted=bundle.release)

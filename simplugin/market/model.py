@@ -360,26 +360,22 @@ def checked_payments(payments: ArrayLike, amounts: Amounts) -> Floats:
     return given
 
 
-@dataclass(frozen=True, eq=False)
-class Deal:
-    """A bundle, as it was dealt and as it was done.
+@dataclass(eq=False)
+class DealRecord:
+    """A bundle as its local scheduler saw it.
 
     Attributes
     ----------
     bundle, site : int
         Numbers of the bundle and of the site that served it.
-    market : BundleMarket
-        The market of the site: values at the time, caps and discounts.
-    times : float64, shape (n_peers,)
-        Estimated time of one task on each peer, t_i [s].
+    called, agreed, finished : float
+        When the local scheduler began to negotiate, when it had the agreement, and when it had
+        heard of the end of the last task [s].
     amounts : int64, shape (n_peers,)
         Tasks of each peer, A.
     price : float
         Price of each task, p*; the mean where each peer has a payment of its own [price].
-    submitted, called, agreed, finished : float
-        When the user submitted the bundle, when the local scheduler began to negotiate, when it
-        had the agreement, and when it had heard of the end of the last task [s].
-    peer_finish : float64, shape (n_peers,)
+    peer_finish : array_like, shape (n_peers,)
         When the local scheduler had heard of the end of each peer's last task; `agreed` where a
         peer has none [s].
     rounds, messages : int
@@ -393,19 +389,35 @@ class Deal:
 
     bundle: int
     site: int
-    market: BundleMarket
-    times: Floats
-    amounts: Amounts
-    price: float
-    submitted: float
     called: float
     agreed: float
     finished: float
-    peer_finish: Floats
-    rounds: int
-    messages: int
-    bytes: float
+    amounts: Amounts
+    price: float
+    peer_finish: Any
+    rounds: int = 0
+    messages: int = 0
+    bytes: float = 0.0
     payments: Floats | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class Deal(DealRecord):
+    """A bundle, as it was dealt and as it was done.
+
+    Attributes
+    ----------
+    market : BundleMarket
+        The market of the site: values at the time, caps and discounts.
+    times : float64, shape (n_peers,)
+        Estimated time of one task on each peer, t_i [s].
+    submitted : float
+        When the user submitted the bundle [s].
+    """
+
+    market: BundleMarket
+    times: Floats
+    submitted: float
 
     def outcome(self) -> Outcome:
         """Return what came of it, with the times that peers really took since the agreement."""

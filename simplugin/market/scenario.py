@@ -23,7 +23,7 @@ from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import Section
 from simplugin.inputs.validation import one_of
 from simplugin.market.assessment import Assessment
-from simplugin.market.execution import execute
+from simplugin.market.execution import execute, sites_of
 from simplugin.market.model import Terms, completion_times
 from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import Negotiation, negotiate
@@ -307,16 +307,24 @@ def terms_of(
     workload: BundlesWorkload = scenario.workload
     sites = sites_of(site)
     _check_peers(scenario, sites)
-    terms = [
-        Terms(
-            _rates(scenario, each),
-            _most(scenario, each, bundles),
-            workload.price_unit,
-            workload.setup,
-            workload.discounts,
-        )
-        for each in sites
-    ]
+    terms = []
+    for each in sites:
+        alpha: Any = workload.alpha
+        n_max: Any = workload.n_max
+        if isinstance(alpha, dict):
+            alpha = [alpha[name] for name in each.names]
+        if isinstance(n_max, dict):
+            n_max = [n_max.get(name, math.inf) for name in each.names]
+        elif workload.lambda_ is not None:
+            factor = workload.lambda_
+            found = {largest_share(bundle.count, each.n_peers, factor) for bundle in bundles}
+            if len(found) > 1:
+                message = f"lambda determines N_max from {min(found)} to {max(found)}"
+                message, remedy = f"{message}, as bundles differ", "give n_max instead"
+                raise scenario.error(message, "workload", "lambda", remedy=remedy)
+            n_max = found.pop()
+        rest = workload.price_unit, workload.setup, workload.discounts
+        terms.append(Terms(alpha, n_max, *rest))
     for bundle in bundles:
         try:
             markets_of(sites, terms, bundle)
@@ -353,11 +361,6 @@ def markets_of(
     return markets
 
 
-def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
-    """Return the sites of a grid, or the only one."""
-    return (site,) if isinstance(site, PeerSite) else site.sites
-
-
 def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
     """Raise ScenarioError unless names are of peers, and each has a discount rate."""
     workload: BundlesWorkload = scenario.workload
@@ -376,29 +379,6 @@ def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
         message = f"workload.alpha has no rate of peer {lacking[0]!r}"
         remedy = f"give one to each of {len(peers)} peers, or one number for all"
         raise scenario.error(message, "workload", "alpha", remedy=remedy)
-
-
-def _rates(scenario: Scenario, site: PeerSite) -> float | list[float]:
-    """Return the discount rate of all peers of a site, or of each."""
-    alpha: float | dict[str, float] = scenario.workload.alpha
-    return [alpha[name] for name in site.names] if isinstance(alpha, dict) else alpha
-
-
-def _most(
-    scenario: Scenario, site: PeerSite, bundles: Sequence[Bundle]
-) -> int | list[float] | None:
-    """Return N_max at a site."""
-    workload: BundlesWorkload = scenario.workload
-    if isinstance(workload.n_max, dict):
-        return [workload.n_max.get(name, math.inf) for name in site.names]
-    if workload.lambda_ is None:
-        return workload.n_max
-    factor = workload.lambda_
-    found = {largest_share(bundle.count, site.n_peers, factor) for bundle in bundles}
-    if len(found) > 1:
-        message = f"lambda determines N_max from {min(found)} to {max(found)}, as bundles differ"
-        raise scenario.error(message, "workload", "lambda", remedy="give n_max instead")
-    return found.pop()
 
 
 KIND = Kind(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, Literal
@@ -238,10 +237,11 @@ def bundles_of(scenario: Scenario) -> list[Bundle]:
     bundles: list[Bundle] = []
     tasks = 0
     for place, table in enumerate(tables):
-        if table.source in ("class", "sizes"):
+        alike = table.source in ("class", "sizes")
+        if alike:
             # Before they are made: copies may be too many, too.
             _check_tasks(scenario, place, tasks + table.count * table.copies)
-        made = _MAKERS[table.source](scenario, place)
+        made = (_alike if alike else _logged)(scenario, place)
         tasks += sum(bundle.count for bundle in made)
         _check_tasks(scenario, place, tasks)
         bundles += made
@@ -284,45 +284,24 @@ def _alike(scenario: Scenario, place: int) -> list[Bundle]:
     return [Bundle(name, table.count, flop, byte, date) for date in dates]
 
 
-def _from_file(scenario: Scenario, place: int) -> list[Bundle]:
-    """Return the bundles of a trace."""
+def _logged(scenario: Scenario, place: int) -> list[Bundle]:
+    """Return the bundles of a trace or of the LCG grid, the first submitted at the release."""
     table: BundleTable = scenario.workload.bundles[place]
-    assert table.file is not None
-    found = trace_bundles(read_swf(table.file), gap=table.gap, least=table.least)
-    if not found:
-        message = f"{table.file.name} has no {table.least} jobs of a user close to each other"
-        remedy = "give a smaller least or a longer gap"
-        raise scenario.error(message, *_KEY, place, "file", remedy=remedy)
-    made = [
-        each.bundle(table.speed, table.byte or 0.0, table.real_sizes)
-        for each in found[: table.first]
-    ]
-    return _logged(table, table.file.name.partition(".")[0], made)
-
-
-def _shipped(scenario: Scenario, place: int) -> list[Bundle]:
-    """Return the bundles of the LCG grid."""
-    table: BundleTable = scenario.workload.bundles[place]
-    assert table.log is not None
-    made = []
-    for number, each in enumerate(lcg_bundles()[: table.first]):
-        draws = None
-        if table.real_sizes:
-            draws = np.random.default_rng([scenario.simulation.seed, place, number])
-        made.append(each.bundle(table.speed, table.byte or 0.0, draws))
-    return _logged(table, table.log, made)
-
-
-def _logged(table: BundleTable, name: str, bundles: list[Bundle]) -> list[Bundle]:
-    """Name bundles of a log, and let the first of them be submitted when the table says."""
-    later = table.release - bundles[0].release
-    name = table.name or name
-    return [replace(each, name=name, release=max(each.release + later, 0.0)) for each in bundles]
-
-
-_MAKERS: dict[str, Callable[[Scenario, int], list[Bundle]]] = {
-    "class": _alike,
-    "sizes": _alike,
-    "file": _from_file,
-    "log": _shipped,
-}
+    byte = table.byte or 0.0
+    if table.file is not None:
+        name = table.file.name.partition(".")[0]
+        found = trace_bundles(read_swf(table.file), gap=table.gap, least=table.least)
+        if not found:
+            message = f"{table.file.name} has no {table.least} jobs of a user close to each other"
+            remedy = "give a smaller least or a longer gap"
+            raise scenario.error(message, *_KEY, place, "file", remedy=remedy)
+        chosen = found[: table.first]
+        made = [each.bundle(table.speed, byte, table.real_sizes) for each in chosen]
+    else:
+        assert table.log is not None
+        name, made, seed = table.log, [], scenario.simulation.seed
+        for number, each in enumerate(lcg_bundles()[: table.first]):
+            draws = np.random.default_rng([seed, place, number]) if table.real_sizes else None
+            made.append(each.bundle(table.speed, byte, draws))
+    name, later = table.name or name, table.release - made[0].release
+    return [replace(each, name=name, release=max(each.release + later, 0.0)) for each in made]

@@ -171,7 +171,11 @@ def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) ->
         There is no such host, or it is alone.
     """
     described = platform if isinstance(platform, Platform) else read_platform(platform)
-    zones = [zone for element, zone in described.walk() if _is_called(element, scheduler)]
+    zones = [
+        zone
+        for element, zone in described.walk()
+        if isinstance(element, Host) and element.id == scheduler
+    ]
     found = [] if not zones or zones[0] is None else [host.id for host in zones[0].hosts]
     others = [name for name in found if name != scheduler]
     if not others:
@@ -180,11 +184,6 @@ def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) ->
             argument="scheduler",
         )
     return others
-
-
-def _is_called(element: object, name: str) -> bool:
-    """Return True if an element of a platform is the host of a name."""
-    return isinstance(element, Host) and element.id == name
 
 
 def _key(name: str) -> tuple[str, int]:
@@ -197,20 +196,17 @@ def _check(scheduler: str, peers: Sequence[str], speed: Mapping[str, float]) -> 
     """Raise WorkloadError unless each name is that of one computing host."""
     seen: set[str] = set()
     for name in peers:
+        wrong = None
         if name not in speed:
-            raise WorkloadError(
-                f"peers names {name!r}, which is no host of the platform", argument="peers"
-            )
-        if name == scheduler:
-            raise WorkloadError(
-                f"peers names {name!r}, which is the scheduler; leave it out", argument="peers"
-            )
-        if name in seen:
-            raise WorkloadError(f"peers names {name!r} twice; name it once", argument="peers")
-        if not speed[name] > NO_SPEED:
-            raise WorkloadError(
-                f"peers names {name!r}, which computes nothing; leave it out", argument="peers"
-            )
+            wrong = ", which is no host of the platform"
+        elif name == scheduler:
+            wrong = ", which is the scheduler; leave it out"
+        elif name in seen:
+            wrong = " twice; name it once"
+        elif not speed[name] > NO_SPEED:
+            wrong = ", which computes nothing; leave it out"
+        if wrong:
+            raise WorkloadError(f"peers names {name!r}{wrong}", argument="peers")
         seen.add(name)
 
 

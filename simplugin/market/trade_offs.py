@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.errors import WorkloadError
+from simplugin.market.discount_rates import positive_times, root
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
@@ -61,49 +62,11 @@ def least_completion(times: ArrayLike, m: int, caps: ArrayLike) -> float:
     InfeasibleError
         The caps leave tasks over.
     """
-    each = _times(times)
+    each = positive_times(times)
     limits = BundleMarket(1.0 / each, m, caps, 0.5).caps
-    low, high = 0.0, float(np.max(limits * each))
-    while low < (middle := low + 0.5 * (high - low)) < high:
-        if _within(each, limits, middle).sum() >= m:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-def benefit_within(
-    values: ArrayLike, times: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike, limit: float
-) -> BestBundle:
-    """Return the assignment of the largest global benefit that ends within a time.
-
-    That no peer's tasks take longer than T, A_i t_i <= T, is a cap on each, floor(T / t_i), so that
-    the maximum stays exact.
-
-    Parameters
-    ----------
-    values, m, caps, q
-        As in `simplugin.workloads.bundle_markets.BundleMarket`.
-    times : float64, shape (n_peers,)
-        Estimated completion time of one task on each peer, t_i [s].
-    limit : float
-        T [s].
-
-    Raises
-    ------
-    WorkloadError
-        A shape or a range is wrong.
-    InfeasibleError
-        The caps leave tasks over, or the limit is below the least completion time.
-    """
-    market, each = _market(values, times, m, caps, q)
-    within = _within(each, market.caps, limit)
-    if int(within.sum()) < market.m:
-        least = least_completion(each, market.m, market.caps)
-        raise InfeasibleError(
-            f"{market.m} tasks cannot end within {limit!r} s; give {least!r} s or more"
-        )
-    return largest_benefit(*market.among(caps=within).arguments)
+    return root(
+        lambda limit: int(_within(each, limits, limit).sum()) - m, 0.0, float(np.max(limits * each))
+    )
 
 
 def front(
@@ -141,55 +104,43 @@ def front(
     InfeasibleError
         The caps leave tasks over.
     """
-    market, each = _market(values, times, m, caps, q)
+    market, each = BundleMarket(values, m, caps, q), positive_times(times)
+    if each.shape != market.values.shape:
+        raise WorkloadError(f"times have shape {each.shape}; give one a peer: {market.n_peers}")
     if n_points is not None and n_points < 2:
         raise WorkloadError(f"n_points is {n_points!r}; give 2 or more, or None for all points")
     least = least_completion(each, market.m, market.caps)
-    points: list[_Point] = []
+    points: list[tuple[float, BestBundle]] = []
     limit = np.inf
     while limit >= least:
-        point = _earliest(market, each, limit)
-        points.append(point)
-        limit = float(np.nextafter(point.completion, 0.0))
+        completion, best = _earliest(market, each, limit)
+        points.append((completion, best))
+        limit = float(np.nextafter(completion, 0.0))
         if n_points is not None and limit >= least:
-            step = (points[0].completion - least) / (n_points - 1)
+            step = (points[0][0] - least) / (n_points - 1)
             # The grid's next limit below this point, but for rounding.
-            below = np.ceil((point.completion - least) / step * (1 - _EQUAL)) - 1
+            below = np.ceil((completion - least) / step * (1 - _EQUAL)) - 1
             limit = min(limit, least + max(0.0, float(below)) * step)
-    points.reverse()
+    dates, found = zip(*reversed(points), strict=True)
     return Front(
-        np.array([each.completion for each in points]),
-        np.array([each.best.benefit for each in points]),
-        np.array([each.best.amounts for each in points]),
-        np.array([each.best.price for each in points]),
+        np.array(dates),
+        np.array([each.benefit for each in found]),
+        np.array([each.amounts for each in found]),
+        np.array([each.price for each in found]),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Point:
-    """An assignment and its completion time."""
-
-    best: BestBundle
-    completion: float
-
-
-def _best(market: BundleMarket, each: Floats, limit: float) -> _Point:
-    """Return the best that ends within a limit."""
-    best = largest_benefit(*market.among(caps=_within(each, market.caps, limit)).arguments)
-    return _Point(best, float(np.max(best.amounts * each)))
-
-
-def _earliest(market: BundleMarket, each: Floats, limit: float) -> _Point:
-    """Return the best that ends within a limit, and of as good ones what ends first."""
-    point = _best(market, each, limit)
-    while True:
-        earlier = float(np.nextafter(point.completion, 0.0))
-        if int(_within(each, market.caps, earlier).sum()) < market.m:
-            return point
-        other = _best(market, each, earlier)
-        if other.best.benefit < point.best.benefit * (1 - _EQUAL):
-            return point
-        point = other
+def _earliest(market: BundleMarket, each: Floats, limit: float) -> tuple[float, BestBundle]:
+    """Return the best that ends within a limit, of as good ones the first to end, and its end."""
+    found, within = None, _within(each, market.caps, limit)
+    while int(within.sum()) >= market.m:
+        best = largest_benefit(*market.among(caps=within).arguments)
+        if found is not None and best.benefit < found[1].benefit * (1 - _EQUAL):
+            break
+        found = float(np.max(best.amounts * each)), best
+        within = _within(each, market.caps, float(np.nextafter(found[0], 0.0)))
+    assert found is not None
+    return found
 
 
 def _within(each: Floats, caps: Amounts, limit: float) -> Amounts:
@@ -201,21 +152,3 @@ def _within(each: Floats, caps: Amounts, limit: float) -> Amounts:
     amounts += (amounts < caps) & ((amounts + 1) * each <= limit)
     amounts -= (amounts > 0) & (amounts * each > limit)
     return amounts
-
-
-def _market(
-    values: ArrayLike, times: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike
-) -> tuple[BundleMarket, Floats]:
-    """Check the arguments."""
-    market, each = BundleMarket(values, m, caps, q), _times(times)
-    if each.shape != market.values.shape:
-        raise WorkloadError(f"times have shape {each.shape}; give one a peer: {market.n_peers}")
-    return market, each
-
-
-def _times(times: ArrayLike) -> Floats:
-    """Check times."""
-    each = np.asarray(times, dtype=np.float64)
-    if each.ndim != 1 or not each.size or not np.all(np.isfinite(each) & (each > 0)):
-        raise WorkloadError(f"times are {times!r}; give a positive number of seconds a peer")
-    return each

@@ -234,13 +234,7 @@ def scaled_benefit(
     peers, places = _listed(market, best.amounts)
     order = np.argsort(size, kind="stable")
     worth = exp(market.log_worth(places, peers))
-    found = MixedAssignment(
-        np.empty(market.m, np.int64),
-        np.empty(market.m, np.int64),
-        float(np.sum(worth / size[order])),
-    )
-    found.peers[order], found.places[order] = peers, places
-    return found
+    return _assignment(order, peers, places, worth / size[order])
 
 
 def mixed_benefit(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> MixedAssignment:
@@ -285,12 +279,14 @@ def mixed_benefit(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> MixedAssi
             f"{market.m} tasks and {len(peers)} places are too many to pair; give fewer tasks, or"
             " lower caps"
         )
-    discounts = exp((places - 1) * market.log_q[peers])
-    matrix = worth[peers] * discounts[:, None]
+    matrix = worth[peers] * _discounts(market, peers, places)[:, None]
     rows, tasks = linear_sum_assignment(matrix, maximize=True)
     certified(_assignment_gap(matrix, rows, tasks), "the assignment", "give values closer together")
     # Places are empty only behind the last one of a peer, as they are worth ever less.
-    return _assignment(worth, market, tasks, peers[rows], places[rows])
+    peers, places = peers[rows], places[rows]
+    return _assignment(
+        tasks, peers, places, worth[peers, tasks] * _discounts(market, peers, places)
+    )
 
 
 def _assignment_gap(matrix: Floats, rows: Amounts, tasks: Amounts) -> float:
@@ -340,7 +336,10 @@ def identical_benefit(
     market = BundleMarket(mean, worth.shape[1], caps, q)
     best = largest_benefit(*market.arguments)
     peers, places = _listed(market, best.amounts)
-    return _assignment(worth, market, np.arange(market.m), peers, places)
+    tasks = np.arange(market.m)
+    return _assignment(
+        tasks, peers, places, worth[peers, tasks] * _discounts(market, peers, places)
+    )
 
 
 def _checked(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> tuple[Floats, BundleMarket]:
@@ -375,14 +374,12 @@ def _listed(market: BundleMarket, amounts: Amounts) -> tuple[Amounts, Amounts]:
     return peers[order], places[order]
 
 
-def _assignment(
-    worth: Floats, market: BundleMarket, tasks: Amounts, peers: Amounts, places: Amounts
-) -> MixedAssignment:
-    """Return tasks at their places."""
-    found = MixedAssignment(
-        np.empty(market.m, np.int64),
-        np.empty(market.m, np.int64),
-        float(np.sum(worth[peers, tasks] * exp((places - 1) * market.log_q[peers]))),
-    )
-    found.peers[tasks], found.places[tasks] = peers, places
-    return found
+def _discounts(market: BundleMarket, peers: Amounts, places: Amounts) -> Floats:
+    """Return the worth of each place relative to the first of its peer."""
+    return exp((places - 1) * market.log_q[peers])
+
+
+def _assignment(tasks: Amounts, peers: Amounts, places: Amounts, worth: Floats) -> MixedAssignment:
+    """Return tasks at their places, by numbers of tasks."""
+    order = np.argsort(tasks)
+    return MixedAssignment(peers[order], places[order], float(np.sum(worth)))

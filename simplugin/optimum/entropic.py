@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,9 @@ def entropic(bound: Floats, equal: Floats, weight: Floats) -> Floats:
         bound, equal = bound[:, positive], equal[:, positive]
         bound = bound[bound.max(axis=1, initial=0.0) > 0]
         part = scale[positive]
-        solved = _interior_point(
-            bound, equal, weight[positive] * part, np.log(part), np.log(share[positive])
-        )
-        throughput[positive] = part * np.exp(solved)
+        problem = _Problem(bound, equal, weight[positive] * part, np.log(part))
+        rho = problem.polished(*problem.interior_point(np.log(share[positive])))
+        throughput[positive] = part * np.exp(rho)
     return throughput
 
 
@@ -111,111 +111,114 @@ def _inside(bound: Floats, equal: Floats) -> tuple[Floats, Floats, Floats, Mask]
     return bound[free[:n_bounds]], every[independent], point, positive
 
 
-def _interior_point(
-    bound: Floats, equal: Floats, weight: Floats, log_scale: Floats, rho: Floats
-) -> Floats:
-    """Follow the central path from a point inside, then solve for the bounds that bind.
+@dataclass(frozen=True)
+class _Problem:
+    """The most even throughputs, scaled; they are given and returned as logarithms."""
 
-    Throughputs are given and returned as logarithms.
-    """
-    n, n_bounds = len(rho), len(bound)
-    # The multiplier of a bound that changes the logarithm of some throughput by 1.
-    felt = np.min(
-        weight / np.where(bound > 0, bound, np.inf), axis=1, where=bound > 0, initial=np.inf
-    )
-    slack = 1 - bound @ np.exp(rho)
-    y, z = 0.1 * felt, np.zeros(len(equal))
-    part, step = 0.1, 1.0
-    every = np.ones(n_bounds, dtype=bool)
-    best, least, since = (rho, y, z, slack), np.inf, 0
-    for _ in range(200):
-        residual = rho + log_scale + (y @ bound + z @ equal) / weight
-        strength = y / felt
-        gap = float(np.max(strength * slack, initial=0.0) / (1 + strength.max(initial=0.0)))
-        # Prices are rounded relative to the largest of their terms.
-        error = max(float(np.abs(residual).max() / (1 + strength.max(initial=0.0))), gap)
-        since += 1
-        if error < least:
-            best, least, since = (rho, y, z, slack), error, 0
-        if least < 1e-14 or (least < 1e-9 and since > 20):
-            break
-        if gap > 1e-14 and np.abs(residual).max() < 1:
-            part *= 0.1 if step > 0.5 else 0.5
-        target = part * felt / y - slack
-        d_rho, d_y, d_z = _newton(bound, equal, weight, (rho, y, slack), residual, target, every)
-        d_slack = -(bound * np.exp(rho)) @ d_rho
-        step_rho = min(longest_step(slack, d_slack), longest_step(np.ones(n), d_rho, rho > TINY))
-        step_y = longest_step(np.ones(n_bounds), d_y)
-        step = min(step_rho, step_y)
-        rho = stepped(rho, step_rho, d_rho)
-        y = y * (1 + step_y * d_y)
-        z = z + step_y * d_z
-        slack = np.maximum(slack + step_rho * d_slack, 1e-300)
-    rho, y, z, slack = best
-    if not least < 1e-9:
-        raise UncertifiedError(
-            "the most even among the largest throughputs were not found; take an alpha above 0"
+    bound: Floats
+    equal: Floats
+    weight: Floats
+    log_scale: Floats
+
+    def interior_point(self, rho: Floats) -> tuple[Floats, Floats, Floats, Mask]:
+        """Follow the central path from a point inside to its end.
+
+        Returns throughputs, multipliers of bounds and equations, and which bounds bind.
+        """
+        n, n_bounds = len(rho), len(self.bound)
+        # The multiplier of a bound that changes the logarithm of some throughput by 1.
+        felt = np.min(
+            self.weight / np.where(self.bound > 0, self.bound, np.inf),
+            axis=1,
+            where=self.bound > 0,
+            initial=np.inf,
         )
-    return _polished(bound, equal, weight, log_scale, (rho, y, z, slack < y / felt))
+        slack = 1 - self.bound @ np.exp(rho)
+        y, z = 0.1 * felt, np.zeros(len(self.equal))
+        part, step = 0.1, 1.0
+        every = np.ones(n_bounds, dtype=bool)
+        best, least, since = (rho, y, z, slack), np.inf, 0
+        for _ in range(200):
+            residual = rho + self.log_scale + (y @ self.bound + z @ self.equal) / self.weight
+            strength = y / felt
+            gap = float(np.max(strength * slack, initial=0.0) / (1 + strength.max(initial=0.0)))
+            # Prices are rounded relative to the largest of their terms.
+            error = max(float(np.abs(residual).max() / (1 + strength.max(initial=0.0))), gap)
+            since += 1
+            if error < least:
+                best, least, since = (rho, y, z, slack), error, 0
+            if least < 1e-14 or (least < 1e-9 and since > 20):
+                break
+            if gap > 1e-14 and np.abs(residual).max() < 1:
+                part *= 0.1 if step > 0.5 else 0.5
+            target = part * felt / y - slack
+            d_rho, d_y, d_z = self._newton((rho, y, slack), residual, target, every)
+            d_slack = -(self.bound * np.exp(rho)) @ d_rho
+            step_rho = min(
+                longest_step(slack, d_slack), longest_step(np.ones(n), d_rho, rho > TINY)
+            )
+            step_y = longest_step(np.ones(n_bounds), d_y)
+            step = min(step_rho, step_y)
+            rho = stepped(rho, step_rho, d_rho)
+            y = y * (1 + step_y * d_y)
+            z = z + step_y * d_z
+            slack = np.maximum(slack + step_rho * d_slack, 1e-300)
+        rho, y, z, slack = best
+        if not least < 1e-9:
+            raise UncertifiedError(
+                "the most even among the largest throughputs were not found; take an alpha above 0"
+            )
+        return rho, y, z, slack < y / felt
 
-
-def _polished(
-    bound: Floats,
-    equal: Floats,
-    weight: Floats,
-    log_scale: Floats,
-    state: tuple[Floats, Floats, Floats, Mask],
-) -> Floats:
-    """Solve for the bounds that bind as equations, where that is the solution."""
-    rho, y, z, binds = state
-    before = rho
-    y = np.where(binds, y, 0.0)
-    for _ in range(3):
-        residual = rho + log_scale + (y @ bound + z @ equal) / weight
-        slack = np.zeros(len(bound))
-        target = bound @ np.exp(rho) - 1
-        d_rho, d_y, d_z = _newton(bound, equal, weight, (rho, y, slack), residual, target, binds)
-        if np.abs(d_rho).max() > 1e-3:
+    def polished(self, rho: Floats, y: Floats, z: Floats, binds: Mask) -> Floats:
+        """Solve for the bounds that bind as equations, where that is the solution."""
+        before = rho
+        y = np.where(binds, y, 0.0)
+        for _ in range(3):
+            residual = rho + self.log_scale + (y @ self.bound + z @ self.equal) / self.weight
+            slack = np.zeros(len(self.bound))
+            target = self.bound @ np.exp(rho) - 1
+            d_rho, d_y, d_z = self._newton((rho, y, slack), residual, target, binds)
+            if np.abs(d_rho).max() > 1e-3:
+                return before
+            rho = rho + np.log1p(d_rho)
+            y = y * (1 + d_y)
+            z = z + d_z
+        if np.any(self.bound @ np.exp(rho) > 1 + 1e-12) or np.any(
+            y < -1e-9 * np.abs(y).max(initial=0.0)
+        ):
             return before
-        rho = rho + np.log1p(d_rho)
-        y = y * (1 + d_y)
-        z = z + d_z
-    if np.any(bound @ np.exp(rho) > 1 + 1e-12) or np.any(y < -1e-9 * np.abs(y).max(initial=0.0)):
-        return before
-    return rho
+        return rho
 
-
-def _newton(
-    bound: Floats,
-    equal: Floats,
-    weight: Floats,
-    state: tuple[Floats, Floats, Floats],
-    residual: Floats,
-    target: Floats,
-    binds: Mask,
-) -> tuple[Floats, Floats, Floats]:
-    """Return relative steps of throughputs and bounds' multipliers, and steps of equations'."""
-    rho, y, slack = state
-    n, n_binds = len(rho), int(np.count_nonzero(binds))
-    unit = 1 / (equal / weight).max(axis=1)
-    share = bound[binds] * y[binds, None] / weight
-    of_equal = equal * unit[:, None] / weight
-    n_equal = len(equal)
-    newton = np.block(
-        [
-            [np.diag(damped(rho, 1.0, residual)), share.T, of_equal.T],
-            [-bound[binds] * np.exp(rho), np.diag(slack[binds]), np.zeros((n_binds, n_equal))],
-            [equal * np.exp(rho), np.zeros((n_equal, n_binds + n_equal))],
-        ]
-    )
-    right = np.concatenate([-residual, target[binds], 1 - equal @ np.exp(rho)])
-    try:
-        change = np.linalg.solve(newton, right) if np.all(slack[binds] > 0) else None
-    except np.linalg.LinAlgError:
-        # Bounds and equations may be alike but for rounding.
-        change = None
-    if change is None:
-        change = np.linalg.lstsq(newton, right, rcond=1e-14)[0]
-    d_y = np.zeros(len(bound))
-    d_y[binds] = change[n : n + n_binds]
-    return change[:n], d_y, unit * change[n + n_binds :]
+    def _newton(
+        self, state: tuple[Floats, Floats, Floats], residual: Floats, target: Floats, binds: Mask
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return relative steps of throughputs and bounds' multipliers, steps of equations'."""
+        rho, y, slack = state
+        n, n_binds = len(rho), int(np.count_nonzero(binds))
+        unit = 1 / (self.equal / self.weight).max(axis=1)
+        share = self.bound[binds] * y[binds, None] / self.weight
+        of_equal = self.equal * unit[:, None] / self.weight
+        n_equal = len(self.equal)
+        newton = np.block(
+            [
+                [np.diag(damped(rho, 1.0, residual)), share.T, of_equal.T],
+                [
+                    -self.bound[binds] * np.exp(rho),
+                    np.diag(slack[binds]),
+                    np.zeros((n_binds, n_equal)),
+                ],
+                [self.equal * np.exp(rho), np.zeros((n_equal, n_binds + n_equal))],
+            ]
+        )
+        right = np.concatenate([-residual, target[binds], 1 - self.equal @ np.exp(rho)])
+        try:
+            change = np.linalg.solve(newton, right) if np.all(slack[binds] > 0) else None
+        except np.linalg.LinAlgError:
+            # Bounds and equations may be alike but for rounding.
+            change = None
+        if change is None:
+            change = np.linalg.lstsq(newton, right, rcond=1e-14)[0]
+        d_y = np.zeros(len(self.bound))
+        d_y[binds] = change[n : n + n_binds]
+        return change[:n], d_y, unit * change[n + n_binds :]

@@ -306,7 +306,10 @@ def _solve(rows: Sparse, right: dict[int, Fraction]) -> dict[int, Fraction]:
             if row not in rows or len(rows[row]) != length:
                 continue
             if not length:
-                _check_zero(right.pop(row))
+                if right.pop(row):
+                    raise InfeasibleError(
+                        "the basis found is singular; give quantities closer together"
+                    )
                 del rows[row]
                 continue
             pivot = min(rows[row], key=lambda column: len(where[column]))
@@ -314,46 +317,24 @@ def _solve(rows: Sparse, right: dict[int, Fraction]) -> dict[int, Fraction]:
         for column in entries:
             where[column].discard(row)
         for other in list(where[pivot]):
-            factor = rows[other][pivot] / entries[pivot]
+            reduced = rows[other]
+            factor = reduced[pivot] / entries[pivot]
             right[other] -= factor * value
-            _subtract(rows[other], entries, factor, where, other)
-            heappush(short, (len(rows[other]), other))
+            for column, x in entries.items():
+                left = reduced.get(column, Fraction(0)) - factor * x
+                if left:
+                    reduced[column] = left
+                    where[column].add(other)
+                else:
+                    reduced.pop(column, None)
+                    where[column].discard(other)
+            heappush(short, (len(reduced), other))
         alone += [column for column in entries if len(where[column]) == 1]
         order.append((pivot, entries, value))
-    return _substituted(order)
-
-
-def _substituted(
-    order: list[tuple[int, dict[int, Fraction], Fraction]],
-) -> dict[int, Fraction]:
-    """Return the unknowns, from equations in which only unknowns of later ones are left."""
+    # Only unknowns of later equations are left in each.
     solution: dict[int, Fraction] = {}
     for pivot, entries, value in reversed(order):
         factor = entries.pop(pivot)
         known = sum((x * solution[j] for j, x in entries.items() if j in solution), Fraction(0))
         solution[pivot] = (value - known) / factor
     return solution
-
-
-def _subtract(
-    row: dict[int, Fraction],
-    entries: dict[int, Fraction],
-    factor: Fraction,
-    where: dict[int, set[int]],
-    number: int,
-) -> None:
-    """Subtract a multiple of an equation from another one."""
-    for column, x in entries.items():
-        left = row.get(column, Fraction(0)) - factor * x
-        if left:
-            row[column] = left
-            where[column].add(number)
-        else:
-            row.pop(column, None)
-            where[column].discard(number)
-
-
-def _check_zero(value: Fraction) -> None:
-    """Raise if an equation has nothing left but its right side."""
-    if value:
-        raise InfeasibleError("the basis found is singular; give quantities closer together")

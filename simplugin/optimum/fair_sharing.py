@@ -311,19 +311,14 @@ def _cut(
             f"throughputs did not settle to {settled:g} within {bottlenecks.searches} programs;"
             " the quantities may be too far apart, check their units"
         )
-    rate, error = _exactly(sharing, rate, before)
-    return rate, bounds, rest, error
-
-
-def _exactly(sharing: Sharing, rate: Floats, throughput: Floats) -> tuple[Floats, float]:
-    """Return feasible rates that make throughputs, and how far from these they are."""
+    # Feasible rates that make these throughputs, and how far from them they are.
     made = sharing.throughput(rate)
-    ratio = np.divide(throughput, made, out=np.zeros_like(made), where=made > 0)
+    ratio = np.divide(before, made, out=np.zeros_like(made), where=made > 0)
     rate = rate * ratio[sharing.application]
     rate = rate / (1 + sharing.overload(rate))
-    wanted = throughput > 0
-    missed = np.abs(sharing.throughput(rate)[wanted] / throughput[wanted] - 1)
-    return rate, float(missed.max(initial=0.0))
+    wanted = before > 0
+    missed = np.abs(sharing.throughput(rate)[wanted] / before[wanted] - 1)
+    return rate, bounds, rest, float(missed.max(initial=0.0))
 
 
 def _of_no_capacity(

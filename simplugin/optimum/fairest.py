@@ -165,10 +165,13 @@ class _Problem:
                 target = target - np.where(gaps > 1e-14, pace * (2.3 if step > 0.5 else 1.2), 0.0)
             usage = self.bound * np.exp(rho)
             slope = damped(rho, self.alpha, residual)
-            change = _newton(usage, share, slope, slack, residual, np.exp(target - y) - slack)
-            if change is None:
+            newton = np.block([[np.diag(slope), share.T], [-usage, np.diag(slack)]])
+            missing = np.exp(target - y) - slack
+            try:
+                change = np.linalg.solve(newton, np.concatenate([-residual, missing]))
+            except np.linalg.LinAlgError:
                 break
-            d_rho, d_y = change
+            d_rho, d_y = change[:n], change[n:]
             d_slack = -usage @ d_rho
             step_rho = min(
                 longest_step(slack, d_slack), longest_step(np.ones(n), d_rho, rho > TINY)
@@ -216,18 +219,6 @@ class _Problem:
             with np.errstate(divide="ignore"):
                 y[binds] += np.log1p(np.maximum(change[n:], -1.0))
         return rho, y
-
-
-def _newton(
-    usage: Floats, share: Floats, slope: Floats, slack: Floats, residual: Floats, missing: Floats
-) -> tuple[Floats, Floats] | None:
-    """Return relative changes of throughputs and multipliers, None where numbers do not do."""
-    newton = np.block([[np.diag(slope), share.T], [-usage, np.diag(slack)]])
-    try:
-        change = np.linalg.solve(newton, np.concatenate([-residual, missing]))
-    except np.linalg.LinAlgError:
-        return None
-    return change[: len(slope)], change[len(slope) :]
 
 
 def longest_step(value: Floats, change: Floats, counts: Mask | bool = True) -> float:

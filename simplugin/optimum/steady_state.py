@@ -84,7 +84,8 @@ class TreeFlows:
 
     def __init__(self, tree: Tree, bags: Bags, port: Port = "single") -> None:
         self.tree, self.bags, self.port = tree, bags, port
-        self.levels = _levels(tree)
+        order = np.argsort(tree.depth, kind="stable")
+        self.levels = np.split(order, np.flatnonzero(np.diff(tree.depth[order])) + 1)
         self.allowed = bags.allowed(tree.hosts, tree.speed)
         self.computing = np.flatnonzero(self.allowed.any(axis=1))
         power = self.gather(np.where(self.allowed, tree.speed[:, None], 0.0))
@@ -212,15 +213,11 @@ class TreeFlows:
         """Return rows, columns and values of the matrix in its units, each row near 1."""
         entries = self.entries
         value = entries.demand * self.unit[entries.column] / entries.capacity
-        return entries.row, entries.column, value / self.row_unit[entries.row]
-
-    @property
-    def row_unit(self) -> Floats:
-        """Unit of each row: none for shares, tasks/s for balances."""
+        # Of each row: none for shares, tasks/s for balances.
         unit = np.ones(self.n_rows)
         unit[self.first_balance : self.first_throughput] = self.unit[self.flow[self.passing]]
         unit[self.first_throughput :] = self.lower
-        return unit
+        return entries.row, entries.column, value / unit[entries.row]
 
     def rates(self, values: Floats) -> Floats:
         """Return the tasks that each host computes [tasks/s] from the scaled columns."""
@@ -236,12 +233,6 @@ class TreeFlows:
         times = (sent[self.edges] * bags.byte).sum(axis=1) / tree.bandwidth[self.edges]
         busy = np.bincount(self._port_row - self.first_port, times)
         return float(max(used.max(), busy.max(initial=0.0)))
-
-
-def _levels(tree: Tree) -> list[Integers]:
-    """Return the hosts of each depth."""
-    order = np.argsort(tree.depth, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(tree.depth[order])) + 1)
 
 
 # Share of the value of all capacity under which the price of an application is rounding.
@@ -374,14 +365,20 @@ def steady_state(
     compute = program.chosen(least_communication)
     for again in range(RESOLVES + 1):
         tiny = _tiny(program.flows, compute, cut)
-        if again == RESOLVES or _lost(compute, tiny) < WORTH:
+        lost = np.where(tiny, compute, 0.0).sum(axis=0) / compute.sum(axis=0)
+        if again == RESOLVES or float(np.max(lost)) < WORTH:
             break
         # Without all of them at once, what they made is made by others, or hardly missed.
         program.forbid(tiny & (compute > 0))
         program.fairest()
         compute = program.chosen(least_communication)
     compute[tiny] = 0.0
-    compute, sent = _fitting(program.flows, compute)
+    sent = program.flows.gather(compute)
+    # No rounding of the solver may let a capacity be exceeded.
+    over = program.flows.load(sent, compute)
+    if over > 1:
+        compute = compute / over
+        sent = program.flows.gather(compute)
     throughput = sent[0]
     fair = float(np.min(throughput / bags.weight))
     certified(
@@ -524,21 +521,6 @@ def _tiny(flows: TreeFlows, compute: Floats, cut: float) -> NDArray[np.bool_]:
         tiny[level] |= tiny[flows.tree.parent[level]]
     tiny |= compute < least
     return tiny
-
-
-def _lost(compute: Floats, tiny: NDArray[np.bool_]) -> float:
-    """Return the largest share of a throughput that would be lost without some pairs."""
-    return float(np.max(np.where(tiny, compute, 0.0).sum(axis=0) / compute.sum(axis=0)))
-
-
-def _fitting(flows: TreeFlows, compute: Floats) -> tuple[Floats, Floats]:
-    """Return rates that no rounding of the solver lets exceed a capacity, and the flows."""
-    sent = flows.gather(compute)
-    over = flows.load(sent, compute)
-    if over > 1:
-        compute = compute / over
-        sent = flows.gather(compute)
-    return compute, sent
 
 
 def _set_costs(flows: TreeFlows, solver: Any, *, rising: bool) -> None:

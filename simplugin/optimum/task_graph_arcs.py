@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.platforms.sites import Site
-from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -239,6 +238,13 @@ class Arcs:
         position[self.last] = self.last
         return position
 
+    @cached_property
+    def _sides(self) -> tuple[tuple[int, Integers, int, Floats], ...]:
+        """Sides of edges, the edges, the first of their arcs, and times; none if no data move."""
+        sending = 0, self.edge, self.first_sending, self.choices.sending
+        receiving = 1, self.moving, self.first_receiving, self.choices.receiving
+        return (sending, receiving) if self.moving.size else ()
+
     def lengths(self, task: Integers, cluster: Integers, index: Integers) -> Entries:
         """Return what choices add to the lengths of arcs other than windows.
 
@@ -255,15 +261,11 @@ class Arcs:
             Length added, for the whole task [unit].
         """
         parts = [(task, np.arange(len(task)), self.time[task, cluster, index])]
-        choices = self.choices
-        for side, edges, first, time in (
-            (0, self.edge, self.first_sending, choices.sending),
-            (1, self.moving, self.first_receiving, choices.receiving),
-        ):
-            if self.moving.size:
-                at, choice = _pairs(choices.graphs.edges[edges, side], task, self.n_tasks)
-                length = time[edges[at], cluster[choice], index[choice]] / self.unit
-                parts.append((first + at, choice, length))
+        for side, edges, first, time in self._sides:
+            ends = self.choices.graphs.edges[edges, side]
+            at, choice = _pairs(ends, task, self.n_tasks)
+            length = time[edges[at], cluster[choice], index[choice]] / self.unit
+            parts.append((first + at, choice, length))
         arc, choice, length = (np.concatenate(each) for each in zip(*parts, strict=True))
         return arc, choice, length
 
@@ -317,15 +319,11 @@ class Arcs:
         choices = self.choices
         price = flow[: self.n_tasks, None, None] * self.time
         price += self.load_prices(flow)[:, :, None] * self.load
-        for side, edges, first, time in (
-            (0, self.edge, self.first_sending, choices.sending),
-            (1, self.moving, self.first_receiving, choices.receiving),
-        ):
-            if self.moving.size:
-                used = np.flatnonzero(flow[first : first + len(edges)])
-                length = time[edges[used]] / self.unit
-                task = choices.graphs.edges[edges[used], side]
-                np.add.at(price, task, flow[first + used, None, None] * length)
+        for side, edges, first, time in self._sides:
+            used = np.flatnonzero(flow[first : first + len(edges)])
+            length = time[edges[used]] / self.unit
+            task = choices.graphs.edges[edges[used], side]
+            np.add.at(price, task, flow[first + used, None, None] * length)
         return np.where(choices.allowed, price, np.inf)
 
     def load_prices(self, flow: Floats) -> Floats:

@@ -16,7 +16,7 @@ from simplugin.errors import WorkloadError
 from simplugin.optimum.solvers import loaded, solved
 from simplugin.optimum.task_graph_arcs import Arcs, Choices, Window
 from simplugin.platforms.sites import Site
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.running.campaign_runs import Means, run_source
+from simplugin.campaigns.running.campaign_runs import run_source
 from simplugin.campaigns.running.course import Terms
 from simplugin.campaigns.running.reporting import Progress, Summary
 from simplugin.campaigns.store import StoreReader
@@ -95,8 +95,8 @@ def reproduce(
     forgotten = scratch_directory() if store is None else nullcontext()
     with forgotten as directory:
         path = Path(directory or "") / "store.sqlite" if store is None else Path(store)
-        means = Means(jobs=jobs, scheduler=scheduler, report=progress)
-        summary = run_source(source, path, means, Terms(retry_failed=True))
+        where = {"jobs": jobs, "scheduler": scheduler}
+        summary = run_source(source, path, where, Terms(retry_failed=True), report=progress)
         return Reproduction(recorded(path, summary.campaign), summary, name == ALL)
 
 

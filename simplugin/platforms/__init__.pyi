@@ -1,7 +1,7 @@
-from .application_trees import ApplicationTree as ApplicationTree
-from .application_trees import application_trees as application_trees
 from .deployment import DeployedActor as DeployedActor
 from .deployment import Deployment as Deployment
+from .deployments import ApplicationTree as ApplicationTree
+from .deployments import application_trees as application_trees
 from .deployments import master_workers as master_workers
 from .graphs import Graph as Graph
 from .graphs import Tree as Tree
@@ -29,5 +29,6 @@ from .platform import Zone as Zone
 from .profiles import Profile as Profile
 from .profiles import ProfileUse as ProfileUse
 from .sites import MultiCluster as MultiCluster
+from .sites import Site as Site
 from .tree_shapes import shortest_path_tree as shortest_path_tree
 from .tree_shapes import zone_tree as zone_tree

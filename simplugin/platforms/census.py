@@ -104,12 +104,9 @@ def _parts(platform: Platform) -> tuple[Part, ...]:
     elements: tuple[ZoneElement, ...] = platform.elements
     while True:
         parts = [part for part in map(_part, elements) if part is not None]
-        inner = [
-            element
-            for element in elements
-            if isinstance(element, Zone) and any(element.id == part.name for part in parts)
-        ]
-        if len(parts) != 1 or not inner or not any((*inner[0].zones, *inner[0].clusters)):
+        names = {part.name for part in parts}
+        inner = [each for each in elements if isinstance(each, Zone) and each.id in names]
+        if len(parts) != 1 or not inner or not (inner[0].zones or inner[0].clusters):
             return tuple(parts)
         elements = inner[0].elements
 
@@ -122,10 +119,9 @@ def _part(element: ZoneElement) -> Part | None:
     computing = computing_of(within)
     if not computing.hosts:
         return None
-    is_zone = isinstance(element, Zone)
     return Part(
         element.id,
-        "zone" if is_zone else "cluster",
+        type(element).__name__.lower(),
         element.routing if isinstance(element, Zone) else element.topology,
         sum(isinstance(inner, Cluster) for inner in within),
         computing,

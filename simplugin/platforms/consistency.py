@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 from simplugin.errors import PlatformError
@@ -29,6 +28,7 @@ _STARS = {"Cluster", "Vivaldi"}
 # Tuples of classes take less time than unions where there are many elements.
 _BYPASSES = (BypassRoute, BypassZoneRoute)
 _CROSSING = (ZoneRoute, BypassZoneRoute)
+_Taken = dict[tuple[bool, str, str], AnyRoute]
 _PARTS_OF_CLUSTERS = (HostLink, Cabinet, Backbone)
 
 
@@ -54,7 +54,13 @@ def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Pro
     inspection = _Inspection(platform, broken)
     problems = inspection.problems
     if not inspection.mixed_up and not any(problem.severity == ERROR for problem in problems):
-        problems += unreachable(platform, inspection.zone_of)
+        problems += unreachable(inspection.zones, inspection.names)
+        tops = [top.id for top in platform.elements if isinstance(top, Zone | Cluster)]
+        peopled = [top for top in tops if inspection.names.has_hosts(top)]
+        if len(peopled) > 1:
+            message = f"zones {peopled[0]!r} and {peopled[1]!r} have no zone around them"
+            remedy = "their hosts cannot reach each other: put them into one zone with zoneRoutes"
+            problems.append(Problem(message, remedy, platform.elements[-1], WARNING))
     return problems
 
 
@@ -82,7 +88,8 @@ class _Inspection:
     def __init__(self, platform: Platform, broken: Iterable[Broken]) -> None:
         self.problems: list[Problem] = []
         self.mixed_up = False  # True if a name denotes two things
-        self._names = Names(broken)
+        self.names = Names(broken)
+        self.zones: list[Zone] = []
         self._profiles: set[str] = set()
         self._profile_sources: set[str] = set()
         self._uses: list[ProfileUse] = []
@@ -94,11 +101,6 @@ class _Inspection:
         for element in platform.elements:
             self._element(element, None)
         self._finish(platform)
-
-    def zone_of(self, name: str) -> str:
-        """Return the zone or cluster that a host or router is directly in; empty for none."""
-        place = self._names.place(name)
-        return "" if place is None else place.zone
 
     def _say(self, part: object, message: str, remedy: str, severity: str = ERROR) -> None:
         """Add a problem."""
@@ -137,7 +139,7 @@ class _Inspection:
             message = f"a {kind} is in {_zone_text(zone)}"
             self._say(element, message, "move it into a zone of routing Cluster")
         elif isinstance(element, Cabinet):
-            self._hosts(element, zone.id)
+            self._twice(element, "host", *self.names.declare_hosts(element, zone.id))
             names = element.host_names()
             links = [f"link_{name}_{way}" for name in names for way in ("UP", "DOWN")]
             self._declare_link(element, links, None)
@@ -146,9 +148,8 @@ class _Inspection:
 
     def _zone(self, zone: Zone, parent: str) -> None:
         """Check a zone and its elements."""
-        before = self._names.declare_zone(zone.id, parent)
-        if before is not None:
-            self._twice(zone, "zone", zone.id, before.kind)
+        self.zones.append(zone)
+        self._twice(zone, "zone", zone.id, self.names.declare_zone(zone.id, parent))
         self._check_wifi(zone)
         for element in zone.elements:
             self._element(element, zone)
@@ -158,12 +159,13 @@ class _Inspection:
 
     def _netpoint(self, part: object, name: str, kind: str, zone: str) -> None:
         """Declare a host or a router."""
-        before = self._names.declare(name, kind, zone)
-        if before is not None:
-            self._twice(part, kind, name, before.kind)
+        self._twice(part, kind, name, self.names.declare(name, kind, zone))
 
-    def _twice(self, part: object, kind: str, name: str, other: str) -> None:
-        """Add the problem of a name that is used twice."""
+    def _twice(self, part: object, kind: str, name: str, before: Place | None) -> None:
+        """Add a problem if a name was in use."""
+        if before is None:
+            return
+        other = before.kind
         # SimGrid lets a host follow a router or a zone of its name, and then mixes them up.
         taken = kind == other or kind != "host"
         self.mixed_up |= not taken
@@ -172,25 +174,34 @@ class _Inspection:
         message = f"{kind} {name!r} has the name of {also}"
         self._say(part, message, "give each a name of its own", severity)
 
-    def _hosts(self, cluster: Cluster | Cabinet, zone: str) -> None:
-        """Declare the hosts of a cluster or cabinet."""
-        twice = self._names.declare_hosts(cluster, zone)
-        if twice is not None:
-            name, before = twice
-            self._twice(cluster, "host", name, before.kind)
-
     def _cluster(self, cluster: Cluster, zone: Zone | None) -> None:
         """Declare a cluster with its hosts, links and router."""
-        before = self._names.declare_zone(cluster.id, ROOT if zone is None else zone.id)
-        if before is not None:
-            self._twice(cluster, "cluster", cluster.id, before.kind)
+        before = self.names.declare_zone(cluster.id, ROOT if zone is None else zone.id)
+        self._twice(cluster, "cluster", cluster.id, before)
         if zone is None and cluster.topology != "FLAT":
             message = f"cluster {cluster.id!r} of topology {cluster.topology} is in no zone"
             self._say(cluster, message, "SimGrid crashes on it: put it into a <zone>")
-        self._hosts(cluster, cluster.id)
+        if cluster.topology == "DRAGONFLY":
+            self._dragonfly(cluster)
+        self._twice(cluster, "host", *self.names.declare_hosts(cluster, cluster.id))
         if cluster.router_name is not None:
             self._netpoint(cluster, cluster.router_name, "router", cluster.id)
-        self._names.declare_cluster_links(cluster)
+        self.names.declare_cluster_links(cluster)
+
+    def _dragonfly(self, cluster: Cluster) -> None:
+        """Warn of a dragonfly in which SimGrid 4.1 aborts at a route between groups.
+
+        Router n of each group leads to group n.
+        """
+        levels = cluster.topology_parameters.split(";")
+        groups, routers = (int(levels[place].split(",")[0]) for place in (0, 2))
+        if groups > routers:
+            message = (
+                f"dragonfly {cluster.id!r} has {groups} groups and {routers} routers a chassis: "
+                "SimGrid 4.1 aborts at a route to a group that has no router of its number"
+            )
+            remedy = "give at least as many routers a chassis as groups"
+            self._say(cluster, message, remedy, WARNING)
 
     def _link(self, link: Link, zone: Zone | None) -> None:
         """Declare and check a link."""
@@ -211,7 +222,7 @@ class _Inspection:
 
     def _declare_link(self, part: object, names: Iterable[str], split: str | None) -> None:
         """Declare a link under SimGrid's names."""
-        twice = self._names.declare_link(names, split)
+        twice = self.names.declare_link(names, split)
         if twice is not None:
             self._say(part, f"link {twice!r} is declared twice", "give each link its own name")
 
@@ -255,7 +266,7 @@ class _Inspection:
         for link in zone.elements:
             if not isinstance(link, HostLink):
                 continue
-            place = self._names.place(link.host)
+            place = self.names.place(link.host)
             if place is None or place.kind not in {"host", "broken"}:
                 message = f"a host link is for host {link.host!r}, which does not exist"
                 self._say(link, message, "name a host of this zone")
@@ -265,9 +276,13 @@ class _Inspection:
                 )
                 self._say(link, message, "move it into the zone of the host")
             for name in dict.fromkeys((link.up, link.down)):
-                if not self._names.has_link(name):
-                    message = f"the host link of {link.host!r} uses an unknown link {name!r}"
-                    self._say(link, message, _link_remedy(self._names, name))
+                if self.names.has_link(name):
+                    continue
+                remedy = self.names.similar(name, link=True) or "name a link declared before"
+                if self.names.has_split_link(name):
+                    remedy = f"it is split-duplex: name {name + '_UP'!r} or {name + '_DOWN'!r}"
+                message = f"the host link of {link.host!r} uses an unknown link {name!r}"
+                self._say(link, message, remedy)
 
     def _profile(self, profile: Profile) -> None:
         """Declare and check a profile."""
@@ -298,7 +313,9 @@ class _Inspection:
 
     def _profile_use(self, use: ProfileUse) -> None:
         """Record that an element follows a profile."""
-        if use.profile not in self._profiles and not self._is_broken(use.profile):
+        place = self.names.place(use.profile)
+        is_broken = place is not None and place.kind == "broken"
+        if use.profile not in self._profiles and not is_broken:
             message = f"profile {use.profile!r} is unknown where {use.element!r} is to follow it"
             self._say(use, message, "declare the <trace> before")
         if (use.profile, use.kind) in self._used:
@@ -309,19 +326,14 @@ class _Inspection:
         self._used.add((use.profile, use.kind))
         self._uses.append(use)
 
-    def _is_broken(self, name: str) -> bool:
-        """Return True if the element of this name could not be built."""
-        place = self._names.place(name)
-        return place is not None and place.kind == "broken"
-
     def _finish(self, platform: Platform) -> None:
         """Check uses of profiles, access points, actors and disks when all names are known."""
         for use in self._uses:
-            place = self._names.place(use.element)
+            place = self.names.place(use.element)
             if use.kind in HOST_KINDS:
                 known, kind = place is not None and place.kind in {"host", "broken"}, "host"
             else:
-                known, kind = self._names.has_link(use.element), "link"
+                known, kind = self.names.has_link(use.element), "link"
             if (use.element, use.kind) in self._followers:
                 message = f"{kind} {use.element!r} follows two profiles of kind {use.kind}"
                 self._say(use, message, "SimGrid refuses the second: leave one")
@@ -332,39 +344,34 @@ class _Inspection:
                 message = f"profile {use.profile!r} is for {kind} {use.element!r}, which is unknown"
                 self._say(use, message, f"name a {kind}, or another kind than {use.kind}")
         for zone, point in self._access_points:
-            place = self._names.place(point)
+            place = self.names.place(point)
             if place is None or place.kind == "zone":
                 message = f"the access point {point!r} of Wi-Fi zone {zone.id!r} does not exist"
                 self._say(zone, message, "name a host or router in property access_point")
         # A deployment file holds actors for a platform that is elsewhere.
         for actor in platform.actors if platform.elements else ():
-            place = self._names.place(actor.host)
+            place = self.names.place(actor.host)
             if place is None or place.kind not in {"host", "broken"}:
                 message = f"actor {actor.function!r} is on host {actor.host!r}, which is unknown"
                 self._say(actor, message, "name a host of the platform")
-        self._remote_disks(platform)
-
-    def _remote_disks(self, platform: Platform) -> None:
-        """Check the disks that hosts use over the network."""
-        if not self._mounting:
-            return
-        hosts = {part.id: part for part, _ in platform.walk() if isinstance(part, Host)}
+        walk = platform.walk() if self._mounting else ()
+        hosts = {part.id: part for part, _ in walk if isinstance(part, Host)}
         for host in self._mounting:
             mount = host.properties["remote_disk"]
             words = mount.split(":")
             owner = hosts.get(words[2]) if len(words) > 2 else None
-            if owner is None or Counter(disk.id for disk in owner.disks)[words[1]] == 0:
+            if owner is None or words[1] not in [disk.id for disk in owner.disks]:
                 message = f"host {host.id!r} uses a remote disk {mount!r}, which does not exist"
                 self._say(host, message, "write mount:disk:host, naming a disk of that host")
 
     def _check_routes(self, zone: Zone) -> None:
         """Check all routes of a zone whose elements are declared."""
-        taken: dict[tuple[bool, str, str], AnyRoute] = {}
+        taken: _Taken = {}
         for route in zone.routes:
             bypass = isinstance(route, _BYPASSES)
-            if (bypass or self._accepts(zone, route)) and self._ends(zone, route, bypass=bypass):
+            if (bypass or self._accepts(zone, route)) and self._ends(zone, route):
                 self._gateways(route)
-                self._once(zone, route, taken, bypass=bypass)
+                self._once(zone, route, taken)
             for use in route.links:
                 self._route_link(route, use)
 
@@ -380,37 +387,31 @@ class _Inspection:
             return False
         return True
 
-    def _ends(self, zone: Zone, route: AnyRoute, *, bypass: bool) -> bool:
+    def _ends(self, zone: Zone, route: AnyRoute) -> bool:
         """Return True if both ends are known and the route may join them."""
         between_zones = isinstance(route, _CROSSING)
+        kind = "zone or cluster" if between_zones else "host or router"
         good = True
         for end in dict.fromkeys((route.source, route.destination)):
-            place = self._names.place(end)
-            problem = self._end_problem(zone, place, between_zones=between_zones, bypass=bypass)
-            if problem is not None:
-                message, remedy = problem
-                self._say(
-                    route, f"the <{route.tag}> {_ends_text(route)}: {end!r} {message}", remedy
-                )
-                good = False
+            place = self.names.place(end)
+            if place is None:
+                message = "is unknown"
+                remedy = f"name a {kind} that is declared before in zone {zone.id!r}"
+                remedy = self.names.similar(end) or remedy
+            elif place.kind == "broken":
+                continue
+            elif (place.kind == "zone") is not between_zones:
+                tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
+                message, remedy = f"is a {place.kind}", f"name a {kind}, or write {tag}"
+            elif place.zone != zone.id and not isinstance(route, _BYPASSES):
+                message = f"is in zone {place.zone!r}, not directly in {zone.id!r}"
+                remedy = f"move the route, or name a {kind} of {zone.id!r}"
+            else:
+                continue
+            what = f"the <{route.tag}> {_ends_text(route)}: {end!r}"
+            self._say(route, f"{what} {message}", remedy)
+            good = False
         return good
-
-    def _end_problem(
-        self, zone: Zone, place: Place | None, *, between_zones: bool, bypass: bool
-    ) -> tuple[str, str] | None:
-        """Return the fault of an end of a route and its remedy, or None."""
-        kind = "zone or cluster" if between_zones else "host or router"
-        if place is None:
-            return "is unknown", f"name a {kind} that is declared before in zone {zone.id!r}"
-        if place.kind == "broken":
-            return None
-        if (place.kind == "zone") is not between_zones:
-            tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
-            return f"is a {place.kind}", f"name a {kind}, or write {tag}"
-        if place.zone != zone.id and not bypass:
-            inside = f"zone {place.zone!r}, not directly in {zone.id!r}"
-            return f"is in {inside}", f"move the route, or name a {kind} of {zone.id!r}"
-        return None
 
     def _gateways(self, route: AnyRoute) -> None:
         """Check the gateways of a route between zones."""
@@ -420,30 +421,24 @@ class _Inspection:
             ("gw_src", route.gateway_source, route.source),
             ("gw_dst", route.gateway_destination, route.destination),
         ):
-            place = self._names.place(gateway)
-            message = None
+            place = self.names.place(gateway)
+            message, remedy = None, f"name a host or router of {zone!r}"
             if place is None:
-                message = "is unknown"
+                message, remedy = "is unknown", self.names.similar(gateway) or remedy
             elif place.kind == "zone":
                 message = "is a zone"
-            elif not self._names.is_inside(gateway, zone):
+            elif not self.names.is_inside(gateway, zone):
                 message = f"is in {place.zone!r}, not in {zone!r}"
             if message is not None:
                 self._say(
                     route,
                     f"the <{route.tag}> {_ends_text(route)}: its {key} {gateway!r} {message}",
-                    f"name a host or router of {zone!r}",
+                    remedy,
                 )
 
-    def _once(
-        self,
-        zone: Zone,
-        route: AnyRoute,
-        taken: dict[tuple[bool, str, str], AnyRoute],
-        *,
-        bypass: bool,
-    ) -> None:
+    def _once(self, zone: Zone, route: AnyRoute, taken: _Taken) -> None:
         """Add a problem for a second route between the same elements."""
+        bypass = isinstance(route, _BYPASSES)
         ways = [(route.source, route.destination)]
         loop = route.source == route.destination
         if getattr(route, "symmetrical", False) and not (
@@ -468,7 +463,7 @@ class _Inspection:
 
     def _route_link(self, route: AnyRoute, use: LinkUse) -> None:
         """Check a link of a route."""
-        names, name = self._names, use.link
+        names, name = self.names, use.link
         directed = use.direction != "NONE"
         if names.has_split_link(name) if directed else names.has_link(name):
             return
@@ -480,7 +475,7 @@ class _Inspection:
             remedy = 'add direction="UP" or direction="DOWN"'
         else:
             problem = f"uses an unknown link {name!r}"
-            remedy = "name a link that is declared before the route"
+            remedy = names.similar(name, link=True) or "name a link declared before the route"
         self._say(use, f"the <{route.tag}> {_ends_text(route)} {problem}", remedy)
 
 
@@ -496,10 +491,3 @@ _PROFILE_REMEDY = "write lines of a date in s and a value, in ascending order of
 def _zone_text(zone: Zone | None) -> str:
     """Return what messages call the place of an element."""
     return "no zone" if zone is None else f"zone {zone.id!r} of routing {zone.routing}"
-
-
-def _link_remedy(names: Names, name: str) -> str:
-    """Return how to name a link."""
-    if names.has_split_link(name):
-        return f"it is split-duplex: name {name + '_UP'!r} or {name + '_DOWN'!r}"
-    return "name a link declared before"

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms import radical as radicals
-from simplugin.platforms.links import FATPIPE, SHARED, SPLITDUPLEX
+from simplugin.platforms.links import FATPIPE, SHARED, SPLITDUPLEX, HostLink, Link
 from simplugin.platforms.validation import (
     Bandwidth,
     Checked,
@@ -32,12 +32,6 @@ from simplugin.platforms.validation import (
 TOPOLOGIES = frozenset({"FLAT", "TORUS", "FAT_TREE", "DRAGONFLY"})
 
 
-def _require_one_above_zero(what: str, speeds: tuple[float, ...]) -> None:
-    """Raise unless a speed is above 0."""
-    if not any(speeds):
-        require_positive(f"the speed of {what}", speeds[0], "flop/s")
-
-
 def _require_cores(what: str, cores: int) -> None:
     """Raise unless SimGrid takes a number of cores."""
     if not 1 <= cores < 2**31 or int(cores) != cores:
@@ -46,6 +40,24 @@ def _require_cores(what: str, cores: int) -> None:
 
 Cores = Annotated[int, _require_cores]
 Radical = Annotated[str, radicals.require_radical]
+
+
+class _PowerStates(Checked):
+    """A host, or equal hosts, of one or several speeds."""
+
+    __slots__ = ()
+    speed: float
+    further_speeds: tuple[float, ...]
+
+    @property
+    def speeds(self) -> tuple[float, ...]:
+        """Speed of each core in the power states 0, 1, ... [flop/s]."""
+        return (self.speed, *self.further_speeds)
+
+    def _require_one_above_zero(self, what: str) -> None:
+        """Raise unless a speed is above 0."""
+        if not any(self.speeds):
+            require_positive(f"the speed of {what}", self.speed, "flop/s")
 
 
 class _Numbered(Checked):
@@ -91,6 +103,8 @@ class _Follower(Checked):
     """A host that follows profile files."""
 
     __slots__ = ()
+    host_count: ClassVar[int] = 1
+    id: str
     speed_profile: str
     state_profile: str
 
@@ -100,9 +114,13 @@ class _Follower(Checked):
         files = (("SPEED", self.speed_profile), ("HOST_AVAIL", self.state_profile))
         return {kind: file for kind, file in files if file}
 
+    def host_names(self) -> Iterator[str]:
+        """Yield its name."""
+        yield self.id
+
 
 @dataclass(frozen=True, slots=True)
-class Host(_Follower):
+class Host(_Follower, _PowerStates):
     """A host: cores of one speed under one name.
 
     Attributes
@@ -147,18 +165,12 @@ class Host(_Follower):
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        if not self.speed:
-            _require_one_above_zero(what, self.speeds)
+        self._require_one_above_zero(what)
         if self.pstate > len(self.further_speeds):
             raise PlatformError(
                 f"{what} starts in power state {self.pstate}, but has {len(self.speeds)} speed(s)",
                 remedy=f"give a pstate from 0 to {len(self.speeds) - 1}",
             )
-
-    @property
-    def speeds(self) -> tuple[float, ...]:
-        """Speed of each core in the power states 0, 1, ... [flop/s]."""
-        return (self.speed, *self.further_speeds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +249,7 @@ _MOST_DIMENSIONS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster(_Numbered):
+class Cluster(_Numbered, _PowerStates):
     """Equal hosts with an access link each, and perhaps a backbone.
 
     Stays one element however many hosts it has. To its surroundings it is a zone.
@@ -314,18 +326,13 @@ class Cluster(_Numbered):
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        if not self.speed:
-            _require_one_above_zero(what, self.speeds)
+        self._require_one_above_zero(what)
         for name in ("backbone", "loopback"):
             if getattr(self, f"{name}_latency") and getattr(self, f"{name}_bandwidth") is None:
                 raise PlatformError(
                     f"{what} has a {name} latency without a {name} bandwidth",
                     remedy=f"SimGrid would make a {name} of bandwidth 0: give both or none",
                 )
-        self._check_topology(what)
-
-    def _check_topology(self, what: str) -> None:
-        """Check that the topology can be read and has hosts enough."""
         if self.topology == "FLAT":
             return
         needed = _topology_size(self.topology, self.topology_parameters)
@@ -339,11 +346,6 @@ class Cluster(_Numbered):
                 f"{what} has {self.host_count} hosts, but its topology has {needed} places",
                 remedy="make the radical and the topology parameters agree",
             )
-
-    @property
-    def speeds(self) -> tuple[float, ...]:
-        """Speed of each core in the power states 0, 1, ... [flop/s]."""
-        return (self.speed, *self.further_speeds)
 
     @property
     def router_name(self) -> str | None:
@@ -380,6 +382,16 @@ _TOPOLOGY_REMEDIES = {
 }
 
 
+def spoke(host: Host, link: Link) -> tuple[Host, Link, HostLink]:
+    """Return a host with its link to the middle of a zone of routing ``Cluster``."""
+    names = link.simgrid_names
+    return host, link, HostLink(host.id, names[0], names[-1])
+
+
+# The elements that are hosts or hold them. A tuple takes less time than a union.
+HOSTS = (Host, Peer, Cluster, Cabinet)
+
+
 @dataclass(frozen=True, slots=True)
 class Computing:
     """Totals of some hosts.
@@ -401,17 +413,12 @@ def computing_of(elements: Iterable[object]) -> Computing:
     """Add up hosts, cores and speeds; sums are exact up to one rounding."""
     hosts, cores, speeds = 0, 0, []
     for element in elements:
-        if isinstance(element, Host):
-            count, each, speed = 1, element.cores, element.speeds[element.pstate]
-        elif isinstance(element, Cluster):
-            count, each, speed = element.host_count, element.cores, element.speed
-        elif isinstance(element, Cabinet):
-            count, each, speed = element.host_count, 1, element.speed
-        elif isinstance(element, Peer):
-            count, each, speed = 1, 1, element.speed
-        else:
+        if not isinstance(element, HOSTS):
             continue
+        count = element.host_count
+        each = count * getattr(element, "cores", 1)
+        speed = element.speeds[element.pstate] if isinstance(element, Host) else element.speed
         hosts += count
-        cores += count * each
-        speeds.append(count * each * speed)
+        cores += each
+        speeds.append(each * speed)
     return Computing(hosts, cores, math.fsum(speeds))

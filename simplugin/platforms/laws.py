@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log, log1p, power
 from simplugin.errors import PlatformError, UnitError
+from simplugin.platforms.validation import require_choice
 from simplugin.units import has_unit, parse_time
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
@@ -53,10 +54,7 @@ class Law:
     def __post_init__(self) -> None:
         """Check the fields."""
         object.__setattr__(self, "parameters", tuple(map(float, self.parameters)))
-        if self.name not in PARAMETERS:
-            raise PlatformError(
-                f"there is no law {self.name!r}", remedy=f"give one of {', '.join(PARAMETERS)}"
-            )
+        require_choice("the law", self.name, PARAMETERS)
         names = PARAMETERS[self.name]
         if len(self.parameters) != len(names):
             raise PlatformError(

@@ -138,15 +138,13 @@ class HostLink:
         ``<id>_DOWN`` for a split-duplex link).
     """
 
-    host: str
-    up: str
-    down: str
+    host: Name
+    up: Name
+    down: Name
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("the host of a host link", self.host)
-        require_name(f"the link up from host {self.host!r}", self.up)
-        require_name(f"the link down to host {self.host!r}", self.down)
+        check_fields(self, f"the host link of {self.host!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,16 +187,18 @@ class _Way:
     destination: str
     links: tuple[LinkUse, ...]
 
-    def __init__(self, source: str, destination: str, links: Iterable[LinkUse | str]) -> None:
+    def __init__(
+        self, source: str, destination: str, links: Iterable[LinkUse | str], **flags: bool
+    ) -> None:
         require_name(f"the source of a {self.tag}", source)
         require_name(f"the destination of a {self.tag}", destination)
         what = f"the {self.tag} from {source!r} to {destination!r}"
         uses = as_uses(links, f"the links of {what}")
         if not uses:
-            raise PlatformError(
-                f"{what} has no link",
-                remedy="list at least one link",
-            )
+            raise PlatformError(f"{what} has no link", remedy="list at least one link")
+        for name, value in flags.items():
+            require_truth(f"{name} of {what}", value)
+            object.__setattr__(self, name, value)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "destination", destination)
         object.__setattr__(self, "links", uses)
@@ -218,8 +218,9 @@ class _ZoneWay(_Way):
         gateway_source: str,
         gateway_destination: str,
         links: Iterable[LinkUse | str],
+        **flags: bool,
     ) -> None:
-        _Way.__init__(self, source, destination, links)
+        _Way.__init__(self, source, destination, links, **flags)
         what = f"the {self.tag} from {source!r} to {destination!r}"
         require_name(f"the source gateway of {what}", gateway_source)
         require_name(f"the destination gateway of {what}", gateway_destination)
@@ -257,11 +258,7 @@ class Route(_Way):
         *,
         symmetrical: bool = True,
     ) -> None:
-        _Way.__init__(self, source, destination, links)
-        require_truth(
-            f"symmetrical of the {self.tag} from {source!r} to {destination!r}", symmetrical
-        )
-        object.__setattr__(self, "symmetrical", symmetrical)
+        _Way.__init__(self, source, destination, links, symmetrical=symmetrical)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -313,17 +310,14 @@ class ZoneRoute(_ZoneWay):
         *,
         symmetrical: bool = True,
     ) -> None:
-        _ZoneWay.__init__(self, source, destination, gateway_source, gateway_destination, links)
+        gateways = (gateway_source, gateway_destination)
+        _ZoneWay.__init__(self, source, destination, *gateways, links, symmetrical=symmetrical)
         if gateway_source == gateway_destination:
             raise PlatformError(
                 f"the route from zone {source!r} to zone {destination!r} has "
                 f"{gateway_source!r} as both gateways",
                 remedy="name a host or router of each zone",
             )
-        require_truth(
-            f"symmetrical of the {self.tag} from {source!r} to {destination!r}", symmetrical
-        )
-        object.__setattr__(self, "symmetrical", symmetrical)
 
 
 @dataclass(frozen=True, slots=True, init=False)

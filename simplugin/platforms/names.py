@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from simplugin.near_names import did_you_mean
 from simplugin.platforms import radical
 from simplugin.platforms.hosts import Cabinet, Cluster
 
 ROOT = "_world_"
+# Of how many names similar ones are looked for.
+_MOST_COMPARED = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,9 @@ class Names:
         self._trusted = [element.hosts for element in broken if element.hosts is not None]
         self._broken_clusters = [element.id for element in broken if element.hosts is not None]
         self.parents: dict[str, str] = {ROOT: ""}
+        # Zones and clusters with hosts of their own, and how many of these each holds or is.
+        self.peopled: set[str] = set()
+        self.leaves: Counter[str] = Counter()
 
     def place(self, name: str) -> Place | None:
         """Return the kind and zone of a declared name; None if it is unknown."""
@@ -85,6 +92,8 @@ class Names:
         """
         before = self._places.get(name)
         self._places[name] = _place(kind, zone)
+        if kind == "host" and zone not in self.peopled:
+            self._people(zone)
         return None if before is not None and before.kind == "broken" else before
 
     def declare_zone(self, name: str, parent: str) -> Place | None:
@@ -93,15 +102,34 @@ class Names:
         self.parents.setdefault(name, parent)
         return before
 
-    def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> tuple[str, Place] | None:
-        """Enter the hosts of a cluster; return the first name in use, and its place."""
+    def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> tuple[str, Place | None]:
+        """Enter the hosts of a cluster; return the first name in use, and its place if any is."""
+        self._people(zone)
         place = Place("host", zone)
         places = self._places
         for name in cluster.host_names():
             before = places.setdefault(name, place)
             if before is not place and name not in self._broken:
                 return name, before
-        return None
+        return "", None
+
+    def _people(self, zone: str) -> None:
+        """Record that a zone, and so those around it, have hosts."""
+        if zone not in self.peopled:
+            self.peopled.add(zone)
+            at = zone
+            while at:
+                self.leaves[at] += 1
+                at = self.parents.get(at, "")
+
+    def has_hosts(self, zone: str) -> bool:
+        """Return True if a zone or cluster has hosts, at any depth."""
+        return self.leaves[zone] > 0
+
+    def zone_of(self, name: str) -> str:
+        """Return the zone or cluster that an element is directly in; empty for none."""
+        place = self.place(name)
+        return "" if place is None else place.zone
 
     def declare_cluster_links(self, cluster: Cluster) -> None:
         """Enter the links of a cluster."""
@@ -126,6 +154,11 @@ class Names:
     def has_split_link(self, name: str) -> bool:
         """Return True if a split-duplex link of this name was declared."""
         return name in self._split_links or self._cluster_link(name, split=True)
+
+    def similar(self, name: str, *, link: bool = False) -> str:
+        """Ask whether a similar name is meant; empty if there is none."""
+        known = self._links | self._split_links if link else self._places
+        return did_you_mean(name, known) if len(known) <= _MOST_COMPARED else ""
 
     def is_inside(self, name: str, zone: str) -> bool:
         """Return True if a host or router is in a zone, at any depth."""

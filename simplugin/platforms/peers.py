@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.arrays import set_array
-from simplugin.platforms.hosts import Host
-from simplugin.platforms.links import FATPIPE, HostLink, Link, ZoneRoute
+from simplugin.platforms.hosts import Host, spoke
+from simplugin.platforms.links import FATPIPE, Link, ZoneRoute
 from simplugin.platforms.names import ROOT
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.validation import read_number, require_distinct, require_parts
+from simplugin.platforms.validation import (
+    Bandwidth,
+    Latency,
+    check_fields,
+    read_number,
+    require_distinct,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +51,13 @@ class PeerSite:
     names: tuple[str, ...]
     speed: NDArray[np.float64]
     bandwidth: NDArray[np.float64]
-    latency: float = 0.0
+    latency: Latency = 0.0
     uplink: float = np.inf
     scheduler: str = "scheduler"
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "names", require_parts("the names", self.names, (str,)))
+        check_fields(self, "a site of peers")
         if not self.names:
             raise PlatformError("a site of peers has no peer; give at least one")
         require_distinct("hosts of a site of peers", (self.scheduler, *self.names))
@@ -60,13 +66,10 @@ class PeerSite:
             values = getattr(self, field).copy()
             values.flags.writeable = False
             object.__setattr__(self, field, values)
-        for field, unit in (("latency", "s"), ("uplink", "byte/s")):
-            number = read_number(f"{field} of a site of peers", getattr(self, field), unit)
-            object.__setattr__(self, field, number)
-        if not 0 <= self.latency < np.inf:
-            raise PlatformError(f"latency of a site of peers is {self.latency!r}; give 0 or more")
-        if not self.uplink > 0:
-            raise PlatformError(f"uplink of a site of peers is {self.uplink!r}; give more than 0")
+        uplink = read_number("uplink of a site of peers", self.uplink, "byte/s")
+        object.__setattr__(self, "uplink", uplink)
+        if not uplink > 0:
+            raise PlatformError(f"uplink of a site of peers is {uplink!r}; give more than 0")
 
     @classmethod
     def numbered(
@@ -97,21 +100,21 @@ class PeerSite:
 
     def zone(self, name: str = "site") -> Zone:
         """Return the site as a zone, a star of all hosts."""
-        shared = np.isfinite(self.uplink)
         own = f"{self.scheduler}-link"
         uplink = (
             Link(own, self.uplink)
-            if shared
+            if np.isfinite(self.uplink)
             else Link(own, float(self.bandwidth.max()), sharing_policy=FATPIPE)
         )
-        links = [uplink]
-        hosts = [Host(self.scheduler, speed=float(self.speed.max()))]
-        ends = [HostLink(self.scheduler, own, own)]
         peers = zip(self.names, self.speed.tolist(), self.bandwidth.tolist(), strict=True)
-        for host, speed, bandwidth in peers:
-            links.append(Link(f"{host}-link", bandwidth, self.latency))
-            hosts.append(Host(host, speed=speed))
-            ends.append(HostLink(host, f"{host}-link", f"{host}-link"))
+        spokes = [
+            spoke(Host(self.scheduler, speed=float(self.speed.max())), uplink),
+            *(
+                spoke(Host(host, speed), Link(f"{host}-link", bandwidth, self.latency))
+                for host, speed, bandwidth in peers
+            ),
+        ]
+        hosts, links, ends = zip(*spokes, strict=True)
         return Zone(name, "Cluster", (*hosts, *links, *ends))
 
     def platform(self) -> Platform:
@@ -149,14 +152,13 @@ class PeerGrid:
 
     names: tuple[str, ...]
     sites: tuple[PeerSite, ...]
-    bandwidth: float = 1.25e9
-    latency: float = 0.0
+    bandwidth: Bandwidth = 1.25e9
+    latency: Latency = 0.0
     scheduler: str = "global-scheduler"
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "names", require_parts("the names", self.names, (str,)))
-        object.__setattr__(self, "sites", tuple(self.sites))
+        check_fields(self, "a grid of peers")
         if not self.sites or len(self.names) != len(self.sites):
             raise PlatformError(
                 f"a grid of peers has {len(self.names)} names and {len(self.sites)} sites; give at"
@@ -167,13 +169,15 @@ class PeerGrid:
             hosts += [site.scheduler, *site.names]
         require_distinct("sites of a grid of peers", self.names)
         require_distinct("hosts of a grid of peers", hosts)
-        _require_apart({ROOT, _GRID, _GLOBAL}, self.names, hosts)
-        if not 0 < self.bandwidth < np.inf:
-            raise PlatformError(
-                f"bandwidth of a grid of peers is {self.bandwidth!r}; give a positive number"
-            )
-        if not 0 <= self.latency < np.inf:
-            raise PlatformError(f"latency of a grid of peers is {self.latency!r}; give 0 or more")
+        around = {ROOT, _GRID, _GLOBAL}
+        for what, names, zones in (
+            ("site", self.names, around),
+            ("host", hosts, around.union(self.names)),
+        ):
+            if name := next((name for name in names if name in zones), ""):
+                raise PlatformError(
+                    f"a {what} of a grid of peers is called {name!r}, as a zone is; rename it"
+                )
 
     def platform(self) -> Platform:
         """Return the grid for SimGrid; the local schedulers are the gates of their sites."""
@@ -185,18 +189,3 @@ class PeerGrid:
             for name, site in zip(self.names, self.sites, strict=True)
         ]
         return Platform((Zone(_GRID, "Full", (top, *zones, backbone), tuple(routes)),))
-
-
-def _require_apart(own: set[str], sites: tuple[str, ...], hosts: list[str]) -> None:
-    """Raise if a name is that of a zone and of another element."""
-    for site in sites:
-        if site in own:
-            raise PlatformError(
-                f"a site of a grid of peers is called {site!r}, as a zone around it is; rename it"
-            )
-    for host in hosts:
-        if host in own.union(sites):
-            raise PlatformError(
-                f"a host of a grid of peers is called {host!r}, as a site or a zone around it is;"
-                " rename it"
-            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from simplugin.errors import PlatformError
 from simplugin.formatting import html_table, readable
 from simplugin.platforms.deployment import DeployedActor
-from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router, computing_of
+from simplugin.platforms.hosts import HOSTS, Cabinet, Cluster, Host, Peer, Router, computing_of
 from simplugin.platforms.links import (
     AnyRoute,
     Backbone,
@@ -25,10 +25,10 @@ from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.validation import (
     Name,
     Properties,
+    Text,
     check_fields,
+    choice,
     require_choice,
-    require_properties,
-    require_text,
 )
 
 # SimGrid needs minutes and tens of GB for more.
@@ -83,23 +83,6 @@ class Zone:
     def __post_init__(self) -> None:
         """Check the fields."""
         check_fields(self)
-        object.__setattr__(self, "elements", self._ordered())
-        self._require_one_kind()
-
-    def _ordered(self) -> tuple[ZoneElement, ...]:
-        """Return the elements in an order that SimGrid's parser takes."""
-        first = _first_of(self.elements, _INNER)
-        if first is None and _first_of(self.elements, (Profile, ProfileUse)) is None:
-            return self.elements
-        return tuple(
-            sorted(
-                self.elements,
-                key=lambda part: (part is not first, isinstance(part, Profile | ProfileUse)),
-            )
-        )
-
-    def _require_one_kind(self) -> None:
-        """Raise if what only zones of hosts hold is beside what only zones of zones hold."""
         parts = (*self.elements, *self.routes)
         inner, leaf = _first_of(parts, _INNER), _first_of(parts, _LEAF)
         if inner is not None and leaf is not None:
@@ -107,6 +90,12 @@ class Zone:
                 f"zone {self.id!r} holds a {_kind(leaf)} beside a {_kind(inner)}",
                 remedy="put hosts, routers and their routes into a zone of their own",
             )
+        first = _first_of(self.elements, _INNER)
+        if first is not None or _first_of(self.elements, _LAST) is not None:
+            ordered = sorted(
+                self.elements, key=lambda part: (part is not first, isinstance(part, _LAST))
+            )
+            object.__setattr__(self, "elements", tuple(ordered))
 
     @property
     def hosts(self) -> tuple[Host, ...]:
@@ -134,10 +123,9 @@ class Zone:
         return _of_type(self.elements, Cluster)
 
 
-# Tuples of classes take less time than unions where there are many elements.
-_ONE_HOST, _HOSTS = (Host, Peer), (Cluster, Cabinet)
 # What makes a zone one of zones, and what makes it one of hosts.
 _INNER = (Zone, Cluster, Peer, ZoneRoute, BypassZoneRoute)
+_LAST = (Profile, ProfileUse)
 _LEAF = (Host, Router, HostLink, Cabinet, Route, BypassRoute)
 
 
@@ -158,15 +146,12 @@ class Config:
         A label; SimGrid does not use it.
     """
 
-    options: Mapping[str, str] = field(default_factory=dict, hash=False)
-    id: str = ""
+    options: Properties = field(default_factory=dict, hash=False)
+    id: Text = ""
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(
-            self, "options", require_properties("the options of a config", self.options)
-        )
-        require_text("the id of a config", self.id)
+        check_fields(self, "a config")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +166,12 @@ class Opaque:
         As in the file.
     """
 
-    tag: str
-    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    tag: Annotated[str, choice("random")]
+    attributes: Properties = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_choice("an element to keep", self.tag, {"random"})
-        object.__setattr__(self, "attributes", dict(self.attributes))
+        check_fields(self, "an element to keep")
 
 
 ZoneElement = (
@@ -260,18 +244,13 @@ class Platform:
     def host_names(self) -> Iterator[str]:
         """Yield the name of every host, those of clusters included."""
         for element, _ in self.walk():
-            yield from host_names(element)
+            if isinstance(element, HOSTS):
+                yield from element.host_names()
 
     @property
     def host_count(self) -> int:
         """Number of hosts, without listing those of clusters."""
-        count = 0
-        for element, _ in self.walk():
-            if isinstance(element, _ONE_HOST):
-                count += 1
-            elif isinstance(element, _HOSTS):
-                count += element.host_count
-        return count
+        return sum(element.host_count for element, _ in self.walk() if isinstance(element, HOSTS))
 
     def _repr_html_(self) -> str:
         """Show its counts in a notebook, as ``simplugin platform show`` names them."""
@@ -291,14 +270,6 @@ class Platform:
         return html_table(
             (("", ""), ("", "")), counts.items(), len(counts), title=f"Platform {name}"
         )
-
-
-def host_names(element: ZoneElement) -> Iterator[str]:
-    """Yield the names of the hosts that an element is or holds; none of a zone."""
-    if isinstance(element, _ONE_HOST):
-        yield element.id
-    elif isinstance(element, _HOSTS):
-        yield from element.host_names()
 
 
 _Element = TypeVar("_Element")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Iterable, Iterator
@@ -13,9 +14,8 @@ from simplugin.platforms.validation import (
     Name,
     Text,
     check_fields,
+    choice,
     read_number,
-    require_choice,
-    require_name,
 )
 
 HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})
@@ -106,15 +106,13 @@ class ProfileUse:
         ``BANDWIDTH`` [byte/s] or ``LATENCY`` [s].
     """
 
-    profile: str
-    element: str
-    kind: str = "HOST_AVAIL"
+    profile: Name
+    element: Name
+    kind: Annotated[str, choice(*KINDS)] = "HOST_AVAIL"
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        require_name("the profile to follow", self.profile)
-        require_name(f"what follows profile {self.profile!r}", self.element)
-        require_choice(f"what profile {self.profile!r} gives", self.kind, KINDS)
+        check_fields(self, f"the use of profile {self.profile!r}")
 
 
 def profile_problem(text: str, period: float = -1.0) -> str | None:
@@ -132,32 +130,44 @@ def profile_problem(text: str, period: float = -1.0) -> str | None:
     str or None
         The fault, with its line within the profile; None if there is none.
     """
-    stochastic, last_date, loop_delay = False, 0.0, 0.0
+    return _read(text, period)[0]
+
+
+def _read(text: str, period: float) -> tuple[str | None, bool, list[tuple[float, float]], float]:
+    """Return a fault, whether it is random, dates and values of a turn, and how long it takes."""
+    stochastic, random, pause = False, False, None
+    points: list[tuple[float, float]] = []
+    last = 0.0
     for number, words in _lines(text):
         if words[0] in {"PERIODICITY", "LOOPAFTER"} and len(words) > 1 and _is_number(words[1]):
             if words[0] == "PERIODICITY":
                 period = float(words[1])
             else:
-                loop_delay = float(words[1])
+                pause = float(words[1])
             continue
         if words in (["STOCHASTIC"], ["STOCHASTIC", "LOOP"]):
-            stochastic = True
+            stochastic = random = True
             continue
         numbers = _law_numbers(words, stochastic=stochastic)
         if numbers is None:
             # Not quoted: a hostile platform may name any file as its profile.
-            return f"line {number} is not a date and a value"
+            return f"line {number} is not a date and a value", random, [], 0.0
+        random |= not _LAWS.keys().isdisjoint({*words} - {"DET"})
         if not stochastic:
-            if numbers[0] < last_date:
-                return f"line {number}: date {numbers[0]:g} comes before {last_date:g}"
-            last_date = numbers[0]
+            if numbers[0] < last:
+                fault = f"line {number}: date {numbers[0]:g} comes before {last:g}"
+                return fault, random, [], 0.0
+            last = numbers[0]
+        points.append((numbers[0], numbers[1]))
+    fault = ""
     if stochastic and period > 0:
-        return "a stochastic profile cannot have a period: use LOOPAFTER"
-    if period > 0 and loop_delay:
-        return "it has both a period and LOOPAFTER"
-    if 0 < period < last_date or loop_delay < 0:
-        return f"it starts over after {period or loop_delay:g} s, before its last date"
-    return None
+        fault = "a stochastic profile cannot have a period: use LOOPAFTER"
+    elif period > 0 and pause:
+        fault = "it has both a period and LOOPAFTER"
+    elif 0 < period < last or (pause or 0.0) < 0:
+        fault = f"it starts over after {period or pause:g} s, before its last date"
+    turn = math.inf if pause is None else last + pause
+    return fault or None, random, points, period if period > 0 else turn
 
 
 _LAWS = {"DET": 1, "EXP": 1, "EXPONENTIAL": 1, "UNIF": 2, "UNIFORM": 2} | dict.fromkeys(
@@ -228,14 +238,22 @@ def timeline(text: str, until: float, period: float = -1.0) -> list[tuple[float,
     PlatformError
         SimGrid would refuse the lines, they are random, or there are too many values.
     """
-    problem = profile_problem(text, period)
+    problem, random, points, length = _read(text, period)
     if problem is not None:
         raise PlatformError(problem, remedy="write lines of a date and a value")
-    points, length = _pattern(text, period)
+    if random:
+        remedy = "write dates and values"
+        raise PlatformError("it is random, so that its dates cannot be foretold", remedy=remedy)
     if not points:
         return []
+    if length <= 0:
+        remedy = "give its values dates, or no loop"
+        raise PlatformError("it starts over at once, without end", remedy=remedy)
     found: list[tuple[float, float]] = []
-    for start in _starts(length, until):
+    for turn in itertools.count():
+        start = turn * length if turn else 0.0
+        if turn and not start < until:
+            break
         found += [(start + date, value) for date, value in points if start + date < until]
         if len(found) > MOST_VALUES:
             raise PlatformError(
@@ -243,39 +261,3 @@ def timeline(text: str, until: float, period: float = -1.0) -> list[tuple[float,
                 remedy="let it start over later, or end earlier",
             )
     return found
-
-
-def _pattern(text: str, period: float) -> tuple[list[tuple[float, float]], float]:
-    """Return the dates and values of one turn, and how long it takes; infinite if there is one."""
-    points: list[tuple[float, float]] = []
-    pause = -1.0
-    for _, words in _lines(text):
-        if words[0] == "PERIODICITY":
-            period = float(words[1])
-        elif words[0] == "LOOPAFTER":
-            pause = float(words[1])
-        else:
-            numbers = [word for word in words if word != "DET"]
-            if not all(number[0] in "+-.0123456789" for number in numbers):
-                raise PlatformError(
-                    "it is random, so that its dates cannot be foretold",
-                    remedy="write dates and values",
-                )
-            points.append((float(numbers[0]), float(numbers[1])))
-    last = points[-1][0] if points else 0.0
-    if period > 0:
-        return points, period
-    return points, last + pause if pause >= 0 else math.inf
-
-
-def _starts(length: float, until: float) -> Iterator[float]:
-    """Yield when turns start."""
-    if length <= 0:
-        raise PlatformError(
-            "it starts over at once, without end", remedy="give its values dates, or no loop"
-        )
-    turn = 0
-    yield 0.0
-    while math.isfinite(length) and (turn + 1) * length < until:
-        turn += 1
-        yield turn * length

@@ -9,12 +9,13 @@ zones that they pass must join the gateways at which they enter and leave.
 from __future__ import annotations
 
 import heapq
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.hosts import Cluster, Host, Peer
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, HostLink, ZoneRoute
-from simplugin.platforms.platform import Platform, Zone
+from simplugin.platforms.names import Names
+from simplugin.platforms.platform import Zone
 from simplugin.platforms.validation import WARNING, Problem
 
 _REMEDY = {
@@ -29,8 +30,7 @@ _REMEDY = {
 }
 # Tuples of classes, as there may be hundreds of thousands of elements.
 _ONE_HOST, _ZONES = (Host, Peer), (Zone, Cluster)
-_PEOPLE = (Host, Peer, Cabinet)
-_NAMED = (Host, Router, Peer, Zone, Cluster)
+_PLACED = (Host, Peer, Zone, Cluster)
 _CROSSING = (ZoneRoute, BypassZoneRoute)
 _BYPASSES = (BypassRoute, BypassZoneRoute)
 _DIJKSTRA = {"Dijkstra", "DijkstraCache"}
@@ -41,15 +41,15 @@ _MOST_SOURCES = 200
 _FLATTEN = "put the clusters of all sites directly into one zone, with routes between any two"
 
 
-def unreachable(platform: Platform, zone_of: Callable[[str], str]) -> list[Problem]:
+def unreachable(zones: Sequence[Zone], names: Names) -> list[Problem]:
     """Return the zones in which hosts cannot reach each other.
 
     Parameters
     ----------
-    platform : Platform
-        Free of errors.
-    zone_of : callable
-        From a host or router to the zone or cluster that it is directly in.
+    zones : sequence of Zone
+        All zones of a platform that is free of errors, in its order.
+    names : Names
+        Of its elements.
 
     Returns
     -------
@@ -57,9 +57,9 @@ def unreachable(platform: Platform, zone_of: Callable[[str], str]) -> list[Probl
         A warning for each zone whose routing lacks routes, naming one pair, and for each gateway
         that not all of its zone gets to.
     """
-    layout = _Layout(platform)
+    layout = _Layout(zones, names)
     problems: list[Problem] = []
-    for zone in layout.zones():
+    for zone in zones:
         pair = layout.missing_pair(zone)
         if pair is None:
             problems += layout.broken_transit(zone)
@@ -73,67 +73,21 @@ def unreachable(platform: Platform, zone_of: Callable[[str], str]) -> list[Probl
                 f"of routing {zone.routing} has no route"
             )
         problems.append(Problem(message, _REMEDY[zone.routing], zone, WARNING))
-    problems += layout.dead_gateways(zone_of)
-    problems += _short_dragonflies(layout.clusters)
-    tops = [top.id for top in platform.elements if isinstance(top, Zone | Cluster)]
-    peopled = [top for top in tops if layout.has_hosts(top)]
-    if len(peopled) > 1:
-        message = f"zones {peopled[0]!r} and {peopled[1]!r} have no zone around them"
-        remedy = "their hosts cannot reach each other: put them into one zone, and add zoneRoutes"
-        problems.append(Problem(message, remedy, platform.elements[-1], WARNING))
-    return problems
-
-
-def _short_dragonflies(clusters: Iterable[Cluster]) -> list[Problem]:
-    """Return the dragonflies in which SimGrid 4.1 ends at a route between groups.
-
-    Router n of each group leads to group n, and SimGrid aborts where there is none.
-    """
-    problems = []
-    for cluster in clusters:
-        if cluster.topology != "DRAGONFLY":
-            continue
-        levels = cluster.topology_parameters.split(";")
-        groups, routers = (int(levels[place].split(",")[0]) for place in (0, 2))
-        if groups > routers:
-            message = (
-                f"dragonfly {cluster.id!r} has {groups} groups and {routers} routers a chassis: "
-                "SimGrid 4.1 aborts at a route to a group that has no router of its number"
-            )
-            remedy = "give at least as many routers a chassis as groups"
-            problems.append(Problem(message, remedy, cluster, WARNING))
-    return problems
+    return problems + layout.dead_gateways()
 
 
 class _Layout:
-    """The zone of each element, and the elements that must be reachable."""
+    """The zones, and the elements that must be reachable."""
 
-    def __init__(self, platform: Platform) -> None:
-        self._zones: dict[str, Zone] = {}
-        self.clusters: list[Cluster] = []
-        self._parent: dict[str, str] = {}
-        self._peopled: set[str] = set()  # zones with hosts of their own
-        self._leaves: Counter[str] = Counter()  # how many of these a zone holds or is
-        self._zone_names: set[str] = set()
+    def __init__(self, zones: Sequence[Zone], names: Names) -> None:
+        self._zones = {zone.id: zone for zone in zones}
+        self._names = names
         # Of each zone, what hosts must reach to leave it, and what must reach them.
         self._gateways_out: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._gateways_in: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._bypassed: set[tuple[str, str]] = set()
         self._targets_of: dict[str, defaultdict[str, set[str]]] = {}
-        for element, around in platform.walk():
-            inside = "" if around is None else around.id
-            if isinstance(element, _NAMED):
-                self._parent[element.id] = inside
-            if isinstance(element, _PEOPLE):
-                self._people(inside)
-            elif isinstance(element, Zone):
-                self._zone_names.add(element.id)
-                self._zones[element.id] = element
-            elif isinstance(element, Cluster):
-                self._zone_names.add(element.id)
-                self.clusters.append(element)
-                self._people(element.id)
-        for zone in self._zones.values():
+        for zone in zones:
             for route in zone.routes:
                 if isinstance(route, _CROSSING):
                     source = (route.gateway_source, route.source)
@@ -146,41 +100,21 @@ class _Layout:
                 if isinstance(route, _BYPASSES):
                     self._bypassed.add((route.source, route.destination))
 
-    def zones(self) -> Iterable[Zone]:
-        """Return all zones but clusters."""
-        return self._zones.values()
-
-    def _people(self, zone: str) -> None:
-        """Record that a zone, and so those around it, have hosts."""
-        if zone in self._peopled:
-            return
-        self._peopled.add(zone)
-        around = zone
-        while around:
-            self._leaves[around] += 1
-            around = self._parent.get(around, "")
-
     def _add_gateway(
         self, gateways: defaultdict[str, dict[str, None]], gateway: str, zone: str
     ) -> None:
         """Record a gateway of a zone at each level down to it."""
         at = gateway
-        while at != zone:
-            above = self._parent.get(at)
-            if above is None:  # a host or router of a cluster, which all of it reaches
-                return
+        while at != zone and (above := self._names.zone_of(at)):
             gateways[above][at] = None
             at = above
 
-    def has_hosts(self, zone: str) -> bool:
-        """Return True if a zone has hosts, at any depth."""
-        return self._leaves[zone] > 0
-
     def what(self, name: str) -> str:
         """Name an element with its kind."""
-        return f"zone {name!r}" if name in self._zone_names else repr(name)
+        place = self._names.place(name)
+        return f"zone {name!r}" if place is not None and place.kind == "zone" else repr(name)
 
-    def dead_gateways(self, zone_of: Callable[[str], str]) -> list[Problem]:
+    def dead_gateways(self) -> list[Problem]:
         """Return the gateways to which SimGrid 4.1 finds no way from the rest of their zone.
 
         A gateway serves the zone that it is directly in. From other parts of a zone of zones,
@@ -196,13 +130,9 @@ class _Layout:
                     (route.source, route.gateway_source),
                     (route.destination, route.gateway_destination),
                 ):
-                    home = zone_of(gateway)
-                    served = 1 if home in self._peopled else 0
-                    if (
-                        self._leaves[part] > served
-                        and home != part
-                        and (part, home) not in reported
-                    ):
+                    home = self._names.zone_of(gateway)
+                    others = self._names.leaves[part] - (home in self._names.peopled)
+                    if others and home != part and (part, home) not in reported:
                         reported.add((part, home))
                         message = (
                             f"hosts of zone {part!r} outside {home!r} cannot leave by gateway "
@@ -213,10 +143,11 @@ class _Layout:
 
     def missing_pair(self, zone: Zone) -> tuple[str, str] | None:
         """Return two elements of a zone that should have a route and have none."""
+        has_hosts = self._names.has_hosts
         hosts = [
             part.id
             for part in zone.elements
-            if isinstance(part, _ONE_HOST) or (isinstance(part, _ZONES) and self.has_hosts(part.id))
+            if isinstance(part, _ONE_HOST) or (isinstance(part, _ZONES) and has_hosts(part.id))
         ]
         own = set(hosts)
         outs = [name for name in self._gateways_out[zone.id] if name not in own]
@@ -227,7 +158,10 @@ class _Layout:
             joined = zone.routing == "Wifi" and zone.links
             return None if joined else (hosts[0], [*hosts, *outs, *ins][1])
         if zone.routing == "Vivaldi":
-            return _without_coordinates(zone)
+            # SimGrid 4.1 gives zones no coordinates.
+            places = ((part, getattr(part, "coordinates", None)) for part in zone.elements)
+            nowhere = (part.id for part, at in places if at is None and isinstance(part, _PLACED))
+            return next(((name, name) for name in nowhere), None)
         if zone.routing == "Cluster":
             linked = {part.host for part in zone.elements if isinstance(part, HostLink)}
             loose = [name for name in hosts if name not in linked]
@@ -250,7 +184,7 @@ class _Layout:
                 for (source, leave), (aim, enter) in (ways, ways[::-1])[: 1 + route.symmetrical]:
                     onward[source].append((aim, cost, leave, enter))
         parts = [part.id for part in zone.zones] + [part.id for part in zone.clusters]
-        sources = [part for part in parts if self.has_hosts(part)]
+        sources = [part for part in parts if self._names.has_hosts(part)]
         for start in sources[:_MOST_SOURCES]:
             fault = self._fault_on_ways(zone, start, onward)
             if fault is not None:
@@ -287,7 +221,11 @@ class _Layout:
                 if zone.routing in _DIJKSTRA or not self._joined(*gateways):
                     fault = (before, *gateways)
             faults[at] = fault
-            if fault is not None and self.has_hosts(at) and (start, at) not in self._bypassed:
+            if (
+                fault is not None
+                and self._names.has_hosts(at)
+                and (start, at) not in self._bypassed
+            ):
                 return (at, *fault)
             for aim, cost, leaves, enters in onward.get(at, ()):
                 heapq.heappush(heap, (distance + cost, aim, at, leaves, enters))
@@ -295,8 +233,8 @@ class _Layout:
 
     def _joined(self, source: str, destination: str) -> bool:
         """Return True if the zone of two gateways has a way from one to the other."""
-        zone = self._zones.get(self._parent.get(source, ""))
-        if zone is None or self._parent.get(destination) != zone.id:
+        zone = self._zones.get(self._names.zone_of(source))
+        if zone is None or self._names.zone_of(destination) != zone.id:
             return True  # in a cluster, where all reach all, or in different zones
         if zone.routing not in {"Full", *_COMPOSED}:
             return zone.routing != "None"
@@ -324,22 +262,9 @@ class _Layout:
     def _ancestor_in(self, name: str, zone: str) -> str:
         """Return the element directly in a zone that holds another; empty for none."""
         at = name
-        while at:
-            above = self._parent.get(at, "")
-            if above == zone:
-                return at
+        while at and (above := self._names.zone_of(at)) != zone:
             at = above
-        return ""
-
-
-def _without_coordinates(zone: Zone) -> tuple[str, str] | None:
-    """Return an element of a Vivaldi zone that has no place in it, twice."""
-    for part in zone.elements:
-        if isinstance(part, Zone | Cluster):
-            return (part.id, part.id)  # SimGrid 4.1 gives zones no coordinates
-        if isinstance(part, Host | Peer) and part.coordinates is None:
-            return (part.id, part.id)
-    return None
+        return at
 
 
 def _not_joined(

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.arrays import set_array
-from simplugin.platforms.hosts import Cluster, Host
-from simplugin.platforms.links import SPLITDUPLEX, Backbone, HostLink, Link, ZoneRoute
+from simplugin.platforms.hosts import Cluster, Host, spoke
+from simplugin.platforms.links import SPLITDUPLEX, Backbone, Link, ZoneRoute
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.validation import (
     Bandwidth,
@@ -206,16 +206,15 @@ class MultiCluster:
 
     def _around_one_switch(self) -> Zone:
         """Return a star of all hosts."""
-        hosts = [
-            Host(host, speed=speed)
+        spokes = [
+            spoke(
+                Host(host, speed=speed),
+                Link(f"{host}-link", self.bandwidth, self.latency, SPLITDUPLEX),
+            )
             for name, processors, speed in self.clusters
             for host in self.host_names(name, processors)
         ]
-        links = [
-            Link(f"{host.id}-link", self.bandwidth, self.latency, sharing_policy=SPLITDUPLEX)
-            for host in hosts
-        ]
-        ends = [HostLink(host.id, f"{host.id}-link_UP", f"{host.id}-link_DOWN") for host in hosts]
+        hosts, links, ends = zip(*spokes, strict=True)
         switch = Backbone(f"{self.name}-switch", self.switch_bandwidth, self.switch_latency)
         return Zone(self.name, "Cluster", (*hosts, *links, *ends, switch))
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from simplugin.errors import DeploymentError
-from simplugin.platforms.application_trees import ApplicationTree
+from simplugin.platforms.deployments import ApplicationTree
 from simplugin.platforms.graphs import neighbours
 from simplugin.platforms.host_choices import HostChoice
-from simplugin.platforms.hosts import Cluster
+from simplugin.platforms.hosts import HOSTS, Cluster
 from simplugin.platforms.links import BypassRoute, Route
-from simplugin.platforms.platform import Platform, Zone, ZoneElement, host_names
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
 
 LATENCY = "latency"
 HOPS = "hops"
@@ -209,7 +209,7 @@ def zone_tree(
     members = _members(platform, application, root, hosts)
     below: dict[int, list[str]] = {}
 
-    def head(part: ZoneElement) -> str:
+    def head(part: Zone | Cluster) -> str:
         hosts = below[id(part)]
         return root if root in hosts else hosts[0]
 
@@ -217,14 +217,15 @@ def zone_tree(
         """Return the hosts at which data enter a part."""
         if isinstance(part, Zone | Cluster):
             return [head(part)] if below[id(part)] else []
-        return [host for host in host_names(part) if host in members]
+        hosts = part.host_names() if isinstance(part, HOSTS) else ()
+        return [host for host in hosts if host in members]
 
     elements = [element for element, _ in platform.walk() if isinstance(element, Zone | Cluster)]
     for element in reversed(elements):
         below[id(element)] = (
-            [host for part in element.elements for host in entered(part)]
-            if isinstance(element, Zone)
-            else [host for host in host_names(element) if host in members]
+            [host for host in element.host_names() if host in members]
+            if isinstance(element, Cluster)
+            else [host for part in element.elements for host in entered(part)]
         )
     parent = {host: root for top in platform.elements for host in entered(top) if host != root}
     for element in elements:

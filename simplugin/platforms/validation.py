@@ -160,13 +160,9 @@ def require_parts(
             raise PlatformError(
                 f"one of {what} is {_quoted(part)}, a {wrong.__name__}", remedy=f"give {names}"
             )
-    return parts if check is None else tuple(_checked(check, what, part) for part in parts)
-
-
-def _checked(check: Callable[[str, Any], Any], what: str, value: Any) -> Any:
-    """Return a value, or what its check puts in its place."""
-    better = check(what, value)
-    return value if better is None else better
+    if check is None:
+        return parts
+    return tuple(part if (better := check(what, part)) is None else better for part in parts)
 
 
 def _quoted(value: object) -> str:
@@ -248,14 +244,14 @@ def check_fields(part: Any, what: str = "") -> str:
     return what
 
 
-def copier(part: Any, names: Iterable[str]) -> Callable[[Iterable[Any]], Any]:
+def copier(part: Any, names: Collection[str]) -> Callable[[Iterable[Any]], Any]:
     """Return what makes copies of a data class with slots.
 
     Parameters
     ----------
     part : object
         A part without other parts in it.
-    names : iterable of str
+    names : collection of str
         Fields that differ.
 
     Returns
@@ -264,17 +260,22 @@ def copier(part: Any, names: Iterable[str]) -> Callable[[Iterable[Any]], Any]:
         From the values of these fields to a copy. Nothing is checked.
     """
     kind = part.__class__
-    names = tuple(names)
-    same = {each.name: getattr(part, each.name) for each in fields(part) if each.name not in names}
+    same = {name: getattr(part, name) for name in _field_names(kind) if name not in names}
     setters = [getattr(kind, name).__set__ for name in (*names, *same)]
 
     def copy(values: Iterable[Any]) -> Any:
-        """Return a copy with other values; a field that is a dict has one of its own."""
+        """Return a copy with other values."""
         new = object.__new__(kind)
         deque(map(call, setters, repeat(new), (*values, *same.values())), maxlen=0)
         return new
 
     return copy
+
+
+@cache
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
+    """Return the names of the fields of a data class."""
+    return tuple(each.name for each in fields(kind))
 
 
 @cache

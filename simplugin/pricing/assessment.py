@@ -89,25 +89,19 @@ class Assessment:
         rounds = [
             Metric(f"rounds_to_{name}", settled(worst, level)) for name, level in LEVELS.items()
         ]
+        # Simulated time and bytes until every throughput stays near the optimum.
+        for name in _HEADLINES:
+            date, sent = self._spent(settled(worst, LEVELS[name]))
+            rounds.append(Metric(f"seconds_to_{name}", date, "s"))
+            rounds.append(Metric(f"bytes_to_{name}", sent, "byte"))
         return (
             Metric("objective", float(self.objective[-1])),
             Metric("worst_error", float(worst[-1])),
             Metric("overload", float(self.trajectory.overload[-1])),
             Metric("rounds", self.trajectory.n_rounds),
             *rounds,
-            *self._headlines(),
             Metric("negotiation_bytes", float(self.trajectory.bytes_sent), "byte"),
         )
-
-    def _headlines(self) -> list[Metric]:
-        """Return simulated time and bytes until every throughput stays near the optimum."""
-        found = []
-        for name in _HEADLINES:
-            first = settled(self.errors["every throughput"], LEVELS[name])
-            date, sent = self._spent(first)
-            found += [Metric(f"seconds_to_{name}", date, "s")]
-            found += [Metric(f"bytes_to_{name}", sent, "byte")]
-        return found
 
     def _spent(self, first: int | None) -> tuple[float | None, float | None]:
         """Return the date at which a round ended, and the bytes sent by then, if known."""
@@ -121,15 +115,12 @@ class Assessment:
         reached = self.trajectory
         prices = reached.host_price[-1], reached.link_price[-1]
         busiest = _busiest(self.sharing, reached.rate, prices, self.optimum, most)
-        return (self._applications(), *busiest, self._rounds())
-
-    def _applications(self) -> Listing:
-        """Return throughput, optimum and gap of each application."""
-        reached, best = self.trajectory.throughput[-1], self.optimum.throughput
         # Gaps below the certificate are meaningless.
         certificate = self.optimum.gap
         note = f"optimum certified to {certificate:.0e}" if certificate > 1e-8 else ""
-        return _applications(self.sharing.applications, reached, best, note)
+        throughputs = reached.throughput[-1], self.optimum.throughput
+        applications = _applications(self.sharing.applications, *throughputs, note)
+        return (applications, *busiest, self._rounds())
 
     def _rounds(self) -> Listing:
         """Return the rounds from which errors stay small, their dates, and bytes by then."""
@@ -187,50 +178,33 @@ class Assessment:
 
 def _busiest(
     sharing: Sharing, rate: Floats, prices: tuple[Floats, Floats], best: FairShare, most: int
-) -> tuple[Listing, Listing]:
+) -> list[Listing]:
     """Return the hosts and the links of the highest worth at their prices, then load."""
-    return (
-        _resources(
-            ("host", "flop", "Gflop"),
-            sharing.hosts,
-            (sharing.speed, sharing.host_load(rate), prices[0], best.host_price),
-            most,
-        ),
-        _resources(
-            ("link", "byte", "GB"),
-            sharing.links,
-            (sharing.bandwidth, sharing.link_load(rate), prices[1], best.link_price),
-            most,
-        ),
-    )
-
-
-def _resources(
-    units: tuple[str, str, str],
-    names: tuple[str, ...],
-    values: tuple[Floats, Floats, Floats, Floats],
-    most: int,
-) -> Listing:
-    """Return a table of capacity, load, price and optimal price of resources."""
-    what, unit, large = units
-    capacity, load, price, best = values
-    share = np.where(capacity > 0, load / np.maximum(capacity, _LEAST), 0.0)
-    worth = capacity * price
-    # Smaller values are remainders of the iteration.
-    worth = np.where(worth > 1e-9 * worth.sum(), worth, 0.0)
-    order = [each for each in np.lexsort((-share, -worth)) if share[each] or worth[each]]
-    columns = (
-        (what, ""),
-        ("capacity", f"{unit}/s"),
-        ("load", "%"),
-        (f"price [utility/{large}]", ""),
-        ("optimal price", ""),
-    )
-    numbers = np.column_stack([capacity, share, 1e9 * price, 1e9 * best])
-    lines = tuple((names[each], *numbers[each].tolist()) for each in order[:most])
-    rest = len(order) - len(lines)
-    note = f"and {rest} more" if rest > 0 else ""
-    return Listing(f"Busiest {what}s", columns, lines, note)
+    hosts = sharing.hosts, sharing.speed, sharing.host_load(rate), prices[0], best.host_price
+    links = sharing.links, sharing.bandwidth, sharing.link_load(rate), prices[1], best.link_price
+    found = []
+    for what, unit, large, (names, capacity, load, price, optimal) in (
+        ("host", "flop", "Gflop", hosts),
+        ("link", "byte", "GB", links),
+    ):
+        share = np.where(capacity > 0, load / np.maximum(capacity, _LEAST), 0.0)
+        worth = capacity * price
+        # Smaller values are remainders of the iteration.
+        worth = np.where(worth > 1e-9 * worth.sum(), worth, 0.0)
+        order = [each for each in np.lexsort((-share, -worth)) if share[each] or worth[each]]
+        columns = (
+            (what, ""),
+            ("capacity", f"{unit}/s"),
+            ("load", "%"),
+            (f"price [utility/{large}]", ""),
+            ("optimal price", ""),
+        )
+        numbers = np.column_stack([capacity, share, 1e9 * price, 1e9 * optimal])
+        lines = tuple((names[each], *numbers[each].tolist()) for each in order[:most])
+        rest = len(order) - len(lines)
+        note = f"and {rest} more" if rest > 0 else ""
+        found.append(Listing(f"Busiest {what}s", columns, lines, note))
+    return found
 
 
 def _applications(names: Sequence[str], reached: Floats, best: Floats, note: str) -> Listing:
@@ -346,7 +320,9 @@ class Recovery:
         part = interval.sharing
         rate = self.kept.rates[seen[-1], interval.agents] if len(seen) else np.zeros(part.n_agents)
         prices = self.kept.host_price, self.kept.link_price
-        applications = self._applications(part.throughput(rate))
+        note = f"from {interval.start:g} s to {interval.end:g} s"
+        throughputs = part.throughput(rate), best.throughput
+        applications = _applications(part.applications, *throughputs, note)
         return (self._intervals(), applications, *_busiest(part, rate, prices, best, most))
 
     def _intervals(self) -> Listing:
@@ -383,13 +359,6 @@ class Recovery:
         shown = ", ".join(events[:_MOST_EVENTS])
         rest = len(events) - _MOST_EVENTS
         return f"{shown} and {rest} more" if rest > 0 else shown
-
-    def _applications(self, reached: Floats) -> Listing:
-        """Return throughput, optimum and gap of each application at the end."""
-        interval = self.last.interval
-        note = f"from {interval.start:g} s to {interval.end:g} s"
-        best = self.last.optimum.throughput
-        return _applications(interval.sharing.applications, reached, best, note)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return throughputs relative to the optimum of each interval, and errors, over time."""

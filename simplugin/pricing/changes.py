@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Graph
-from simplugin.simulation.platform_changes import Change, changeable, own_changes, ways
+from simplugin.simulation.platform_changes import (
+    Change,
+    changeable,
+    own_changes,
+    ways,
+    with_changes,
+)
 
 if TYPE_CHECKING:
     import os
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simplugin.platforms import Platform
     from simplugin.workloads.applications import Application
     from simplugin.workloads.sharing import Sharing
 
@@ -78,25 +84,11 @@ def changing(platform: Graph | Platform, changes: Sequence[Change], sharing: Sha
         return made
     known = changeable(platform)
     speeds = dict(zip(sharing.hosts, sharing.speed.tolist(), strict=True))
-    extra: list[Profile | ProfileUse] = []
-    for resource in dict.fromkeys(change.resource for change in changes):
-        known.check(resource)
-        its = sorted((c for c in changes if c.resource == resource), key=lambda c: c.date)
-        states = [(c.date, float(not c.fails)) for c in its]
-        values = [(c.date, c.capacity) for c in its if not c.fails]
-        if resource in speeds:
-            speed = speeds[resource]
-            if speed <= 0 and any(value > 0 for _, value in values):
-                raise WorkloadError(f"host {resource!r} only forwards; it can but fail")
-            values = [(date, value / speed if speed else 1.0) for date, value in values]
-            kinds = {"HOST_AVAIL": states, "SPEED": values}
-        else:
-            kinds = {"LINK_AVAIL": states, "BANDWIDTH": values}
-        for kind, points in kinds.items():
-            if points:
-                name = f"{kind} of {resource}"
-                extra += [Profile.of_points(name, points), ProfileUse(name, resource, kind)]
-    return replace(made, elements=(*made.elements, *extra))
+    for change in changes:
+        known.check(change.resource)
+        if speeds.get(change.resource, 1.0) <= 0 and not change.fails and change.capacity > 0:
+            raise WorkloadError(f"host {change.resource!r} only forwards; it can but fail")
+    return with_changes(made, changes, speeds)
 
 
 def intervals(
@@ -142,38 +134,24 @@ def intervals(
     dates = {0.0, until} | {change.date for change in dated}
     dates |= {date for each in applications for date in (each.start, each.end)}
     found = []
-    conditions = _Conditions(sharing)
+    off: set[str] = set()
+    speed, bandwidth = sharing.speed.copy(), sharing.bandwidth.copy()
+    hosts = {name: host for host, name in enumerate(sharing.hosts)}
+    links = {name: link for link, name in enumerate(sharing.links)}
     for start, end in pairwise(sorted(date for date in dates if date <= until)):
         while dated and dated[0].date <= start:
-            conditions.follow(dated.pop(0))
+            change = dated.pop(0)
+            (off.add if change.fails else off.discard)(change.resource)
+            if change.resource in hosts:
+                speed[hosts[change.resource]] = change.capacity
+            if change.resource in links:
+                bandwidth[links[change.resource]] = change.capacity
+        now = replace(sharing, speed=speed.copy(), bandwidth=bandwidth.copy())
         there = np.array([each.start <= start < each.end for each in applications])
-        part, kept_applications, kept = reachable(conditions.now(), there, conditions.off, cuts)
+        part, kept_applications, kept = reachable(now, there, off, cuts)
         if part is not None:
             found.append(Interval(start, end, part, kept_applications, kept))
     return found
-
-
-class _Conditions:
-    """Capacities and failures at a date."""
-
-    def __init__(self, sharing: Sharing) -> None:
-        self.sharing = sharing
-        self.off: set[str] = set()
-        self.speed, self.bandwidth = sharing.speed.copy(), sharing.bandwidth.copy()
-        self.hosts = {name: host for host, name in enumerate(sharing.hosts)}
-        self.links = {name: link for link, name in enumerate(sharing.links)}
-
-    def follow(self, change: Change) -> None:
-        """Apply a change."""
-        (self.off.add if change.fails else self.off.discard)(change.resource)
-        if change.resource in self.hosts:
-            self.speed[self.hosts[change.resource]] = change.capacity
-        if change.resource in self.links:
-            self.bandwidth[self.links[change.resource]] = change.capacity
-
-    def now(self) -> Sharing:
-        """Return the deployment with the present capacities."""
-        return replace(self.sharing, speed=self.speed.copy(), bandwidth=self.bandwidth.copy())
 
 
 def reachable(
@@ -207,7 +185,11 @@ def reachable(
     here = host_on[sharing.host] & there[sharing.application]
     below = sharing.link >= 0
     here[below] &= link_on[sharing.link[below]]
-    _cut(here, sharing, off, cuts or {})
+    # The way from or to a father can be interrupted.
+    cut = {pair for pair, links in (cuts or {}).items() if not links.isdisjoint(off)}
+    for agent in np.flatnonzero(sharing.father >= 0).tolist() if cut else ():
+        pair = int(sharing.host[sharing.father[agent]]), int(sharing.host[agent])
+        here[agent] &= pair not in cut
     for level in sharing.levels[1:]:
         here[level] &= here[sharing.father[level]]
     applications = np.flatnonzero(here[sharing.masters])
@@ -229,17 +211,3 @@ def reachable(
         computes=sharing.computes[agents],
     )
     return part, applications, agents
-
-
-def _cut(
-    here: Booleans,
-    sharing: Sharing,
-    off: set[str],
-    cuts: Mapping[tuple[int, int], frozenset[str]],
-) -> None:
-    """Remove the agents whose way from or to their father is interrupted."""
-    cut = {pair for pair, links in cuts.items() if not links.isdisjoint(off)}
-    if cut:
-        for agent in np.flatnonzero(sharing.father >= 0).tolist():
-            pair = int(sharing.host[sharing.father[agent]]), int(sharing.host[agent])
-            here[agent] &= pair not in cut

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -82,7 +82,15 @@ def deploy(
             order, father, link = _breadth_first(graph, neighbours, master)
         else:
             order, father, link = _given_tree(graph, index, application, tree)
-        parts.append(_agents(graph, index, application, number, order, father, link))
+        place = np.full(graph.n_hosts, -1, dtype=np.int64)
+        place[order] = np.arange(len(order))
+        computes = graph.speed > 0
+        if application.hosts is not None:
+            allowed = [_host(index, name, application, "its host") for name in application.hosts]
+            computes &= np.isin(np.arange(graph.n_hosts), allowed)
+        above = np.where(father[order] >= 0, place[father[order]], -1)
+        owner = np.full(len(order), number, dtype=np.int64)
+        parts.append((owner, order, above, link[order], computes[order], _depth(above)))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     owner, host, father, link, computes, depth = columns
     offsets = np.cumsum([0] + [len(part[0]) for part in parts[:-1]])
@@ -187,35 +195,6 @@ def _given_tree(
     return np.array(order, dtype=np.int64), father, link
 
 
-def _agents(
-    graph: Graph,
-    index: Mapping[str, int],
-    application: Application,
-    number: int,
-    order: Integers,
-    father: Integers,
-    link: Integers,
-) -> tuple[NDArray[Any], ...]:
-    """Return the columns of an application's agents, and their depths."""
-    place = np.full(graph.n_hosts, -1, dtype=np.int64)
-    place[order] = np.arange(len(order))
-    computes = graph.speed > 0
-    if application.hosts is not None:
-        allowed = np.zeros(graph.n_hosts, dtype=bool)
-        for name in application.hosts:
-            allowed[_host(index, name, application, "its host")] = True
-        computes &= allowed
-    above = np.where(father[order] >= 0, place[father[order]], -1)
-    return (
-        np.full(len(order), number, dtype=np.int64),
-        order,
-        above,
-        link[order],
-        computes[order],
-        _depth(above),
-    )
-
-
 def _depth(above: Integers) -> Integers:
     """Return the depth of each vertex of a tree in breadth-first order."""
     depth = np.zeros(len(above), dtype=np.int64)
@@ -286,7 +265,20 @@ def sharing_of(
             sons = [route.destination for route in resolved.routes if route.source == master]
             given[name] = dict.fromkeys(sons, master)
     chains, bandwidth = _shared_links(resolved)
-    graph = _graph(hosts, resolved, chains, bandwidth)
+    # The graph's links are the routes, in their order.
+    index = {name: host for host, name in enumerate(hosts)}
+    speeds = {host.name: host.speed * host.cores for host in resolved.hosts}
+    speed = np.array([speeds[name] for name in hosts])
+    ends = np.array([(index[a], index[b]) for a, b in chains], dtype=np.int64).reshape(-1, 2)
+    narrowest = [min(bandwidth[link] for link in chain) for chain in chains.values()]
+    graph = Graph(
+        hosts,
+        np.where(speed <= NO_SPEED, 0.0, speed),
+        ends[:, 0],
+        ends[:, 1],
+        np.array(narrowest, dtype=np.float64),
+        np.zeros(len(chains)),
+    )
     return _chained(deploy(graph, applications, given), list(chains.values()), bandwidth)
 
 
@@ -312,57 +304,30 @@ def _shared_links(
     return chains, bandwidth
 
 
-def _graph(
-    hosts: tuple[str, ...],
-    resolved: ResolvedPlatform,
-    chains: Mapping[Pair, tuple[str, ...]],
-    bandwidth: Mapping[str, float],
-) -> Graph:
-    """Return the graph whose links are the routes, in their order."""
-    index = {name: host for host, name in enumerate(hosts)}
-    speeds = {host.name: host.speed * host.cores for host in resolved.hosts}
-    speed = np.array([speeds[name] for name in hosts])
-    ends = np.array([(index[a], index[b]) for a, b in chains], dtype=np.int64).reshape(-1, 2)
-    narrowest = [min(bandwidth[link] for link in chain) for chain in chains.values()]
-    return Graph(
-        hosts,
-        np.where(speed <= NO_SPEED, 0.0, speed),
-        ends[:, 0],
-        ends[:, 1],
-        np.array(narrowest, dtype=np.float64),
-        np.zeros(len(chains)),
-    )
-
-
 def _chained(
     direct: Sharing, chains: Sequence[tuple[str, ...]], bandwidth: Mapping[str, float]
 ) -> Sharing:
     """Put a chain of agents in the place of each agent whose link is a route of several."""
     names = tuple(bandwidth)
     number = {name: link for link, name in enumerate(names)}
-    # The last agent of the chain that an agent becomes.
-    last = np.zeros(direct.n_agents, dtype=np.int64)
-    origin: list[int] = []
-    father: list[int] = []
-    link: list[int] = []
-    computes: list[bool] = []
-    depth: list[int] = []
-    for agent in range(direct.n_agents):
-        route = direct.link[agent]
-        before = int(last[direct.father[agent]]) if route >= 0 else -1
-        passed = [number[name] for name in chains[route]] if route >= 0 else [-1]
-        for step, through in enumerate(passed, 1):
-            origin.append(agent)
-            father.append(before)
-            link.append(through)
-            computes.append(bool(direct.computes[agent]) and step == len(passed))
-            depth.append(depth[before] + 1 if before >= 0 else 0)
-            before = len(origin) - 1
-        last[agent] = before
-    order = _by_depth(np.array(depth), np.array(father), direct.application[origin])
+    passed = [
+        [number[name] for name in chains[route]] if route >= 0 else [-1]
+        for route in direct.link.tolist()
+    ]
+    length = np.array([len(links) for links in passed])
+    # Of each agent, which one becomes it, and the last of the chain that an agent becomes.
+    origin, agent = np.repeat(np.arange(direct.n_agents), length), np.arange(length.sum())
+    last = np.cumsum(length) - 1
+    is_first = agent == (last - length + 1)[origin]
+    above = direct.father[origin]
+    father = np.where(is_first, np.where(above >= 0, last[above], -1), agent - 1)
+    depth = np.zeros_like(agent)
+    for son, before in enumerate(father.tolist()):
+        depth[son] = depth[before] + 1 if before >= 0 else 0
+    order = _by_depth(depth, father, direct.application[origin])
     place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    above = np.array(father)[order]
+    place[order] = agent
+    above = father[order]
     return replace(
         direct,
         links=names,
@@ -370,8 +335,8 @@ def _chained(
         application=direct.application[origin][order],
         host=direct.host[origin][order],
         father=np.where(above >= 0, place[above], -1),
-        link=np.array(link)[order],
-        computes=np.array(computes)[order],
+        link=np.concatenate(passed)[order],
+        computes=(direct.computes[origin] & (agent == last[origin]))[order],
     )
 
 

@@ -12,7 +12,7 @@ from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
-from simplugin.pricing.actors.delivery import Envelope, Post, Record, act, attend
+from simplugin.pricing.actors.delivery import Envelope, Record, act, attend
 from simplugin.pricing.actors.dispatchers import Station, agent
 from simplugin.pricing.actors.neighbourhood import (
     ABOVE,
@@ -31,11 +31,14 @@ from simplugin.simulation.platform_changes import own_changes, profiles, ways
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from simplugin.platforms.platform import Platform
+    from simplugin.pricing.actors.delivery import Decision
+    from simplugin.pricing.actors.neighbourhood import Neighbourhoods
+    from simplugin.pricing.actors.roles import Cast
     from simplugin.pricing.changes import Change, Interval
     from simplugin.pricing.iteration import Method
     from simplugin.simulation import Actor, Result
@@ -189,7 +192,7 @@ async def convene(
     for host in sharing.hosts if watched else ():
         me.spawn(watch, wake, host=host, daemon=True, restart=True)
     while True:
-        off = {name for name in sharing.hosts if not me.host_by_name(name).is_on}
+        off = _off(me, sharing)
         there = np.ones(sharing.n_applications, dtype=bool)
         part, _, agents = reachable(sharing, there, off) if off else (sharing, None, None)
         if part is None:
@@ -202,26 +205,31 @@ async def convene(
         roles = cast(method, utility, rounds - done)
         records: dict[int, Record] = {}
         actors = []
-        seats: tuple[AgentSeat | ManagerSeat, ...] = (*around.agents, *around.managers)
-        for seat in seats:
-            is_agent = isinstance(seat, AgentSeat)
-            number = seat.number + (0 if is_agent else sharing.n_agents - part.n_agents)
-            number = int(agents[number]) if is_agent and agents is not None else number
-            role = roles.agent(seat) if isinstance(seat, AgentSeat) else roles.manager(seat)
-            role = own(role)
+        for seat, place, decide, make, sensor in _staff(around, roles, sharing):
+            number = seat.number
+            if isinstance(seat, ManagerSeat):
+                number += sharing.n_agents - part.n_agents
+            elif agents is not None:
+                number = int(agents[number])
+            role = own(make())
             if number in known:
                 inherit(role, known[number])
             known[number] = role
             records[number] = record = Record()
-            decide = roles.agent_decides if is_agent else roles.manager_decides
-            sensor = None
-            if isinstance(seat, ManagerSeat):
-                sensor = "" if seat.is_host else sharing.links[seat.resource]
-            name = f"{prefix}{seat.number}"
-            args = name, decide, role, sensor, envelope, record, watched
-            place = sharing.hosts[around.host[seat.number]]
+            args = f"{prefix}{seat.number}", decide, role, sensor, envelope, record, watched
             actors.append(me.spawn(act, *args, host=place))
-        await _ended(me, actors, records, wake, off, sharing.hosts if watched else ())
+        if watched:
+            # Until all have ended, or a host fails or comes back.
+            joining = me.spawn(_join, actors, wake)
+            while not all(record.over for record in records.values()):
+                await wake.acquire()
+                if _off(me, sharing) != off:
+                    break
+            for actor in (joining, *actors):
+                actor.kill()
+        else:
+            for actor in actors:
+                await actor.join()
         last = min(len(record.values) for record in records.values()) - 1
         # The state in which a round was broken off is no round's end.
         skipped = 1 if done else 0
@@ -236,34 +244,29 @@ async def convene(
             return values, date, sent
 
 
+def _off(me: Actor, sharing: Sharing) -> set[str]:
+    """Return the hosts that are off."""
+    return {name for name in sharing.hosts if not me.host_by_name(name).is_on}
+
+
+def _staff(
+    around: Neighbourhoods, roles: Cast, sharing: Sharing
+) -> Iterator[tuple[AgentSeat | ManagerSeat, str, Decision[Any], Callable[[], Any], str | None]]:
+    """Yield each seat, its host, the decision and the first state of its role, and its sensor."""
+    for agent_seat in around.agents:
+        place = sharing.hosts[around.host[agent_seat.number]]
+        yield agent_seat, place, roles.agent_decides, partial(roles.agent, agent_seat), None
+    for seat in around.managers:
+        place = sharing.hosts[around.host[seat.number]]
+        sensor = "" if seat.is_host else sharing.links[seat.resource]
+        yield seat, place, roles.manager_decides, partial(roles.manager, seat), sensor
+
+
 async def watch(me: Actor, wake: Semaphore) -> None:
     """Wake somebody when the host is on, and when it fails."""
     me.on_exit(lambda _: wake.release())
     wake.release()
     await me.semaphore(0).acquire()
-
-
-async def _ended(
-    me: Actor,
-    actors: Sequence[Actor],
-    records: Mapping[int, Record],
-    wake: Semaphore,
-    off: Collection[str],
-    hosts: Sequence[str],
-) -> None:
-    """Wait until all actors have ended, or a host fails or comes back: then end them."""
-    if not hosts:
-        for actor in actors:
-            await actor.join()
-        return
-    joining = me.spawn(_join, actors, wake)
-    while not all(record.over for record in records.values()):
-        await wake.acquire()
-        if {name for name in hosts if not me.host_by_name(name).is_on} != off:
-            break
-    joining.kill()
-    for actor in actors:
-        actor.kill()
 
 
 async def _join(me: Actor, actors: Sequence[Actor], wake: Semaphore) -> None:
@@ -482,8 +485,12 @@ def keep_up(
     failing |= {son for _, son in ways(platform, sharing, off.difference(sharing.hosts))}
     asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)
     stations = {} if grain is None else live_stations(sharing, grain, period, until)
+    if changes and not isinstance(platform, Graph | Platform):
+        platform = read_platform(platform)
+    if isinstance(platform, Graph | Platform):
+        platform = changing(platform, changes, sharing)
     result = simulate(
-        _changed(platform, changes, sharing),
+        platform,
         [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until, stations)],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
@@ -501,17 +508,6 @@ def keep_up(
         result,
         None if grain is None else measured(sharing, result, grain, date, throughput),
     )
-
-
-def _changed(
-    platform: Graph | Platform | str | os.PathLike[str],
-    changes: Sequence[Change],
-    sharing: Sharing,
-) -> Platform | str | os.PathLike[str]:
-    """Return a platform on which changes happen, besides those of its own."""
-    if isinstance(platform, Graph | Platform):
-        return changing(platform, changes, sharing)
-    return changing(read_platform(platform), changes, sharing) if changes else platform
 
 
 async def observe(
@@ -542,39 +538,27 @@ async def observe(
         Prices at the last look [utility/flop or utility/byte].
     """
     around = neighbourhoods(sharing, applications, failing)
-    first_link = sharing.n_agents + sharing.n_hosts
     roles = ticking_cast(method, utility, patience)
     board = np.zeros(len(around.host))
-    waiting: dict[str, list[Post]] = {}
-    seats: tuple[AgentSeat | ManagerSeat, ...] = (*around.agents, *around.managers)
-    for seat in seats:
-        number = seat.number
+    waiting: dict[str, list[tuple[Any, ...]]] = {}
+    for seat, place, decide, new_state, sensor in _staff(around, roles, sharing):
+        ears = {BELOW: seat.members.remote if isinstance(seat, ManagerSeat) else seat.sons.remote}
         if isinstance(seat, AgentSeat):
-            decide, new_state, sensor = roles.agent_decides, partial(roles.agent, seat), None
-        else:
-            decide, new_state = roles.manager_decides, partial(roles.manager, seat)
-            sensor = "" if seat.is_host else sharing.links[number - first_link]
-        live = stations[number].proportions if number in stations else None
+            ears = {ABOVE: seat.above.remote} | ears
+        live = stations[seat.number].proportions if seat.number in stations else None
         assert not isinstance(live, Proportions)
-        post = Post(number, decide, new_state, _ears(seat), sensor, period, envelope, live)
-        waiting.setdefault(sharing.hosts[around.host[number]], []).append(post)
+        post = seat.number, decide, new_state, ears, sensor, period, envelope, live
+        waiting.setdefault(place, []).append(post)
     for number, station in stations.items():
         me.spawn(agent, station, host=sharing.hosts[around.host[number]], name=station.name)
     dates, rates, prices = [], [], np.zeros(0)
     while me.now < until:
         for host in [name for name in waiting if me.host_by_name(name).is_on]:
             for post in waiting.pop(host):
-                me.spawn(attend, post, board, host=host, daemon=True, restart=True)
+                me.spawn(attend, board, *post, host=host, daemon=True, restart=True)
         await me.sleep_for(sample)
         dates.append(me.now)
         rates.append(board[: sharing.n_agents].copy())
         if me.now < until:
             prices = board[sharing.n_agents :].copy()
     return np.array(dates), np.array(rates), prices
-
-
-def _ears(seat: AgentSeat | ManagerSeat) -> dict[str, int]:
-    """Return how many neighbours on other hosts there are, by the side they are on."""
-    if isinstance(seat, ManagerSeat):
-        return {BELOW: seat.members.remote}
-    return {ABOVE: seat.above.remote, BELOW: seat.sons.remote}

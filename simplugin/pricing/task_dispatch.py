@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -167,15 +166,23 @@ def dispatch(
         )
     flows = np.array([sharing.gather(line) for line in lines])
     masters = flows[:, sharing.masters]
-    coarse = _grain(grain, masters, dates, duration)
-    stations = _stations(
-        sharing,
-        dates,
-        lines / coarse[sharing.application],
-        flows / coarse[sharing.application],
-        coarse,
-        partial(Station, threshold=int(threshold), paced=paced, end=float(duration)),
-    )
+    if grain is None:
+        promised = _average(masters, dates, 0.0, duration) * duration
+        coarse = np.where(promised > 0, promised / _TASKS, 1.0)
+    else:
+        coarse = _checked(grain, sharing.n_applications)
+    lines, flows = (each / coarse[sharing.application] for each in (lines, flows))
+    # The others have nothing to do, and no actor.
+    active = np.flatnonzero(np.any(flows > 0, axis=0)).tolist()
+
+    def proportions(number: int, sons: list[int]) -> Proportions:
+        weights = np.column_stack([lines[:, number], flows[:, sons]])
+        # Only lines that differ from the one before count.
+        new = np.append(True, np.any(np.diff(weights, axis=0) != 0, axis=1))
+        return Proportions(tuple(dates[new].tolist()), tuple(map(tuple, weights[new].tolist())))
+
+    limits = int(threshold), paced, float(duration)
+    stations = _seated(sharing, active, coarse, proportions, limits)
     result = simulate(
         platform.platform() if isinstance(platform, Graph) else platform,
         [
@@ -210,14 +217,6 @@ def _lines(
     return dates, lines
 
 
-def _grain(grain: float | Floats | None, masters: Floats, dates: Floats, duration: float) -> Floats:
-    """Return the grain of each application."""
-    if grain is None:
-        promised = _average(masters, dates, 0.0, duration) * duration
-        return np.where(promised > 0, promised / _TASKS, 1.0)
-    return _checked(grain, masters.shape[1])
-
-
 def _checked(grain: float | Floats, count: int) -> Floats:
     """Return the grain of each application as given."""
     coarse = np.broadcast_to(np.asarray(grain, dtype=np.float64), (count,)).copy()
@@ -231,26 +230,6 @@ def _average(values: Floats, dates: Floats, start: float, end: float) -> Floats:
     length = np.diff(np.clip(np.append(dates, np.inf), start, end))
     average: Floats = (length * values.T).sum(axis=-1) / (end - start)
     return average
-
-
-def _stations(
-    sharing: Sharing,
-    dates: Floats,
-    rates: Floats,
-    flows: Floats,
-    grain: Floats,
-    station: partial[Station],
-) -> dict[int, Station]:
-    """Return what each agent with a flow knows; the others have nothing to do, and no actor."""
-    active = np.flatnonzero(np.any(flows > 0, axis=0)).tolist()
-
-    def proportions(number: int, sons: list[int]) -> Proportions:
-        weights = np.column_stack([rates[:, number], flows[:, sons]])
-        # Only lines that differ from the one before count.
-        new = np.append(True, np.any(np.diff(weights, axis=0) != 0, axis=1))
-        return Proportions(tuple(dates[new].tolist()), tuple(map(tuple, weights[new].tolist())))
-
-    return _seated(sharing, active, grain, proportions, station)
 
 
 def live_stations(
@@ -271,14 +250,13 @@ def live_stations(
     threshold : int
         Simulated tasks that an agent keeps for each queue in use.
     """
-    coarse = _checked(grain, sharing.n_applications)
-    station = partial(Station, threshold=threshold, paced=True, end=end)
+    coarse, agents = _checked(grain, sharing.n_applications), list(range(sharing.n_agents))
 
     def proportions(number: int, sons: list[int]) -> LiveProportions:
         del number
         return LiveProportions(period, (0.0,) * (1 + len(sons)))
 
-    return _seated(sharing, list(range(sharing.n_agents)), coarse, proportions, station)
+    return _seated(sharing, agents, coarse, proportions, (threshold, True, end))
 
 
 def measured(
@@ -310,9 +288,9 @@ def _seated(
     active: list[int],
     grain: Floats,
     proportions: Callable[[int, list[int]], Proportions | LiveProportions],
-    station: partial[Station],
+    limits: tuple[int, bool, float],
 ) -> dict[int, Station]:
-    """Return the stations of some agents."""
+    """Return the stations of some agents, with their threshold, whether masters are paced, end."""
     sons: dict[int, list[int]] = {number: [] for number in active}
     for number in active:
         if sharing.father[number] >= 0:
@@ -324,13 +302,14 @@ def _seated(
     stations = {}
     for number in active:
         application, father = sharing.application[number], int(sharing.father[number])
-        stations[number] = station(
-            name=f"agent {number}",
-            father=None if father < 0 else neighbour(father, number),
-            sons=tuple(neighbour(son, number) for son in sons[number]),
-            flop=float(sharing.flop[application] * grain[application]),
-            byte=float(sharing.byte[application] * grain[application]),
-            proportions=proportions(number, sons[number]),
+        stations[number] = Station(
+            f"agent {number}",
+            None if father < 0 else neighbour(father, number),
+            tuple(neighbour(son, number) for son in sons[number]),
+            float(sharing.flop[application] * grain[application]),
+            float(sharing.byte[application] * grain[application]),
+            proportions(number, sons[number]),
+            *limits,
         )
     return stations
 

@@ -11,16 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from simplugin.charts import ScheduleChart
 from simplugin.errors import SimpluginError
 from simplugin.regression.tolerances import ACTIVITIES
-
-if TYPE_CHECKING:
-    from simplugin.charts import ScheduleChart
-    from simplugin.simulation import Result, Trace
+from simplugin.simulation import Result, Trace
 
 
 class Activity(NamedTuple):
@@ -157,7 +155,10 @@ def read_rows(path: Path) -> tuple[Activity, ...]:
             reader = csv.reader(file)
             if tuple(next(reader, ())) != Activity._fields:
                 raise ValueError("its first line does not name the columns of a trace")
-            return tuple(_activity(*row) for row in reader)
+            return tuple(
+                Activity(who, where, kind, label, float(start), float(end), float(amount), state)
+                for who, where, kind, label, start, end, amount, state in reader
+            )
     except (OSError, EOFError, ValueError, TypeError, csv.Error) as error:
         raise SimpluginError(
             f"{path}: is no recorded trace ({error}); record it again with --update"
@@ -199,13 +200,6 @@ def _sharing(trace: Trace, namesakes: Mapping[str, int]) -> dict[str, dict[str, 
 def host_of(resource: str) -> str:
     """Return where an activity is: a transfer, where it is sent from."""
     return resource.partition("->")[0]
-
-
-def _activity(
-    actor: str, resource: str, kind: str, label: str, start: str, end: str, amount: str, state: str
-) -> Activity:
-    """Read one line."""
-    return Activity(actor, resource, kind, label, float(start), float(end), float(amount), state)
 
 
 def _ranges(numbers: list[int]) -> str:

@@ -15,19 +15,12 @@ from simplugin.campaigns.keys import code_digest
 from simplugin.campaigns.running.campaign_runs import chosen_runners
 from simplugin.campaigns.running.reporting import printable
 from simplugin.errors import SimpluginError
-from simplugin.inputs.scratch import scratch_directory
 from simplugin.regression.activities import is_complete
 from simplugin.regression.comparison import Change, compare, explain
-from simplugin.regression.recording import TARGET, read_run, sources_of
+from simplugin.regression.recording import TARGET, sources_of
 from simplugin.regression.snapshots import Snapshot, read_snapshot, trace_path, write_snapshot
 from simplugin.regression.subjects import RECORDED, TOLERANCES, Found, Orphan, Subject, found_in
-from simplugin.regression.tolerances import (
-    Tolerances,
-    load_tolerances,
-    scenarios_in,
-    warnings,
-    warnings_about_options,
-)
+from simplugin.regression.tolerances import Tolerances, load_tolerances, warnings_about_options
 
 State = Literal["ok", "moved", "new", "missing", "failed"]
 WALL_LIMIT = 600.0
@@ -157,8 +150,7 @@ def check_recorded(
         There is nothing to run, or a file of tolerances says something wrong.
     """
     check = _Check(found_in(paths, means.trust), means, limits, update=update)
-    with scratch_directory() as scratch:
-        check.run(Path(scratch))
+    check.run()
     if len(check.done) == len(check.found.subjects):
         check.settle()
     return [check.done[number] for number in sorted(check.done)]
@@ -176,12 +168,12 @@ class _Check:
             for each in dict.fromkeys(subject.file.parent for subject in found.subjects)
         }
 
-    def run(self, scratch: Path) -> None:
+    def run(self) -> None:
         """Run all and compare each, until a stop is requested."""
         waiting = []
         for number in range(len(self.found.subjects)):
             try:
-                waiting.append(self._job(number, scratch))
+                waiting.append(self._job(number))
             except SimpluginError as error:
                 self._finish(number, _failed(self.found.subjects[number], str(error)))
         left = len(waiting)
@@ -207,15 +199,12 @@ class _Check:
     def _warnings(self) -> Iterator[str]:
         """Yield what is odd about the tolerances."""
         known: dict[Path, dict[str, set[str]]] = {each: {} for each in self._files}
-        failed = {
-            subject.file
-            for number, subject in enumerate(self.found.subjects)
-            if self.done[number].state == "failed"
-        }
-        for number, subject in enumerate(self.found.subjects):
+        compared = [(each, self.done[number]) for number, each in enumerate(self.found.subjects)]
+        failed = {subject.file for subject, checked in compared if checked.state == "failed"}
+        for subject, checked in compared:
             if subject.file not in failed:
                 names = known[subject.file.parent].setdefault(subject.scenario, set())
-                names |= {change.name for change in self.done[number].changes}
+                names |= {change.name for change in checked.changes}
         # A metric may be one of the runs that failed.
         if not failed:
             every = {name for one in known.values() for names in one.values() for name in names}
@@ -223,7 +212,8 @@ class _Check:
         for directory, file in self._files.items():
             is_whole = directory.resolve() in self.found.directories
             is_whole &= directory not in {each.parent for each in failed}
-            yield from warnings(file, scenarios_in(directory), known[directory], is_whole=is_whole)
+            present = {path.stem for path in directory.glob("*.toml")}
+            yield from file.warnings(present, known[directory], is_whole=is_whole)
 
     def _finish(self, number: int, checked: Checked) -> None:
         """Keep what came out, and report it."""
@@ -236,7 +226,7 @@ class _Check:
         usual = file.of(subject.scenario, given.relative, given.absolute)
         return usual.with_metrics(given.metrics)
 
-    def _job(self, number: int, scratch: Path) -> Job:
+    def _job(self, number: int) -> Job:
         """Return the job of running a scenario for its snapshot."""
         subject = self.found.subjects[number]
         if subject.problem is not None:
@@ -250,7 +240,6 @@ class _Check:
                 "file": file,
                 "document": subject.document if subject.of_campaign else None,
                 "subject": subject.title,
-                "to": str(scratch / f"{number}.json"),
                 "activities": self._tolerances(subject).activities,
                 "sources": sources_of(subject.document, subject.file.parent),
                 "trust": list(self._means.trust),
@@ -273,10 +262,11 @@ class _Check:
 
 def _compared(subject: Subject, within: Tolerances, record: Record, *, update: bool) -> Checked:
     """Compare a run with what is recorded, or record it."""
-    arguments, file = record.job.arguments, subject.snapshot
-    run = read_run(arguments["to"])
+    assert record.measured is not None
+    assert record.measured.contents is not None
+    run, file = record.measured.contents["snapshot"], subject.snapshot
     settings = {**run.settings, "code_sha256": code_digest()}
-    now = replace(run, settings=settings, sources=arguments["sources"])
+    now: Snapshot = replace(run, settings=settings, sources=record.job.arguments["sources"])
     try:
         before = read_snapshot(file)
     except SimpluginError as error:
@@ -317,17 +307,17 @@ def _failed(subject: Subject, text: str) -> Checked:
 
 def _settled(orphan: Orphan, *, update: bool) -> Checked:
     """Report that a recorded result has no scenario, or delete it."""
-    lines = ["recorded, but there is no such scenario; delete it with --update"]
-    if not update:
-        return Checked(orphan.name, "missing", (), tuple(lines), file=orphan.file)
-    try:
-        orphan.file.unlink()
-        trace_path(orphan.file).unlink(missing_ok=True)
-    except OSError as error:
-        lines = [f"{orphan.file}: cannot be deleted: {error.strerror or error}"]
-        return Checked(orphan.name, "failed", (), tuple(lines), file=orphan.file)
-    lines = ["deleted, as there is no such scenario"]
-    return Checked(orphan.name, "missing", (), tuple(lines), recorded=True, file=orphan.file)
+    state: State = "missing"
+    line = "recorded, but there is no such scenario; delete it with --update"
+    if update:
+        line = "deleted, as there is no such scenario"
+        try:
+            orphan.file.unlink()
+            trace_path(orphan.file).unlink(missing_ok=True)
+        except OSError as error:
+            state, line = "failed", f"{orphan.file}: cannot be deleted: {error.strerror or error}"
+    recorded = update and state == "missing"
+    return Checked(orphan.name, state, (), (line,), recorded=recorded, file=orphan.file)
 
 
 def write_junit(checked: Sequence[Checked], path: Path) -> None:
@@ -338,11 +328,27 @@ def write_junit(checked: Sequence[Checked], path: Path) -> None:
     SimpluginError
         The file cannot be written.
     """
-    counts = _counts(checked)
-    suites = ElementTree.Element("testsuites", {"name": SUITE, **counts})
-    suite = ElementTree.SubElement(suites, "testsuite", {"name": SUITE, **counts})
+    wrong = [each for each in checked if not each.agrees]
+    errors = sum(each.state == "failed" for each in wrong)
+    counts = {
+        "name": SUITE,
+        "tests": str(len(checked)),
+        "failures": str(len(wrong) - errors),
+        "errors": str(errors),
+        "skipped": "0",
+        "time": f"{sum(each.duration for each in checked):.3f}",
+    }
+    suites = ElementTree.Element("testsuites", counts)
+    suite = ElementTree.SubElement(suites, "testsuite", counts)
     for each in checked:
-        _add_case(suite, each)
+        about = {"name": printable(each.name), "time": f"{each.duration:.3f}"}
+        case = ElementTree.SubElement(suite, "testcase", {"classname": SUITE, **about})
+        if not each.agrees:
+            what = "error" if each.state == "failed" else "failure"
+            message = printable(each.explanation[0] if each.explanation else each.state)
+            about = {"type": each.state, "message": message}
+            inner = ElementTree.SubElement(case, what, about)
+            inner.text = printable("\n".join(each.explanation))
     tree = ElementTree.ElementTree(suites)
     ElementTree.indent(tree)
     try:
@@ -363,50 +369,14 @@ def check_writable(path: Path) -> None:
     is_new = not path.exists()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab"):
-            pass
+        path.open("ab").close()
         if is_new:
             path.unlink()
     except OSError as error:
         raise _not_writable(path, error) from error
 
 
-def _counts(checked: Sequence[Checked]) -> dict[str, str]:
-    """Count what is wrong in which way, and the time."""
-    wrong = [each for each in checked if not each.agrees]
-    errors = sum(each.state == "failed" for each in wrong)
-    return {
-        "tests": str(len(checked)),
-        "failures": str(len(wrong) - errors),
-        "errors": str(errors),
-        "skipped": "0",
-        "time": _seconds(sum(each.duration for each in checked)),
-    }
-
-
-def _add_case(suite: ElementTree.Element, checked: Checked) -> None:
-    """Add a scenario to the suite."""
-    about = {
-        "classname": SUITE,
-        "name": printable(checked.name),
-        "time": _seconds(checked.duration),
-    }
-    case = ElementTree.SubElement(suite, "testcase", about)
-    if checked.agrees:
-        return
-    what = "error" if checked.state == "failed" else "failure"
-    message = checked.explanation[0] if checked.explanation else checked.state
-    about = {"type": checked.state, "message": printable(message)}
-    inner = ElementTree.SubElement(case, what, about)
-    inner.text = printable("\n".join(checked.explanation))
-
-
 def _not_writable(path: Path, error: OSError) -> SimpluginError:
     """Return the error that the file cannot be written."""
     reason = error.strerror or str(error)
     return SimpluginError(f"{path}: cannot be written: {reason}; name another file with --junit")
-
-
-def _seconds(duration: float) -> str:
-    """Write a duration."""
-    return f"{duration:.3f}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -69,11 +70,9 @@ class Change:
         if self.unit != self.recorded_unit:
             return None
         if isinstance(self.recorded, float | int) and isinstance(self.now, float | int):
-            try:
-                difference = self.now - self.recorded
-                return difference if math.isfinite(difference) else None
-            except OverflowError:  # of a count that no float is as large as
-                return None
+            with suppress(OverflowError):  # of a count that no float is as large as
+                if math.isfinite(difference := self.now - self.recorded):
+                    return difference
         return None
 
     @property
@@ -157,21 +156,19 @@ _Key = tuple[str, ...]
 def _metrics(snapshot: Snapshot) -> dict[_Key, Metric]:
     """Return the metrics, and what one of them could be at best."""
     found: dict[_Key, Metric] = {(metric.name,): metric for metric in snapshot.metrics}
-    best = snapshot.best
-    if best is not None:
-        name = f"{best.proof} of {best.metric}"
-        unit = found[best.metric,].unit
+    if (best := snapshot.best) is not None:
+        name, unit = f"{best.proof} of {best.metric}", found[best.metric,].unit
         found[best.proof, best.metric] = Metric(name, best.value, unit)
     return found
 
 
 def _change(recorded: Metric | None, now: Metric | None, within: Tolerance) -> Change:
     """Compare one metric."""
-    if recorded is None:
-        assert now is not None
-        return Change(now.name, now.unit, None, now.value, "new", now.unit)
     if now is None:
+        assert recorded is not None
         return Change(recorded.name, recorded.unit, recorded.value, None, "missing", recorded.unit)
+    if recorded is None:
+        return Change(now.name, now.unit, None, now.value, "new", now.unit)
     same = within.accepts(recorded.value, now.value) and recorded.unit == now.unit
     state: State = "ok" if same else "moved"
     return Change(now.name, now.unit, recorded.value, now.value, state, recorded.unit)
@@ -199,32 +196,31 @@ def explain(comparison: Comparison, update: str = "--update") -> list[str]:
     if not moved and divergence is None:
         return []
     lines = [f"{len(moved)} of {len(comparison.changes)} metrics not as recorded"]
-    lines += [f"  {change_text(each)}" for each in moved[:_MOST_METRICS]]
-    if len(moved) > _MOST_METRICS:
-        lines.append(f"  ... and {len(moved) - _MOST_METRICS} more")
+    lines += _first_of(list(map(change_text, moved)), _MOST_METRICS)
     lines += _where(comparison, update)
-    reasons = causes(comparison.recorded, comparison.now)
-    same = unchanged(comparison.recorded, comparison.now)
-    if reasons:
+    if reasons := causes(comparison.recorded, comparison.now):
         lines.append("what else changed since it was recorded:")
-        lines += [f"  {each}" for each in reasons[:_MOST_CAUSES]]
-        if len(reasons) > _MOST_CAUSES:
-            lines.append(f"  ... and {len(reasons) - _MOST_CAUSES} more")
-    elif same:
-        lines.append(f"nothing else changed as far as is recorded: {', '.join(same)}")
+        lines += _first_of(reasons, _MOST_CAUSES)
+    elif same := unchanged(comparison.recorded, comparison.now):
+        lines.append(f"recorded and unchanged: {', '.join(same)}")
     return lines
+
+
+def _first_of(lines: Sequence[str], most: int) -> list[str]:
+    """Return the first of some lines, indented, and how many more there are."""
+    more = [f"  ... and {len(lines) - most} more"] if len(lines) > most else []
+    return [*(f"  {each}" for each in lines[:most]), *more]
 
 
 def change_text(change: Change) -> str:
     """Return in one line how a metric moved."""
+    before = value_text(change.recorded, change.recorded_unit)
+    now = value_text(change.now, change.unit)
     if change.state == "new":
-        return f"{change.name}: not recorded -> {value_text(change.now, change.unit)}"
+        return f"{change.name}: not recorded -> {now}"
     if change.state == "missing":
-        return f"{change.name}: {value_text(change.recorded, change.recorded_unit)} -> gone"
-    reasons = (
-        f"{change.name}: {value_text(change.recorded, change.recorded_unit)} -> "
-        f"{value_text(change.now, change.unit)}"
-    )
+        return f"{change.name}: {before} -> gone"
+    reasons = f"{change.name}: {before} -> {now}"
     if change.unit != change.recorded_unit:
         return f"{reasons} (unit {change.recorded_unit or 'none'} -> {change.unit or 'none'})"
     if change.difference is None:
@@ -250,14 +246,17 @@ def relative_text(relative: float | None) -> str:
 def first_difference(divergence: Divergence) -> list[str]:
     """Return in a few lines which activity is the first that differs."""
     first = divergence.first[0]
+    number, before, agreeing = "", first.position - 1, first.before
+    if not first.among:
+        some = "the" if agreeing == before else f"{agreeing} of the"
+        reasons = f"{some} {before} before agree" if before else "none before it"
+        number = f", its activity number {first.position} ({reasons})"
     lines = [
-        f"first difference at {first.date:.9g} s: {_who(first)}{_number(first)}",
+        f"first difference at {first.date:.9g} s: {_who(first)}{number}",
         f"  recorded: {_activity_text(first, first.recorded)}",
         f"  now:      {_activity_text(first, first.now)}",
     ]
-    if first.fields:
-        lines.append(f"  differs in {', '.join(first.fields)}")
-    return lines
+    return lines + ([f"  differs in {', '.join(first.fields)}"] if first.fields else [])
 
 
 def _who(difference: Difference) -> str:
@@ -266,53 +265,33 @@ def _who(difference: Difference) -> str:
     return f"one of {difference.among} actors {who}" if difference.among > 1 else who
 
 
-def _number(difference: Difference) -> str:
-    """Return the number of an activity among the actor's, where these have one."""
-    if difference.among:
-        return ""
-    before, agreeing = difference.position - 1, difference.before
-    reasons = "none before it" if not before else f"the {before} before agree"
-    if agreeing < before:
-        reasons = f"{agreeing} of the {before} before agree"
-    return f", its activity number {difference.position} ({reasons})"
-
-
 def _where(comparison: Comparison, update: str) -> list[str]:
     """Return where the runs begin to differ, as far as that is known."""
-    divergence = comparison.divergence
+    divergence, now = comparison.divergence, comparison.now
     if divergence is None:
-        if comparison.now.digest is not None:
-            if comparison.now.activities is None:
-                return [_NO_ACTIVITIES]
-            if comparison.recorded.activities is None:
-                return [f"{_NONE_RECORDED}, run that with {update}, and then this again"]
-        return ["the activities are as recorded"] if comparison.now.activities else []
-    lines = first_difference(divergence)
+        if now.digest is not None and now.activities is None:
+            return [_NO_ACTIVITIES]
+        if now.digest is not None and comparison.recorded.activities is None:
+            return [f"{_NONE_RECORDED}, run that with {update}, and then this again"]
+        return ["the activities are as recorded"] if now.activities else []
     first = divergence.first[0]
     others = "after it, {} of the actor's {}" if not first.among else "{} of the {} others of these"
-    lines.append(
+    lines = [
+        *first_difference(divergence),
         f"  {others.format(first.after_different, first.after)} differ; "
-        f"of all {divergence.total} activities, {divergence.agreeing} agree"
-    )
-    lines += _actors(divergence)
+        f"of all {divergence.total} activities, {divergence.agreeing} agree",
+        *_actors(divergence),
+    ]
     if divergence.until is not None:
-        lines.append(
-            f"activities were recorded up to {divergence.until:.9g} s; "
-            "what comes later was not compared"
-        )
+        until = f"activities were recorded up to {divergence.until:.9g} s"
+        lines.append(f"{until}; what comes later was not compared")
     return lines
 
 
 def _actors(divergence: Divergence) -> list[str]:
     """Return which actors come next, and which are there in one run only."""
-    lines = []
-    later = divergence.first[1:_MOST_ACTORS]
-    if later:
-        lines.append("then:")
-        lines += [f"  {_brief(each)}" for each in later]
-        rest = len(divergence.first) - 1 - len(later)
-        if rest:
-            lines.append(f"  ... and {rest} more actor{'s' * (rest > 1)}")
+    later = [_brief(each) for each in divergence.first[1:]]
+    lines = ["then:", *_first_of(later, _MOST_ACTORS - 1)] if later else []
     for names, what in ((divergence.added, "new"), (divergence.missing, "no longer there")):
         if names:
             more = f" and {len(names) - _MOST_ACTORS} more" if len(names) > _MOST_ACTORS else ""
@@ -325,14 +304,16 @@ def _brief(difference: Difference) -> str:
     activity = difference.now or difference.recorded
     assert activity is not None
     absent = "missing" if difference.now is None else "extra"
-    if difference.unended:
-        absent = _UNENDED
-    how = ", ".join(difference.fields) or absent
+    how = ", ".join(difference.fields) or (_UNENDED if difference.unended else absent)
     number = "" if difference.among else f", number {difference.position}"
-    what = " ".join(word for word in (activity.kind, activity.label) if word)
-    return (
-        f"{_who(difference)} at {difference.date:.9g} s{number}: "
-        f"{what} on {activity.resource} ({how})"
+    where = f"{_who(difference)} at {difference.date:.9g} s{number}"
+    return f"{where}: {_what(activity)} ({how})"
+
+
+def _what(activity: Activity) -> str:
+    """Return what an activity is, and where."""
+    return " ".join(
+        word for word in (activity.kind, activity.label, "on", activity.resource) if word
     )
 
 
@@ -342,13 +323,9 @@ def _activity_text(difference: Difference, activity: Activity | None) -> str:
         return _UNENDED
     if activity is None:
         return "no further one that starts then" if difference.among else "nothing"
-    what = " ".join(word for word in (activity.kind, activity.label) if word)
-    unit = _UNITS.get(activity.kind, "")
+    amount = f"{activity.amount:.9g} {_UNITS.get(activity.kind, '')}"
     state = "" if activity.state == "done" else f", {activity.state}"
-    return (
-        f"{what} on {activity.resource}, {activity.amount:.9g} {unit}, "
-        f"{activity.start!r} .. {activity.end!r} s{state}"
-    )
+    return f"{_what(activity)}, {amount}, {activity.start!r} .. {activity.end!r} s{state}"
 
 
 def causes(recorded: Snapshot, now: Snapshot) -> list[str]:
@@ -415,10 +392,9 @@ def _changed_sources(before: Mapping[str, str], after: Mapping[str, str]) -> lis
     if not before or not after:
         return []
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    common = before.keys() & after.keys()
     return [
-        f"{name} is {'new' if name not in before else 'gone'}"
-        if name not in before or name not in after
-        else f"{name} changed"
+        f"{name} changed" if name in common else f"{name} is {'gone' if name in before else 'new'}"
         for name in names
     ]
 

@@ -123,15 +123,16 @@ def diverge(
         for each in (recorded, now)
     )
     differences, agreeing, total = [], 0, 0
+    pairing = _Pairing(within, cut)
     for who in sorted({*before, *after}):
         among = max(each.sharing.get(who[0], {}).get(who[1], 0) for each in (recorded, now))
-        paired = paired_by_kind if among else paired_in_order
-        pairs = paired(before.get(who, []), after.get(who, []), within, cut)
-        same = [_agree(mine, theirs, within) for mine, theirs in pairs]
+        paired = pairing.by_kind if among else pairing.in_order
+        pairs = paired(before.get(who, []), after.get(who, []))
+        same = [(mine and theirs and pairing.same(mine, theirs)) or False for mine, theirs in pairs]
         agreeing += sum(same)
         total += len(pairs)
         if not all(same):
-            differences.append(_difference((*who, among), pairs, same, within, cut))
+            differences.append(pairing.difference((*who, among), pairs, same))
     if not differences:
         return None
     differences.sort(key=lambda each: (each.date, _start(each), each.actor, each.host))
@@ -169,249 +170,203 @@ def _by_actor(rows: Iterable[Activity], namesakes: Collection[str]) -> dict[_Who
     return found
 
 
-def _agree(recorded: Activity | None, now: Activity | None, within: Tolerance) -> bool:
-    """Return True if both versions of an activity are there and agree."""
-    return (
-        recorded is not None and now is not None and not fields_that_differ(recorded, now, within)
-    )
-
-
-def _difference(
-    who: tuple[str, str, int],
-    pairs: Sequence[Pair],
-    same: Sequence[bool],
-    within: Tolerance,
-    cut: float,
-) -> Difference:
-    """Describe the first pair of an actor that differs: the one that is seen first."""
-    dates = [
-        math.inf if agrees else _date(pairs, number, within, cut)
-        for number, agrees in enumerate(same)
-    ]
-    at = dates.index(min(dates))
-    recorded, now = pairs[at]
-    ordered = not who[2]
-    fields: tuple[str, ...] = ()
-    if recorded is not None and now is not None:
-        fields = fields_that_differ(recorded, now, within)
-    rest = same[at + 1 :] if ordered else [*same[:at], *same[at + 1 :]]
-    return Difference(
-        *who,
-        position=at + 1 if ordered else 0,
-        recorded=recorded,
-        now=now,
-        fields=fields,
-        date=dates[at],
-        before=sum(same[:at]) if ordered else 0,
-        after=len(rest),
-        after_different=rest.count(False),
-        unended=_is_unended(pairs, at, cut),
-    )
-
-
-def _date(pairs: Sequence[Pair], at: int, within: Tolerance, cut: float) -> float:
-    """Return from when on the activities of a pair are seen to differ."""
-    recorded, now = pairs[at]
-    present = [each for each in (recorded, now) if each is not None]
-    begun = recorded is not None and now is not None and begin_alike(recorded, now, within)
-    if begun or _is_unended(pairs, at, cut):
-        return min(each.end for each in present)
-    return min(each.start for each in present)
-
-
-def _is_unended(pairs: Sequence[Pair], at: int, cut: float) -> bool:
-    """Return True if the end of the record may be why an activity is missing in it."""
-    recorded, now = pairs[at]
-    if math.isinf(cut) or recorded is not None or now is None:
-        return False
-    following, then = pairs[at + 1] if at + 1 < len(pairs) else (None, None)
-    # What followed when this had ended is recorded without it: it was not there.
-    return following is None or then is None or then.start < now.end
-
-
 def _start(difference: Difference) -> float:
     """Return when the earlier one of both versions starts."""
     present = (difference.recorded, difference.now)
     return min(each.start for each in present if each is not None)
 
 
-def fields_that_differ(recorded: Activity, now: Activity, within: Tolerance) -> tuple[str, ...]:
-    """Return in what two activities differ."""
-    if recorded == now:
-        return ()
-    texts = [name for name in (*_WHAT, "state") if getattr(recorded, name) != getattr(now, name)]
-    numbers = [
-        name for name in _NUMBERS if not within.accepts(getattr(recorded, name), getattr(now, name))
-    ]
-    return (*texts, *numbers)
+_Test = Callable[[Activity, Activity], bool]
 
 
-def begin_alike(recorded: Activity, now: Activity, within: Tolerance) -> bool:
-    """Return True if two activities differ only in how and when they end."""
-    return set(fields_that_differ(recorded, now, within)) <= _OUTCOME
+@dataclass(frozen=True, slots=True)
+class _Pairing:
+    """The pairs of activities of two runs that are compared, and what differs in them.
 
-
-def paired_in_order(
-    recorded: Sequence[Activity], now: Sequence[Activity], within: Tolerance, cut: float = math.inf
-) -> list[Pair]:
-    """Pair the activities of one actor: each with its like as long as they begin alike.
-
-    After the first that do not, they are paired by what they are, not by their dates.
-
-    Parameters
+    Attributes
     ----------
-    recorded, now : sequence of Activity
-        Both in order of their start; those that start together have no order.
     within : Tolerance
         Of dates and amounts.
     cut : float
         What ended later was not recorded [s].
     """
-    pairs: list[Pair] = []
-    mine, theirs = list(recorded), list(now)
-    at = 0
-    while at < min(len(mine), len(theirs)):
-        if not _like_at(mine, theirs, at, within):
-            if not _may_be_unrecorded(mine[at], theirs, at, within, cut):
-                break
-            extra = theirs.pop(at)
-            if extra.end < cut:
-                pairs.append((None, extra))
-            continue
-        pairs.append((mine[at], theirs[at]))
-        at += 1
-    left = [each for each in theirs[at:] if each.end < cut]
-    if mine[at:] and theirs[at:] and left[:1] != theirs[at : at + 1]:
-        left.insert(0, theirs[at])
-    return [*pairs, *_rest(mine[at:], left)]
 
+    within: Tolerance
+    cut: float
 
-def paired_by_kind(
-    recorded: Sequence[Activity], now: Sequence[Activity], within: Tolerance, cut: float = math.inf
-) -> list[Pair]:
-    """Pair the activities of several actors that nothing distinguishes.
+    def difference(
+        self, who: tuple[str, str, int], pairs: Sequence[Pair], same: Sequence[bool]
+    ) -> Difference:
+        """Describe the first pair of an actor that differs: the one that is seen first."""
+        dates = [
+            math.inf if agrees else self._date(pairs, number) for number, agrees in enumerate(same)
+        ]
+        at = dates.index(min(dates))
+        recorded, now = pairs[at]
+        ordered = not who[2]
+        rest = same[at + 1 :] if ordered else [*same[:at], *same[at + 1 :]]
+        return Difference(
+            *who,
+            position=at + 1 if ordered else 0,
+            recorded=recorded,
+            now=now,
+            fields=self.fields(recorded, now) if recorded and now else (),
+            date=dates[at],
+            before=sum(same[:at]) if ordered else 0,
+            after=len(rest),
+            after_different=rest.count(False),
+            unended=self._is_unended(pairs, at),
+        )
 
-    Each stands for any other that is like it; what is left, for one that starts together with it.
-    The parameters are those of `paired_in_order`.
-    """
-    pairs: list[Pair] = []
-    mine, theirs = list(recorded), list(now)
-    kinds: list[tuple[_Key, _Test]] = [
-        (lambda row: row, lambda *_: True),
-        (_what, lambda mine, theirs: not fields_that_differ(mine, theirs, within)),
-        (_what, lambda mine, theirs: begin_alike(mine, theirs, within)),
-        (lambda _: None, lambda mine, theirs: within.accepts(mine.start, theirs.start)),
-    ]
-    for key, alike in kinds:
-        mine, theirs = _match(pairs, mine, theirs, key, alike, within)
-    pairs += [(each, None) for each in mine]
-    return [*pairs, *((None, each) for each in theirs if each.end < cut)]
+    def _date(self, pairs: Sequence[Pair], at: int) -> float:
+        """Return from when on the activities of a pair are seen to differ."""
+        recorded, now = pairs[at]
+        begun = recorded is not None and now is not None and self.begin_alike(recorded, now)
+        ends = begun or self._is_unended(pairs, at)
+        return min(each.end if ends else each.start for each in (recorded, now) if each)
 
-
-_Key = Callable[[Activity], object]
-_Test = Callable[[Activity, Activity], bool]
-
-
-def _match(
-    pairs: list[Pair],
-    mine: Sequence[Activity],
-    theirs: Sequence[Activity],
-    key: _Key,
-    alike: _Test,
-    within: Tolerance,
-) -> tuple[list[Activity], list[Activity]]:
-    """Pair those that start together, have the same key and are alike; return what is left."""
-    waiting: dict[object, list[Activity]] = defaultdict(list)
-    for each in theirs:
-        waiting[key(each)].append(each)
-    left = []
-    for each in mine:
-        among = waiting.get(key(each), [])
-        found = _like(each, among, alike, within)
-        if found is None:
-            left.append(each)
-        else:
-            pairs.append((each, among.pop(found)))
-    rest = [each for several in waiting.values() for each in several]
-    return left, sorted(rest, key=lambda row: (row.start, row.end))
-
-
-def _like(
-    wanted: Activity, among: Sequence[Activity], alike: _Test, within: Tolerance
-) -> int | None:
-    """Return where the first is that starts together with an activity and is like it."""
-    # Twice the tolerance, as it is of the larger date.
-    early = wanted.start - 2 * max(within.absolute, within.relative * abs(wanted.start))
-    at = bisect_left(among, early, key=lambda row: row.start)
-    while at < len(among):
-        each = among[at]
-        if each.start > wanted.start and not within.accepts(wanted.start, each.start):
-            return None
-        if within.accepts(wanted.start, each.start) and alike(wanted, each):
-            return at
-        at += 1
-    return None
-
-
-def _like_at(mine: list[Activity], theirs: list[Activity], at: int, within: Tolerance) -> bool:
-    """Return True if both have like activities at a position; move a close one there."""
-    fields = fields_that_differ(mine[at], theirs[at], within)
-    if not fields:
-        return True
-
-    def exact(one: Activity, other: Activity) -> bool:
-        return not fields_that_differ(one, other, within)
-
-    def begun(one: Activity, other: Activity) -> bool:
-        return begin_alike(one, other, within)
-
-    # The end of another one that started together is no difference.
-    if _bring(mine[at], theirs, at, exact, within) or _bring(theirs[at], mine, at, exact, within):
-        return True
-    if set(fields) <= _OUTCOME:
-        return True
-    return _bring(mine[at], theirs, at, begun, within) or _bring(
-        theirs[at], mine, at, begun, within
-    )
-
-
-def _bring(
-    wanted: Activity, among: list[Activity], at: int, alike: _Test, within: Tolerance
-) -> bool:
-    """Put the like of an activity to a position, if it starts together with what is there."""
-    for other in range(at + 1, len(among)):
-        if not within.accepts(among[at].start, among[other].start):
+    def _is_unended(self, pairs: Sequence[Pair], at: int) -> bool:
+        """Return True if the end of the record may be why an activity is missing in it."""
+        recorded, now = pairs[at]
+        if math.isinf(self.cut) or recorded is not None or now is None:
             return False
-        if alike(wanted, among[other]):
-            among.insert(at, among.pop(other))
-            return True
-    return False
+        following, then = pairs[at + 1] if at + 1 < len(pairs) else (None, None)
+        # What followed when this had ended is recorded without it: it was not there.
+        return following is None or then is None or then.start < now.end
 
+    def fields(self, recorded: Activity, now: Activity) -> tuple[str, ...]:
+        """Return in what two activities differ."""
+        if recorded == now:
+            return ()
+        texts = [
+            name for name in (*_WHAT, "state") if getattr(recorded, name) != getattr(now, name)
+        ]
+        numbers = [
+            name
+            for name in _NUMBERS
+            if not self.within.accepts(getattr(recorded, name), getattr(now, name))
+        ]
+        return (*texts, *numbers)
 
-def _may_be_unrecorded(
-    wanted: Activity, theirs: Sequence[Activity], at: int, within: Tolerance, cut: float
-) -> bool:
-    """Return True if the end of the record may be why an activity at a position is missing."""
-    extra = theirs[at]
-    if math.isinf(cut) or extra.start >= wanted.start:
+    def same(self, recorded: Activity, now: Activity) -> bool:
+        """Return True if two activities agree."""
+        return not self.fields(recorded, now)
+
+    def begin_alike(self, recorded: Activity, now: Activity) -> bool:
+        """Return True if two activities differ only in how and when they end."""
+        return set(self.fields(recorded, now)) <= _OUTCOME
+
+    def in_order(self, recorded: Sequence[Activity], now: Sequence[Activity]) -> list[Pair]:
+        """Pair the activities of one actor: each with its like as long as they begin alike.
+
+        After the first that do not, they are paired by what they are, not by their dates. Both are
+        in order of their start; those that start together have no order.
+        """
+        pairs: list[Pair] = []
+        mine, theirs = list(recorded), list(now)
+        at = 0
+        while at < min(len(mine), len(theirs)):
+            if not self._like_at(mine, theirs, at):
+                if not self._may_be_unrecorded(mine[at], theirs, at):
+                    break
+                extra = theirs.pop(at)
+                if extra.end < self.cut:
+                    pairs.append((None, extra))
+                continue
+            pairs.append((mine[at], theirs[at]))
+            at += 1
+        left = [each for each in theirs[at:] if each.end < self.cut]
+        if mine[at:] and theirs[at:] and left[:1] != theirs[at : at + 1]:
+            left.insert(0, theirs[at])
+        return [*pairs, *_rest(mine[at:], left)]
+
+    def by_kind(self, recorded: Sequence[Activity], now: Sequence[Activity]) -> list[Pair]:
+        """Pair the activities of several actors that nothing distinguishes.
+
+        Each stands for any other that is like it; what is left, for one that starts together with
+        it.
+        """
+        pairs: list[Pair] = []
+        mine, theirs = list(recorded), list(now)
+        # What those have in common that are paired, besides that they start together.
+        kinds: list[tuple[Callable[[Activity], object], _Test]] = [
+            (lambda row: row, lambda *_: True),
+            (_what, self.same),
+            (_what, self.begin_alike),
+            (lambda _: None, lambda mine, theirs: self.within.accepts(mine.start, theirs.start)),
+        ]
+        for key, alike in kinds:
+            waiting: dict[object, list[Activity]] = defaultdict(list)
+            for each in theirs:
+                waiting[key(each)].append(each)
+            left = []
+            for each in mine:
+                among = waiting.get(key(each), [])
+                found = self._like(each, among, alike)
+                if found is None:
+                    left.append(each)
+                else:
+                    pairs.append((each, among.pop(found)))
+            rest = (each for several in waiting.values() for each in several)
+            mine, theirs = left, sorted(rest, key=lambda row: (row.start, row.end))
+        pairs += [(each, None) for each in mine]
+        return [*pairs, *((None, each) for each in theirs if each.end < self.cut)]
+
+    def _like(self, wanted: Activity, among: Sequence[Activity], alike: _Test) -> int | None:
+        """Return where the first is that starts together with an activity and is like it."""
+        # Twice the tolerance, as it is of the larger date.
+        early = wanted.start - 2 * max(
+            self.within.absolute, self.within.relative * abs(wanted.start)
+        )
+        at = bisect_left(among, early, key=lambda row: row.start)
+        while at < len(among):
+            each = among[at]
+            if each.start > wanted.start and not self.within.accepts(wanted.start, each.start):
+                return None
+            if self.within.accepts(wanted.start, each.start) and alike(wanted, each):
+                return at
+            at += 1
+        return None
+
+    def _like_at(self, mine: list[Activity], theirs: list[Activity], at: int) -> bool:
+        """Return True if both have like activities at a position; move a close one there."""
+        # The end of another one that started together is no difference.
+        return any(
+            alike(mine[at], theirs[at])
+            or self._bring(mine[at], theirs, at, alike)
+            or self._bring(theirs[at], mine, at, alike)
+            for alike in (self.same, self.begin_alike)
+        )
+
+    def _bring(self, wanted: Activity, among: list[Activity], at: int, alike: _Test) -> bool:
+        """Put the like of an activity to a position, if it starts together with what is there."""
+        for other in range(at + 1, len(among)):
+            if not self.within.accepts(among[at].start, among[other].start):
+                return False
+            if alike(wanted, among[other]):
+                among.insert(at, among.pop(other))
+                return True
         return False
-    like = _later(wanted, theirs, at + 1, within)
-    if extra.end >= cut:
-        return like is not None or _what(extra) != _what(wanted)
-    # An actor that waited for it now has not done what follows without it.
-    return like is not None and like.start < extra.end
 
+    def _may_be_unrecorded(self, wanted: Activity, theirs: Sequence[Activity], at: int) -> bool:
+        """Return True if the end of the record may be why an activity at a position is missing."""
+        extra = theirs[at]
+        if math.isinf(self.cut) or extra.start >= wanted.start:
+            return False
+        like = self._later(wanted, theirs, at + 1)
+        if extra.end >= self.cut:
+            return like is not None or _what(extra) != _what(wanted)
+        # An actor that waited for it now has not done what follows without it.
+        return like is not None and like.start < extra.end
 
-def _later(
-    wanted: Activity, among: Sequence[Activity], at: int, within: Tolerance
-) -> Activity | None:
-    """Return the one from a position on that began as an activity did."""
-    for each in among[at:]:
-        if each.start > wanted.start and not within.accepts(wanted.start, each.start):
-            return None
-        if begin_alike(wanted, each, within):
-            return each
-    return None
+    def _later(self, wanted: Activity, among: Sequence[Activity], at: int) -> Activity | None:
+        """Return the one from a position on that began as an activity did."""
+        for each in among[at:]:
+            if each.start > wanted.start and not self.within.accepts(wanted.start, each.start):
+                return None
+            if self.begin_alike(wanted, each):
+                return each
+        return None
 
 
 def _rest(mine: Sequence[Activity], theirs: Sequence[Activity]) -> list[Pair]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -29,32 +29,20 @@ _LONGEST = 80
 _VALUE = "value"
 
 
-@dataclass(frozen=True)
-class Places:
-    """The directories of the files that tests name.
+def file_in(directories: Sequence[Path], name: str | os.PathLike[str]) -> Path:
+    """Return a file that a test names.
 
-    Attributes
-    ----------
-    directories : tuple of Path
-        That of the test, then the session's root.
+    Raises
+    ------
+    SimpluginError
+        It is in none of the directories.
     """
-
-    directories: tuple[Path, ...]
-
-    def file(self, name: str | os.PathLike[str]) -> Path:
-        """Return a file that a test names.
-
-        Raises
-        ------
-        SimpluginError
-            It is in none of the directories.
-        """
-        for directory in self.directories:
-            path = directory / name
-            if path.is_file():
-                return path
-        looked = " and ".join(str(directory) for directory in self.directories)
-        raise SimpluginError(f"there is no file {os.fspath(name)!r}; looked in {looked}")
+    for directory in directories:
+        path = directory / name
+        if path.is_file():
+            return path
+    looked = " and ".join(str(directory) for directory in directories)
+    raise SimpluginError(f"there is no file {os.fspath(name)!r}; looked in {looked}")
 
 
 @dataclass(frozen=True)
@@ -63,13 +51,13 @@ class Simulations:
 
     Attributes
     ----------
-    places : Places
-        Of files.
+    directories : tuple of Path
+        Where files are: that of the test, then the session's root.
     trust : tuple of str
         Modules that scenarios may name wherever they are.
     """
 
-    places: Places
+    directories: tuple[Path, ...]
     trust: tuple[str, ...] = ()
 
     @overload
@@ -104,9 +92,9 @@ class Simulations:
         from simplugin.simulation import simulate
 
         if isinstance(what, str | os.PathLike):
-            what = self.places.file(what)
+            what = file_in(self.directories, what)
         if isinstance(actors, str | os.PathLike):
-            actors = self.places.file(actors)
+            actors = file_in(self.directories, actors)
         return simulate(what, actors, **given)
 
     def _scenario(self, name: str | os.PathLike[str], changes: dict[str, Any]) -> Outcome:
@@ -119,7 +107,7 @@ class Simulations:
             raise SimpluginError(
                 f"simulation({name!r}): give a scenario file, or a platform and its actors"
             )
-        scenario = load_scenario(self.places.file(name), trust=self.trust)
+        scenario = load_scenario(file_in(self.directories, name), trust=self.trust)
         if not changes:
             return run_scenario(scenario)
         document: Any = scenario.document
@@ -136,7 +124,7 @@ class Simulations:
 class Platforms:
     """Finds platform files, and makes platforms."""
 
-    places: Places
+    directories: tuple[Path, ...]
 
     def __call__(self, name: str | os.PathLike[str], /, **parameters: Any) -> Path | Platform:
         """Return a platform file, or what a generator makes.
@@ -160,16 +148,11 @@ class Platforms:
         if Path(name).suffix.lower() == ".xml":
             if parameters:
                 raise SimpluginError(f"{os.fspath(name)}: a platform file has no parameters")
-            return self.places.file(name)
-        directory = self.places.directories[0]
+            return file_in(self.directories, name)
+        directory = self.directories[0]
         with importable(directory):
             generator = generator_called(os.fspath(name))
             return generator.platform(parameters, directory)
-
-
-def places_of(test_file: Path, root: Path) -> Places:
-    """Return where a test's files are looked for."""
-    return Places(tuple(dict.fromkeys((test_file.parent, root))))
 
 
 def safe_name(name: str) -> str:
@@ -240,7 +223,6 @@ class RecordedTest:
 
     def compare(self, now: Snapshot, file: Path, tolerances: Tolerances) -> Refusal | None:
         """Compare with what is recorded, or record it; return why not, None if it agrees."""
-        from simplugin.errors import SimpluginError
         from simplugin.regression.comparison import compare, explain
         from simplugin.regression.snapshots import read_snapshot, write_snapshot
 
@@ -336,16 +318,14 @@ class RecordedResult:
 
     def _tolerances(self, metrics: set[str]) -> Tolerances:
         """Return the tolerances, once it is known which metrics there are."""
-        from simplugin.errors import SimpluginError
-        from simplugin.near_names import did_you_mean
+        from simplugin.inputs.messages import suggestion
         from simplugin.regression.tolerances import ToleranceFile
 
         given = {"relative": self._given.get("rel"), "absolute": self._given.get("abs")}
         own = self._given.get("metrics") or {}
-        for name in own:
-            if name not in metrics:
-                hint = did_you_mean(name, metrics) or f"there are {', '.join(sorted(metrics))}"
-                raise SimpluginError(f"snapshot: there is no metric {name!r}; {hint}")
+        if unknown := [name for name in own if name not in metrics]:
+            hint = suggestion(unknown[0], metrics, "there are")
+            raise SimpluginError(f"snapshot: there is no metric {unknown[0]!r}; {hint}")
         said = {key: value for key, value in given.items() if value is not None}
         return ToleranceFile({**said, "metrics": dict(own)}, Path("snapshot")).of("")
 
@@ -359,7 +339,6 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
         It is nothing with metrics.
     """
     from simplugin.campaigns.keys import versions
-    from simplugin.errors import SimpluginError
     from simplugin.inputs.kinds import Outcome
     from simplugin.regression import snapshots
     from simplugin.rows import Metric, Row

@@ -7,6 +7,7 @@ fixtures need are imported when one of them is used.
 from __future__ import annotations
 
 import shutil
+from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from glob import escape
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from simplugin.regression.fixtures import Platforms, Simulations
 
 _MOST_UNUSED = 20
+# What a ledger has for each file of tests.
+_OF_FILES = ("collected", "begun", "passed")
 
 
 @dataclass
@@ -52,55 +55,29 @@ class Ledger:
         Those that no test uses, deleted and not.
     """
 
-    collected: dict[str, set[str]] = field(default_factory=dict)
-    begun: dict[str, set[str]] = field(default_factory=dict)
-    passed: dict[str, set[str]] = field(default_factory=dict)
+    collected: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    begun: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    passed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     partial: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     updated: list[tuple[str, list[str]]] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     unused: list[str] = field(default_factory=list)
 
-    def collect(self, file: Path, name: str) -> None:
-        """Take note of a test that was found."""
-        self.collected.setdefault(str(file_of(file)), set()).add(safe_name(name))
-
-    def doubt(self, file: Path) -> None:
-        """Take note of a file that may have more tests than were found."""
-        self.partial.add(str(file_of(file)))
-
-    def begin(self, file: Path, name: str) -> None:
-        """Take note of a test whose turn came."""
-        self.begun.setdefault(str(file_of(file)), set()).add(safe_name(name))
-
-    def succeed(self, file: Path, name: str) -> None:
-        """Take note of a test that passed: what it did not use, it does not need."""
-        self.passed.setdefault(str(file_of(file)), set()).add(safe_name(name))
-
-    def close(self, test: RecordedTest) -> None:
-        """Take note of what a test did that ended."""
-        self.used |= {str(path) for path in test.used}
-        self.updated += test.updated
-
     def document(self) -> dict[str, Any]:
         """Return it as plain containers, for another process."""
-        tests = {"collected": self.collected, "begun": self.begun, "passed": self.passed}
-        return {
-            **{
-                what: {file: sorted(names) for file, names in files.items()}
-                for what, files in tests.items()
-            },
-            "partial": sorted(self.partial),
-            "used": sorted(self.used),
-            "updated": [[name, lines] for name, lines in self.updated],
+        found: dict[str, Any] = {
+            what: {file: sorted(names) for file, names in getattr(self, what).items()}
+            for what in _OF_FILES
         }
+        found |= {"partial": sorted(self.partial), "used": sorted(self.used)}
+        return found | {"updated": [[name, lines] for name, lines in self.updated]}
 
     def add(self, document: Mapping[str, Any]) -> None:
         """Add what another process gathered."""
-        for what in ("collected", "begun", "passed"):
-            mine = getattr(self, what)
+        for what in _OF_FILES:
             for file, names in document[what].items():
-                mine.setdefault(file, set()).update(names)
+                getattr(self, what)[file].update(names)
         self.partial |= set(document["partial"])
         self.used |= set(document["used"])
         self.updated += [(name, lines) for name, lines in document["updated"]]
@@ -130,15 +107,12 @@ class Ledger:
         lines = []
         for name, lines_of in sorted(self.updated):
             lines += [f"{name}: {lines_of[0]}", *(f"  {line}" for line in lines_of[1:])]
-        for path in sorted(self.removed):
-            lines.append(f"{path}: deleted, as no test uses it")
+        lines += [f"{path}: deleted, as no test uses it" for path in sorted(self.removed)]
         unused = sorted(self.unused)
         lines += [f"{path}: no test uses it" for path in unused[:_MOST_UNUSED]]
-        if unused:
-            more = len(unused) - _MOST_UNUSED
-            lines += [f"... and {more} more"] if more > 0 else []
-            lines.append(f"{len(unused)} unused; {UPDATE} deletes them")
-        return lines
+        if len(unused) > _MOST_UNUSED:
+            lines.append(f"... and {len(unused) - _MOST_UNUSED} more")
+        return lines + ([f"{len(unused)} unused; {UPDATE} deletes them"] if unused else [])
 
     def _orphans(self, given: set[Path]) -> list[Path]:
         """Return the results of tests that ran without them, or that are no more."""
@@ -146,12 +120,11 @@ class Ledger:
         places = set()
         for name, tests in self.collected.items():
             file = Path(name)
-            if given.isdisjoint(file.parents):
-                if file not in given:
-                    continue
-            else:
+            inside = not given.isdisjoint(file.parents)
+            if inside:
                 places.add(file.parent / DIRECTORY)
-            if name not in self.partial and tests == self.begun.get(name):
+            whole = name not in self.partial and tests == self.begun.get(name)
+            if whole and (inside or file in given):
                 found += self._orphans_of(name, tests)
         # A file may be of another kind than Python, such as a doctest.
         found += [
@@ -204,18 +177,22 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def simulation(request: pytest.FixtureRequest) -> Simulations:
     """Run a scenario, simulation("x.toml"), or actors, simulation(platform, actors)."""
-    from simplugin.regression.fixtures import Simulations, places_of
+    from simplugin.regression.fixtures import Simulations
 
-    places = places_of(request.path, request.config.rootpath)
-    return Simulations(places, tuple(request.config.getini(TRUST)))
+    return Simulations(_places(request), tuple(request.config.getini(TRUST)))
 
 
 @pytest.fixture
 def platform(request: pytest.FixtureRequest) -> Platforms:
     """Find a platform file, platform("x.xml"), or make a platform, platform("star", hosts=10)."""
-    from simplugin.regression.fixtures import Platforms, places_of
+    from simplugin.regression.fixtures import Platforms
 
-    return Platforms(places_of(request.path, request.config.rootpath))
+    return Platforms(_places(request))
+
+
+def _places(request: pytest.FixtureRequest) -> tuple[Path, ...]:
+    """Return where a test's files are looked for."""
+    return tuple(dict.fromkeys((request.path.parent, request.config.rootpath)))
 
 
 @pytest.fixture
@@ -227,7 +204,9 @@ def snapshot(request: pytest.FixtureRequest) -> Iterator[RecordedResult]:
     )
     item.stash[_TEST] = test
     yield RecordedResult(test)
-    request.config.stash[_LEDGER].close(test)
+    ledger = request.config.stash[_LEDGER]
+    ledger.used |= {str(path) for path in test.used}
+    ledger.updated += test.updated
 
 
 def pytest_assertrepr_compare(
@@ -250,12 +229,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add the whole explanation to the report of a test that failed."""
     report = yield
-    ledger = item.config.stash[_LEDGER]
-    ledger.begin(item.path, _name(item))
+    ledger, file = item.config.stash[_LEDGER], str(file_of(item.path))
+    ledger.begun[file].add(safe_name(_name(item)))
     if call.when != "call":
         return report
     if report.passed:
-        ledger.succeed(item.path, _name(item))
+        ledger.passed[file].add(safe_name(_name(item)))
     elif report.failed and _TEST in item.stash:
         text = "\n".join("\n".join(each.full) for each in item.stash[_TEST].refusals)
         if text:
@@ -265,7 +244,8 @@ def pytest_runtest_makereport(
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Take note of a test, before anything leaves it out."""
-    item.config.stash[_LEDGER].collect(item.path, _name(item))
+    collected = item.config.stash[_LEDGER].collected
+    collected[str(file_of(item.path))].add(safe_name(_name(item)))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -277,7 +257,7 @@ def pytest_make_collect_report(
     config = collector.config
     # --last-failed drops tests before they are collected, and does not say which.
     if not report.passed or config.getoption("lf", False):
-        config.stash[_LEDGER].doubt(collector.path)
+        config.stash[_LEDGER].partial.add(str(file_of(collector.path)))
     return report
 
 

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Mapping
-from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.keys import determining, versions
+from simplugin.campaigns.keys import determining, text_digest, versions
 from simplugin.campaigns.named_files import NamedFiles
-from simplugin.regression.snapshots import (
-    Snapshot,
-    read_snapshot,
-    snapshot_of_outcome,
-    write_snapshot,
-)
+from simplugin.regression.snapshots import snapshot_of_outcome
 from simplugin.scenarios.scenario import load_scenario, run_scenario, scenario_from
 from simplugin.scenarios.substitutions import canonical_json
 
@@ -29,14 +21,14 @@ _ALL = "files and modules"
 
 
 def record(arguments: Mapping[str, Any]) -> Measured:
-    """Run a scenario and leave its snapshot in a file, for `read_run`.
+    """Run a scenario; its contents are the snapshot, with more activities than one on disk has.
 
     Parameters
     ----------
     arguments : mapping
         ``file``, the scenario's; ``document``, its contents if they are not those of the file;
-        ``subject``, how it is called; ``to``, where the snapshot goes; ``activities``, how many
-        of them it has at most; ``trust``, as `load_scenario` takes it.
+        ``subject``, how it is called; ``activities``, how many of them are recorded at most;
+        ``trust``, as `load_scenario` takes it.
     """
     file, document = Path(arguments["file"]), arguments.get("document")
     trust = arguments["trust"]
@@ -46,33 +38,9 @@ def record(arguments: Mapping[str, Any]) -> Measured:
         scenario = scenario_from(document, file, trust=trust)
     outcome = run_scenario(scenario)
     snapshot = snapshot_of_outcome(
-        arguments["subject"],
-        outcome,
-        versions(outcome.row.provenance),
-        arguments["activities"],
+        arguments["subject"], outcome, versions(outcome.row.provenance), arguments["activities"]
     )
-    # Of the activities, more is needed for the comparison than a snapshot has on disk.
-    write_snapshot(replace(snapshot, activities=None), arguments["to"])
-    _activities_path(arguments["to"]).write_bytes(pickle.dumps(snapshot.activities))
-    return Measured(outcome.row, snapshot.digest)
-
-
-def read_run(path: str | os.PathLike[str]) -> Snapshot:
-    """Return the snapshot that `record` left in a file, in a directory that nobody else writes to.
-
-    Raises
-    ------
-    SimpluginError
-        The file is no snapshot.
-    """
-    snapshot = read_snapshot(path)
-    assert snapshot is not None
-    return replace(snapshot, activities=pickle.loads(_activities_path(path).read_bytes()))
-
-
-def _activities_path(path: str | os.PathLike[str]) -> Path:
-    """Return where the activities of a run are."""
-    return Path(path).with_suffix(".activities")
+    return Measured(outcome.row, snapshot.digest, {"snapshot": snapshot})
 
 
 def sources_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -> dict[str, str]:
@@ -94,15 +62,12 @@ def sources_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -
         A file that it names cannot be read.
     """
     wanted = determining(document)
-    tables = {
-        f"scenario [{name}]": sha256(canonical_json(table).encode("utf-8", "surrogatepass"))
-        for name, table in wanted.items()
+    found = {
+        f"scenario [{name}]": text_digest(canonical_json(table)) for name, table in wanted.items()
     }
-    found = {name: digest.hexdigest() for name, digest in tables.items()}
     lines = NamedFiles(directory).digests(wanted)
     if len(lines) > _MOST:
-        total = sha256("\n".join(lines).encode("utf-8", "surrogatepass"))
-        return {**found, _ALL: total.hexdigest()}
+        return {**found, _ALL: text_digest("\n".join(lines))}
     for line in lines:
         *words, digest = line.split("\t")
         found[" ".join(words)] = digest

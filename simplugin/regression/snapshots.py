@@ -8,11 +8,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from simplugin.errors import SimpluginError
+from simplugin.inputs.kinds import Outcome
 from simplugin.inputs.messages import problems_of
 from simplugin.regression.activities import (
     Activities,
@@ -23,10 +24,7 @@ from simplugin.regression.activities import (
 )
 from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.rows import Best, Metric, Row
-
-if TYPE_CHECKING:
-    from simplugin.inputs.kinds import Outcome
-    from simplugin.simulation import Result
+from simplugin.simulation import Result
 
 FORMAT = 1
 TRACE = ".trace.csv.gz"
@@ -40,6 +38,10 @@ _SETTINGS = (
     "platform_sha256",
     "content_sha256",
 )
+
+
+# What a record knows of a run besides its numbers.
+_FACTS = ("settings", "options", "versions", "sources")
 
 
 class _Table(BaseModel):
@@ -144,10 +146,7 @@ class Snapshot:
             "best": row["best"] and {**row["best"], "value": _written(row["best"]["value"])},
             "gap": _written(row["gap"]),
             "digest": self.digest,
-            "settings": dict(self.settings),
-            "options": dict(self.options),
-            "versions": dict(self.versions),
-            "sources": dict(self.sources),
+            **{name: dict(getattr(self, name)) for name in _FACTS},
             "activities": None
             if found is None
             else {
@@ -176,10 +175,8 @@ def snapshot_of_result(subject: str, result: Result, versions: Mapping[str, str]
     """Return what a simulation gave."""
     from simplugin.simulation.metrics import metrics
 
-    row = Row(metrics(result), result.provenance)
-    return _with_activities(
-        snapshot_of_row(subject, row, versions), result, activities_of(result, ACTIVITIES)
-    )
+    outcome = Outcome(Row(metrics(result), result.provenance), result)
+    return snapshot_of_outcome(subject, outcome, versions)
 
 
 def snapshot_of_outcome(
@@ -192,9 +189,8 @@ def snapshot_of_outcome(
     activities = activities_of(outcome.result, most)
     if activities is None and outcome.schedule is not None:
         activities = activities_of_chart(outcome.schedule, most)
-    return _with_activities(
-        snapshot_of_row(subject, outcome.row, versions), outcome.result, activities
-    )
+    snapshot = snapshot_of_row(subject, outcome.row, versions)
+    return replace(snapshot, digest=outcome.result.digest(), activities=activities)
 
 
 def write_snapshot(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
@@ -275,11 +271,6 @@ def plain_number(value: Any) -> Any:
 def trace_path(file: Path) -> Path:
     """Return where the activities of a snapshot are."""
     return file.with_name(file.name.removesuffix(".json") + TRACE)
-
-
-def _with_activities(snapshot: Snapshot, result: Result, activities: Activities | None) -> Snapshot:
-    """Add what a simulation's result knows."""
-    return replace(snapshot, digest=result.digest(), activities=activities)
 
 
 def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.campaign import load_campaign
-from simplugin.campaigns.jobs import Job
 from simplugin.errors import ScenarioError, SimpluginError
 from simplugin.regression.fixtures import safe_name
 from simplugin.regression.snapshots import is_snapshot
@@ -130,9 +129,8 @@ def found_in(paths: Sequence[Path], trust: Iterable[str] = ()) -> Found:
 
 def _names(files: Sequence[Path]) -> dict[Path, str]:
     """Return distinct names of files: seen from the directory that all are in."""
-    absolute = {file: os.path.abspath(file) for file in files}
-    common = os.path.commonpath([os.path.dirname(each) for each in absolute.values()] or ["/"])
-    return {file: os.path.relpath(each, common) for file, each in absolute.items()}
+    common = os.path.commonpath([os.path.dirname(os.path.abspath(each)) for each in files] or ["/"])
+    return {file: os.path.relpath(file, common) for file in files}
 
 
 def _orphans(
@@ -157,9 +155,9 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise SimpluginError(f"{path}: there is no such file or directory")
-        for file in sorted(path.glob("*.toml")) if path.is_dir() else [path]:
-            if not path.is_dir() or _is_scenario(file):
-                files.setdefault(file.resolve(), file)
+        inside = filter(_is_scenario, sorted(path.glob("*.toml")))
+        for file in inside if path.is_dir() else [path]:
+            files.setdefault(file.resolve(), file)
     return list(files.values())
 
 
@@ -182,50 +180,32 @@ def _subjects(file: Path, name: str, trust: Iterable[str]) -> Iterator[Subject]:
             return
         campaign = load_campaign(file, trust=trust)
         if campaign.total > MOST_RUNS:
-            raise ScenarioError(
-                f"has {campaign.total} runs; at most {MOST_RUNS} of a campaign are compared",
-                file=file,
-                remedy="vary less, or use 'simplugin campaign run'",
-            )
+            message = f"has {campaign.total} runs; at most {MOST_RUNS} of a campaign are compared"
+            remedy = "vary less, or use 'simplugin campaign run'"
+            raise ScenarioError(message, file=file, remedy=remedy)
         jobs = list(campaign.jobs())
     except SimpluginError as error:
         yield Subject(name, file, snapshot, file.name, problem=str(error))
         return
-    yield from _runs(file, name, snapshot.with_suffix(""), jobs)
-
-
-def _runs(file: Path, name: str, directory: Path, jobs: Iterable[Job]) -> Iterator[Subject]:
-    """Return the runs of a campaign, named by what varies and not by their positions."""
     twins: Counter[str] = Counter()
+    # Named by what varies and not by their positions.
     for job in jobs:
-        words = [f"{key}={_value_text(value)}" for key, value in _varied(job).items()]
+        # Without the number of a variation that has no name.
+        varied = dict(job.varied)
+        if len(varied) > 1 and str(varied.get(VARIATION)).isdigit():
+            del varied[VARIATION]
+        words = [f"{key}={_value_text(value)}" for key, value in varied.items()]
         # Of what varies, the order does not matter.
         key = ", ".join(sorted(words)) or "run"
         twins[key] += 1
         twin = f" #{twins[key]}" if twins[key] > 1 else ""
         label = f"[{', '.join(words) or 'run'}{twin}]"
-        yield Subject(
-            f"{name}{label}",
-            file,
-            directory / f"{safe_name(key + twin)}.json",
-            f"{file.name}{label}",
-            job.arguments["document"],
-            of_campaign=True,
-        )
-
-
-def _varied(job: Job) -> Mapping[str, Any]:
-    """Return what distinguishes a run, without the number of a variation that has no name."""
-    named = {
-        key: value
-        for key, value in job.varied.items()
-        if key != VARIATION or not str(value).isdigit()
-    }
-    return named or job.varied
+        place = snapshot.with_suffix("") / f"{safe_name(key + twin)}.json"
+        document, title = job.arguments["document"], f"{file.name}{label}"
+        yield Subject(f"{name}{label}", file, place, title, document, of_campaign=True)
 
 
 def _value_text(value: Any) -> str:
     """Write a value so that others are written differently; texts as they are where they can be."""
-    if isinstance(value, str) and value[:1].isalpha() and value not in _VALUES:
-        return value
-    return repr(value)
+    plain = isinstance(value, str) and value[:1].isalpha() and value not in _VALUES
+    return str(value) if plain else repr(value)

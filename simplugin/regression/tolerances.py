@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
-from simplugin.inputs.messages import problems_of
-from simplugin.inputs.positions import toml_line
+from simplugin.errors import ScenarioError
+from simplugin.inputs.documents import Document
 from simplugin.inputs.sections import Section
+from simplugin.inputs.validation import validated
 from simplugin.near_names import did_you_mean
-from simplugin.scenarios.scenario import read_toml, scenario_error
+from simplugin.scenarios.scenario import read_toml
 
 RELATIVE = 1e-9
 ABSOLUTE = 0.0
@@ -42,19 +43,15 @@ class Tolerance:
 
     def accepts(self, recorded: object, now: object) -> bool:
         """Return True if a value agrees; NaN equals NaN, texts and counts are exact."""
-        if not _is_number(recorded) or not _is_number(now):
+        if not _is_number(recorded) or not _is_number(now) or recorded == now:
             return recorded == now
         assert isinstance(recorded, float | int)
         assert isinstance(now, float | int)
         if isinstance(recorded, int) and isinstance(now, int) and not self.named:
-            return recorded == now
-        if recorded == now:
-            return True
+            return False
         try:
-            if math.isnan(recorded) or math.isnan(now):
+            if not (math.isfinite(recorded) and math.isfinite(now)):
                 return math.isnan(recorded) and math.isnan(now)
-            if math.isinf(recorded) or math.isinf(now):
-                return False
         except OverflowError:  # a count that no float is as large as
             return False
         allowed = max(self.absolute, self.relative * max(abs(recorded), abs(now)))
@@ -94,11 +91,6 @@ def is_tolerance(value: object) -> bool:
     return _is_number(value) and 0 <= value < math.inf  # type: ignore[operator]
 
 
-def _limits_of(value: Any) -> Any:
-    """Return a number as the relative limit of a table."""
-    return value if isinstance(value, dict) else {"relative": value}
-
-
 _Limit = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -113,13 +105,17 @@ class _Limits(Section):
         return self.model_dump(include={"relative", "absolute"}, exclude_unset=True)
 
 
+# A number is the relative limit.
+_OfMetric = Annotated[
+    _Limits, BeforeValidator(lambda each: each if isinstance(each, dict) else {"relative": each})
+]
+
+
 class _Table(_Limits):
     """The tolerances of a scenario."""
 
     activities: Annotated[int, Field(ge=0)] = ACTIVITIES
-    metrics: dict[str, Annotated[_Limits, BeforeValidator(_limits_of)]] = Field(
-        default_factory=dict
-    )
+    metrics: dict[str, _OfMetric] = Field(default_factory=dict)
 
 
 class _Document(_Table):
@@ -145,32 +141,8 @@ class ToleranceFile:
     """
 
     def __init__(self, document: Mapping[str, Any], file: Path, text: str = "") -> None:
-        self._file, self._text = file, text
-        try:
-            self._general = _Document.model_validate(document)
-        except ValidationError as error:
-            raise scenario_error(problems_of(error, _Document, document), file, text) from None
-
-    @property
-    def scenarios(self) -> tuple[str, ...]:
-        """Names of the scenarios that have tolerances of their own."""
-        return tuple(self._general.scenarios)
-
-    def metrics_named(self, scenario: str | None = None) -> list[tuple[str, str]]:
-        """Return metrics that have tolerances of their own, with the places of these.
-
-        Parameters
-        ----------
-        scenario : str, optional
-            Those of a scenario; without, those that hold for all.
-        """
-        path = () if scenario is None else ("scenarios", scenario)
-        table = self._general if scenario is None else self._of(scenario)
-        return [(name, self._place((*path, "metrics", name))) for name in table.metrics]
-
-    def place_of(self, scenario: str) -> str:
-        """Return the place of the table of a scenario: the file and its line."""
-        return self._place(("scenarios", scenario))
+        self._file, self._read = file, Document(document, ScenarioError, file, text)
+        self._general: _Document = validated(_Document, self._read)
 
     def of(
         self, scenario: str, relative: float | None = None, absolute: float | None = None
@@ -184,18 +156,43 @@ class ToleranceFile:
         relative, absolute : float, optional
             Instead of the file's general ones; metrics keep their own.
         """
-        tables = (self._general, self._of(scenario))
+        general, own = self._general, self._of(scenario)
         given = {"relative": relative, "absolute": absolute}
         limits = {name: value for name, value in given.items() if value is not None}
-        metrics = {name: each for table in tables for name, each in table.metrics.items()}
-        chosen = next(
-            (each for each in reversed(tables) if "activities" in each.model_fields_set), tables[0]
-        )
+        metrics = general.metrics | own.metrics
         return Tolerances(
-            Tolerance(**{**tables[0].given(), **tables[1].given(), **limits}),
+            Tolerance(**{**general.given(), **own.given(), **limits}),
             {name: Tolerance(**each.given(), named=True) for name, each in metrics.items()},
-            chosen.activities,
+            (own if "activities" in own.model_fields_set else general).activities,
         )
+
+    def warnings(
+        self, present: Collection[str], metrics: Mapping[str, Collection[str]], *, is_whole: bool
+    ) -> Iterator[str]:
+        """Yield what is odd about the file.
+
+        Parameters
+        ----------
+        present : collection of str
+            Names of all scenarios of the directory, without suffixes.
+        metrics : mapping of str to collection of str
+            Of each scenario that ran, the metrics that it has. What did not run may have any.
+        is_whole : bool
+            True if these are all of the directory; else a metric may be one of the others.
+        """
+        for name in sorted(set(self._general.scenarios) - set(present)):
+            place = self._place(("scenarios", name))
+            yield _ending(f"{place}: there is no scenario {name!r}", name, present)
+        for scenario, known in metrics.items():
+            for name in self._of(scenario).metrics:
+                if name not in known:
+                    place = self._place(("scenarios", scenario, "metrics", name))
+                    yield _ending(f"{place}: {scenario} has no metric {name!r}", name, known)
+        every = {name for known in metrics.values() for name in known}
+        for name in self._general.metrics if is_whole else ():
+            if name not in every:
+                place = self._place(("metrics", name))
+                yield _ending(f"{place}: no scenario has a metric {name!r}", name, every)
 
     def _of(self, scenario: str) -> _Table:
         """Return the table of a scenario."""
@@ -203,7 +200,7 @@ class ToleranceFile:
 
     def _place(self, path: tuple[str, ...]) -> str:
         """Return the place of a key."""
-        line = toml_line(self._text, path) if self._text else None
+        line = self._read.line(path)
         return f"{self._file}:{line}" if line else str(self._file)
 
 
@@ -227,48 +224,10 @@ def _is_number(value: object) -> bool:
     return isinstance(value, float | int) and not isinstance(value, bool)
 
 
-def warnings(
-    file: ToleranceFile,
-    present: Collection[str],
-    metrics: Mapping[str, Collection[str]],
-    *,
-    is_whole: bool,
-) -> Iterator[str]:
-    """Yield what is odd about a file of tolerances.
-
-    Parameters
-    ----------
-    file : ToleranceFile
-        Of one directory.
-    present : collection of str
-        Names of all scenarios of the directory, without suffixes.
-    metrics : mapping of str to collection of str
-        Of each scenario that ran, the metrics that it has. What did not run may have any.
-    is_whole : bool
-        True if these are all of the directory; else a metric may be one of the others.
-    """
-    for name in sorted(set(file.scenarios) - set(present)):
-        yield _ending(f"{file.place_of(name)}: there is no scenario {name!r}", name, present)
-    for scenario, known in metrics.items():
-        for name, place in file.metrics_named(scenario):
-            if name not in known:
-                yield _ending(f"{place}: {scenario} has no metric {name!r}", name, known)
-    if is_whole:
-        every = {name for known in metrics.values() for name in known}
-        for name, place in file.metrics_named():
-            if name not in every:
-                yield _ending(f"{place}: no scenario has a metric {name!r}", name, every)
-
-
 def warnings_about_options(names: Collection[str], metrics: Collection[str]) -> Iterator[str]:
     """Yield which metrics of the command's tolerances no run has."""
     for name in sorted(set(names) - set(metrics)):
         yield _ending(f"--tolerance: no run has a metric {name!r}", name, metrics)
-
-
-def scenarios_in(directory: Path) -> set[str]:
-    """Return the names of the TOML files of a directory."""
-    return {path.stem for path in directory.glob("*.toml")}
 
 
 def _ending(text: str, name: str, known: Collection[str]) -> str:

@@ -1,10 +1,10 @@
+from .comparisons import compared as compared
+from .comparisons import values_by_group as values_by_group
 from .curves import curves as curves
 from .distributions import box_plot as box_plot
 from .gantt import draw_gantt as draw_gantt
 from .gantt import gantt as gantt
 from .graphs import draw_graphs as draw_graphs
-from .groups import compared as compared
-from .groups import values_by_group as values_by_group
 from .image_files import Chart as Chart
 from .page import CampaignReport as CampaignReport
 from .page import Column as Column

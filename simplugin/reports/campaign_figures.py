@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.curves import draw_curves
-from simplugin.reports.distributions import draw_boxes, draw_ecdfs
-from simplugin.reports.groups import number, rows_by_group, values_by_group, varied_within
+from simplugin.reports.comparisons import number, rows_by_group, values_by_group, varied_within
+from simplugin.reports.curves import curves
+from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles, profiles
 from simplugin.reports.image_files import absence, write_all_letters, write_image
-from simplugin.reports.page.activity_charts import chart_of
 from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.parameter_plots import draw_parameter
-from simplugin.reports.profiles import draw_profiles, profiles
-from simplugin.reports.schedules import schedule_figure
+from simplugin.reports.schedules import chart_of, draw_schedule
 from simplugin.reports.statistics import finite
 
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from simplugin.charts import ScheduleChart
     from simplugin.figures import Figure as Curves
     from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 
@@ -42,6 +41,7 @@ _SEEDS = re.compile(r"(^|[._])seed$")
 # Number of kept runs among the main figures.
 _MAIN_RUNS = 2
 
+T = TypeVar("T")
 Which = Literal["main", "all"]
 _WHICH: tuple[Which, ...] = ("main", "all")
 _Draw = Callable[[], "Figure | None"]
@@ -93,56 +93,46 @@ def write_figures(
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SimpluginError(f"{target}: cannot be made: {error.strerror}") from error
-    files = _Files(target)
-    for metric in _metrics(report, which):
-        for kind, draw in _figures_of(report, metric):
-            files.add(f"{_file_name(metric.name)}-{kind}", draw)
-    for run, kept in enumerate(report.kept[: _MAIN_RUNS if which == "main" else None]):
-        for name, drawn in _figures_of_run(kept, run):
-            files.add(name, drawn)
-    for capability, figures in report.figures.items():
-        for each in figures:
-            files.add(_file_name(f"{capability}-{each.name}"), _curves(each))
-    replace_former(target, files.written)
-    if files.absent:
-        files.written.warnings.append(absence("".join(files.absent)))
-    return files.written
-
-
-class _Files:
-    """Figures that become files of a directory."""
-
-    def __init__(self, directory: Path) -> None:
-        self.written = WrittenFigures()
-        self.absent: dict[str, None] = {}
-        self._directory = directory
-        self._names: set[str] = set()
-
-    def add(self, wanted: str, draw: _Draw) -> None:
-        """Draw a figure once, and write it in both formats."""
-        name = _unused(wanted, self._names)
+    written = WrittenFigures()
+    names: set[str] = set()
+    absent: dict[str, None] = {}
+    for wanted, draw in _figures(report, which):
+        # With a number behind it if another file has that name.
+        numbered = (wanted, *(f"{wanted}-{count}" for count in range(2, len(names) + 3)))
+        name = next(each for each in numbered if each not in names)
         try:
             figure = draw()
         except SimpluginError as error:
-            self.written.warnings.append(f"no figure {name}: {error}")
-            return
+            written.warnings.append(f"no figure {name}: {error}")
+            names.add(name)
+            continue
         if figure is None:
-            self._names.discard(name)
-            return
-        self.absent |= dict.fromkeys(write_all_letters(figure))
+            continue
+        names.add(name)
+        absent |= dict.fromkeys(write_all_letters(figure))
         for suffix in _SUFFIXES:
-            path = self._directory / f"{name}{suffix}"
-            write_image(figure, path, dpi=DPI)
+            written.append(target / f"{name}{suffix}")
+            write_image(figure, written[-1], dpi=DPI)
             figure.set_layout_engine("none")
-            self.written.append(path)
+    replace_former(target, written)
+    if absent:
+        written.warnings.append(absence("".join(absent)))
+    return written
 
 
-def _metrics(report: CampaignReport, which: Which) -> Sequence[Column]:
-    """Return the metrics that are drawn."""
-    every = report.metrics()
-    if which == "all":
-        return every
-    return [metric for metric in every if metric.sense is not None] or every[:1]
+def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]]:
+    """Go through the names of files and what draws them."""
+    metrics = report.metrics()
+    if which == "main":
+        metrics = tuple(each for each in metrics if each.sense is not None) or metrics[:1]
+    for metric in metrics:
+        for kind, draw in _figures_of(report, metric):
+            yield f"{_file_name(metric.name)}-{kind}", draw
+    for run, kept in enumerate(report.kept[: _MAIN_RUNS if which == "main" else None]):
+        yield from _figures_of_run(kept, run)
+    for capability, figures in report.figures.items():
+        for each in figures:
+            yield _file_name(f"{capability}-{each.name}"), partial(_curves, each)
 
 
 @dataclass(frozen=True)
@@ -164,8 +154,8 @@ class GroupedMetric:
     values: Mapping[str, Mapping[Hashable, float | int | None]]
     least: float
 
-    def draw(self, drawing: Callable[..., Figure]) -> Figure:
-        """Call a drawing of groups of values, such as `draw_boxes`."""
+    def draw(self, drawing: Callable[..., T]) -> T:
+        """Call a drawing of groups of values, such as `box_plot`."""
         groups = {name: list(each.values()) for name, each in self.values.items()}
         return drawing(groups, label=self.metric.name, unit=self.metric.unit)
 
@@ -179,7 +169,7 @@ class GroupedMetric:
 
 # The figures of each metric, by the end of their file names; None if a metric has no such figure.
 FIGURES: Mapping[str, Callable[[GroupedMetric], Figure | None]] = {
-    "box": lambda metric: metric.draw(draw_boxes),
+    "box": lambda metric: metric.draw(box_plot).figure,
     "ecdf": lambda metric: metric.draw(draw_ecdfs),
     "profile": GroupedMetric.profiles,
 }
@@ -222,31 +212,27 @@ def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
     """Go through the curves and the chart of a run of which more is known."""
     start = f"run-{run if kept.position is None else kept.position}"
     for each in kept.figures:
-        yield f"{start}-{_file_name(each.name)}", _curves(each)
+        yield f"{start}-{_file_name(each.name)}", partial(_curves, each)
     chart = chart_of(kept)
     if chart is not None:
         title = "\n".join(filter(None, [kept.title, chart.title]))
-        yield f"{start}-gantt", partial(schedule_figure, replace(chart, title=title))
+        chart = replace(chart, title=title)
+        yield f"{start}-gantt", partial(_schedule, chart)
 
 
-def _curves(each: Curves) -> _Draw:
-    """Return a function that draws a figure of curves."""
-    return lambda: draw_curves([each])
+def _schedule(chart: ScheduleChart) -> Figure:
+    """Draw a Gantt chart."""
+    return draw_schedule(chart).figure
+
+
+def _curves(each: Curves) -> Figure:
+    """Draw a figure of curves."""
+    return curves([each]).figure
 
 
 def _file_name(name: str) -> str:
     """Return a name without characters that are special to file systems, shells or LaTeX."""
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower() or "x"
-
-
-def _unused(name: str, names: set[str]) -> str:
-    """Return a name that no file has yet, with a number behind it if need be, and note it."""
-    free = name
-    count = 2
-    while free in names:
-        free, count = f"{name}-{count}", count + 1
-    names.add(free)
-    return free
 
 
 class WrittenFigures(list[Path]):
@@ -258,9 +244,9 @@ class WrittenFigures(list[Path]):
         Figures that are missing or incomplete, with the reason.
     """
 
-    def __init__(self, files: Iterable[Path] = (), warnings: Iterable[str] = ()) -> None:
-        super().__init__(files)
-        self.warnings = list(warnings)
+    def __init__(self) -> None:
+        super().__init__()
+        self.warnings: list[str] = []
 
 
 def replace_former(directory: Path, written: Iterable[Path]) -> None:

@@ -131,6 +131,12 @@ def reads_dark(colour: str) -> bool:
     return 0.299 * red + 0.587 * green + 0.114 * blue > 140
 
 
+def mixed(one: str, other: str, share: float) -> str:
+    """Return a colour between two colours ``#rrggbb``: the first if the share of the other is 0."""
+    parts = zip(components(one), components(other), strict=True)
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in parts)
+
+
 def components(colour: str) -> tuple[int, ...]:
     """Return red, green and blue of a colour ``#rrggbb``, from 0 to 255."""
     return tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,14 +12,6 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure as Curves
 from simplugin.reports.colours import GROUP_COLOURS
-from simplugin.reports.curve_points import (
-    are_whole,
-    filled,
-    panels_of,
-    points_of,
-    styles_of,
-    thinned,
-)
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import (
     DASHES,
@@ -26,6 +19,7 @@ from simplugin.reports.paper_sheet import (
     LINE,
     MARKERS,
     POINT,
+    are_whole,
     ink,
     lines_of,
     tick_values,
@@ -37,9 +31,11 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
 
     Box = tuple[float, float, float, float]
+    from numpy.typing import ArrayLike, NDArray
+
+    Points = NDArray[np.float64]
 
 # Widths of a sheet and of a name in a key, and heights of panels [inch].
 _WIDTH, _WIDEST_KEY, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS, _HEIGHT_OF_PART = 8.5, 2.6, 3.1, 5.0, 1.3
@@ -91,11 +87,6 @@ def curves(
     SimpluginError
         There is nothing to draw, the suffix is unknown, or the file cannot be written.
     """
-    return drawn(lambda: draw_curves(figures, title=title), path)
-
-
-def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
-    """Return the drawing that `curves` writes, as a matplotlib figure to be adorned further."""
     from matplotlib.figure import Figure
 
     if not figures:
@@ -113,7 +104,7 @@ def draw_curves(figures: Sequence[Curves], *, title: str = "") -> Figure:
         figure.suptitle(title, x=0.01, ha="left", fontsize=13, fontweight="bold", parse_math=False)
     for curve, axes in zip(shown, panels, strict=True):
         name_points(axes, curve)
-    return figure
+    return drawn(figure, path)
 
 
 def _height(curve: Curves) -> float:
@@ -239,7 +230,11 @@ def name_points(axes: Axes, curve: Curves) -> None:
 
     To be called when nothing else changes the axes any more.
     """
-    spots = _spots(curve)
+    spots: list[tuple[float, float, str]] = []
+    for series, (xs, ys) in points_of(curve).items():
+        if series in curve.names:
+            spots += zip(xs.tolist(), ys.tolist(), curve.names[series], strict=True)
+    spots = [spot for spot in spots if np.isfinite(spot[:2]).all()]
     if not spots:
         return
     figure = axes.get_figure(root=True)
@@ -256,9 +251,13 @@ def name_points(axes: Axes, curve: Curves) -> None:
         for x, y in middles
     ]
     for (x, y), (across, up, name) in zip(places, spots, strict=True):
-        boxes = _boxes(x, y, name)
+        boxes: list[Box] = []
+        width, height = len(name) * _FONT * _LETTER[1], _FONT * _LETTER[0]
+        for wide, high, right, above in _SIDES:
+            left, low = x + wide * width + right, y + high * height + above
+            boxes.append((left, low, left + width, low + height))
         costs = [
-            sum(_common(box, other) for other in taken) + _area(box) - _common(box, frame)
+            sum(_common(box, other) for other in taken) + width * height - _common(box, frame)
             for box in boxes
         ]
         box = boxes[int(np.argmin(costs))]
@@ -267,15 +266,6 @@ def name_points(axes: Axes, curve: Curves) -> None:
             name, (across, up), xytext=(box[0] - x, box[1] - y), textcoords="offset points",
             fontsize=_FONT, va="bottom", ha="left", color="#333333", zorder=5,
         )  # fmt: skip
-
-
-def _spots(curve: Curves) -> list[tuple[float, float, str]]:
-    """Return the points that have a name and can be drawn."""
-    spots: list[tuple[float, float, str]] = []
-    for name, (x, y) in points_of(curve).items():
-        if name in curve.names:
-            spots += zip(x.tolist(), y.tolist(), curve.names[name], strict=True)
-    return [spot for spot in spots if np.isfinite(spot[:2]).all()]
 
 
 def _along(axes: Axes, scale: float) -> list[tuple[float, float]]:
@@ -291,16 +281,6 @@ def _along(axes: Axes, scale: float) -> list[tuple[float, float]]:
     return found
 
 
-def _boxes(x: float, y: float, name: str) -> list[Box]:
-    """Return the possible places of the name of a point."""
-    width, height = len(name) * _FONT * _LETTER[1], _FONT * _LETTER[0]
-    boxes = []
-    for wide, high, right, above in _SIDES:
-        left, low = x + wide * width + right, y + high * height + above
-        boxes.append((left, low, left + width, low + height))
-    return boxes
-
-
 def _common(one: Box, other: Box) -> float:
     """Return the area that two boxes share."""
     across = min(one[2], other[2]) - max(one[0], other[0])
@@ -308,6 +288,89 @@ def _common(one: Box, other: Box) -> float:
     return max(across, 0.0) * max(up, 0.0)
 
 
-def _area(box: Box) -> float:
-    """Return the area of a box."""
-    return (box[2] - box[0]) * (box[3] - box[1])
+# Number of changes of direction above which curves over each other are one block.
+_MOST_TURNS = 120
+
+
+def points_of(figure: Curves) -> dict[str, tuple[Points, Points]]:
+    """Return the points of each series as arrays."""
+    return {
+        name: (np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
+        for name, (x, y) in figure.series.items()
+    }
+
+
+def panels_of(figure: Curves) -> list[Curves]:
+    """Return the figure, or one for each colour if several curves swing too often.
+
+    Such curves over each other would be one block.
+    """
+    restless = sum(_turns(y) > _MOST_TURNS for _, y in points_of(figure).values())
+    if figure.bars or figure.names or restless < 2:
+        return [figure]
+    numbers = dict(zip(figure.series, figure.numbers(), strict=True))
+    ordered = tuple(sorted(numbers, key=lambda name: numbers[name]))
+    rows: dict[int, dict[str, tuple[ArrayLike, ArrayLike]]] = {}
+    for name, points in figure.series.items():
+        rows.setdefault(numbers[name] % (figure.cycle or len(numbers)), {})[name] = points
+    last = len(rows) - 1
+    return [
+        replace(
+            figure, series=row, title="" if place else figure.title, groups=ordered,
+            x_label=figure.x_label if place == last else "",
+        )
+        for place, row in enumerate(rows.values())
+    ]  # fmt: skip
+
+
+def styles_of(figure: Curves, colours: int) -> list[tuple[int, int]]:
+    """Return the numbers of the colour and the dash of each series.
+
+    What is no group where there are groups, such as an optimum, is dashed: it would hide a
+    curve that it equals, as would the outlines of histograms.
+    """
+    cycle = min(figure.cycle or colours, colours)
+    known = len(figure.groups) or len(figure.series)
+    return [
+        (number % cycle, number if figure.bars else max(number // cycle, int(number >= known)))
+        for number in figure.numbers()
+    ]
+
+
+def thinned(x: Points, y: Points, most: int) -> tuple[Points, Points]:
+    """Keep the least, the largest and a gap of each stretch of a curve, so that swings stay.
+
+    Parameters
+    ----------
+    x, y : float64, shape (n,)
+        Points of the curve.
+    most : int
+        Number of points above which some are left out.
+    """
+    if len(x) <= most:
+        return x, y
+    edges = np.linspace(0, len(x), most // 2 + 1).astype(int)
+    kept = [0, len(x) - 1]
+    known = np.isfinite(y)
+    low, high = np.where(known, y, np.inf), np.where(known, y, -np.inf)
+    for start, stop in pairwise(edges.tolist()):
+        kept += [start + int(low[start:stop].argmin()), start + int(high[start:stop].argmax())]
+        # A curve that breaks off stays broken.
+        if not known[start:stop].all():
+            kept += [start + int(known[start:stop].argmin())]
+    order = np.unique(kept)
+    return x[order], y[order]
+
+
+def filled(edges: Points, heights: Points) -> tuple[Points, Points]:
+    """Leave out empty bars at the ends of a histogram; keep all if all are empty."""
+    [bars] = np.nonzero(heights)
+    if not len(bars):
+        return edges, heights
+    return edges[bars[0] : bars[-1] + 2], heights[bars[0] : bars[-1] + 1]
+
+
+def _turns(values: Points) -> int:
+    """Count how often a curve changes from rising to falling or back."""
+    steps = np.diff(values[np.isfinite(values)])
+    return int(np.count_nonzero(np.diff(np.sign(steps[steps != 0]))))

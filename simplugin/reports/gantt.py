@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.charts import lanes as lanes_of
 from simplugin.errors import SimpluginError
 from simplugin.formatting import natural_order, readable, scale_of
 from simplugin.reports.colours import Colouring, colouring
 from simplugin.reports.image_files import Chart, drawn
-from simplugin.simulation import Result
+from simplugin.simulation import Result, chrome_trace
 from simplugin.simulation.trace import KINDS, STATES
 
 if TYPE_CHECKING:
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SENT, WORK, RECEIVED, SLEEP = range(4)
-_SLEEP = KINDS.index("sleep")
+_SLEEP, _TRANSFER = KINDS.index("sleep"), KINDS.index("comm")
+# By the track of an activity.
+_BANDS = {
+    chrome_trace.EXECUTIONS: WORK, chrome_trace.SENT: SENT,
+    chrome_trace.RECEIVED: RECEIVED, chrome_trace.DISKS: RECEIVED,
+}  # fmt: skip
 # Bars side by side in one band; more of them share the last lane.
 _MOST_LANES = 48
 # Heights in units of one bar of work.
@@ -44,6 +49,7 @@ _SEPARATE_UP_TO = 3000
 _LIGHT = 0.01
 # Times at which a host is off.
 _OFF: Any = {"facecolor": "#f0f0f0", "edgecolor": "#b0b0b0", "hatch": "////", "linewidth": 0.0}
+_FAILED: Any = {"facecolors": "none", "edgecolors": "#c00000", "hatch": "////"}
 _DONE = STATES.index("done")
 
 
@@ -95,14 +101,18 @@ def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
     trace = result.trace
     names = tuple(sorted(result.hosts.name, key=natural_order) if only is None else only)
     _refuse_unknown(names, result.hosts.name, "host")
-    known = set(result.hosts.name)
     row_of = {name: row for row, name in enumerate(names)}
-    places = [_places(name, known) for name in trace.resource_names]
     found: list[tuple[int, int, int]] = []
     codes = zip(trace.resource_code.tolist(), trace.kind_code.tolist(), strict=True)
     for activity, (code, kind) in enumerate(codes):
-        if kind != _SLEEP:
-            found += [(activity, row_of[h], band) for h, band in places[code] if h in row_of]
+        there = dict(chrome_trace.places(KINDS[kind], trace.resource_names[code]))
+        # A transfer by the loopback takes no part of the network.
+        if kind != _SLEEP and not (len(there) == 1 and kind == _TRANSFER):
+            found += [
+                (activity, row_of[host], _BANDS[track])
+                for host, track in there.items()
+                if host in row_of
+            ]
     empty = [row for row, name in enumerate(names) if only is not None or name in result.off_times]
     return _laid_out(result, names, found, empty)
 
@@ -141,21 +151,6 @@ def _refuse_unknown(names: Sequence[str], known: Sequence[str], what: str) -> No
             raise SimpluginError(f"the result has no {what} {name!r}")
 
 
-def _places(resource: str, hosts: set[str]) -> list[tuple[str, int]]:
-    """Return the hosts of a resource of the trace, with the bands."""
-    if resource in hosts:
-        return [(resource, WORK)]
-    source, arrow, destination = resource.partition("->")
-    if arrow and source == destination:
-        return []  # by the loopback: it takes no part of the network
-    if arrow:
-        return [(source, SENT), (destination, RECEIVED)]
-    host, colon, _ = resource.rpartition(":")
-    if colon and host in hosts:  # one of its disks
-        return [(host, RECEIVED)]
-    return [(name, WORK) for name in dict.fromkeys(resource.split(","))]
-
-
 def _distinct(result: Result) -> tuple[str, ...]:
     """Make names of actors unique by their host, then by their number."""
     names = result.trace.actor_names
@@ -184,10 +179,19 @@ def _laid_out(
     start, end = result.trace.start[activity], result.trace.end[activity]
     lane = np.zeros(len(activity), dtype=np.int64)
     lanes = np.zeros((len(used), 4), dtype=np.int64)
-    for bars in _groups(row * 4 + band):
-        lane[bars], count = _lanes(start[bars], end[bars])
-        lanes[row[bars[0]], band[bars[0]]] = count
-    bands = _band_heights(lanes)
+    # Consecutive activities share a lane despite rounding.
+    tolerance = 1e-9 * float(end.max(initial=0.0))
+    # Bars of length zero come before those that start at the same date.
+    order = np.lexsort((end, start, row * 4 + band))
+    key = (row * 4 + band)[order]
+    for bars in np.split(order, np.flatnonzero(np.diff(key)) + 1) if len(order) else ():
+        spans = zip(start[bars].tolist(), (end[bars] - tolerance).tolist(), strict=True)
+        lane[bars] = np.minimum(lanes_of(spans), _MOST_LANES - 1)
+        lanes[row[bars[0]], band[bars[0]]] = lane[bars].max() + 1
+    used_bands = lanes > 0
+    bands = np.clip(_TRANSFER_HEIGHT * lanes, 2 * _TRANSFER_HEIGHT * used_bands, _MOST_TRANSFERS)
+    bands[:, WORK] = _WORK_HEIGHT * used_bands[:, WORK]
+    bands[:, SLEEP] = _TRANSFER_HEIGHT * used_bands[:, SLEEP]
     height = np.maximum(bands.sum(axis=1), _WORK_HEIGHT)
     gap = _GAPS[len(used) > _FEW_ROWS]
     first = np.concatenate([[0.0], np.cumsum(height + gap)])[:-1]
@@ -208,46 +212,6 @@ def _laid_out(
         bottom=bottom,
         top=bottom + thickness,
     )
-
-
-def _band_heights(lanes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the height of each band of each row."""
-    heights = np.zeros(lanes.shape)
-    heights[:, WORK] = np.where(lanes[:, WORK] > 0, _WORK_HEIGHT, 0.0)
-    for band in (SENT, RECEIVED):
-        heights[:, band] = np.minimum(_TRANSFER_HEIGHT * lanes[:, band], _MOST_TRANSFERS)
-        heights[:, band] = np.maximum(heights[:, band], 2 * _TRANSFER_HEIGHT * (lanes[:, band] > 0))
-    heights[:, SLEEP] = _TRANSFER_HEIGHT * (lanes[:, SLEEP] > 0)
-    return heights
-
-
-def _groups(keys: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Yield the positions of equal keys."""
-    order = np.argsort(keys, kind="stable")
-    if len(order):
-        yield from np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
-
-
-def _lanes(start: NDArray[np.float64], end: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
-    """Assign overlapping bars to different lanes, each to the lowest free one."""
-    lanes = np.zeros(len(start), dtype=np.int64)
-    free: list[int] = []
-    busy: list[tuple[float, int]] = []
-    count = 0
-    # Consecutive activities share a lane despite rounding.
-    tolerance = 1e-9 * float(end.max(initial=0.0))
-    # Bars of length zero come before those that start at the same date.
-    for bar in np.lexsort((end, start)).tolist():
-        while busy and busy[0][0] <= start[bar] + tolerance:
-            heapq.heappush(free, heapq.heappop(busy)[1])
-        if free:
-            lane = heapq.heappop(free)
-        else:
-            lane = min(count, _MOST_LANES - 1)
-            count = min(count + 1, _MOST_LANES)
-        lanes[bar] = lane
-        heapq.heappush(busy, (float(end[bar]), lane))
-    return lanes, max(count, 1)
 
 
 def gantt(
@@ -299,21 +263,6 @@ def gantt(
     SimpluginError
         The suffix is unknown, a name is, the window is empty, or the result has no trace.
     """
-    how: Any = {"by": by, "colour": colour, "only": only, "window": window, "title": title}
-    return drawn(lambda: draw_gantt(result, groups=groups, **how), path)
-
-
-def draw_gantt(
-    result: Result,
-    *,
-    by: Literal["host", "actor"] = "host",
-    colour: Literal["auto", "label", "actor", "host"] = "auto",
-    only: Sequence[str] | None = None,
-    window: tuple[float, float] | None = None,
-    title: str = "",
-    groups: Sequence[str] = (),
-) -> Figure:
-    """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
     if by not in ("host", "actor"):
         raise SimpluginError(f"by is {by!r}; choose 'host' or 'actor'")
     if not len(result.trace) and not result.provenance.get("trace", True):
@@ -321,7 +270,13 @@ def draw_gantt(
     span = _span(result, window)
     layout = by_host(result, only) if by == "host" else by_actor(result, only)
     off = result.off_times if by == "host" else {}
-    return _Chart(result, layout, colouring(result, colour, groups), span, title, off).draw()
+    chart = _Chart(result, layout, colouring(result, colour, groups), span, title, off)
+    return drawn(chart.draw(), path)
+
+
+def draw_gantt(result: Result, **options: Any) -> Figure:
+    """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
+    return gantt(result, **options).figure
 
 
 def _span(result: Result, window: tuple[float, float] | None) -> tuple[float, float]:
@@ -356,10 +311,8 @@ class _Chart:
         below = figure.add_subplot(grid[1], sharex=axes)
         self._rows(axes, inches)
         self._outages(axes)
-        self._sleeps(axes)
         rates = self._transfers(axes)
-        self._work(axes)
-        self._failures(axes)
+        self._others(axes)
         self._load(below)
         self._words(figure, axes)
         if rates is not None:
@@ -406,9 +359,11 @@ class _Chart:
                 axes.broken_barh(spans, (low, float(height)), zorder=1, **_OFF)
 
     def _bars(self, axes: Axes, chosen: NDArray[np.bool_], **style: Any) -> Any:
-        """Draw some of the bars as one collection."""
+        """Draw some of the bars as one collection, if there are any."""
         from matplotlib.collections import PolyCollection
 
+        if not chosen.any():
+            return None
         layout, trace = self.layout, self.result.trace
         activity = layout.activity[chosen]
         start, end = trace.start[activity], trace.end[activity]
@@ -423,25 +378,18 @@ class _Chart:
         axes.add_collection(collection, autolim=False)
         return collection
 
-    def _work(self, axes: Axes) -> None:
-        """Draw executions and parallel tasks."""
-        chosen = self.layout.band == WORK
-        colours = self.colours.of_activity[self.layout.activity[chosen]]
-        few = np.count_nonzero(chosen) <= _SEPARATE_UP_TO
+    def _others(self, axes: Axes) -> None:
+        """Draw sleeps and work, and hatch what did not finish."""
+        band, activity = self.layout.band, self.layout.activity
+        work = band == WORK
+        separate = np.count_nonzero(work) <= _SEPARATE_UP_TO
+        failed = (self.result.trace.state_code[activity] != _DONE) & (band != SLEEP)
+        self._bars(axes, band == SLEEP, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
         self._bars(
-            axes,
-            chosen,
-            facecolors=colours,
-            edgecolors="white" if few else "none",
-            linewidths=0.4 if few else 0.0,
-            zorder=3,
-        )
-
-    def _sleeps(self, axes: Axes) -> None:
-        """Draw sleeps."""
-        chosen = self.layout.band == SLEEP
-        if chosen.any():
-            self._bars(axes, chosen, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
+            axes, work, facecolors=self.colours.of_activity[activity[work]], zorder=3,
+            edgecolors="white" if separate else "none", linewidths=0.4 if separate else 0.0,
+        )  # fmt: skip
+        self._bars(axes, failed, **_FAILED, linewidths=0.8, zorder=4)
 
     def _transfers(self, axes: Axes) -> Any:
         """Draw transfers, coloured by their rates; return the collection of the colour bar."""
@@ -467,17 +415,6 @@ class _Chart:
         return self._bars(
             axes, chosen, array=rate / factor, cmap=shades, norm=scale, linewidths=0.0, zorder=2
         )
-
-    def _failures(self, axes: Axes) -> None:
-        """Hatch activities that did not finish."""
-        layout = self.layout
-        chosen = self.result.trace.state_code[layout.activity] != _DONE
-        chosen &= layout.band != SLEEP
-        if chosen.any():
-            self._bars(
-                axes, chosen, facecolors="none", edgecolors="#c00000", hatch="////",
-                linewidths=0.8, zorder=4,
-            )  # fmt: skip
 
     def _load(self, axes: Axes) -> None:
         """Draw the number of activities at each date."""
@@ -527,8 +464,9 @@ class _Chart:
         from matplotlib.patches import Patch
 
         result = self.result
-        done = int((result.trace.state_code == _DONE).sum())
-        facts = f"ends at {readable(result.clock, 's')} · {readable(done)} activities"
+        failed = int((result.trace.state_code != _DONE).sum())
+        facts = f"ends at {readable(result.clock, 's')} · {readable(len(result.trace))} activities"
+        facts += f", {readable(failed)} of them failed" if failed else ""
         if self.title:
             figure.suptitle(self.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
         axes.annotate(
@@ -550,6 +488,10 @@ class _Chart:
         legend = [Patch(facecolor=c, label=name) for name, c in entries if c in drawn]
         if any(self.off.get(name) for name in self.layout.rows):
             legend.append(Patch(label="off", **_OFF))
+        if (result.trace.state_code[activity] != _DONE).any():
+            legend.append(
+                Patch(label="failed", facecolor="none", edgecolor="#c00000", hatch="////")
+            )
         if legend:
             axes.legend(
                 handles=legend,
@@ -565,4 +507,4 @@ class _Chart:
 
 
 # From slow to fast.
-RATE_COLOURS = ("#7f0f3f", "#d1495b", "#f2b8a0", "#d9d9d9")
+RATE_COLOURS = ("#7f0f3f", "#d1495b", "#f2b8a0", "#b8b8b8")

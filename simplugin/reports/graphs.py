@@ -11,12 +11,12 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.reports.colours import group_colour
 from simplugin.reports.image_files import Chart, drawn
+from simplugin.reports.platforms.layouts import packed
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
     from simplugin.charts import Curve, GraphChart
@@ -62,18 +62,15 @@ def draw_graphs(
     SimpluginError
         There is nothing to draw, the suffix is unknown, or the file cannot be written.
     """
-    return drawn(lambda: graphs_figure(charts, title=title), path)
-
-
-def graphs_figure(charts: Sequence[GraphChart], *, title: str = "") -> Figure:
-    """Return the drawing that `draw_graphs` writes, as a matplotlib figure."""
     from matplotlib.figure import Figure
 
     if not charts:
         raise SimpluginError("there is no graph to draw")
     panels = [_Panel(chart) for chart in charts]
-    corners, width, height = _flow(panels)
-    height += 0.45 if title else 0.0
+    sizes = [(panel.width, panel.height) for panel in panels]
+    corners = packed(sizes, max(_WIDEST_ROW, *(panel.width for panel in panels)))
+    ends = [(x + wide, y + high) for (x, y), (wide, high) in zip(corners, sizes, strict=True)]
+    width, height = max(x for x, _ in ends), max(y for _, y in ends) + (0.45 if title else 0.0)
     figure = Figure(figsize=(width, height))
     for panel, (left, top) in zip(panels, corners, strict=True):
         low = height - top - panel.height - (0.45 if title else 0.0)
@@ -83,24 +80,7 @@ def graphs_figure(charts: Sequence[GraphChart], *, title: str = "") -> Figure:
         figure.text(
             0.15 / width, 1 - 0.15 / height, title, va="top", fontsize=13, fontweight="bold"
         )
-    return figure
-
-
-def _flow(panels: Sequence[_Panel]) -> tuple[list[tuple[float, float]], float, float]:
-    """Place panels as high, then as far left as they go; return corners and the size of it all."""
-    widest = max(_WIDEST_ROW, *(panel.width for panel in panels))
-    placed: list[tuple[float, float, float, float]] = []
-    for panel in panels:
-        spots = []
-        for left in [0.0, *(right for _, _, right, _ in placed)]:
-            right = left + panel.width
-            if right <= widest:
-                above = [low for x, _, end, low in placed if x < right and left < end]
-                spots.append((max(above, default=0.0), left))
-        top, left = min(spots)
-        placed.append((left, top, left + panel.width, top + panel.height))
-    corners = [(left, top) for left, top, _, _ in placed]
-    return corners, max(each[2] for each in placed), max(each[3] for each in placed)
+    return drawn(figure, path)
 
 
 class _Panel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -205,10 +205,8 @@ class Chart:
         return file.getvalue(), {"width": round(self.figure.get_figwidth() * _SCREEN)}
 
 
-def drawn(draw: Callable[[], Figure], path: str | PathLike[str] | None, *, dpi: int = 150) -> Chart:
-    """Draw a chart; write it if there is a path, whose suffix is checked before."""
-    target = None if path is None else image_file(path)
-    made = Chart(draw(), dpi)
-    if target is not None:
-        save(made.figure, target, dpi=dpi)
-    return made
+def drawn(figure: Figure, path: str | PathLike[str] | None, *, dpi: int = 150) -> Chart:
+    """Return a figure as a chart; write it if there is a path."""
+    if path is not None:
+        save(figure, image_file(path), dpi=dpi)
+    return Chart(figure, dpi)

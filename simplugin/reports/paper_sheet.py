@@ -13,7 +13,6 @@ import numpy as np
 from simplugin.errors import SimpluginError
 from simplugin.formatting import SCALED, SYMBOLS, scale_of
 from simplugin.reports.colours import group_colour
-from simplugin.reports.curve_points import are_whole
 from simplugin.reports.image_files import families, lacking
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def lines_of(text: str) -> int:
 
 def key_height(names: Sequence[str], width: Width) -> float:
     """Return the height of a key of these names, as `write_key` writes it [inch]."""
-    rows, _, _ = _key_layout(names, width)
+    rows, _, _ = key_layout(names, WIDTHS[width])
     return sum(rows) * SMALL_FONT * LINE * POINT + 0.05 * len(rows) + 0.05
 
 
@@ -145,9 +144,12 @@ def write_key(
     figure: Figure,
     names: Sequence[str],
     handles: Sequence[Any],
-    width: Width,
+    inches: float,
     *,
     marks: bool = False,
+    size: float = SMALL_FONT,
+    place: Any = "outside lower center",
+    apart: float = 0.35,
 ) -> None:
     """Write the legend below the figure, with lines, or marks without lines.
 
@@ -159,33 +161,42 @@ def write_key(
         All in full: long ones are broken into lines.
     handles : sequence of matplotlib artists
         For each name the line or mark that is shown before it.
-    width : {"column", "page"}
-        Width of the figure, 3.4 or 7 inches.
+    inches : float
+        Width of the figure [inch].
     marks : bool
         True if handles are marks, which need less room than lines.
+    size : float
+        Font size.
+    place : str
+        As matplotlib names it.
+    apart : float
+        Distance of two rows, in font sizes.
     """
-    _, columns, texts = _key_layout(names, width)
-    letter = SMALL_FONT * POINT
+    _, columns, texts = key_layout(names, inches, size)
+    letter = size * POINT
     sample = _MARK if marks else _LINE
     # Names are written afterwards: matplotlib leaves out labels that start with an underscore.
     legend = figure.legend(
-        handles, [str(number) for number in range(len(names))], loc="outside lower center",
-        ncols=columns, frameon=False, fontsize=SMALL_FONT, handlelength=sample / letter,
-        columnspacing=_GAP / letter, handletextpad=0.6, borderpad=0.0, borderaxespad=0.2,
-        labelspacing=0.35,
+        handles, [str(number) for number in range(len(names))], loc=place,
+        ncols=columns, frameon=False, fontsize=size, handlelength=sample / letter,
+        columnspacing=_GAP / letter, handletextpad=0.6, borderpad=0.0, borderaxespad=apart,
+        labelspacing=apart,
     )  # fmt: skip
     for written, text in zip(legend.get_texts(), texts, strict=True):
         written.set_parse_math(False)
         written.set_text(text)
 
 
-def _key_layout(names: Sequence[str], width: Width) -> tuple[list[int], int, list[str]]:
+def key_layout(
+    names: Sequence[str], inches: float, size: float = SMALL_FONT
+) -> tuple[list[int], int, list[str]]:
     """Return the lines of each row, the number of columns, and the names broken into lines."""
-    room = WIDTHS[width] - 0.1
-    widest = max((text_width(name, SMALL_FONT) for name in names), default=0.0)
+    room = inches - 0.1
+    texts = [wrapped(name, room - _LINE - 0.1, size) for name in names]
+    lines = [line for text in texts for line in text.split("\n")]
+    widest = max((text_width(line, size) for line in lines), default=0.0)
     cell = _LINE + 0.06 + widest + _GAP
     columns = max(1, min(len(names), int((room + _GAP) / cell), 5))
-    texts = [wrapped(name, room - _LINE - 0.1, SMALL_FONT) for name in names]
     # Keys are filled column by column.
     rows = -(-len(names) // columns)
     heights = [max(map(lines_of, texts[row::rows]), default=1) for row in range(rows)]
@@ -271,6 +282,12 @@ def name_axis(
     )
     axis.grid(True, which="major", color=GRID, linewidth=0.6)
     return factor
+
+
+def are_whole(values: NDArray[np.float64]) -> bool:
+    """Return True if all values that are finite are whole numbers, and there is one."""
+    there = values[np.isfinite(values)]
+    return bool(len(there)) and bool(np.all(there % 1 == 0))
 
 
 def tick_values(

@@ -81,11 +81,16 @@ def draw_parameter(
     if not means:
         raise SimpluginError(f"no run has both {parameter} and {label}; there is nothing to draw")
     across = np.unique([place for found in means.values() for place in found])
-    ends = [end for found in means.values() for each in found.values() for end in _ends(each)]
+    every = [each for found in means.values() for each in found.values()]
+    # The least and the largest values decide about the scale.
+    ends = [end for each in every for end in (each.least, each.most) if end is not None]
     log = logarithmic(np.array(ends), None)
     limits = (min(ends) / _FURTHEST, max(ends) * _FURTHEST) if log else (-np.inf, np.inf)
     sideways = logarithmic(across, None) or _grows(across)
-    names = [_named(name, series[name][1], found) for name, found in means.items()]
+    names = []
+    for name, found in means.items():
+        count, runs = sum(each.n for each in found.values()), len(series[name][1])
+        names.append(name if count == runs else f"{name} ({count} of {runs})")
     several = len(names) > 1
     figure, axes = sheet(width, _HEIGHT + (key_height(names, width) if several else 0.0))
     places = _side_by_side(across, len(names), sideways)
@@ -94,12 +99,18 @@ def draw_parameter(
         for number, found in enumerate(means.values())
     ]
     factor = name_axis(axes, "x", across, parameter, parameter_unit, sideways)
-    every = np.array([value for found in means.values() for value in _drawn(found, log)])
-    _name_values(axes, every, label, unit, (log, *limits))
+    # Means and the ends of their intervals, infinite ones too.
+    drawn = np.array([_middle(each, log) for each in every]).ravel()
+    drawn = drawn[~np.isnan(drawn)]
+    shown = drawn[(drawn >= limits[0]) & (drawn <= limits[1])]
+    logarithmic(shown, log)
+    name_axis(axes, "y", shown, f"{'geometric mean of' if log else 'mean'} {label}", unit, log)
+    if len(shown) < len(drawn):
+        axes.set_ylim(float(shown.min()) / _BEYOND, float(shown.max()) * _BEYOND)
     if not parameter_unit:
         tick_values(axes, across, WIDTHS[width] - 0.7, sideways, factor)
     if several:
-        write_key(figure, names, handles, width)
+        write_key(figure, names, handles, WIDTHS[width])
     return figure
 
 
@@ -117,47 +128,12 @@ def over_parameter(parameter: Column, values: Column) -> dict[float, Summary]:
     return {place: each for place, each in found.items() if each.n}
 
 
-def _named(name: str, values: Column, found: Mapping[float, Summary]) -> str:
-    """Return the name of a group, with its number of drawn runs if some are not drawn."""
-    drawn = sum(each.n for each in found.values())
-    return name if drawn == len(values) else f"{name} ({drawn} of {len(values)})"
-
-
-def _ends(each: Summary) -> tuple[float, float]:
-    """Return the least and the largest value, which decide about the scale."""
-    assert each.least is not None
-    assert each.most is not None
-    return each.least, each.most
-
-
 def _middle(each: Summary, log: bool) -> tuple[float, float, float]:
     """Return a mean and the ends of its interval, nan if it has none."""
     mean = each.geometric_mean if log else each.mean
     around = each.geometric_interval if log else each.mean_interval
     assert mean is not None
     return (mean, around.low, around.high) if around else (mean, np.nan, np.nan)
-
-
-def _drawn(found: Mapping[float, Summary], log: bool) -> list[float]:
-    """Return all means of a group and the ends of intervals, infinite ones too."""
-    numbers = [number for each in found.values() for number in _middle(each, log)]
-    return [number for number in numbers if not np.isnan(number)]
-
-
-def _name_values(
-    axes: Axes,
-    drawn: NDArray[np.float64],
-    label: str,
-    unit: str,
-    scale: tuple[bool, float, float],
-) -> None:
-    """Name the axis of means and limit it to the values within the limits of the scale."""
-    log, least, most = scale
-    shown = drawn[(drawn >= least) & (drawn <= most)]
-    logarithmic(shown, log)
-    name_axis(axes, "y", shown, f"{'geometric mean of' if log else 'mean'} {label}", unit, log)
-    if len(shown) < len(drawn):
-        axes.set_ylim(float(shown.min()) / _BEYOND, float(shown.max()) * _BEYOND)
 
 
 def _line(

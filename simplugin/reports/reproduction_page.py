@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from simplugin.claims import Claim
 from simplugin.errors import SimpluginError
 from simplugin.formatting import readable
-from simplugin.reports.claims import written_interval, written_value
 from simplugin.reports.curves import curves
+from simplugin.reports.tables import written_interval, written_value
 
 if TYPE_CHECKING:
     from simplugin.figures import Figure

@@ -1,23 +1,29 @@
-"""Gantt charts of the processors of clusters."""
+"""Gantt charts of the processors of clusters, and of the activities of a run, host by host."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.reports.colours import group_colour, reads_dark
+from simplugin.charts import Bar, ScheduleChart, lanes
+from simplugin.figures import groups_of
+from simplugin.formatting import natural_order
+from simplugin.listings import Listing
+from simplugin.reports.colours import PALETTE, group_colour, in_colour_order, reads_dark
 from simplugin.reports.image_files import Chart, drawn
+from simplugin.reports.page.contents import KeptRun
 from simplugin.reports.paper_sheet import (
     DASHES,
     GREY,
     GRID,
     LINE,
     POINT,
+    key_layout,
     lines_of,
-    text_width,
     wrapped,
+    write_key,
 )
 
 if TYPE_CHECKING:
@@ -39,9 +45,8 @@ _GAP = 0.02
 _THIN = 0.35
 _FONT, _SMALL_FONT = 6.5, 4.5
 _TITLE, _FACTS, _KEY, _NAME = 13.0, 9.0, 8.5, 9.0
-# Room beside a line, and of a name in the key for its sample and the distance to the next [inch];
-# how much wider bold letters are, and the widest name of a cluster.
-_MARGIN, _SAMPLE, _BOLD, _CLUSTER = 0.3, 0.42, 1.15, 2.0
+# Room beside a line [inch], how much wider bold letters are, and the widest name of a cluster.
+_MARGIN, _BOLD, _CLUSTER = 0.3, 1.15, 2.0
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.62)
 _DATE = "date"
@@ -68,21 +73,7 @@ def draw_schedule(chart: ScheduleChart, path: str | PathLike[str] | None = None)
     SimpluginError
         The suffix is unknown, or the file cannot be written.
     """
-    return drawn(lambda: schedule_figure(chart), path)
-
-
-def schedule_figure(chart: ScheduleChart) -> Figure:
-    """Return the chart that `draw_schedule` writes, as a matplotlib figure."""
-    return _Drawing(chart).draw()
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Adjacent processors of a bar."""
-
-    bar: Bar
-    first: int
-    count: int
+    return drawn(_Drawing(chart).draw(), path)
 
 
 def adjacent(bar: Bar, first: NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -125,9 +116,8 @@ class _Drawing:
         self.inches = min(max(self.extent * unit, _LEAST_HEIGHT), _MOST_HEIGHT)
         self.end = max((bar.finish for bar in chart.bars), default=0.0) or 1.0
         self.end = max([self.end, *chart.dates.values()])
-        self.blocks = [
-            _Block(bar, *block) for bar in chart.bars for block in adjacent(bar, self.first)
-        ]
+        # Adjacent processors of a bar: the first, and how many.
+        self.blocks = [(bar, *block) for bar in chart.bars for block in adjacent(bar, self.first)]
         self.busy = sorted({bar.group for bar in chart.bars})
 
     def draw(self) -> Figure:
@@ -137,7 +127,7 @@ class _Drawing:
         title = self._title()
         # Extra height for all lines but the first.
         further = (lines_of(title) - 1) * _TITLE + (lines_of(self._facts()) - 1) * _FACTS
-        further += max(0, self._key_lines() - 2) * _KEY
+        further += max(0, sum(key_layout(self._key(), _WIDTH, _KEY)[0]) - 2) * _KEY
         height = self.inches + _HEIGHT_OF_USE + _HEIGHT_OF_REST + further * LINE * POINT
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         grid = figure.add_gridspec(2, 1, height_ratios=[self.inches, _HEIGHT_OF_USE])
@@ -164,20 +154,10 @@ class _Drawing:
         """Return the facts in lines that have room above the frame."""
         return wrapped(self.chart.facts, _WIDTH - 2 * _MARGIN - _CLUSTER, _FACTS)
 
-    def _key(self) -> tuple[list[str], int]:
-        """Return the names of the key in lines that have room, and its number of columns."""
-        names = [*self.chart.groups, *(["completed"] if self.chart.completion else [])]
-        names = [wrapped(name, _WIDTH - 1.0, _KEY) for name in (*names, *self.chart.dates)]
-        lines = [line for name in names for line in name.split("\n")]
-        widest = max((text_width(line, _KEY) for line in lines), default=0.0) + _SAMPLE
-        return names, max(1, min(len(names), 6, int((_WIDTH - _MARGIN) / widest)))
-
-    def _key_lines(self) -> int:
-        """Return the number of text lines of the key."""
-        names, columns = self._key()
-        # Keys are filled column by column.
-        rows = -(-len(names) // columns)
-        return sum(max(map(lines_of, names[row::rows])) for row in range(rows))
+    def _key(self) -> list[str]:
+        """Return the names of the key."""
+        completed = ["completed"] if self.chart.completion else []
+        return [*self.chart.groups, *completed, *self.chart.dates]
 
     def _clusters(self, axes: Axes) -> None:
         """Name the clusters beside their processors."""
@@ -210,11 +190,11 @@ class _Drawing:
         from matplotlib.collections import PolyCollection
 
         corners: Any = np.empty((len(self.blocks), 4, 2))
-        for number, block in enumerate(self.blocks):
-            low, high = self.bottom[block.first], self.top[block.first + block.count - 1]
-            corners[number, :, 0] = np.repeat([block.bar.start, block.bar.finish], 2)
+        for number, (bar, first, count) in enumerate(self.blocks):
+            low, high = self.bottom[first], self.top[first + count - 1]
+            corners[number, :, 0] = np.repeat([bar.start, bar.finish], 2)
             corners[number, :, 1] = [low, high, high, low]
-        colours = [group_colour(block.bar.group) for block in self.blocks]
+        colours = [group_colour(bar.group) for bar, _, _ in self.blocks]
         bars = PolyCollection(
             corners, facecolors=colours, edgecolors="white", linewidths=0.35, zorder=3
         )
@@ -224,16 +204,15 @@ class _Drawing:
         """Write labels on the largest block of each bar if they fit."""
         across = (_WIDTH - _SIDES) * 72 / (self.end * 1.005)
         up = self.inches * 72 / self.extent
-        largest: dict[int, _Block] = {}
+        largest: dict[int, tuple[Bar, int, int]] = {}
         for block in self.blocks:
-            known = largest.get(id(block.bar))
-            if known is None or block.count > known.count:
-                largest[id(block.bar)] = block
-        for block in largest.values():
-            bar = block.bar
+            known = largest.setdefault(id(block[0]), block)
+            if block[2] > known[2]:
+                largest[id(block[0])] = block
+        for bar, first, count in largest.values():
             length = len(bar.label) * _LETTER[1]
             room = (bar.finish - bar.start) * across * 0.94 / max(length, 0.1)
-            low, high = self.bottom[block.first], self.top[block.first + block.count - 1]
+            low, high = self.bottom[first], self.top[first + count - 1]
             size = min(_FONT, room, (high - low) * up / _LETTER[0])
             if not bar.label or size < _SMALL_FONT:
                 continue
@@ -306,12 +285,109 @@ class _Drawing:
         if self.chart.completion:
             handles.append(Line2D([], [], marker="v", linestyle="", color=GREY))
         handles += [line for line in axes.lines if line.get_gid() == _DATE]
-        names, columns = self._key()
-        # Names are written afterwards: matplotlib leaves out labels that start with an underscore.
-        key = figure.legend(
-            handles, [str(number) for number in range(len(names))], loc="outside lower left",
-            ncols=columns, frameon=False, fontsize=_KEY, handlelength=1.4, columnspacing=1.4,
-        )  # fmt: skip
-        for written, name in zip(key.get_texts(), names, strict=True):
-            written.set_parse_math(False)
-            written.set_text(name)
+        write_key(figure, self._key(), handles, _WIDTH, size=_KEY, place="outside lower left")
+
+
+_WORK = ("exec", "ptask")
+_TRANSFERS = "transfers"
+_FAILED = "(not finished)"
+_ALL, _NAMELESS = "executions", "(none)"
+# Groups that come after those that have names.
+_SPECIAL = (_ALL, _NAMELESS, _FAILED)
+_ARROW = "->"
+
+
+def chart_of(kept: KeptRun) -> ScheduleChart | None:
+    """Return the Gantt chart of a kept run; None if it has none."""
+    chart = kept.schedule
+    if chart is None and kept.activities is not None and kept.activities.lines:
+        chart = activity_chart(kept.activities, groups=groups_of(kept.figures))
+    return chart if chart is not None and chart.bars else None
+
+
+def activity_chart(activities: Listing, *, groups: Sequence[str] = ()) -> ScheduleChart:
+    """Lay out the activities of a run as bars: a band a host, a lane for each simultaneous one.
+
+    Colours denote labels if executions have from one to eight of them, else actors if
+    these are as few, else nothing. Transfers are thin bars at the receiving host, in the colour of
+    the executions of the same label or actor if there are any.
+
+    Parameters
+    ----------
+    activities : Listing
+        Columns actor, resource, kind, label, start, end and state, in any order.
+    groups : sequence of str
+        Names that have the first colours, such as all applications of a run.
+
+    Returns
+    -------
+    ScheduleChart
+        Each host is a cluster of as many processors as it has lanes. Sleeps are not in it.
+    """
+    names = ("actor", "resource", "kind", "label", "start", "end", "state")
+    rows = list(zip(*(activities.column(name) for name in names), strict=True))
+    work = [row for row in rows if row[2] in _WORK]
+    coloured = _coloured_by(work)
+    found = {_group(row, coloured) for row in work}
+    named = in_colour_order(found - set(_SPECIAL), groups)
+    groups = [*named, *(each for each in _SPECIAL if each in found)]
+    bars: dict[tuple[str, bool], list[tuple[float, float, int, str]]] = {}
+    for row in rows:
+        _, resource, kind, label, start, end, _ = row
+        if kind not in (*_WORK, "comm"):
+            continue
+        works = kind in _WORK
+        group = _group(row, coloured)
+        if not works and group not in named:
+            group = _TRANSFERS
+        if group not in groups:
+            groups.append(group)
+        host = str(resource).rpartition(_ARROW)[2]
+        bar = (float(start or 0.0), float(end or 0.0), groups.index(group), str(label or ""))
+        bars.setdefault((host, not works), []).append(bar)
+    return _chart(bars, groups, activities.note)
+
+
+def _coloured_by(work: Sequence[Sequence[object]]) -> int | None:
+    """Choose the column that colours denote."""
+    for column in (3, 0):
+        if 1 <= len({row[column] for row in work if row[column]}) <= len(PALETTE):
+            return column
+    return None
+
+
+def _group(row: Sequence[object], coloured: int | None) -> str:
+    """Return the group of an execution."""
+    if row[6] not in ("done", None):
+        return _FAILED
+    return _ALL if coloured is None else str(row[coloured] or _NAMELESS)
+
+
+def _chart(
+    bars: dict[tuple[str, bool], list[tuple[float, float, int, str]]],
+    groups: Sequence[str],
+    facts: str,
+) -> ScheduleChart:
+    """Put bars into lanes, work above transfers."""
+    hosts = sorted(sorted({host for host, _ in bars}), key=natural_order)
+    thin: list[int] = []
+    clusters, drawn, first = [], [], 0
+    for host in hosts:
+        size = 0
+        for transfers in (False, True):
+            placed = sorted(bars.get((host, transfers), []))
+            lane_of = lanes([bar[:2] for bar in placed])
+            drawn += [
+                Bar(group, (first + size + lane,), start, end, label)
+                for (start, end, group, label), lane in zip(placed, lane_of, strict=True)
+            ]
+            lanes_here = max(lane_of, default=-1) + 1
+            thin += range(first + size, first + size + lanes_here) if transfers else ()
+            size += lanes_here
+        clusters.append((host, size))
+        first += size
+    facts = ", ".join(filter(None, [facts, "thin bars: transfers that arrive" if thin else ""]))
+    return ScheduleChart(
+        "activities", "", tuple(clusters), tuple(groups), tuple(drawn), facts,
+        transfers=tuple(thin),
+    )  # fmt: skip

@@ -1,23 +1,33 @@
-"""Tables for the terminal."""
+"""Tables for the terminal: results, listings that fit its width, and claims of a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
+from rich.cells import cell_len
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from simplugin.claims import Claim, headline
 from simplugin.formatting import percent, readable
+from simplugin.listings import Cell, Listing
 from simplugin.rows import Row
-from simplugin.simulation import Result
+from simplugin.simulation import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import KINDS, STATES, UNITS
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.console import Console, JustifyMethod
+
+    from simplugin.listings import Listing
 
 _MOST = 8
 _BAR = 12
@@ -113,29 +123,8 @@ def activities_table(result: Result, most: int = _MOST) -> Table | None:
 def hosts_table(result: Result, most: int = _MOST) -> Table | None:
     """Return the hosts that were busy longest."""
     hosts = result.hosts
-    order = _largest(hosts.busy)
-    if not len(order):
-        return None
-    with_energy = not bool(np.isnan(hosts.energy).all())
-    table = house_table("Hosts")
-    table.add_column("name")
-    for name in ("computed", "busy", "of the time"):
-        table.add_column(name, justify="right")
-    table.add_column("")
-    if with_energy:
-        table.add_column("energy", justify="right")
-    for host in order[:most].tolist():
-        share = float(hosts.utilisation[host]) if result.clock > 0 else None
-        cells = [
-            hosts.name[host],
-            readable(float(hosts.flops[host]), "flop"),
-            readable(float(hosts.busy[host]), "s"),
-            percent(share),
-            _bar(share),
-        ]
-        table.add_row(*cells, *([readable(float(hosts.energy[host]), "J")] if with_energy else []))
-    _say_rest(table, len(order), most)
-    return table
+    columns = {"computed": (hosts.flops, "flop"), "busy": (hosts.busy, "s")}
+    return _ranked("Hosts", hosts, hosts.busy, columns, ("of the time", hosts.utilisation), most)
 
 
 def links_table(
@@ -143,31 +132,44 @@ def links_table(
 ) -> Table | None:
     """Return the links that were loaded most, or carried most if bandwidths are unknown."""
     links = result.links
-    if not links.bytes.any():
-        return None
     rate = links.bytes / result.clock if result.clock > 0 else np.zeros(len(links))
-    load = None
-    if bandwidths is not None:
-        bandwidth = np.array([bandwidths.get(name, np.nan) for name in links.name])
-        load = np.nan_to_num(rate / bandwidth)
-        load = load if load.any() else None
-    order = _largest(links.bytes if load is None else load)
-    with_energy = not bool(np.isnan(links.energy).all())
-    table = house_table("Links")
+    known = bandwidths or {}
+    load = np.nan_to_num(rate / np.array([known.get(name, np.nan) for name in links.name]))
+    columns = {"carried": (links.bytes, "byte"), "mean rate": (rate, "byte/s")}
+    if not load.any():
+        return _ranked("Links", links, links.bytes, columns, None, most)
+    return _ranked("Links", links, load, columns, ("mean load", load), most)
+
+
+def _ranked(
+    title: str,
+    totals: HostTotals | LinkTotals,
+    values: NDArray[np.float64],
+    columns: Mapping[str, tuple[NDArray[np.float64], str]],
+    share: tuple[str, NDArray[np.float64]] | None,
+    most: int,
+) -> Table | None:
+    """Return the resources with the largest positive values, None if there are none.
+
+    Columns are amounts with their units; a share has a bar, too.
+    """
+    order = np.argsort(-values, kind="stable")
+    order = order[values[order] > 0]
+    if not len(order):
+        return None
+    table = house_table(title)
     table.add_column("name")
-    for name in ("carried", "mean rate", *(["mean load", ""] if load is not None else [])):
+    energy = {} if np.isnan(totals.energy).all() else {"energy": (totals.energy, "J")}
+    for name in (*columns, *((share[0], "") if share else ()), *energy):
         table.add_column(name, justify="right" if name else "left")
-    if with_energy:
-        table.add_column("energy", justify="right")
-    for link in order[:most].tolist():
-        cells = [
-            links.name[link],
-            readable(float(links.bytes[link]), "byte"),
-            readable(float(rate[link]), "byte/s"),
-        ]
-        if load is not None:
-            cells += [percent(float(load[link])), _bar(float(load[link]))]
-        table.add_row(*cells, *([readable(float(links.energy[link]), "J")] if with_energy else []))
+    for at in order[:most].tolist():
+        cells: list[str | Text] = [totals.name[at]]
+        cells += [readable(float(column[at]), unit) for column, unit in columns.values()]
+        if share is not None:
+            part = None if np.isnan(share[1][at]) else float(share[1][at])
+            cells += [percent(part), _bar(part)]
+        cells += [readable(float(column[at]), unit) for column, unit in energy.values()]
+        table.add_row(*cells)
     _say_rest(table, len(order), most)
     return table
 
@@ -193,13 +195,255 @@ def _say_rest(table: Table, there_are: int, most: int) -> None:
         table.caption = f"and {readable(there_are - most)} more"
 
 
-def _largest(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the positions of positive values, largest first."""
-    order = np.argsort(-values, kind="stable")
-    return order[values[order] > 0]
-
-
 def _bar(share: float | None) -> Text:
     """Return a ratio as a bar; more than all of it is a full bar."""
     filled = round(_BAR * min(max(share or 0.0, 0.0), 1.0))
     return Text("█" * filled, style="blue") + Text("░" * (_BAR - filled), style="dim")
+
+
+# Preferred and minimum gap between columns.
+_WIDE, _TIGHT = 3, 1
+# Minimum widths of wrapped texts and names.
+_NARROWEST_TEXT = 12
+_NARROWEST_NAME = 5
+
+
+def print_listings(
+    row: Row, listings: Sequence[Listing], *, console: Console | None = None, title: str = ""
+) -> None:
+    """Print the metrics of a run, then its listings.
+
+    Parameters
+    ----------
+    row : Row
+        Metrics.
+    listings : sequence of Listing
+        In their order.
+    console : Console, optional
+        Console to print to; standard output by default.
+    title : str
+        Above everything.
+    """
+    console = console or Console(highlight=False)
+    if title:
+        console.print(Text(title, style="bold"))
+    console.print(summary_table(row))
+    for listing in listings:
+        console.print()
+        # The table's own title and caption would be wrapped to its width.
+        console.print(Text(listing.title, style="bold"))
+        shown, ending = listing, ""
+        if (listing_table(listing).width or 0) > console.width:
+            shown, ending = without_common_ending(listing)
+        # A table that cannot be narrowed is wider than the terminal rather than cut.
+        console.print(listing_table(shown, console.width), crop=False)
+        ended = f"names are shown without {ending!r}" if ending else ""
+        for note in filter(None, (listing.note, ended)):
+            console.print(Text(note, style="dim"))
+
+
+def listing_table(listing: Listing, room: int | None = None) -> Table:
+    """Return the lines of a listing: names to the left, numbers to the right.
+
+    Parameters
+    ----------
+    listing : Listing
+        The listing.
+    room : int, optional
+        Maximum width; exceeded if numbers or words would be cut.
+    """
+    names = [name for name, _ in listing.columns]
+    values = [[line[place] for line in listing.lines] for place in range(len(names))]
+    cells, texts = [], []
+    for (_, unit), column in zip(listing.columns, values, strict=True):
+        cells.append([_cell(value, unit) for value in column])
+        texts.append(any(isinstance(value, str) for value in column) and not unit)
+    widest = [max((cell.cell_len for cell in column), default=0) for column in cells]
+    widths, gap = column_widths(names, widest, texts, room)
+    table = house_table("")
+    # Rich draws one more blank between columns.
+    table.padding = (0, gap // 2, 0, (gap - 1) // 2)
+    for name, width, text in zip(names, widths, texts, strict=True):
+        justify: JustifyMethod = "left" if text else "right"
+        table.add_column(Text(name), width=width, justify=justify, overflow="fold")
+    for line in zip(*cells, strict=True):
+        table.add_row(*line)
+    table.width = sum(widths) + gap * (len(names) - 1)
+    return table
+
+
+def _cell(value: Cell, unit: str) -> Text:
+    """Return a value of a listing as text without markup."""
+    if unit == "%" and isinstance(value, float):
+        return Text(percent(value))
+    return Text(readable(value, unit))
+
+
+def column_widths(
+    names: Sequence[str], values: Sequence[int], texts: Sequence[bool], room: int | None
+) -> tuple[list[int], int]:
+    """Return the widths of columns, and the gap between them.
+
+    Where there is too little room, columns move together, names of columns are broken between
+    words, then texts over lines, then names of columns within words. Numbers are never broken:
+    where nothing else helps, the table is wider than the room.
+
+    Parameters
+    ----------
+    names : sequence of str, one a column
+        Above each column.
+    values : sequence of int, one a column
+        Width of the widest value.
+    texts : sequence of bool, one a column
+        True for columns of texts, which can be broken anywhere.
+    room : int, optional
+        For the whole table; any without.
+    """
+    gaps = len(names) - 1
+    whole = [max(cell_len(name), value) for name, value in zip(names, values, strict=True)]
+    broken = [
+        max(value, *map(cell_len, name.split()), 1)
+        for name, value in zip(names, values, strict=True)
+    ]
+    for widths, gap in (
+        (whole, _WIDE), (whole, _WIDE - 1), (broken, _WIDE), (broken, _WIDE - 1), (broken, _TIGHT)
+    ):  # fmt: skip
+        if room is None or sum(widths) + gap * gaps <= room:
+            return widths, gap
+    assert room is not None
+    excess = sum(broken) + _TIGHT * gaps - room
+    for kind in (True, False):
+        able = [at for at, text in enumerate(texts) if text == kind]
+        least = {at: _NARROWEST_TEXT if kind else max(values[at], _NARROWEST_NAME) for at in able}
+        excess = _narrowed(broken, least, excess)
+    return broken, _TIGHT
+
+
+def _narrowed(widths: list[int], least: Mapping[int, int], excess: int) -> int:
+    """Narrow the widest columns and return the remaining excess."""
+    while excess > 0:
+        able = [at for at, width in least.items() if width < widths[at]]
+        if not able:
+            break
+        widths[max(able, key=widths.__getitem__)] -= 1
+        excess -= 1
+    return excess
+
+
+def without_common_ending(listing: Listing) -> tuple[Listing, str]:
+    """Leave out the domain that all names of a listing end with.
+
+    Parameters
+    ----------
+    listing : Listing
+        With qualified names in some columns, such as ``gros-1.nancy.grid5000.fr``.
+
+    Returns
+    -------
+    listing : Listing
+        The same with the names of these columns shortened.
+    ending : str
+        The omitted ending, from a dot on; empty if there is no such column, or nothing that all
+        have in common.
+    """
+    columns: dict[int, list[str]] = {}
+    for place in range(len(listing.columns)):
+        values = [line[place] for line in listing.lines if line[place] not in (None, "")]
+        names = [value for value in values if isinstance(value, str) and "." in value]
+        if names and len(names) == len(values):
+            columns[place] = names
+    every = {name for names in columns.values() for name in names}
+    ending = common_ending(every)
+    if not ending or len(every) < 2:
+        return listing, ""
+    lines = [
+        tuple(
+            cell.removesuffix(ending) if place in columns and isinstance(cell, str) else cell
+            for place, cell in enumerate(line)
+        )
+        for line in listing.lines
+    ]
+    return replace(listing, lines=tuple(lines)), ending
+
+
+def common_ending(names: Iterable[str]) -> str:
+    """Return the labels that all names end with, a dot before each; never a whole name."""
+    # The first label always remains, so that no name becomes empty.
+    reversed_labels = [name.split(".")[:0:-1] for name in names]
+    if not reversed_labels:
+        return ""
+    alike = takewhile(
+        lambda labels: len(set(labels)) == 1,
+        zip(*reversed_labels, strict=False),
+    )
+    return "".join(f".{labels[0]}" for labels in reversed([*alike]))
+
+
+_WIDEST_VALUE = 18
+_VERDICTS = {
+    True: Text("yes", style="green"),
+    False: Text("no", style="bold red"),
+    None: Text("?", style="yellow"),
+}
+
+
+def claims_table(claims: Sequence[Claim], title: str = "") -> Table:
+    """Return claims one by one, those of the paper first, with the reason of each verdict."""
+    table = house_table(title)
+    table.leading = 1
+    table.add_column("claim", ratio=1)
+    for name in ("paper", "measured"):
+        table.add_column(name, justify="right", max_width=_WIDEST_VALUE)
+    table.add_column("agrees", justify="center", no_wrap=True)
+    for claim in sorted(claims, key=lambda claim: claim.kind == "ours"):
+        words = Text.assemble(claim.claim, "\n", (f"{claim.source}: {claim.why}", "dim"))
+        measured = _shown(claim.measured)
+        if ends := written_interval(claim):
+            measured += Text(f"\n{ends}", style="dim")
+        if claim.optimum is not None:
+            measured += Text(f"\noptimum {readable(claim.optimum)}", style="dim")
+        table.add_row(words, _shown(claim.paper), measured, _VERDICTS[claim.agrees])
+    table.caption = headline(claims)
+    return table
+
+
+def claims_summary(claims: Mapping[str, Sequence[Claim]]) -> Table:
+    """Return the number of verdicts of each kind for each capability."""
+    table = house_table("Statements of the papers, and of our own")
+    table.add_column("capability")
+    table.add_column("of")
+    for name in ("statements", "agree", "disagree", "cannot be told"):
+        table.add_column(name, justify="right")
+    for name, found in claims.items():
+        for kind, words in (("paper", "the paper"), ("ours", "our own")):
+            verdicts = [claim.agrees for claim in found if claim.kind == kind]
+            if verdicts:
+                counts = [len(verdicts), *(verdicts.count(each) for each in (True, False, None))]
+                table.add_row(name, words, *map(str, counts))
+    return table
+
+
+def _shown(value: float | str | None) -> Text:
+    """Return a value of a claim for a cell of a table."""
+    return Text(written_value(value))
+
+
+def written_value(value: float | str | None) -> str:
+    """Write a value of a claim; whole numbers as such."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return readable(value)
+
+
+def written_interval(claim: Claim) -> str:
+    """Write the interval of a measured number; nothing if there is none, or it has no width."""
+    ends = claim.quantity.get("interval")
+    if ends is None or isinstance(claim.measured, str):
+        return ""
+    # Infinite ends are texts.
+    low, high = (None if isinstance(each, str) else each for each in ends)
+    if low == high:
+        return ""
+    if low is None or high is None:
+        return f"{written_value(low)} or more" if high is None else f"{written_value(high)} or less"
+    return f"{written_value(low)} to {written_value(high)}"

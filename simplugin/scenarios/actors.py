@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +16,6 @@ from simplugin.inputs.messages import Path, Problem, dotted, unknown_key
 from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
-from simplugin.platforms.host_choices import HostChoice
 from simplugin.rows import Row
 from simplugin.scenarios.sections import Hosts
 from simplugin.simulation import simulate
@@ -164,28 +163,19 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     actors: list[Placement] = []
     if workload.deployment is not None:
         actors += placements(workload.deployment, functions)
-    if workload.actors:
-        actors += _placed(scenario, host_choice(platform), called)
-    result = simulate(platform, actors, progress=progress, **scenario.simulation.arguments())
-    return Outcome(Row(metrics(result), result.provenance), result)
-
-
-def _placed(
-    scenario: Scenario, choice: HostChoice, called: Iterable[Called]
-) -> Iterator[Placement]:
-    """Yield the actors of the scenario itself."""
-    for number, (table, (function, args)) in enumerate(
-        zip(scenario.workload.actors, called, strict=True)
-    ):
+    choice = host_choice(platform) if workload.actors else None
+    for number, (table, (function, args)) in enumerate(zip(workload.actors, called, strict=True)):
         path: Path = ("workload", "actors", number)
         given = {name: getattr(table, name) for name in _PLACEMENT}
         try:
-            hosts = choice.chosen([table.host] if table.hosts is None else table.hosts)
-            for host in hosts:
-                yield Placement(host, function, args, **given)
+            assert choice is not None
+            hosts = choice.chosen(table.hosts or [str(table.host)])
+            actors += [Placement(host, function, args, **given) for host in hosts]
         except DeploymentError as error:
             message = f"{dotted(path)}: {error.message}"
             raise scenario.error(message, *path, remedy=error.remedy) from error
+    result = simulate(platform, actors, progress=progress, **scenario.simulation.arguments())
+    return Outcome(Row(metrics(result), result.provenance), result)
 
 
 KIND = Kind(workload=ActorsWorkload, run=run, check=check)

@@ -53,12 +53,6 @@ def _family_of(scenario: Scenario) -> Any:
     family = scenario.scheduler.name.partition(".")[0]
     if ":" in scenario.scheduler.name:
         family = "bags" if scenario.workload.is_counted else "pricing"
-    _check_keys(scenario, family)
-    return importlib.import_module(FAMILIES[family])
-
-
-def _check_keys(scenario: Scenario, family: str) -> None:
-    """Refuse keys that mean nothing to a family."""
     workload: BagsWorkload = scenario.workload
     other = next(each for each in FAMILIES if each != family)
     remedy = f"remove it: it is for {_WHAT[other]}"
@@ -71,6 +65,7 @@ def _check_keys(scenario: Scenario, family: str) -> None:
                 message = f"application {each.name!r} has the key {key!r}"
                 place = ("workload", "applications", number, key)
                 raise scenario.error(message, *place, remedy=remedy)
+    return importlib.import_module(FAMILIES[family])
 
 
 KIND = Kind(

@@ -20,7 +20,9 @@ def importable(directory: Path) -> Iterator[None]:
     `directory` is forgotten at the end. It is compiled from its source, whatever byte code says.
     """
     place = str(directory.resolve())
-    beside = _modules_beside(directory)
+    beside = {path.stem for path in directory.glob("*.py")}
+    beside |= {path.parent.name for path in directory.glob("*/__init__.py")}
+    beside -= {*sys.stdlib_module_names, "simplugin"}
     shadows = {
         name: module
         for name, module in sys.modules.items()
@@ -47,13 +49,6 @@ def importable(directory: Path) -> Iterator[None]:
             if name in plain or name.partition(".")[0] in forgettable:
                 del sys.modules[name]
         sys.modules.update(shadows)
-
-
-def _modules_beside(directory: Path) -> set[str]:
-    """Return the names of the modules and packages in a directory."""
-    found = {path.stem for path in directory.glob("*.py")}
-    found |= {path.parent.name for path in directory.glob("*/__init__.py")}
-    return found - set(sys.stdlib_module_names) - {"simplugin"}
 
 
 def _is_inside(module: ModuleType, directory: Path) -> bool:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import PlatformError, ScenarioError
+from simplugin.errors import ScenarioError
 from simplugin.inputs.messages import Problem, dotted
 from simplugin.inputs.references import References, UnresolvedError
-from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.kinds import kind_called
-from simplugin.scenarios.scenario import generator_problems, scenario_from
+from simplugin.scenarios.scenario import scenario_from
 from simplugin.scenarios.substitutions import canonical_json
 
 _NAME = ("scheduler", "name")
@@ -48,14 +47,18 @@ class NamedFunctions:
         """
         platform, workload = document["platform"], document["workload"]
         if self._is_new("platform", platform):
-            yield from self._of_generator(platform)
+            yield from self._of_generator(document)
         named = _references(document)
         wrong = [each for path, name in named for each in self._of_reference(name, path)]
         yield from wrong
         if "scheduler" in document:
             scheduler, kind = document["scheduler"], workload["kind"]
             if self._is_new("scheduler", kind, scheduler, _names_in(workload)):
-                yield from self._of_scheduler(document)
+                own = ":" in scheduler["name"]
+                wrong = list(self._of_reference(scheduler["name"], _NAME)) if own else []
+                yield from wrong
+                if not wrong and (self._imports or not own):
+                    yield from self._of_kind(document)
         elif not wrong and self._imports and self._is_new("workload", workload):
             yield from self._of_kind(document)
 
@@ -66,14 +69,6 @@ class NamedFunctions:
         self._seen.add(text)
         return new
 
-    def _of_scheduler(self, document: Mapping[str, Any]) -> Iterator[Problem]:
-        """Check the policy and its parameters."""
-        name = document["scheduler"]["name"]
-        wrong = list(self._of_reference(name, _NAME)) if ":" in name else []
-        yield from wrong
-        if not wrong and (self._imports or ":" not in name):
-            yield from self._of_kind(document)
-
     def _of_kind(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Check what the kind of workload does."""
         scenario = scenario_from(document, self._file, trust=self._trust)
@@ -82,9 +77,9 @@ class NamedFunctions:
         except ScenarioError as error:
             yield Problem(error.path, error.message, error.remedy)
 
-    def _of_generator(self, platform: Mapping[str, Any]) -> Iterator[Problem]:
+    def _of_generator(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Check the generator of a platform and the names of its parameters."""
-        name = platform.get("generator")
+        name = document["platform"].get("generator")
         if name is None:
             return
         path: tuple[str, ...] = ("platform", "generator")
@@ -93,15 +88,11 @@ class NamedFunctions:
             yield from wrong
             if wrong or not self._imports:
                 return
-        parameters = dict(platform.get("parameters", {}))
-        if platform.get("seed") is not None:
-            parameters["seed"] = platform["seed"]
+        scenario = scenario_from(document, self._file, trust=self._trust)
         try:
-            generator = generator_called(name)
-        except PlatformError as error:
-            yield Problem(path, error.message, error.remedy)
-            return
-        yield from generator_problems(generator, parameters, seeded="seed" in platform)
+            yield from scenario.generator(name)[2]
+        except ScenarioError as error:
+            yield Problem(error.path, error.message, error.remedy)
 
     def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
         """Check a function, or whether its module is there."""

@@ -88,12 +88,8 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
     document: dict[str, Any] = outcome.row.document()
     document["digest"] = result.digest()
     document["returned"] = [
-        {
-            "name": each.name,
-            "host": each.host,
-            "state": each.state,
-            "value": plain(each.value, f"actor {each.name!r} on {each.host!r} returned"),
-        }
+        {name: getattr(each, name) for name in ("name", "host", "state")}
+        | {"value": plain(each.value, f"actor {each.name!r} on {each.host!r} returned")}
         for each in result.returned
     ]
     document["hosts"] = _columns(result, "hosts", ("flops", "busy", "energy"))
@@ -147,10 +143,10 @@ def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {
         "title": title,
         "figures": [figure_document(each) for each in outcome.figures],
-        "listings": [listing_document(each) for each in listings],
+        "listings": [plain(each.document()) for each in listings],
     }
     if outcome.schedule is not None:
-        found["schedule"] = chart_document(outcome.schedule)
+        found["schedule"] = plain(outcome.schedule)
     elif len(outcome.result.trace):
         found["activities"] = activities_document(outcome.result)
     return found
@@ -188,11 +184,9 @@ def plain(value: Any, of: str = "the result has") -> Any:
         return {each.name: plain(getattr(value, each.name), of) for each in fields(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    kind = type(value)
-    raise SimpluginError(
-        f"{of} a {kind.__module__}.{kind.__qualname__}, which is not plain data; give numbers,"
-        " texts, lists, mappings, or data classes of these"
-    )
+    kind, remedy = type(value), "give numbers, texts, lists, mappings, or data classes of these"
+    message = f"{of} a {kind.__module__}.{kind.__qualname__}, which is not plain data"
+    raise SimpluginError(f"{message}; {remedy}")
 
 
 def figure_document(figure: Figure) -> dict[str, Any]:
@@ -210,25 +204,13 @@ def figure_from(document: Mapping[str, Any]) -> Figure:
     return Figure(**{**document, "series": series, "names": names, "groups": groups})
 
 
-def chart_document(chart: ScheduleChart) -> dict[str, Any]:
-    """Return a schedule as plain containers."""
-    found: dict[str, Any] = plain(chart)
-    return found
-
-
 def chart_from(document: Mapping[str, Any]) -> ScheduleChart:
-    """Return the schedule of a document of `chart_document`."""
+    """Return the schedule of a document that `plain` made of one."""
     return TypeAdapter(ScheduleChart).validate_python(document)
 
 
-def listing_document(listing: Listing) -> dict[str, Any]:
-    """Return a table as plain containers."""
-    found: dict[str, Any] = plain(listing.document())
-    return found
-
-
 def listing_from(document: Mapping[str, Any]) -> Listing:
-    """Return the table that `listing_document` wrote down."""
+    """Return the table of a document as `Listing.document` returns it."""
     given = dict(document)
     columns = tuple((each["name"], each["unit"]) for each in given["columns"])
     lines = tuple(tuple(line) for line in given["lines"])

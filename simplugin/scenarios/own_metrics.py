@@ -10,23 +10,21 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simplugin.errors import DeploymentError, ScenarioError
+from simplugin.inputs.kinds import Outcome, Scenario
 from simplugin.inputs.messages import dotted, suggestion
 from simplugin.inputs.places import shown
 from simplugin.inputs.references import place_of_failure
 from simplugin.platforms import Platform
 from simplugin.platforms.host_choices import HostChoice
 from simplugin.rows import Metric
+from simplugin.scenarios.sections import MetricsSection, MetricTable
+from simplugin.simulation import Result
 from simplugin.simulation.metrics import HOST_MEASURES, of_hosts
-
-if TYPE_CHECKING:
-    from simplugin.inputs.kinds import Outcome, Scenario
-    from simplugin.scenarios.sections import MetricsSection, MetricTable
-    from simplugin.simulation import Result
 
 _COMBINED: dict[str, Callable[[list[Any]], float]] = {
     # Rounded once, so that neither order nor CPU matters.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -137,21 +137,36 @@ class Scenario:
             assert section.file is not None
             self._refuse_stray_trace(section.file)
             return section.file
-        name, parameters = section.generator, dict(section.parameters)
-        if section.seed is not None:
-            parameters["seed"] = section.seed
-        try:
-            generator = generator_called(name, self.references.resolve)
-        except PlatformError as error:
-            message, remedy = error.message, error.remedy
-            raise self.error(message, "platform", "generator", remedy=remedy) from error.__cause__
-        if wrong := generator_problems(generator, parameters, seeded=section.seed is not None):
-            raise self.errors(wrong)
+        generator, parameters, problems = self.generator(section.generator)
+        if problems:
+            raise self.errors(problems)
         try:
             return generator.platform(parameters, self.directory)
         except PlatformError as error:
             place = ("platform", "parameters")
             raise self.error(error.message, *place, remedy=error.remedy) from error
+
+    def generator(self, name: str) -> tuple[Generator, dict[str, Any], list[Problem]]:
+        """Return the generator of the platform, its parameters, and what is wrong with these.
+
+        Raises
+        ------
+        ScenarioError
+            There is none of this name.
+        """
+        seed, parameters = self.platform.seed, dict(self.platform.parameters)
+        if seed is not None:
+            parameters["seed"] = seed
+        try:
+            found = generator_called(name, self.references.resolve)
+        except PlatformError as error:
+            message, remedy = error.message, error.remedy
+            raise self.error(message, "platform", "generator", remedy=remedy) from error.__cause__
+        problems = []
+        for each in found.read(parameters)[1]:
+            above = () if seed is not None and each.path == ("seed",) else ("parameters",)
+            problems.append(replace(each, path=("platform", *above, *each.path)))
+        return found, parameters, problems
 
     def _refuse_stray_trace(self, platform: Path) -> None:
         """Raise if a platform file has SimGrid write its trace outside the current directory."""
@@ -171,28 +186,6 @@ class Scenario:
             line = error.position[0] if isinstance(error, ElementTree.ParseError) else 1
             remedy = "`simplugin check` names what is wrong"
             raise PlatformError(message, file=platform, line=line, remedy=remedy) from None
-
-
-def generator_problems(
-    generator: Generator, parameters: Mapping[str, Any], *, seeded: bool
-) -> list[Problem]:
-    """Return what is wrong with the parameters of the generator of a scenario's platform.
-
-    Parameters
-    ----------
-    generator : Generator
-        The generator.
-    parameters : mapping
-        By name.
-    seeded : bool
-        True if ``[platform]`` has the seed.
-    """
-    problems = generator.read(parameters)[1]
-    above = [() if seeded and each.path == ("seed",) else ("parameters",) for each in problems]
-    return [
-        Problem(("platform", *key, *each.path), each.message, each.remedy)
-        for key, each in zip(above, problems, strict=True)
-    ]
 
 
 def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> ScenarioError:

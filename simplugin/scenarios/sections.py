@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from simplugin.errors import SimpluginError
+from simplugin.inputs.kinds import Kind
 from simplugin.inputs.messages import InvalidValueError, Problem
 from simplugin.inputs.quantities import POSITIVE, Memory, Time
 from simplugin.inputs.sections import AnyPath, Reference, Section, is_below
@@ -26,7 +27,6 @@ from simplugin.inputs.validation import table
 from simplugin.simulation.logs import Level
 from simplugin.simulation.options import SimGridOptions
 
-_USUAL = ("result", "trace", "gantt")
 NEED_TRACE = ("trace", "gantt")
 # SimGrid's own trace goes to this file.
 TRACE_FILE = "tracing/filename"
@@ -207,28 +207,19 @@ class OutputSection(Section):
             raise ValueError(f"end the file's name with {' or '.join(suffixes)}")
         return value
 
-    def relocated(
-        self,
-        directory: Path,
-        *,
-        trace: bool,
-        outputs: Iterable[str] = _USUAL,
-        need_trace: Collection[str] = NEED_TRACE,
-    ) -> OutputSection:
+    def relocated(self, directory: Path, kind: Kind, *, trace: bool) -> OutputSection:
         """Return the section for writing to `directory`, files without a name included.
 
         Parameters
         ----------
         directory : Path
             Relative to the current directory.
+        kind : Kind
+            Of the workload; it names the files that are wanted even without a name.
         trace : bool
             True if there will be a trace to write and to draw.
-        outputs : iterable of str
-            The files that are wanted even without a name.
-        need_trace : collection of str
-            Those of them that there are only with a trace.
         """
-        wanted = [name for name in outputs if trace or name not in need_trace]
+        wanted = [name for name in kind.outputs if trace or name not in kind.need_trace]
         named = {name: getattr(self, name) or DEFAULT_FILES[name] for name in wanted}
         relocated = self.model_copy(update={"directory": directory, **named})
         relocated._asked = True
@@ -259,14 +250,6 @@ class OutputSection(Section):
 FORMATS = {
     "result": (".json",),
     "trace": (".csv", ".parquet", ".json"),
-    "gantt": (".png", ".svg", ".pdf"),
-    "curves": (".png", ".svg", ".pdf"),
-    "graphs": (".png", ".svg", ".pdf"),
+    **dict.fromkeys(("gantt", "curves", "graphs"), (".png", ".svg", ".pdf")),
 }
-DEFAULT_FILES = {
-    "result": "result.json",
-    "trace": "trace.csv",
-    "gantt": "gantt.png",
-    "curves": "curves.png",
-    "graphs": "graphs.png",
-}
+DEFAULT_FILES = {name: f"{name}{suffixes[0]}" for name, suffixes in FORMATS.items()}

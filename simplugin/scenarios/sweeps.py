@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, product
@@ -134,25 +134,6 @@ class Variation:
         return math.prod(len(axis.values) for axis in self.axes)
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One of the variations of a scenario.
-
-    Attributes
-    ----------
-    position : int
-        Its number, from 0 on.
-    variation : int
-        Which of the list it belongs to, from 0 on.
-    settings : list of Setting
-        All that is set, in order.
-    """
-
-    position: int
-    variation: int
-    settings: list[Setting]
-
-
 @dataclass(frozen=True)
 class Variations:
     """All variations of a scenario, by position.
@@ -190,8 +171,8 @@ class Variations:
         """Return True if variations have names."""
         return any(each.name is not None for each in self.listed)
 
-    def point(self, position: int) -> Point:
-        """Return what is set at a position.
+    def point(self, position: int) -> tuple[int, list[Setting]]:
+        """Return which of the list a position belongs to, from 0 on, and all that is set there.
 
         Raises
         ------
@@ -208,7 +189,7 @@ class Variations:
         for axis in reversed(axes):
             left, place = divmod(left, len(axis.values))
             points.append(Setting(axis.path, axis.values[place], axis.source))
-        return Point(position, number, [*variation.settings, *reversed(points)])
+        return number, [*variation.settings, *reversed(points)]
 
     def scenario(self, settings: Sequence[Setting]) -> dict[str, Any]:
         """Return the scenario with keys set.
@@ -223,15 +204,21 @@ class Variations:
             try:
                 document = substituted(document, each.path, each.value)
             except InvalidValueError as error:
-                raise SweepError(_problem(each.source, error)) from None
+                raise SweepError(each.source, f"{{key}}: {error.message}", error.remedy) from None
         return dict(document)
 
-    def varied(self, point: Point) -> dict[str, Any]:
-        """Return what distinguishes a variation: dotted keys and values, without tables."""
+    def varied(self, number: int, settings: Iterable[Setting]) -> dict[str, Any]:
+        """Return what distinguishes a variation: dotted keys and values, without tables.
+
+        Parameters
+        ----------
+        number, settings
+            As `point` returns them.
+        """
         found: dict[str, Any] = {}
         if self._named:
-            found[VARIATION] = _label(self.listed[point.variation], point.variation)
-        for each in point.settings:
+            found[VARIATION] = _label(self.listed[number], number)
+        for each in settings:
             found |= leaves(_key(each.source), each.value)
         return found
 
@@ -256,7 +243,8 @@ class Variations:
         wanted = {*each, *where}
         axes = [(*variation.axes, *self.grid) for variation in self.listed]
         known = {key for listed in axes for axis in listed for key in axis.keys}
-        known |= {key for one in self.listed for key in _set_by(one)}
+        settings = [each for one in self.listed for each in one.settings]
+        known |= {key for each in settings for key in leaves(_key(each.source), each.value)}
         known |= {VARIATION} if self._named else set()
         if unknown := wanted - known:
             name = min(unknown)
@@ -275,7 +263,7 @@ class Variations:
                 position = 0
                 for size, step in zip(sizes, steps, strict=True):
                     position = position * size + step
-                varied = self.varied(self.point(start + position))
+                varied = self.varied(*self.point(start + position))
                 if all(varied.get(key, value) == value for key, value in where.items()):
                     group = canonical_json([varied.get(key) for key in each])
                     found.setdefault(group, start + position)
@@ -289,11 +277,6 @@ def _key(source: Path) -> str:
     """Return the dotted key as the campaign file has it, with names in place of positions."""
     inside = source[1:] if source[0] == _SWEEP else source[2:]
     return dotted(inside[1:] if inside[0] == _SWEEP else inside)
-
-
-def _set_by(variation: Variation) -> set[str]:
-    """Return the keys of runs that a variation sets."""
-    return {key for one in variation.settings for key in leaves(_key(one.source), one.value)}
 
 
 def _places(axis: Axis, wanted: set[str], where: Mapping[str, Any]) -> Sequence[int]:
@@ -389,16 +372,17 @@ def _values(value: Any, source: Path) -> Sequence[Any] | Steps | Powers:
         try:
             return Range.model_validate(value).numbers
         except ValidationError as error:
-            raise SweepError(problems_of(error, Range, value, source)[0]) from None
+            first = problems_of(error, Range, value, source)[0]
+            raise SweepError(first.path, first.message, first.remedy) from None
     if isinstance(value, range):
         value = value or []
     elif hasattr(value, "tolist"):  # an array of numpy's
         value = value.tolist()
     if not isinstance(value, list | tuple | range):
         message = f"{dotted(source)} is {value!r}"
-        raise sweep_error(source, message, "give a list of values, or { from = ..., to = ... }")
+        raise SweepError(source, message, "give a list of values, or { from = ..., to = ... }")
     if not value:
-        raise sweep_error(source, f"{dotted(source)} has no values", "give at least one")
+        raise SweepError(source, f"{dotted(source)} has no values", "give at least one")
     if not isinstance(value, range):
         refuse_equal(value, source)
     return value
@@ -409,7 +393,7 @@ def _located(document: Mapping[str, Any], words: Path, source: Path) -> Path:
     try:
         return path_of(document, [str(word) for word in words])
     except InvalidValueError as error:
-        raise SweepError(_problem(source, error)) from None
+        raise SweepError(source, f"{{key}}: {error.message}", error.remedy) from None
 
 
 def _refuse_equal_names(variations: Sequence[Variation]) -> None:
@@ -425,7 +409,7 @@ def _refuse_equal_names(variations: Sequence[Variation]) -> None:
         message = f"two variations have the name {_label(each, number)!r}"
         if None in (each.name, variations[before].name):
             message += ", which one without a name gets as its number"
-        raise sweep_error(("variations", named, _NAME), message, "name them apart")
+        raise SweepError(("variations", named, _NAME), message, "name them apart")
 
 
 def _label(variation: Variation, number: int) -> str:
@@ -441,12 +425,7 @@ def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
             if earlier.path[: len(later.path)] == later.path:
                 message = f"{dotted(later.source)} sets {dotted(earlier.path)} again"
                 remedy = f"{dotted(earlier.source)} does already; remove one of the two"
-                raise sweep_error(later.source, message, remedy)
-
-
-def _problem(source: Path, error: InvalidValueError) -> Problem:
-    """Say that a key leads into nothing."""
-    return Problem(source, f"{{key}}: {error.message}", error.remedy)
+                raise SweepError(later.source, message, remedy)
 
 
 class SweepError(ValueError):
@@ -454,18 +433,15 @@ class SweepError(ValueError):
 
     Parameters
     ----------
-    problem : Problem
-        What is wrong; its path is one in the campaign file.
+    path : tuple of str or int
+        The key of the campaign file.
+    message, remedy : str
+        As `Problem` has them.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.text)
-        self.problem = problem
-
-
-def sweep_error(path: Path, message: str, remedy: str) -> SweepError:
-    """Return an exception about a key of the campaign file."""
-    return SweepError(Problem(path, message, remedy))
+    def __init__(self, path: Path, message: str, remedy: str | None) -> None:
+        self.problem = Problem(path, message, remedy)
+        super().__init__(self.problem.text)
 
 
 def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
@@ -488,12 +464,12 @@ def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
     written, key = dotted(source), dotted(path)
     if path[0] in IDLE:
         remedy = "remove it; one of [[variations]] may have a name"
-        raise sweep_error(source, f"{written}: no run of a campaign depends on {key}", remedy)
+        raise SweepError(source, f"{written}: no run of a campaign depends on {key}", remedy)
     if swept and path[0] == "simulation" and len(path) > 1 and path[1] in IDLE_SIMULATION:
         limits = ("wall_limit", "memory_limit")
         also = f", or give [campaign] a {path[1]}" if path[1] in limits else ""
         remedy = f"set it once, in [simulation]{also}"
-        raise sweep_error(source, f"{written}: what runs compute does not depend on it", remedy)
+        raise SweepError(source, f"{written}: what runs compute does not depend on it", remedy)
 
 
 def refuse_equal(values: Sequence[Any], source: Path) -> None:
@@ -509,4 +485,4 @@ def refuse_equal(values: Sequence[Any], source: Path) -> None:
         before = seen.setdefault(canonical_json(each), at)
         if before != at:
             message = f"{dotted(source)} has the value {each!r} twice, as number {before} and {at}"
-            raise sweep_error((*source, at), message, "remove one of the two")
+            raise SweepError((*source, at), message, "remove one of the two")

@@ -9,15 +9,13 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from numbers import Real
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.errors import (
     ActorError,
@@ -55,38 +53,6 @@ _OPTIONS_IN_FORCE = {
 _HERE = str(Path(__file__).parent)
 # They take the fraction of a task that is left for its work.
 _NOT_WITH_PARALLEL_TASKS = ("host_dvfs", "host_load", "link_load")
-
-
-@dataclass(frozen=True)
-class Collected:
-    """The outcome of one simulation.
-
-    Attributes
-    ----------
-    clock : float
-        Date of the end [s].
-    returned : list of (name, host, value, state)
-        One row an actor, in order of creation; state is "ended", "killed" or "running".
-    hosts, links : HostTotals, LinkTotals
-        In SimGrid's order.
-    trace : Trace
-        Activities.
-    options : dict of str to str
-        SimGrid's options in force.
-    plugins : dict of str to dict of str to float64 array
-        Measurements of SimGrid's plug-ins, by plug-in and quantity; an entry a host or a link.
-    off_times : dict of str to tuple of (float, float)
-        Host to the times at which it was off [s].
-    """
-
-    clock: float
-    returned: list[tuple[str, str, Any, str]]
-    hosts: HostTotals
-    links: LinkTotals
-    trace: Trace
-    options: dict[str, str]
-    plugins: dict[str, dict[str, NDArray[np.float64]]]
-    off_times: dict[str, tuple[tuple[float, float], ...]]
 
 
 class BackEnd(Protocol):
@@ -148,13 +114,51 @@ class BackEnd(Protocol):
             The trace has outgrown its limit.
         """
 
-    def collect(self) -> Collected:
-        """Hand over what there is; also after `run` raised."""
+    def collect(self) -> dict[str, Any]:
+        """Hand over what there is, as `collected`; also after `run` raised."""
 
 
-def options_in_force() -> dict[str, str]:
-    """Return the values of SimGrid's options that are recorded with each result."""
-    return {name: str(_driver.option(name, kind)) for name, kind in _OPTIONS_IN_FORCE.items()}
+def collected(
+    clock: float,
+    returned: list[tuple[str, str, Any, str]],
+    hosts: HostTotals,
+    links: LinkTotals,
+    trace: Trace,
+) -> dict[str, Any]:
+    """Return the outcome of one simulation.
+
+    Parameters
+    ----------
+    clock : float
+        Date of the end [s].
+    returned : list of (name, host, value, state)
+        One row an actor, in order of creation; state is "ended", "killed" or "running".
+    hosts, links : HostTotals, LinkTotals
+        In SimGrid's order.
+    trace : Trace
+        Activities.
+
+    Returns
+    -------
+    dict
+        These, SimGrid's options in force, measurements of its plug-ins by plug-in and quantity, an
+        entry a host or link, and the times at which hosts were off [s].
+    """
+    return {
+        "clock": clock,
+        "returned": returned,
+        "hosts": hosts,
+        "links": links,
+        "trace": trace,
+        "options": {
+            name: str(_driver.option(name, kind)) for name, kind in _OPTIONS_IN_FORCE.items()
+        },
+        "plugins": {
+            plugin: {name: np.frombuffer(column) for name, column in columns.items()}
+            for plugin, columns in _driver.plugin_figures().items()
+        },
+        "off_times": _off_times(clock),
+    }
 
 
 def await_place(coroutine: Any) -> str:
@@ -193,7 +197,12 @@ def _described(error: BaseException, inside: TracebackType | None) -> tuple[str,
     is_asyncio = any(Path(frame.filename).parent.name == "asyncio" for frame in whole.stack)
     each: traceback.TracebackException | None = whole
     while each is not None:
-        own = [frame for frame in each.stack if not _is_hidden(frame.filename)]
+        own = [
+            frame
+            for frame in each.stack
+            if not frame.filename.startswith(_PACKAGE)
+            and Path(frame.filename).parent.name != "asyncio"
+        ]
         each.stack = traceback.StackSummary.from_list(own)
         each = each.__cause__ or each.__context__
     if isinstance(error, SimpluginError):
@@ -213,11 +222,6 @@ _NO_ASYNCIO = (
     " pause, start activities with ..._async and await me.wait_all([...]), or me.spawn(...) actors"
 )
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
-
-
-def _is_hidden(file: str) -> bool:
-    """Return True for a frame that is not the user's."""
-    return file.startswith(_PACKAGE) or Path(file).parent.name == "asyncio"
 
 
 def date_limit_error(limit: float) -> SimulatedTimeLimitError:
@@ -276,7 +280,7 @@ def prepare_plugins(arguments: Sequence[str], platform: str, *, energy: bool) ->
     return loaded
 
 
-def off_times(end: float) -> dict[str, tuple[tuple[float, float], ...]]:
+def _off_times(end: float) -> dict[str, tuple[tuple[float, float], ...]]:
     """Return the times at which hosts were off until the end, by host in order of names [s]."""
     found: dict[str, list[tuple[float, float]]] = {}
     since: dict[str, float] = {}
@@ -290,14 +294,6 @@ def off_times(end: float) -> dict[str, tuple[tuple[float, float], ...]]:
     # A host that goes off and on at one date was not off.
     spans = {host: tuple(each for each in found[host] if each[0] < each[1]) for host in found}
     return {host: spans[host] for host in sorted(spans) if spans[host]}
-
-
-def plugin_figures() -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Return the plug-ins' measurements by plug-in and quantity, an entry a host or link."""
-    return {
-        plugin: {name: np.frombuffer(column) for name, column in columns.items()}
-        for plugin, columns in _driver.plugin_figures().items()
-    }
 
 
 def _refused_by_file(platform: str, name: str, why: str) -> PlatformError:
@@ -331,13 +327,9 @@ class CalledBack:
         Ends the simulation with an error.
     clock : callable
         Returns the simulated date [s].
-    hosts, links : collection of str
-        Names of those that the platform has.
 
     Attributes
     ----------
-    bandwidth_factor, latency_factor : callable or None
-        As in `Callbacks`.
     on_activity_completion : callable or None
         The same, called with actor, resource, position in `KINDS`, label, dates of start and end
         [s], amount, and position in `STATES`.
@@ -348,14 +340,16 @@ class CalledBack:
         callbacks: Callbacks,
         stop: Callable[[SimulationError], object],
         clock: Callable[[], float],
-        hosts: Collection[str],
-        links: Collection[str],
     ) -> None:
         _require_models_of(callbacks)
         self._callbacks, self._stop, self._clock = callbacks, stop, clock
-        self._share(hosts, links)
-        self.bandwidth_factor = self._factor("bandwidth_factor", callbacks.bandwidth_factor)
-        self.latency_factor = self._factor("latency_factor", callbacks.latency_factor)
+        self._share()
+        factors = [
+            function and self._asked(name, function, lambda *_: 1.0)
+            for name in ("bandwidth_factor", "latency_factor")
+            for function in [getattr(callbacks, name)]
+        ]
+        _driver.set_factors(*factors)
         for kind, listen in (("host", _driver.monitor_hosts), ("link", _driver.monitor_links)):
             name = f"on_{kind}_state_change"
             heard = self._monitor(name, getattr(callbacks, name), lambda *given: given)
@@ -365,10 +359,12 @@ class CalledBack:
             "on_activity_completion", callbacks.on_activity_completion, _completion
         )
 
-    def _share(self, hosts: Collection[str], links: Collection[str]) -> None:
+    def _share(self) -> None:
         """Have SimGrid ask the functions of capacities."""
-        disks = [f"{host}:{disk}" for host in hosts for disk in _driver.disk_states(host)]
-        named = {"host": hosts, "link": links, "disk_read": disks, "disk_write": disks}
+        hosts, links = _driver.hosts(), [link.name for link in _driver.links()]
+        disks = [f"{host.name}:{disk.name}" for host in hosts for disk in host.disks]
+        named = {"host": [host.name for host in hosts], "link": links}
+        named |= {"disk_read": disks, "disk_write": disks}
         for kind, known in named.items():
             functions = getattr(self._callbacks, f"{kind}_sharing")
             for name, function in functions.items():
@@ -381,12 +377,6 @@ class CalledBack:
                     )
                 call = self._asked(f"{kind}_sharing[{name!r}]", function, lambda *given: given[0])
                 _driver.share(kind, name, call)
-
-    def _factor(
-        self, name: str, function: Callable[..., float] | None
-    ) -> Callable[..., float] | None:
-        """Return a function that gives a factor, None if there is none."""
-        return None if function is None else self._asked(name, function, lambda *_: 1.0)
 
     def _asked(
         self, name: str, function: Callable[..., float], otherwise: Callable[..., float]
@@ -431,19 +421,9 @@ class CalledBack:
 _FAILED = object()
 
 
-def _completion(
-    actor: str,
-    resource: str,
-    kind: int,
-    label: str | None,
-    start: float,
-    end: float,
-    amount: float,
-    state: int,
-) -> tuple[Completion]:
+def _completion(*row: Any) -> tuple[Completion]:
     """Return the argument of a monitor of activities."""
-    row = Completion(actor, resource, KINDS[kind], label, start, end, amount, STATES[state])
-    return (row,)
+    return (Completion._make((*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]])),)
 
 
 def _require_models_of(callbacks: Callbacks) -> None:

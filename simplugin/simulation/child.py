@@ -6,6 +6,7 @@ import contextlib
 import faulthandler
 import importlib
 import inspect
+import itertools
 import locale
 import math
 import os
@@ -17,14 +18,16 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import numpy as np
 
-from simplugin.errors import PlatformError, SimpluginError, SimulationError
+from simplugin.errors import PlatformError, SetupError, SimpluginError, SimulationError
 from simplugin.simulation.failures import full_trace_error, platform_error
 from simplugin.simulation.logs import LEVELS, PrefixedStream, Voice, rank
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
@@ -51,7 +54,7 @@ from simplugin.simulation.travel import pack_error, pack_returned, unpack_functi
 
 if TYPE_CHECKING:
     from simplugin.simulation.api.callbacks import Callbacks
-    from simplugin.simulation.back_end import BackEnd, Collected
+    from simplugin.simulation.back_end import BackEnd
     from simplugin.simulation.coroutines import CoroutinesBackEnd
 
 # Modules are loaded in the server, for the next simulation, if they take longer than this [s].
@@ -102,19 +105,27 @@ def run(file: int, news: socket.socket) -> None:
     # Nobody closes it: the process ends without collecting what is left.
     _kept.append(news)
     settings, packed_actors = take_job(file)
-    _open_streams()
+    # To the descriptors that were put in place after the fork, line by line.
+    form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
+    sys.stdout = open(1, "w", closefd=False, **form)  # noqa: SIM115  it lives as long as we do
+    sys.stderr = open(2, "w", closefd=False, **form)  # noqa: SIM115
     modules: list[tuple[str, str, int]] = []
     try:
         _adopt(settings)
-        actors, callbacks = _arrive(packed_actors, modules)
-        if settings.locates:
-            sys.set_coroutine_origin_tracking_depth(1)
-            sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
-        owner = (_Pausing if settings.steps else _Caller)(settings, file, news)
-        kind, body = RESULT, simulate(settings, actors, callbacks, owner)
+        if settings.question is not None:
+            kind, body = RESULT, pickle.dumps(_answer(settings))
+        else:
+            actors, callbacks = _arrive(packed_actors, modules)
+            if settings.locates:
+                sys.set_coroutine_origin_tracking_depth(1)
+                sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  it lives as long as we do
+            owner = (_Pausing if settings.steps else _Caller)(settings, file, news)
+            kind, body = RESULT, simulate(settings, actors, callbacks, owner)
     except BaseException as error:
         _kept.append(error)
-        _lift_memory_limit()
+        # There must be room for the report about what went wrong.
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
         kind, body = ERROR, pack_error(known_error(error))
     flush_output()
     write_outcome(file, kind, modules, body)
@@ -223,13 +234,6 @@ class _Pausing(_Caller):
                 return event if kind == STEP else further
 
 
-def _open_streams() -> None:
-    """Make Python write to the descriptors that were put in place after the fork, line by line."""
-    form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
-    sys.stdout = open(1, "w", closefd=False, **form)  # noqa: SIM115  it lives as long as we do
-    sys.stderr = open(2, "w", closefd=False, **form)  # noqa: SIM115
-
-
 def flush_output() -> None:
     """Write out what was printed."""
     for stream in (sys.stdout, sys.stderr):
@@ -242,7 +246,9 @@ def _adopt(settings: Settings) -> None:
     adopt(settings.surroundings)
     if settings.memory_limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (_address_space() + settings.memory_limit, hard))
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        most = pages * resource.getpagesize() + settings.memory_limit
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
         # A core file of a simulation that ran out of memory helps nobody.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     seed(settings.seed)
@@ -252,18 +258,6 @@ def seed(number: int) -> None:
     """Seed the generators of this process, for actors that use them."""
     random.seed(number)
     np.random.seed(number % 2**32)  # noqa: NPY002
-
-
-def _lift_memory_limit() -> None:
-    """Make room for the report about what went wrong."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-
-
-def _address_space() -> int:
-    """Return the size of this process's address space [byte]."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    return pages * resource.getpagesize()
 
 
 def _arrive(
@@ -416,7 +410,7 @@ def _load(back_end: BackEnd, platform_file: str) -> None:
 
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
     """Raise if the energy is to be measured and hosts have no wattages."""
-    known = back_end.collect().hosts
+    known = back_end.collect()["hosts"]
     missing = [repr(known.name[at]) for at in np.flatnonzero(np.isnan(known.energy))]
     if missing:
         more = f" and {len(missing) - _MOST_HOSTS} more" if len(missing) > _MOST_HOSTS else ""
@@ -435,7 +429,7 @@ def _place(back_end: BackEnd, actor: ActorJob) -> None:
         asynchronous = inspect.iscoroutinefunction(actor.function)
         back_end.spawn(actor if asynchronous else actor._replace(function=_checked(actor)))
     except Exception:
-        hosts = back_end.collect().hosts.name
+        hosts = back_end.collect()["hosts"].name
         if actor.host in hosts:
             raise
         raise unknown_host(actor.name, actor.host, hosts) from None
@@ -469,10 +463,148 @@ def _reporter(news: socket.socket) -> Callable[[float, int], None]:
     return report
 
 
-def _packed_result(collected: Collected) -> bytes:
+def _packed_result(parts: dict[str, Any]) -> bytes:
     """Pickle what the back end collected."""
-    columns = list(zip(*collected.returned, strict=True)) or [(), (), (), ()]
+    columns = list(zip(*parts["returned"], strict=True)) or [(), (), (), ()]
     names, hosts, values, states = columns
     returned = names, hosts, pack_returned(values, names, hosts), states
-    parts = collected.__dict__ | {"returned": returned, "versions": _versions}
-    return pickle.dumps(parts, protocol=5)
+    return pickle.dumps(parts | {"returned": returned, "versions": _versions}, protocol=5)
+
+
+# ---- in the caller's own process, for debuggers ---------------------------------------------
+
+
+def simulate_here(
+    settings: Settings,
+    actors: Sequence[ActorJob],
+    callbacks: Callbacks | None,
+    progress: Callable[[float, int], None] | None,
+) -> bytes:
+    """Simulate in this process and return the body of the result.
+
+    An exception's traceback ends where the actor raised, so that debuggers show that place.
+
+    """
+    try:
+        prepare(settings.back_end)
+    except ImportError as error:
+        raise SetupError(
+            f"the back end cannot be loaded: {error}; `make install` builds it"
+        ) from error
+    # SimGrid would run what is left of actors when the process ends.
+    arguments = [*settings.arguments, "--cfg=debug/clean-atexit:no"]
+    with _restored():
+        seed(settings.seed)
+        sys.set_coroutine_origin_tracking_depth(1)  # names the line of what is never awaited
+        try:
+            owner = Owner(progress)
+            return simulate(replace(settings, arguments=arguments), actors, callbacks, owner)
+        except Exception as error:
+            known = known_error(error)
+            inside = known.__cause__ and known.__cause__.__traceback__
+            raise known.with_traceback(inside or known.__traceback__) from known.__cause__
+
+
+@contextlib.contextmanager
+def _restored() -> Iterator[None]:
+    """Give the process back as it was: what a simulation changes in a process of its own."""
+    import numpy as np
+
+    stdout, depth = sys.stdout, sys.get_coroutine_origin_tracking_depth()
+    warn = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
+    draws, global_draws = random.getstate(), np.random.get_state()  # noqa: NPY002
+    categories = (locale.LC_NUMERIC, locale.LC_CTYPE)
+    places = [locale.setlocale(category) for category in categories]
+    try:
+        yield
+    finally:
+        for category, place in zip(categories, places, strict=True):
+            locale.setlocale(category, place)
+        random.setstate(draws)
+        np.random.set_state(global_draws)  # noqa: NPY002
+        warnings._warn_unawaited_coroutine = warn  # type: ignore[attr-defined]
+        sys.set_coroutine_origin_tracking_depth(depth)
+        sys.stdout = stdout
+
+
+# ---- platforms ------------------------------------------------------------------------------
+
+
+def _answer(settings: Settings) -> dict[str, Any]:
+    """Load the platform and look at it, instead of simulating; see `resolve`.
+
+    Raises
+    ------
+    PlatformError
+        SimGrid refuses an option or the platform.
+    """
+    from simplugin.simulation import _driver  # late, as in `_refuse_wrong_rates`
+
+    _use_plain_locale()
+    question = settings.question or {}
+    try:
+        _driver.setup(settings.arguments, 0, False, 0)
+        begin, before = time.perf_counter(), _largest_memory()
+        _driver.load_platform(settings.platform)
+        _driver.seal()
+    except Exception as error:
+        raise platform_error(str(error), settings.platform) from None
+    found: dict[str, Any] = {
+        "seconds": time.perf_counter() - begin,
+        "memory": _largest_memory() - before,
+        "routes": [],
+        "lost": [],
+    }
+    hosts = {host.name: host for host in _driver.hosts()}
+    names = sorted(hosts)
+    end = time.monotonic() + question["limit"]
+    for source, destination in _pairs(names, question["pairs"]):
+        if time.monotonic() > end:
+            break
+        try:
+            links, latency = _driver.route(source, destination)
+        except SimpluginError as error:
+            found["lost"].append((source, destination, str(error)))
+            continue
+        passed = tuple(link.name for link in links)
+        found["routes"].append((source, destination, passed, latency))
+    links = [link for link in _driver.links() if link.name != "__loopback__"]
+    if question["described"]:
+        found["hosts"] = [_host(hosts[name]) for name in names]
+        found["links"] = sorted(map(_link, links))
+    else:
+        found["hosts"] = [(host.cores, host.speed) for host in hosts.values()]
+        found["links"] = [link.sharing_policy for link in links]
+    return found
+
+
+def _largest_memory() -> float:
+    """Return the most memory that this process had so far [byte]."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(1024.0 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+def _host(host: Any) -> tuple[Any, ...]:
+    """Describe a host."""
+    speeds = tuple(host.pstate_speed(state) for state in range(host.pstate_count))
+    return host.name, host.speed, host.cores, speeds, host.properties
+
+
+def _link(link: Any) -> tuple[Any, ...]:
+    """Describe a link."""
+    return link.name, link.bandwidth, link.latency, link.sharing_policy, link.properties
+
+
+def _pairs(names: list[str], wanted: list[tuple[str, str]] | int) -> list[tuple[str, str]]:
+    """Return the pairs asked for, or so many spread evenly over all."""
+    if not isinstance(wanted, int):
+        return wanted
+    count = len(names)
+    total = count * (count - 1)
+    if total <= wanted:
+        return list(itertools.permutations(names, 2))
+    chosen = []
+    for index in range(wanted):
+        source, offset = divmod(index * total // wanted, count - 1)
+        chosen.append((names[source], names[offset + (offset >= source)]))
+    return chosen

@@ -22,7 +22,7 @@ Row = tuple[str, str, str, str, float, float, float, str]
 _MICROSECONDS = 1e6
 # Tracks of a host, from the top.
 _TRACKS = ("executions", "sent", "received", "disks", "sleeps")
-_EXECUTIONS, _SENT, _RECEIVED, _DISKS, _SLEEPS = range(5)
+EXECUTIONS, SENT, RECEIVED, DISKS, SLEEPS = range(5)
 
 
 class _Slice(NamedTuple):
@@ -80,7 +80,7 @@ def _events(rows: Iterable[Row], units: Mapping[str, str]) -> Iterator[Event]:
         event = _event(each.row, units) | place
         yield event
         if each.flow is not None and each.end > each.start:
-            step = {"ph": "s"} if each.track == _SENT else {"ph": "f", "bp": "e"}
+            step = {"ph": "s"} if each.track == SENT else {"ph": "f", "bp": "e"}
             yield {**step, "name": "transfer", "cat": "comm", "id": each.flow} | (
                 {"ts": event["ts"]} | place
             )
@@ -89,17 +89,19 @@ def _events(rows: Iterable[Row], units: Mapping[str, str]) -> Iterator[Event]:
 def _slices(row: Row, number: int) -> Iterator[_Slice]:
     """Yield an activity on each host that it concerns."""
     _, resource, kind, _, start, end, _, _ = row
+    for host, track in places(kind, resource):
+        yield _Slice(start, end, host, track, number if kind == "comm" else None, row)
+
+
+def places(kind: str, resource: str) -> list[tuple[str, int]]:
+    """Return the hosts of an activity, by its kind and resource in a trace, with its tracks."""
     if kind == "comm":
         source, _, destination = resource.partition("->")
-        yield _Slice(start, end, source, _SENT, number, row)
-        yield _Slice(start, end, destination, _RECEIVED, number, row)
-        return
+        return [(source, SENT), (destination, RECEIVED)]
     if kind in ("read", "write"):
-        yield _Slice(start, end, resource.rpartition(":")[0], _DISKS, None, row)
-        return
+        return [(resource.rpartition(":")[0], DISKS)]
     hosts = dict.fromkeys(resource.split(",")) if kind == "ptask" else (resource,)
-    for host in hosts:
-        yield _Slice(start, end, host, _SLEEPS if kind == "sleep" else _EXECUTIONS, None, row)
+    return [(host, SLEEPS if kind == "sleep" else EXECUTIONS) for host in hosts]
 
 
 def _event(row: Row, units: Mapping[str, str]) -> Event:

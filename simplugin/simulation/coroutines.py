@@ -12,18 +12,14 @@ from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import (
     CalledBack,
-    Collected,
     Watch,
     actor_error,
     await_place,
+    collected,
     date_limit_error,
-    off_times,
-    options_in_force,
-    plugin_figures,
     prepare_plugins,
 )
 from simplugin.simulation.failures import full_trace_error
-from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
@@ -68,24 +64,16 @@ class CoroutinesBackEnd:
         _driver.load_platform(path)
         prepare_plugins(self._arguments, path, energy=self._energy)
 
-    def speaker(self) -> Speaker | None:
-        """Return the actor that runs, None if none does."""
-        return _driver.speaker()
-
-    def clock(self) -> float:
-        """Return the simulated date [s]."""
-        return _driver.clock()
-
-    def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
-        """Have what actors log from this level on written: `write(level, message)`."""
-        _driver.log_with(level, write)
+    speaker = staticmethod(_driver.speaker)
+    clock = staticmethod(_driver.clock)
+    log_with = staticmethod(_driver.log_with)
+    # pause_with(pausing, date): call a function of a date before the first event after the date
+    # [s]; it returns the date up to which events may happen.
+    pause_with = staticmethod(_driver.pause_with)
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
-        raw = _driver.collect()
-        names = raw["host_names"], raw["link_names"]
-        called = CalledBack(callbacks, _driver.stop, _driver.clock, *names)
-        _driver.set_factors(called.bandwidth_factor, called.latency_factor)
+        called = CalledBack(callbacks, _driver.stop, _driver.clock)
         if called.on_activity_completion is not None:
             _driver.monitor_activities(called.on_activity_completion)
 
@@ -116,18 +104,6 @@ class CoroutinesBackEnd:
         if blocked:
             raise DeadlockError(_driver.clock(), blocked)
 
-    def pause_with(self, pausing: Callable[[float], float], date: float) -> None:
-        """Call a function before the first event after a date [s].
-
-        Parameters
-        ----------
-        pausing : function of the date of the event [s]
-            Returns the date [s] up to which events may happen.
-        date : float
-            The same to begin with [s].
-        """
-        _driver.pause_with(pausing, date)
-
     def look(self, date: float) -> Looked:
         """Return the state at a date between the last event and the next [s]; rows of plain data.
 
@@ -137,19 +113,14 @@ class CoroutinesBackEnd:
         """
         return *_driver.look(date), _waiting()
 
-    def collect(self) -> Collected:
+    def collect(self) -> dict[str, Any]:
         """Hand over totals, trace and returned values."""
         raw = _driver.collect()
         names = [name for name, *_ in raw["returned"]]
-        return Collected(
-            clock=raw["clock"],
-            returned=raw["returned"],
-            hosts=HostTotals(
-                raw["host_names"], raw["host_flops"], raw["host_busy"], raw["host_energy"]
-            ),
-            links=LinkTotals(raw["link_names"], raw["link_bytes"], raw["link_energy"]),
-            trace=Trace.from_columns(raw["trace"] | {"actor_names": names}),
-            options=options_in_force(),
-            plugins=plugin_figures(),
-            off_times=off_times(raw["clock"]),
+        return collected(
+            raw["clock"],
+            raw["returned"],
+            HostTotals(raw["host_names"], raw["host_flops"], raw["host_busy"], raw["host_energy"]),
+            LinkTotals(raw["link_names"], raw["link_bytes"], raw["link_energy"]),
+            Trace.from_columns(raw["trace"] | {"actor_names": names}),
         )

@@ -46,11 +46,8 @@ def crash(status: int, stderr: str, where: str) -> CrashError:
     if number is None:
         how = f"ended with exit status {code}, without a result,"
     else:
-        try:
-            name = signal.Signals(number).name
-        except ValueError:
-            name = "unknown"
-        how = f"was killed by signal {number} ({name})"
+        known = {each.value: each.name for each in signal.Signals}
+        how = f"was killed by signal {number} ({known.get(number, 'unknown')})"
     message = f"the simulation's process {how} while {where}"
     if place(stderr):
         message += f", at {place(stderr)}"

@@ -87,11 +87,15 @@ def of_hosts(result: Result, measure: str) -> NDArray[np.float64] | None:
 
 
 def hosts_listing(result: Result) -> Listing:
-    """Return the measures of the hosts that computed, those that were busy longest first."""
+    """Return the measures of the hosts, those that were busy longest first.
+
+    Hosts that did not compute are left out, unless they consumed energy.
+    """
     found = {measure: of_hosts(result, measure) for measure in HOST_MEASURES}
     known = {measure: values for measure, values in found.items() if values is not None}
     order = np.argsort(-result.hosts.busy, kind="stable")
-    used = order[result.hosts.busy[order] > 0][:_MOST_HOSTS].tolist()
+    some = (result.hosts.busy[order] > 0) | (result.hosts.energy[order] > 0)
+    used = order[some][:_MOST_HOSTS].tolist()
     columns = [(measure.replace("_", " "), HOST_MEASURES[measure]) for measure in known]
     lines = [
         (result.hosts.name[host], *(float(values[host]) for values in known.values()))

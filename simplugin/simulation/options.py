@@ -34,7 +34,7 @@ _ELSEWHERE = {
     ("host_model", "compound"): "SimGrid 4 calls it 'default'",
 }
 # One threshold [bytes] and its factor, as in "65472:0.94;15424:0.69;0:0.81".
-_FACTOR_STEP = re.compile(r"\d+:[-+.\deE]+")
+_FACTOR_STEP = re.compile(r"\d+:([-+.\deE]+)")
 _EXTRA_NAME = re.compile(r"[A-Za-z][\w-]*(/[\w-]+)*")
 
 
@@ -84,16 +84,16 @@ def _check_factor(name: str, value: object) -> None:
     if not isinstance(value, str):
         _POSITIVE(name, value)
         return
-    steps = value.split(";")
-    if not all(_FACTOR_STEP.fullmatch(step) for step in steps):
-        raise SimpluginError(
-            f"{name} is {value!r}; give a number, or factors by size such as '65472:0.94;0:0.81'"
-        )
-    for step in steps:
+    for step in value.split(";"):
+        found = _FACTOR_STEP.fullmatch(step)
         try:
-            _POSITIVE(name, float(step.split(":")[1]))
+            number = float(found[1] if found else "")
         except ValueError:
-            raise SimpluginError(f"{name} has {step!r}; write a size, ':' and a factor") from None
+            raise SimpluginError(
+                f"{name} is {value!r}; give a number, or factors by size such as"
+                " '65472:0.94;0:0.81'"
+            ) from None
+        _POSITIVE(name, number)
 
 
 def _check_truth(name: str, value: object) -> None:

@@ -167,7 +167,7 @@ def placements(
         Something else was given, or the deployment names a function that `functions` lacks.
     """
     if isinstance(actors, str | os.PathLike):
-        from simplugin.formats.deployment_xml import read_deployment
+        from simplugin.formats.platform_xml import read_deployment
 
         return _deployed(read_deployment(actors), functions, Path(actors))
     if isinstance(actors, Deployment):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,7 @@ from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from simplugin.inputs.kinds import Scenario
     from simplugin.workloads.sharing import Sharing
@@ -102,6 +102,38 @@ def own_changes(
             dated += [(date, kind, value) for date, value in points]
         found += _changes(resource, sorted(dated, key=lambda point: point[0]), sharing)
     return found
+
+
+def with_changes(
+    platform: Platform, changes: Iterable[Change], speeds: Mapping[str, float]
+) -> Platform:
+    """Return a platform with profiles that make changes happen.
+
+    Parameters
+    ----------
+    platform : Platform
+        Where, perhaps with profiles of its own for other resources.
+    changes : iterable of Change
+        Of its hosts and links, in any order.
+    speeds : mapping of str to float
+        Of its hosts [flop/s], all cores together; SimGrid takes fractions of them.
+    """
+    lines: dict[Use, list[tuple[float, float]]] = {}
+    for change in changes:
+        name, of_host = change.resource, change.resource in speeds
+        state, value = (kinds[0 if of_host else 1] for kinds in (_STATES, _VALUES))
+        states, values = (lines.setdefault((name, kind), []) for kind in (state, value))
+        states.append((change.date, float(not change.fails)))
+        if not change.fails:
+            unit = speeds[name] if of_host else 1.0
+            values.append((change.date, change.capacity / unit if unit else 1.0))
+    extra: list[Profile | ProfileUse] = []
+    for (name, kind), points in lines.items():
+        if points and not (kind in _STATES and all(on for _, on in points)):
+            title = f"{kind} of {name}"
+            points.sort(key=lambda point: point[0])
+            extra += [Profile.of_points(title, points), ProfileUse(title, name, kind)]
+    return replace(platform, elements=(*platform.elements, *extra))
 
 
 def profiles(platform: Platform) -> dict[Use, Lines]:

@@ -76,23 +76,26 @@ class Settings:
     locates : bool
         True to note where operations and coroutines are created, and to print nothing: the
         simulation runs again because one of them was never awaited.
+    question : dict, optional
+        What is asked about the platform, instead of a simulation; see `resolve`.
     """
 
     back_end: str
     platform: str
     arguments: list[str]
-    until: float | None
-    memory_limit: int | None
-    trace: bool
-    trace_limit: int | None
-    energy: bool
-    seed: int
-    reports_progress: bool
     surroundings: Surroundings
-    log: str
-    prefix_prints: bool
+    until: float | None = None
+    memory_limit: int | None = None
+    trace: bool = False
+    trace_limit: int | None = None
+    energy: bool = False
+    seed: int = 0
+    reports_progress: bool = False
+    log: str = "info"
+    prefix_prints: bool = False
     steps: bool = False
     locates: bool = False
+    question: dict[str, Any] | None = None
 
 
 class ActorJob(NamedTuple):

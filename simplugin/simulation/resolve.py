@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
+import pickle
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simplugin.errors import CrashError, PlatformError, SetupError, WallClockLimitError
+from simplugin.errors import PlatformError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.inputs.scratch import scratch_directory
 from simplugin.platforms import Platform
-from simplugin.simulation.failures import platform_error, platform_error_of_abort
+from simplugin.simulation.protocol import BACK_ENDS, Settings
+from simplugin.simulation.servers import Supervision
+from simplugin.simulation.surroundings import Surroundings
 
 if TYPE_CHECKING:
     import os
@@ -192,18 +192,12 @@ def resolve(
     """
     if not isinstance(pairs, int):
         pairs = list(pairs)
-    answer = _ask(platform, wall_limit, pairs=pairs, options=list(options), described=True)
+    answer = _ask(platform, wall_limit, options, pairs=pairs, limit=math.inf, described=True)
     return ResolvedPlatform(
-        tuple(
-            ResolvedHost(name, speed, cores, tuple(speeds), properties)
-            for name, speed, cores, speeds, properties in answer["hosts"]
-        ),
+        tuple(ResolvedHost(*host) for host in answer["hosts"]),
         tuple(ResolvedLink(*link) for link in answer["links"]),
-        tuple(
-            ResolvedRoute(source, destination, tuple(links), latency)
-            for source, destination, links, latency in answer["routes"]
-        ),
-        tuple(tuple(pair) for pair in answer["lost"]),
+        tuple(ResolvedRoute(*route) for route in answer["routes"]),
+        tuple(answer["lost"]),
     )
 
 
@@ -238,8 +232,7 @@ def load(
     PlatformError, CrashError, SetupError, WallClockLimitError
         As `simplugin.simulation.resolve.resolve`.
     """
-    question = {"pairs": list(pairs), "options": [], "limit": route_limit, "described": False}
-    answer = _ask(platform, wall_limit, **question)
+    answer = _ask(platform, wall_limit, pairs=list(pairs), limit=route_limit, described=False)
     return Loading(
         seconds=answer["seconds"],
         memory=answer["memory"],
@@ -248,56 +241,34 @@ def load(
         speed=math.fsum(cores * speed for cores, speed in answer["hosts"]),
         links=dict(sorted(Counter(answer["links"]).items())),
         joined=len(answer["routes"]),
-        unreachable=tuple(tuple(pair) for pair in answer["lost"]),
+        unreachable=tuple(answer["lost"]),
     )
 
 
 def _ask(
-    platform: Platform | str | os.PathLike[str], wall_limit: float, **question: Any
+    platform: Platform | str | os.PathLike[str],
+    wall_limit: float,
+    options: Sequence[str] = (),
+    **question: Any,
 ) -> dict[str, Any]:
-    """Ask the child process about a platform or its file; raise as `resolve` does."""
-    if not isinstance(platform, Platform):
-        return _answer(str(Path(platform).absolute()), wall_limit, question)
-    with scratch_directory() as directory:
-        path = Path(directory) / "platform.xml"
-        write_platform(platform, path)
-        return _answer(str(path), wall_limit, question)
-
-
-def _answer(file: str, wall_limit: float, question: dict[str, Any]) -> dict[str, Any]:
-    """Run the child and return its answer."""
-    # As a script, since it needs SimGrid and nothing of this package.
-    command = [sys.executable, "-P", str(Path(__file__).with_name("resolve_child.py"))]
-    asked = json.dumps(question | {"file": file}).encode()
+    """Ask a simulation's process about a platform or its file; raise as `resolve` does."""
+    if isinstance(platform, Platform):
+        with scratch_directory() as directory:
+            path = Path(directory) / "platform.xml"
+            write_platform(platform, path)
+            return _ask(path, wall_limit, options, **question)
+    # A platform file may ask for a trace of the simulation; there is none, so write no file.
+    quiet = ["--log=root.thresh:critical", "--cfg=tracing:no"]
+    settings = Settings(
+        back_end=BACK_ENDS["coroutines"],
+        platform=str(Path(platform).absolute()),
+        arguments=[*quiet, *options],
+        surroundings=Surroundings.current(),
+        question=question,
+    )
     try:
-        done = subprocess.run(
-            command, input=asked, capture_output=True, timeout=wall_limit, check=False
-        )
-    except subprocess.TimeoutExpired:
-        error = WallClockLimitError(f"SimGrid took more than {wall_limit:g} s to load it")
-        error.limit = wall_limit
-        raise error from None
-    if done.returncode != 0 or not done.stdout:
-        stderr = done.stderr.decode(errors="replace")
-        refused = platform_error_of_abort(stderr, file)
-        raise _refusal(refused) if refused else _crash(file, done.returncode, stderr)
-    answer: dict[str, Any] = json.loads(done.stdout)
-    if "setup" in answer:
-        raise SetupError(answer["setup"])
-    if "refused" in answer:
-        raise _refusal(platform_error(answer["refused"], file))
+        answer: dict[str, Any] = pickle.loads(Supervision(settings, b"", wall_limit, None).run())
+    except PlatformError as error:
+        message = f"SimGrid refuses it: {error.message}"
+        raise PlatformError(message, file=error.file, line=error.line) from None
     return answer
-
-
-def _refusal(error: PlatformError) -> PlatformError:
-    """Return SimGrid's objection as its own."""
-    return PlatformError(f"SimGrid refuses it: {error.message}", file=error.file, line=error.line)
-
-
-def _crash(file: str, code: int, stderr: str) -> CrashError:
-    """Return the error for a child that crashed."""
-    error = CrashError(f"SimGrid crashed while loading {file}:\n{stderr[-2000:]}".rstrip())
-    error.signal = -code if code < 0 else None
-    error.exit_code = code if code >= 0 else None
-    error.stderr = stderr[-10000:]
-    return error

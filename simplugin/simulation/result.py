@@ -215,6 +215,7 @@ class Result:
         utilisation = self.hosts.busy / (self.clock or np.nan)
         object.__setattr__(self, "hosts", replace(self.hosts, utilisation=utilisation))
         object.__setattr__(self, "returned", ReturnedValues(self.returned))
+        object.__setattr__(self.trace, "is_kept", self.provenance.get("trace", True))
 
     def __repr__(self) -> str:
         """Return the end and the numbers of actors, by their states, and of activities."""

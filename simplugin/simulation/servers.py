@@ -216,7 +216,9 @@ def start_simulation(back_end: str, where: Surroundings, descriptors: Sequence[i
         output; the file of its standard error.
     """
     with _lock:
-        _bury_retired()
+        for ended in [each for each in _retired if each.process.poll() is not None]:
+            ended.control.close()
+            _retired.remove(ended)
         for _ in range(3):
             server = _fit_server(back_end, where)
             try:
@@ -282,13 +284,6 @@ def cpu_time() -> float:
     """
     own = os.times()
     return sum([*own[:4], *map(spent, server_processes())])
-
-
-def _bury_retired() -> None:
-    """Forget retired servers that have ended."""
-    for server in [each for each in _retired if each.process.poll() is not None]:
-        server.control.close()
-        _retired.remove(server)
 
 
 def _places_of(package: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import os
 import pickle
@@ -142,77 +143,65 @@ def simulate(
         return job.run_here() if debug else job.run()
 
 
+# What a simulation's process has as it was given, and what of it determines the outcome.
+_PASSED_ON = (
+    *("until", "memory_limit", "trace", "trace_limit"),
+    *("energy", "seed", "log", "prefix_prints"),
+)
+_DETERMINING = ("seed", "until", "energy", "trace")
+
+
 @contextlib.contextmanager
 def prepared(
     platform: Platform | str | os.PathLike[str],
     actors: Actors,
     *,
-    functions: Mapping[str, Callable[..., Any]] | None = None,
-    options: SimGridOptions | None = None,
-    back_end: str = "coroutines",
-    until: float | None = None,
-    wall_limit: float | None = None,
-    memory_limit: int | None = None,
-    trace: bool = True,
-    trace_limit: int | None = None,
-    energy: bool = False,
-    seed: int = 0,
-    progress: Callable[[float, int], None] | None = None,
-    callbacks: Callbacks | None = None,
-    log: str = "info",
-    prefix_prints: bool = False,
-    debug: bool = False,
     steps: bool = False,
+    **given: Any,
 ) -> Iterator[Job]:
     """Check the arguments of `simulate`; give what is ready to run."""
     # Loaded late: `import simplugin` must be quick.
     from simplugin.simulation import digests
 
     check_simulations_may_start()
+    bound = inspect.signature(simulate).bind(platform, actors, **given)
+    bound.apply_defaults()
+    given = bound.arguments
+    options, callbacks, progress = (given[name] for name in ("options", "callbacks", "progress"))
     chosen = SimGridOptions() if options is None else options
     if not isinstance(chosen, SimGridOptions):
         raise SimpluginError(f"options is {options!r}; give SimGridOptions")
     if callbacks is not None and not isinstance(callbacks, Callbacks):
         raise SimpluginError(f"callbacks is {callbacks!r}; give Callbacks")
-    _check_limits(until, wall_limit, seed, memory_limit=memory_limit, trace_limit=trace_limit)
-    check_level(log)
-    refused = {"wall_limit": wall_limit, "memory_limit": memory_limit}
-    refused["prefix_prints"] = prefix_prints or None  # of what the debugger prints, too
-    for name, given in refused.items():
-        if debug and given is not None:
+    _check_limits(given)
+    check_level(given["log"])
+    if given["back_end"] not in BACK_ENDS:
+        known = " or ".join(map(repr, BACK_ENDS))
+        raise SimpluginError(f"back_end is {given['back_end']!r}; choose {known}")
+    # Prefixes would stand before what the debugger prints, too.
+    for name in ("wall_limit", "memory_limit", "prefix_prints"):
+        if given["debug"] and given[name]:
             raise SimpluginError(f"debug=True simulates in this process; leave {name} out")
-    jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, functions)]
+    jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, given["functions"])]
+    given |= {name: bool(given[name]) for name in ("trace", "energy", "prefix_prints")}
     with _platform_file(platform) as file:
         settings = Settings(
             platform=file,
             arguments=[*_QUIET, *chosen.arguments()],
-            back_end=_place_of(back_end),
-            until=until,
-            memory_limit=memory_limit,
-            trace=bool(trace),
-            trace_limit=trace_limit,
-            energy=bool(energy),
-            seed=seed,
+            back_end=BACK_ENDS[given["back_end"]],
             # Asked for also for the sake of the date in the message about the wall-clock limit.
-            reports_progress=progress is not None or wall_limit is not None,
+            reports_progress=progress is not None or given["wall_limit"] is not None,
             surroundings=Surroundings.current(),
-            log=log,
-            prefix_prints=bool(prefix_prints),
             steps=steps,
+            **{name: given[name] for name in _PASSED_ON},
         )
-        choices: dict[str, Any] = {
-            "back_end": back_end,
-            "seed": seed,
-            "until": until,
-            "energy": settings.energy,
-            "trace": settings.trace,
-        }
+        choices = {name: given[name] for name in ("back_end", *_DETERMINING)}
         platform_sha256 = digests.platform_hash(file)
         content = digests.content_hash(
             platform_sha256, jobs, callbacks, choices | {"arguments": chosen.arguments()}
         )
         hashes = {"platform_sha256": platform_sha256, "content_sha256": content}
-        yield Job(settings, jobs, callbacks, wall_limit, progress, choices | hashes)
+        yield Job(settings, jobs, callbacks, given["wall_limit"], progress, choices | hashes)
 
 
 @dataclass(frozen=True)
@@ -244,7 +233,7 @@ class Job:
 
     def run_here(self) -> Result:
         """Simulate in this process."""
-        from simplugin.simulation.debugging import simulate_here
+        from simplugin.simulation.child import simulate_here
 
         return self.result(simulate_here(self.settings, self.actors, self.callbacks, self.progress))
 
@@ -308,14 +297,6 @@ def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
     )
 
 
-def _place_of(back_end: str) -> str:
-    """Return ``module:class`` of a back end."""
-    if back_end not in BACK_ENDS:
-        known = " or ".join(repr(name) for name in BACK_ENDS)
-        raise SimpluginError(f"back_end is {back_end!r}; choose {known}")
-    return BACK_ENDS[back_end]
-
-
 @contextlib.contextmanager
 def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]:
     """Give the path of a platform's file, written for the occasion if need be."""
@@ -351,15 +332,17 @@ def _no_platform(given: object) -> PlatformError:
     )
 
 
-def _check_limits(until: object, wall_limit: object, seed: object, **memory: object) -> None:
+def _check_limits(given: Mapping[str, Any]) -> None:
     """Raise for limits that limit nothing, and for seeds that numpy refuses."""
+    until, wall_limit, seed = given["until"], given["wall_limit"], given["seed"]
     if until is not None and not (is_real(until) and until >= 0):
         raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
     if wall_limit is not None and not (
         is_real(wall_limit) and wall_limit > 0 and math.isfinite(wall_limit)
     ):
         raise SimpluginError(f"wall_limit is {wall_limit!r}; give a time above 0 s")
-    for name, limit in memory.items():
+    for name in ("memory_limit", "trace_limit"):
+        limit = given[name]
         if limit is not None and not (isinstance(limit, int) and 0 < limit < 2**63):
             raise SimpluginError(f"{name} is {limit!r}; give a number of bytes")
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import SetupError
+from simplugin.errors import SetupError, SimpluginError
 from simplugin.formatting import html_table, readable
 from simplugin.simulation.chrome_trace import write_chrome_trace
 from simplugin.simulation.digests import canonical_bytes
@@ -124,6 +124,9 @@ class Trace(Columns):
         **dict.fromkeys(("start", "end", "amount"), np.float64),
     }
 
+    # False if the simulation ran with trace=False, as its `Result` knows.
+    is_kept: ClassVar[bool] = True
+
     actor_code: NDArray[np.int32]
     resource_code: NDArray[np.int32]
     kind_code: NDArray[np.int8]
@@ -219,7 +222,14 @@ class Trace(Columns):
         A process is a host, a thread a lane of executions, transfers or sleeps that do not overlap;
         arrows lead from the senders of transfers to the receivers. Dates are in microseconds,
         with fractions.
+
+        Raises
+        ------
+        SimpluginError
+            The simulation ran with ``trace=False``.
         """
+        if not (self.is_kept or len(self)):
+            raise SimpluginError("the result has no trace to write; simulate with trace=True")
         with Path(path).open("w", encoding="utf-8") as file:
             write_chrome_trace(file, self.rows(), UNITS)
 

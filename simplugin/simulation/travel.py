@@ -136,11 +136,7 @@ def pack_returned(values: Sequence[Any], names: Sequence[str], hosts: Sequence[s
 
 def _travels(value: object) -> bool:
     """Return True if a value can be pickled."""
-    try:
-        pack(value)
-    except Exception:
-        return False
-    return True
+    return bool(_packed_or_empty(value))
 
 
 def is_findable(name: str) -> bool:
@@ -185,11 +181,8 @@ def pack_error(error: BaseException) -> bytes:
     """Write an exception and its cause so that at least their texts arrive."""
     if not isinstance(error, SimpluginError):
         error = _unexpected(error)
-    try:
-        body = pack(error)
-    except Exception:  # an attribute that does not pickle
-        error = SimulationError(str(error))
-        body = pack(error)
+    # An attribute may not pickle.
+    body = _packed_or_empty(error) or pack(SimulationError(str(error)))
     cause = error.__cause__
     stand_in = b""
     if cause is not None:

@@ -9,6 +9,7 @@ from .policies.allocation import Allocation as Allocation
 from .policies.allocation import scrap_max as scrap_max
 from .policies.lists import global_ordering as global_ordering
 from .policies.lists import mheft as mheft
+from .policies.mapping import Mapped as Mapped
 from .policies.mapping import OnlineMapper as OnlineMapper
 from .policies.mapping import plan as plan
 from .policies.revisions import Rebalanced as Rebalanced

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision
     from simplugin.taskgraphs.readings import Readings
-    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import GraphSet
 
 Mode = Literal["online", "planned"]
 

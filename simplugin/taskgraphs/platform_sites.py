@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ import numpy as np
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.sites import Site
-from simplugin.simulation.resolve import ResolvedPlatform, ResolvedRoute, resolve
+from simplugin.simulation.resolve import ResolvedPlatform, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,9 +68,7 @@ def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None
                 f"SimGrid finds no route from {source!r} to {target!r}: {reason}",
                 remedy="a site needs routes between all hosts",
             )
-    network = _Network.of(
-        resolved, {host: at for at, hosts in enumerate(samples) for host in hosts}
-    )
+    cluster = {host: at for at, hosts in enumerate(samples) for host in hosts}
     first = platform.elements[0]
     speed = {host.name: host.speed for host in resolved.hosts}
     return Site(
@@ -79,10 +76,7 @@ def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None
         _names([hosts for _, hosts in groups]),
         tuple(tuple(hosts) for _, hosts in groups),
         np.array([speed[hosts[0]] for _, hosts in groups]),
-        network.bandwidth,
-        network.latency,
-        network.shared,
-        network.switch,
+        *_network(resolved, cluster),
     )
 
 
@@ -110,61 +104,44 @@ def _samples(hosts: Sequence[str]) -> list[str]:
 
 def _names(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:
     """Return names of clusters: the common beginning of their hosts' names before a number."""
-    names = [_NUMBER.sub("", _beginning(hosts)) or hosts[0] for hosts in groups]
+    names = []
+    for hosts in groups:
+        beginning = os.path.commonprefix(hosts)  # noqa: RUF071 # names are no paths
+        names.append(_NUMBER.sub("", beginning) or hosts[0])
     counts = Counter(names)
     return tuple(
         name if counts[name] == 1 else f"{name}-{number}" for number, name in enumerate(names, 1)
     )
 
 
-def _beginning(names: Sequence[str]) -> str:
-    """Return the common beginning of names."""
-    first, last = min(names), max(names)
-    same = (at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
-    return first[: next(same, min(len(first), len(last)))]
-
-
-@dataclass(frozen=True, eq=False)
-class _Network:
-    """The network along some routes: arrays as those of a site."""
-
-    bandwidth: NDArray[np.float64]
-    latency: NDArray[np.float64]
-    shared: NDArray[np.float64]
-    switch: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, resolved: ResolvedPlatform, cluster: Mapping[str, int]) -> _Network:
-        """Return the network along routes between samples of each cluster."""
-        owners = _owners(resolved.routes)
-        width = {link.name: link.bandwidth for link in resolved.links}
-        single = {link.name for link in resolved.links if link.sharing_policy == "FATPIPE"}
-        count = 1 + max(cluster.values())
-        bandwidth = np.full(count, np.inf)
-        latency, shared = np.zeros((count, count)), np.full((count, count), np.inf)
-        narrowest: dict[int, str] = {}
-        for route in resolved.routes:
-            ends = cluster[route.source], cluster[route.destination]
-            latency[ends] = max(latency[ends], route.latency)
-            # The loopback that SimGrid gives hosts without one of their own is no part of them.
-            for link in filter(width.__contains__, route.links):
-                for host in owners[link]:
-                    at = cluster[host]
-                    bandwidth[at] = min(bandwidth[at], width[link])
-                if not owners[link] and link not in single and width[link] < shared[ends]:
-                    shared[ends] = width[link]
-                    if ends[0] == ends[1]:
-                        narrowest[ends[0]] = link
-        # Clusters without a shared link have a switch each, which limits nothing.
-        links = [narrowest.get(number, number) for number in range(count)]
-        return cls(bandwidth, latency, shared, np.array([links.index(link) for link in links]))
-
-
-def _owners(routes: Iterable[ResolvedRoute]) -> dict[str, frozenset[str]]:
-    """Return for each link the hosts that are an end of every route with it."""
-    owners: dict[str, frozenset[str]] = {}
-    for route in routes:
-        ends = frozenset((route.source, route.destination))
+def _network(
+    resolved: ResolvedPlatform, cluster: Mapping[str, int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Return bandwidth, latency, shared and switch of a site, by routes between some hosts."""
+    # Of each link, the hosts that are an end of every route with it.
+    owners: dict[str, set[str]] = {}
+    for route in resolved.routes:
         for link in route.links:
-            owners[link] = owners.get(link, ends) & ends
-    return owners
+            hosts = {route.source, route.destination}
+            owners[link] = owners.get(link, hosts) & hosts
+    width = {link.name: link.bandwidth for link in resolved.links}
+    single = {link.name for link in resolved.links if link.sharing_policy == "FATPIPE"}
+    count = 1 + max(cluster.values())
+    bandwidth = np.full(count, np.inf)
+    latency, shared = np.zeros((count, count)), np.full((count, count), np.inf)
+    narrowest: dict[int, str] = {}
+    for route in resolved.routes:
+        ends = cluster[route.source], cluster[route.destination]
+        latency[ends] = max(latency[ends], route.latency)
+        # The loopback that SimGrid gives hosts without one of their own is no part of them.
+        for link in filter(width.__contains__, route.links):
+            for host in owners[link]:
+                at = cluster[host]
+                bandwidth[at] = min(bandwidth[at], width[link])
+            if not owners[link] and link not in single and width[link] < shared[ends]:
+                shared[ends] = width[link]
+                if ends[0] == ends[1]:
+                    narrowest[ends[0]] = link
+    # Clusters without a shared link have a switch each, which limits nothing.
+    links = [narrowest.get(number, number) for number in range(count)]
+    return bandwidth, latency, shared, np.array([links.index(link) for link in links])

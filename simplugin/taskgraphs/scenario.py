@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -37,7 +37,7 @@ from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
 from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.workloads.graph_generators import GENERATORS, graph_named
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -261,6 +261,41 @@ class Scheduler:
         revised: Any = when
         return Revised(graphs, site, partial(self.function, **self.parameters), revised, readings)
 
+    def executed(
+        self,
+        graphs: GraphSet,
+        site: Site,
+        allocations: Sequence[Allocation] | None,
+        **simulation: Any,
+    ) -> Execution:
+        """Execute graphs with allocations; None if the scheduler decides everything."""
+        settings = self.settings
+        decided: dict[str, Any] = {"allocations": allocations, "mode": settings.mode}
+        if self.decides == "mapping":
+            decided = {"mapper": partial(self.function, graphs, site, **self.parameters)}
+        elif allocations is None:
+            decided = {"schedule": self.schedule(graphs, site), "mode": "planned"}
+        elif settings.ordering == "global":
+            plan = global_ordering(
+                graphs,
+                allocations,
+                site,
+                transfers=settings.transfers,
+                redistribution=settings.redistribution,
+            )
+            decided = {"schedule": plan, "mode": "planned"}
+        return execute(
+            graphs,
+            site,
+            readings=settings.readings,
+            revise=self.revision(graphs, site),
+            transfers=settings.transfers,
+            pattern=settings.pattern,
+            local=settings.local,
+            **decided,
+            **simulation,
+        )
+
     def own_revision(self) -> Callable[..., Any]:
         """Return the function that makes the user's own revision."""
         return self.scenario.function(self.settings.revision, *PATH, "revision")
@@ -335,96 +370,6 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
         yield key, message, "remove it"
 
 
-@dataclass(frozen=True, eq=False)
-class _Run:
-    """The executions of a scenario on its platform."""
-
-    scenario: Scenario
-    scheduler: Scheduler
-    platform: Any
-
-    @cached_property
-    def site(self) -> Site:
-        """The site of the platform."""
-        return site_of(self.platform)
-
-    @cached_property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of `simulate` without the trace."""
-        given: dict[str, Any] = self.scenario.simulation.arguments()
-        del given["trace"]
-        options = given["options"]
-        if options.host_model is None:
-            options = replace(options, host_model="ptask_L07")
-        elif options.host_model != "ptask_L07":
-            message = f"simulation.options.host_model is {options.host_model!r}"
-            remedy = "remove it: parallel tasks need 'ptask_L07'"
-            key = ("simulation", "options", "host_model")
-            raise self.scenario.error(message, *key, remedy=remedy)
-        return given | {"options": options}
-
-    def executed(
-        self, graphs: GraphSet, allocations: Sequence[Allocation] | None, **further: Any
-    ) -> Execution:
-        """Execute graphs with allocations; None if the scheduler decides everything."""
-        scheduler, settings = self.scheduler, self.scheduler.settings
-        decided: dict[str, Any] = {"allocations": allocations, "mode": settings.mode}
-        if scheduler.decides == "mapping":
-            mapper = partial(scheduler.function, graphs, self.site, **scheduler.parameters)
-            decided = {"mapper": mapper}
-        elif allocations is None:
-            decided = {"schedule": scheduler.schedule(graphs, self.site), "mode": "planned"}
-        elif settings.ordering == "global":
-            plan = global_ordering(
-                graphs,
-                allocations,
-                self.site,
-                transfers=settings.transfers,
-                redistribution=settings.redistribution,
-            )
-            decided = {"schedule": plan, "mode": "planned"}
-        return execute(
-            graphs,
-            self.site,
-            platform=self.platform,
-            readings=settings.readings,
-            revise=scheduler.revision(graphs, self.site),
-            transfers=settings.transfers,
-            pattern=settings.pattern,
-            local=settings.local,
-            **decided,
-            **self.arguments,
-            **further,
-        )
-
-    def own_makespans(
-        self, graphs: Sequence[TaskGraph], allocations: Sequence[Allocation] | None
-    ) -> NDArray[np.float64]:
-        """Return the makespan of each graph alone on the site [s]."""
-        makespans = []
-        for number, graph in enumerate(graphs):
-            alone = None
-            if allocations is not None and self.scheduler.settings.own == "share":
-                alone = [allocations[number]]
-            elif allocations is not None:
-                alone = self.scheduler.allocations([graph], self.site, np.ones(1))
-            makespans.append(self.executed(GraphSet((graph,)), alone).makespan)
-        return np.array(makespans)
-
-    def data_take_time(self) -> bool:
-        """Return True if redistributions certainly take the site's times at least."""
-        return (
-            self.scenario.platform.generator in _KNOWN_NETWORKS
-            and self.scheduler.settings.local == "sent"
-            and replace(self.scenario.simulation.options, host_model=None) == SimGridOptions()
-        )
-
-    def most_cores(self) -> NDArray[np.int64]:
-        """Return the largest number of cores of a host of each cluster."""
-        cores = {host.name: host.cores for host in resolve(self.platform).hosts}
-        return np.array([max(map(cores.__getitem__, hosts)) for hosts in self.site.hosts])
-
-
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     """Execute all graphs together and each alone, and compare with bounds.
 
@@ -433,34 +378,50 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     take no time: the site of another platform is an estimate, and proves nothing of the network.
     """
     scheduler = check(scenario)
-    graphs = graph_set(scenario)
-    doing = _Run(scenario, scheduler, scenario.make_platform())
+    settings, graphs = scheduler.settings, graph_set(scenario)
+    platform = scenario.make_platform()
+    site = site_of(platform)
+    simulation = {"platform": platform, **_simulation(scenario)}
     shares, allocations = None, None
     if scheduler.decides == "shares":
-        shares = scheduler.shares(graphs.graphs, doing.site)
+        shares = scheduler.shares(graphs.graphs, site)
+    selfish = np.ones(graphs.n_graphs)
     if scheduler.decides in ("shares", "allocations"):
-        selfish = np.ones(len(graphs.graphs))
         given = selfish if shares is None else shares
-        allocations = scheduler.allocations(graphs.graphs, doing.site, given)
+        allocations = scheduler.allocations(graphs.graphs, site, given)
     traced = scenario.has_traced_output("trace")
-    done = doing.executed(graphs, allocations, progress=progress, trace=traced)
-    own = doing.own_makespans(graphs.graphs, allocations)
-    moved = doing.data_take_time()
-    if scheduler.settings.procedure == "hcpa" or scheduler.settings.revision != "none":
+    done = scheduler.executed(
+        graphs, site, allocations, progress=progress, trace=traced, **simulation
+    )
+    own = []
+    for number, graph in enumerate(graphs.graphs):
+        alone = None
+        if allocations is not None and settings.own == "share":
+            alone = [allocations[number]]
+        elif allocations is not None:
+            alone = scheduler.allocations([graph], site, selfish[:1])
+        own.append(scheduler.executed(GraphSet((graph,)), site, alone, **simulation).makespan)
+    if settings.procedure == "hcpa" or settings.revision != "none":
         shares = None  # shares that are revised have no one value
-    wanted = scheduler.settings.bounds
-    program = wanted == "program" or (wanted == "auto" and graphs.n_tasks <= _MOST_IN_PROGRAM)
-    bounds = own_bounds(graphs, doing.site, transfers=moved, program=program)
+    moved = (
+        scenario.platform.generator in _KNOWN_NETWORKS
+        and settings.local == "sent"
+        and replace(scenario.simulation.options, host_model=None) == SimGridOptions()
+    )
+    program = settings.bounds == "program"
+    program |= settings.bounds == "auto" and graphs.n_tasks <= _MOST_IN_PROGRAM
+    bounds = own_bounds(graphs, site, transfers=moved, program=program)
     together = bounds[0]
     if graphs.n_graphs > 1 or graphs.release[0] > 0:
-        together = makespan_bound(graphs, doing.site, transfers=moved, program=program)
+        together = makespan_bound(graphs, site, transfers=moved, program=program)
+    cores = {host.name: host.cores for host in resolve(platform).hosts}
     found = Assessment(
         done,
-        own,
+        np.array(own),
         together.value,
         np.array([each.value for each in bounds]),
         shares,
-        doing.most_cores(),
+        np.array([max(map(cores.__getitem__, hosts)) for hosts in site.hosts]),
         program,
     )
     energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
@@ -471,6 +432,18 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         schedule=found.chart(scenario.title),
         graphs=found.graph_charts(),
     )
+
+
+def _simulation(scenario: Scenario) -> dict[str, Any]:
+    """Return the arguments of `simulate` without the trace; parallel tasks need a host model."""
+    given: dict[str, Any] = scenario.simulation.arguments()
+    del given["trace"]
+    model = given["options"].host_model
+    if model not in (None, "ptask_L07"):
+        message = f"simulation.options.host_model is {model!r}"
+        remedy = "remove it: parallel tasks need 'ptask_L07'"
+        raise scenario.error(message, "simulation", "options", "host_model", remedy=remedy)
+    return given | {"options": replace(given["options"], host_model="ptask_L07")}
 
 
 def graph_set(scenario: Scenario) -> GraphSet:
@@ -512,6 +485,7 @@ def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
     given = {name: value for name, value in options.items() if value is not None}
     try:
         graph = read_task_graph(table.file, name=table.name or table.file.stem, **given)
+        graph = graph if table.alpha is None else replace(graph, assumed_alpha=None)
     except WorkloadError as error:
         raise scenario.error(str(error), *_GRAPHS, place) from error
     return [graph] * table.count

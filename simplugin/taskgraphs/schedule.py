@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simplugin.platforms.sites import Site
-    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import GraphSet
 
 # Dates may differ by so much of the makespan.
 _TOLERANCE = 1e-9

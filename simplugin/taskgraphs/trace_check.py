@@ -54,12 +54,13 @@ def trace_violations(execution: Execution) -> list[str]:
     found = list(_numbers(rows, [*tasks, *edges]))
     if found:
         return found
-    seen = _seen(execution.schedule, {number: rows[name] for name, number in tasks.items()})
+    done = {number: rows[name][0] for name, number in tasks.items()}
+    seen = _seen(execution.schedule, done)
     if isinstance(seen, str):
         return [seen]
     found += violations(seen, transfers=False)
-    found += _amounts(seen, {number: rows[name] for name, number in tasks.items()})
-    found += _moves(seen, {number: rows[name] for name, number in edges.items()})
+    found += _amounts(seen, done)
+    found += _moves(seen, {number: rows[name][0] for name, number in edges.items()})
     found += _differences(execution, seen)
     return found
 
@@ -90,17 +91,16 @@ def _numbers(rows: dict[str, list[_Row]], names: list[str]) -> Iterator[str]:
         yield f"{name!r} is neither a task nor an edge with data"
 
 
-def _seen(schedule: Schedule, rows: dict[int, list[_Row]]) -> Schedule | str:
+def _seen(schedule: Schedule, rows: dict[int, _Row]) -> Schedule | str:
     """Return the schedule of the trace, by start."""
     number = {host: at for at, host in enumerate(schedule.site.names)}
     placed = []
-    for task, (row,) in rows.items():
+    for task, row in rows.items():
         others = [host for host in row.hosts if host not in number]
         if others:
             return f"{schedule.graphs.name_of(task)} ran on {others[0]}, which is not of the site"
         placed.append(np.array([number[host] for host in row.hosts]))
-    start = np.array([row.start for (row,) in rows.values()])
-    finish = np.array([row.end for (row,) in rows.values()])
+    start, finish = np.array([(row.start, row.end) for row in rows.values()]).T
     first = np.array([processors[0] for processors in placed])
     return replace(
         schedule,
@@ -114,21 +114,21 @@ def _seen(schedule: Schedule, rows: dict[int, list[_Row]]) -> Schedule | str:
     )
 
 
-def _amounts(seen: Schedule, rows: dict[int, list[_Row]]) -> Iterator[str]:
+def _amounts(seen: Schedule, rows: dict[int, _Row]) -> Iterator[str]:
     """Yield tasks with another amount of computation than theirs."""
     graphs = seen.graphs
     counts = seen.allocation
     should = task_times(graphs.flop, graphs.alpha, counts, 1.0) * counts
-    for task, (row,) in rows.items():
+    for task, row in rows.items():
         if abs(row.amount - should[task]) > SAME * should[task]:
             yield f"{graphs.name_of(task)} computed {row.amount} flop, not {should[task]}"
 
 
-def _moves(seen: Schedule, rows: dict[int, list[_Row]]) -> Iterator[str]:
+def _moves(seen: Schedule, rows: dict[int, _Row]) -> Iterator[str]:
     """Yield redistributions at the wrong time, between wrong hosts, or faster than possible."""
     slack = SAME * seen.makespan
     names = seen.site.names
-    for edge, (row,) in rows.items():
+    for edge, row in rows.items():
         source, target = seen.graphs.edges[edge].tolist()
         name = edge_label(seen.graphs, edge)
         if row.start < seen.finish[source] - slack:

@@ -5,10 +5,10 @@ from .bundles import trace_bundles as trace_bundles
 from .daggen import daggen as daggen
 from .graph_generators import GENERATORS as GENERATORS
 from .graph_generators import combination as combination
+from .graph_generators import fft as fft
 from .graph_generators import graph_named as graph_named
-from .graph_sets import GraphSet as GraphSet
-from .regular_graphs import fft as fft
 from .sharing import AlphaFair as AlphaFair
 from .sharing import Sharing as Sharing
 from .task_costs import CostLaw as CostLaw
+from .task_graphs import GraphSet as GraphSet
 from .task_graphs import TaskGraph as TaskGraph

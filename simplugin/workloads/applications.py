@@ -74,16 +74,16 @@ class Application:
         for name, read in _READERS.items():
             value = number(f"{name} of application {self.name!r}", getattr(self, name), read)
             object.__setattr__(self, name, value)
-        for name in ("flop", "weight"):
-            value = getattr(self, name)
-            if not (0 < value < math.inf):
+        for name, is_right, expected in (
+            ("flop", 0 < self.flop < math.inf, "a positive number"),
+            ("weight", 0 < self.weight < math.inf, "a positive number"),
+            ("byte", 0 <= self.byte < math.inf, "a number from 0 on"),
+        ):
+            if not is_right:
+                value = getattr(self, name)
                 raise WorkloadError(
-                    f"{name} of application {self.name!r} is {value!r}; give a positive number"
+                    f"{name} of application {self.name!r} is {value!r}; give {expected}"
                 )
-        if not 0 <= self.byte < math.inf:
-            raise WorkloadError(
-                f"byte of application {self.name!r} is {self.byte!r}; give a number from 0 on"
-            )
         if not 0 <= self.start < self.end:
             raise WorkloadError(
                 f"application {self.name!r} starts at {self.start!r} and ends at {self.end!r};"

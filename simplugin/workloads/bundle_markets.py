@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.workloads.parameter_ranges import numbers
 
 Floats = NDArray[np.float64]
 Amounts = NDArray[np.int64]
@@ -80,7 +81,7 @@ class BundleMarket:
         self, values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None
     ) -> None:
         """Check and broadcast the arguments."""
-        worth = np.array(_numbers("values", values))
+        worth = np.array(numbers("values", values))
         if worth.ndim not in (1, 2) or not worth.size:
             raise WorkloadError("there is no computing peer; give the value of a task on each")
         if not np.all(np.isfinite(worth) & (worth >= 0)):
@@ -203,14 +204,14 @@ class BundleMarket:
         peers : array_like, optional
             Which; all without. They may come several times.
         """
-        numbers = np.asarray(number)
+        which = np.asarray(number)
         chosen = slice(None) if peers is None else np.asarray(peers)
         if self._log_table is None:
-            return self.log_value[chosen] + (numbers - 1) * self.log_q[chosen]
+            return self.log_value[chosen] + (which - 1) * self.log_q[chosen]
         last = self._log_table.shape[1]
         rows = np.arange(self.n_peers)[chosen]
-        found = self._log_table[rows, np.clip(numbers, 1, last) - 1]
-        return np.where(numbers <= last, found, -np.inf)
+        found = self._log_table[rows, np.clip(which, 1, last) - 1]
+        return np.where(which <= last, found, -np.inf)
 
     def worth(self, number: ArrayLike) -> Floats:
         """Return what the task of a number, from 1 on, is worth to each peer, Eq. (10)."""
@@ -377,14 +378,6 @@ def largest_share(m: int, n_peers: int, factor: float) -> int:
     return int(np.floor(share + min(WHOLE_SHARE * share, MOST_OFF)))
 
 
-def _numbers(name: str, given: ArrayLike) -> Floats:
-    """Return numbers, or refuse what is none."""
-    try:
-        return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise WorkloadError(f"{name} are {given!r}; give numbers") from None
-
-
 def _count(m: object) -> int:
     """Return how many tasks there are, or refuse what is no such number."""
     number = m if isinstance(m, (int, float, np.integer, np.floating)) else 0
@@ -395,7 +388,7 @@ def _count(m: object) -> int:
 
 def _limits(caps: ArrayLike, m: int, n_peers: int) -> Amounts:
     """Return how many tasks each peer takes at most, none more than there are."""
-    wanted = _numbers("caps", caps)
+    wanted = numbers("caps", caps)
     if not np.all((wanted >= 0) & ((wanted == np.floor(wanted)) | (wanted > m))):
         raise WorkloadError(f"caps are {caps!r}; give whole numbers of tasks from 0 on")
     limits = _broadcast("caps", np.minimum(wanted, m), n_peers).astype(np.int64)
@@ -435,7 +428,7 @@ def _kept(q: ArrayLike | None, n_peers: int, dimensions: int) -> Floats | None:
         )
     if q is None:
         return None
-    kept: Floats = np.array(_broadcast("q", _numbers("q", q), n_peers))
+    kept: Floats = np.array(_broadcast("q", numbers("q", q), n_peers))
     if not np.all((kept > 0) & (kept < 1)):
         raise WorkloadError(
             f"q is {_first(kept, (kept > 0) & (kept < 1))}; give 1 - alpha, between 0 and 1"

@@ -92,7 +92,12 @@ def _edges(
     successors: list[list[int]] = [[] for _ in range(sum(sizes))]
     for row in range(1, len(sizes)):
         for task in range(first[row], first[row] + sizes[row]):
-            for _ in range(_n_parents(sizes[row - 1], density, generator)):
+            # The program's minimum is a macro that evaluates what it returns a second time: one
+            # draw is compared with the row, another one is the number of predecessors to draw.
+            count = sizes[row - 1]
+            if 1 + int(density * count * generator.random()) < count:
+                count = 1 + int(density * count * generator.random())
+            for _ in range(count):
                 above = max(0, row - int(1.0 + jump * generator.random()))
                 place = int(sizes[above] * generator.random())
                 source = _free(task, place, first[above], sizes[above], successors)
@@ -102,15 +107,6 @@ def _edges(
     return [
         (source, each) for source, after in enumerate(successors) for each in dict.fromkeys(after)
     ]
-
-
-def _n_parents(above: int, density: float, generator: np.random.Generator) -> int:
-    """Return how many predecessors to draw for a task, given the size of the row above."""
-    # The program's minimum is a macro that evaluates what it returns a second time: one draw is
-    # compared with the row, another one is returned.
-    if 1 + int(density * above * generator.random()) < above:
-        return 1 + int(density * above * generator.random())
-    return above
 
 
 def _free(

@@ -16,40 +16,6 @@ Integers = NDArray[np.int64]
 UNKNOWN = -1
 # Status of a job that ended as it should.
 COMPLETED = 1
-# The fields of the Standard Workload Format, in its order.
-FIELDS = (
-    "job",
-    "submit",
-    "wait",
-    "run_time",
-    "processors",
-    "average_cpu",
-    "memory",
-    "requested_processors",
-    "requested_time",
-    "requested_memory",
-    "status",
-    "user",
-    "group",
-    "executable",
-    "queue",
-    "partition",
-    "preceding_job",
-    "think_time",
-)
-# Fields that may have a fractional part; the others count or number something.
-FRACTIONAL = frozenset(
-    {
-        "submit",
-        "wait",
-        "run_time",
-        "average_cpu",
-        "memory",
-        "requested_time",
-        "requested_memory",
-        "think_time",
-    }
-)
 # From here on floats do not distinguish whole numbers.
 LARGEST = 2.0**53
 # The largest status.
@@ -220,6 +186,12 @@ class JobTrace:
         """
         which = np.asarray(chosen)
         return JobTrace({name: each[which] for name, each in self.columns.items()}, self.header)
+
+
+# The fields of the Standard Workload Format, in its order.
+FIELDS = tuple(name for name in JobTrace.__annotations__ if name != "header")
+# Fields that may have a fractional part; the others count or number something.
+FRACTIONAL = {name for name in FIELDS if JobTrace.__annotations__[name] == "Floats"}
 
 
 def misfit(name: str, values: Floats) -> int | None:

@@ -25,7 +25,7 @@ def number(parameter: str, value: Any, read: Callable[[Any], float] = float) -> 
         return read(value)
     except UnitError as error:
         raise WorkloadError(f"{parameter}: {error}") from None
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise WorkloadError(f"{parameter} is {value!r}; give a number") from None
 
 
@@ -35,7 +35,7 @@ def numbers(
     """Return an array of numbers; texts with units are read as by `number`."""
     try:
         return np.array(values, dtype=np.float64, order="C")
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         pass
     if not isinstance(values, list | tuple | np.ndarray):
         return np.array(number(parameter, values, read))

@@ -78,11 +78,6 @@ class Sharing:
             values = np.ascontiguousarray(getattr(self, name), dtype=np.int64)
             object.__setattr__(self, name, values)
         object.__setattr__(self, "computes", np.ascontiguousarray(self.computes, dtype=bool))
-        self._check_lengths()
-        self._check_agents()
-
-    def _check_lengths(self) -> None:
-        """Raise unless the arrays fit together."""
         for length, names in (
             (len(self.applications), ("flop", "byte", "weight")),
             (len(self.hosts), ("speed",)),
@@ -95,20 +90,16 @@ class Sharing:
                     raise WorkloadError(f"{name} has shape {shape}; give ({length},)")
         if np.any(self.flop <= 0) or np.any(self.weight <= 0):
             raise WorkloadError("flop and weight of an application must be positive")
-
-    def _check_agents(self) -> None:
-        """Raise unless the agents make up trees."""
-        agents = np.arange(self.n_agents)
-        masters = self.father < 0
         for name, count in (("application", self.n_applications), ("host", self.n_hosts)):
             values = getattr(self, name)
             if np.any((values < 0) | (values >= count)):
                 raise WorkloadError(f"{name} of an agent is not in 0..{count - 1}")
+        masters = self.father < 0
         if np.any(self.link[~masters] < 0) or np.any(self.link >= self.n_links):
             raise WorkloadError(f"link of an agent is not in 0..{self.n_links - 1}")
         if np.any(self.link[masters] >= 0):
             raise WorkloadError("the agent of a master has a link; give -1")
-        if np.any(self.father >= agents) or np.any(np.diff(self.depth) < 0):
+        if np.any(self.father >= np.arange(self.n_agents)) or np.any(np.diff(self.depth) < 0):
             raise WorkloadError("agents are not ordered by depth; put fathers before their sons")
         if np.any(self.application[self.father[~masters]] != self.application[~masters]):
             raise WorkloadError("an agent and its father are of different applications")
@@ -138,7 +129,6 @@ class Sharing:
     @cached_property
     def depth(self) -> Integers:
         """Number of links between each agent and its master, shape (n_agents,)."""
-        depth = np.zeros(self.n_agents, dtype=np.int64)
         # Pointer jumping: log2(depth) passes, also on a path of a million hosts.
         ancestor = self.father.copy()
         reach = np.where(ancestor >= 0, 1, 0)
@@ -147,8 +137,7 @@ class Sharing:
             step = np.where(known, reach[ancestor], 0)
             ancestor = np.where(known, ancestor[ancestor], -1)
             reach = reach + step
-        depth[:] = reach
-        return depth
+        return reach
 
     @cached_property
     def levels(self) -> tuple[slice, ...]:

@@ -26,7 +26,7 @@ from simplugin.errors import ActorError, InfeasibleError, PlatformError, Workloa
 from simplugin.papers.beaumont.instances import SEEDS, instance
 from simplugin.papers.beaumont.own_policies import violations_of
 from simplugin.platforms.graphs import Tree
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.simulation import SimGridOptions
 from simplugin.workloads.applications import Bags
 

@@ -21,7 +21,7 @@ from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import NodeState
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.workloads.applications import Bags
 
 

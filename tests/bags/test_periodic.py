@@ -14,7 +14,7 @@ from simplugin.bags.execution import execute_periodic
 from simplugin.bags.periodic import natural_period, periodic_schedule
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.exact_steady_state import exact_steady_state
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 
 # Two types, on two levels below the root.
 TREE = tree_of([-1, 0, 0, 1, 1], [2.0, 3.0, 4.0, 5.0, 6.0], [10.0, 7.0, 6.0, 4.0])

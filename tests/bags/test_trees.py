@@ -11,7 +11,7 @@ from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Host, Link, Platform, Route, Zone
 from simplugin.platforms.graphs import NO_SPEED, Graph
 from simplugin.platforms.links import FATPIPE
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 
 # a - b - c - d - a, and e that c reaches but that does not reach anybody.
 RING = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]

@@ -1,6 +1,7 @@
 """Campaign files: what they say, and what is told of those that are wrong."""
 
 import json
+import math
 import pickle
 import sys
 from dataclasses import replace
@@ -73,7 +74,7 @@ def test_a_campaign_is_its_jobs(written, tmp_path):
     assert found == ("Trees", 40, str(path), CAMPAIGN)
     settings = campaign.settings
     assert settings.store == tmp_path / "out" / "trees.sqlite"
-    found = (settings.wall_limit, settings.memory_limit, settings.retries, settings.keep)
+    found = (settings.wall_limit, settings.memory_limit, settings.retries, campaign.keep)
     assert found == (60.0, 2 * 10**9, 3, 4)
     jobs = list(campaign.jobs())
     assert [job.position for job in jobs] == list(range(40))
@@ -100,12 +101,12 @@ def test_defaults_and_a_scenario_alone(written, tmp_path):
     campaign = load_campaign(written(text=head + "[platform]" + rest.partition("[platform]")[2]))
     assert campaign.total == 1
     settings = campaign.settings
-    assert settings.store == tmp_path / "trees.sqlite"
+    assert campaign.results() == tmp_path / "trees.sqlite"
     assert (settings.wall_limit, settings.memory_limit, settings.retries) == (3600.0, None, 1)
     assert [dict(job.varied) for job in campaign.jobs()] == [{}]
     assert campaign.job(0).arguments["keep"]
     boundless = load_campaign(written(("60.0", "inf"), ('"2GB"', "3000"), ("keep = 4", "keep = 0")))
-    assert (boundless.settings.wall_limit, boundless.settings.memory_limit) == (None, 3000)
+    assert (boundless.settings.wall_limit, boundless.settings.memory_limit) == (math.inf, 3000)
     assert not any(job.arguments["keep"] for job in boundless.jobs())
 
 
@@ -291,12 +292,12 @@ def test_a_program_makes_the_same_campaign(written, tmp_path):
     assert (made.file, made.text) == ("", "")
     assert [job.key for job in made.jobs()] == [job.key for job in from_file.jobs()]
     assert made.identity == from_file.identity
-    assert (made.settings.retries, made.settings.keep) == (5, 4)
-    assert made.settings.store == tmp_path / "mine.sqlite"
+    assert (made.settings.retries, made.keep) == (5, 4)
+    assert made.results() == tmp_path / "mine.sqlite"
     document = dict(from_file.variations.document)
     again = Campaign.from_scenario(document, sweep, directory=tmp_path)
     assert again.identity == from_file.identity
-    assert again.settings.store == tmp_path / "campaign.sqlite"
+    assert again.results() == tmp_path / "campaign.sqlite"
     named = [{"name": "lag", "scheduler.name": "bags.lag"}]
     varied = Campaign.from_scenario(base, {"platform.seed": [3]}, named).job(0).varied
     assert varied == {"variation": "lag", "scheduler.name": "bags.lag", "platform.seed": 3}

@@ -1,5 +1,6 @@
 """The coordinator and its reports, with runners of which the tests decide what becomes of jobs."""
 
+from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -14,7 +15,7 @@ from simplugin.campaigns.jobs import Failure, Measured
 from simplugin.campaigns.running import course
 from simplugin.campaigns.running.campaign_runs import RunnersOnDemand
 from simplugin.campaigns.running.course import Terms, run_jobs
-from simplugin.campaigns.running.reporting import Pace, RunLog, failure_groups
+from simplugin.campaigns.running.reporting import Pace, RunLog, failure_groups, log_path
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.errors import SetupError, StoreError
 from simplugin.rows import Metric, Row
@@ -188,12 +189,11 @@ def test_an_outcome_that_cannot_be_recorded_is_the_failure_of_its_run(store):
 def test_runs_that_all_fail_alike_are_given_up(store, tmp_path):
     source = Source(range(120))
     broken = Told(lambda *_: "error")
-    with RunLog(tmp_path / "x.log") as log:
-        summary = run_jobs(source, store, broken, log=log)
+    summary = run_jobs(source, store, broken)
     assert (summary.gave_up, summary.interrupted, broken.closed) == (True, False, True)
     assert (summary.done, summary.failed) == (0, len(rows(store)))
     assert 50 <= summary.failed < 56
-    assert "interrupted: the first 50 runs all failed alike" in (tmp_path / "x.log").read_text()
+    assert "interrupted: the first 50 runs all failed alike" in log_path(store).read_text()
     # It goes on from there, and on when told so, or when they are not all alike.
     for ending, terms in (
         (lambda *_: "error", Terms(keep_going=True)),
@@ -269,7 +269,7 @@ def test_no_outcome_is_recorded_under_the_key_of_another_state(keys, changes, ro
         assert summary.failed == 0
 
 
-def test_a_file_that_never_stays_is_a_failure_of_the_run(store, tmp_path):
+def test_a_file_that_never_stays_is_a_failure_of_the_run(store):
     source = Versions([1, 2, 1])  # the last is as the first then
 
     def ending(job, _attempt):
@@ -277,10 +277,9 @@ def test_a_file_that_never_stays_is_a_failure_of_the_run(store, tmp_path):
         return "crash"  # which is no attempt at what it is now
 
     runners = Told(ending, room=1)
-    with RunLog(tmp_path / "x.log") as log:
-        summary = run_jobs(source, store, runners, terms=Terms(retries=0), log=log)
+    summary = run_jobs(source, store, runners, terms=Terms(retries=0))
     assert (summary.failed, summary.changed) == (3, 4)
-    lines = (tmp_path / "x.log").read_text().splitlines()
+    lines = log_path(store).read_text().splitlines()
     assert sum("not recorded: a file that it depends on changed" in line for line in lines) == 4
     assert [attempt for _key, attempt, _status in rows(store)] == [1, 1]
 
@@ -289,26 +288,24 @@ def test_a_file_that_never_stays_is_a_failure_of_the_run(store, tmp_path):
 def test_a_log_is_not_written_into_other_files(tmp_path, text):
     log = tmp_path / "x.sqlite.log"
     log.write_text(text)
-    with RunLog(log) as opened, pytest.raises(StoreError, match="this is no log of runs"):
-        run_jobs(Source([1]), tmp_path / "x.sqlite", Told(), log=opened)
+    with pytest.raises(StoreError, match="this is no log of runs"):
+        run_jobs(Source([1]), tmp_path / "x.sqlite", Told())
     assert log.read_text() == text
     # What a full disk left of one is.
     for beginning in ("", "2026-11-", "2026-11-22T06:00:00.000Z beg"):
         log.write_text(beginning)
-        with RunLog(log) as opened:
+        with closing(RunLog(log)) as opened:
             opened.begun(Source([1]), tmp_path)
         assert log.read_text().startswith(beginning)
 
 
-def test_the_log_tells_what_was_done(tmp_path):
+def test_the_log_tells_what_was_done(store):
     endings = {0: "done", 1: "crash", 2: "error"}
-    store, path = tmp_path / "x.sqlite", tmp_path / "x.log"
-    with RunLog(path, ("simplugin", "campaign", "run", "my file.toml")) as log:
-        runners = Told(lambda job, _attempt: endings[job.position])
-        run_jobs(Source(range(3)), store, runners, log=log)
-    with RunLog(path) as log:
-        run_jobs(Source([7]), store, Told(), log=log, stop=lambda: True)
-    lines = [line.partition(" ")[2] for line in path.read_text().splitlines()]
+    runners = Told(lambda job, _attempt: endings[job.position])
+    command = ("simplugin", "campaign", "run", "my file.toml")
+    run_jobs(Source(range(3)), store, runners, command=command)
+    run_jobs(Source([7]), store, Told(), stop=lambda: True)
+    lines = [line.partition(" ")[2] for line in log_path(store).read_text().splitlines()]
     keys = [job_with(key, 0).key[:12] for key in range(3)]
     assert lines[0].startswith("begun 'by a test', 3 runs")
     assert lines[0].endswith("simplugin campaign run 'my file.toml'")

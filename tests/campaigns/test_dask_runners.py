@@ -17,10 +17,9 @@ from processes import is_alive, wait_until
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.running import dask_runners
-from simplugin.campaigns.running.campaign_runs import chosen_runners
+from simplugin.campaigns.running.campaign_runs import LocalRunners, chosen_runners
 from simplugin.campaigns.running.course import run_jobs
 from simplugin.campaigns.running.dask_runners import DaskRunners
-from simplugin.campaigns.running.local import LocalRunners
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.campaigns.store import StoreReader
 from simplugin.errors import SetupError

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import simplugin
 from simplugin.campaigns import keys
-from simplugin.campaigns.keys import Keys, code_digest, simgrid_version
-from simplugin.campaigns.named_modules import modules_beside
+from simplugin.campaigns.keys import code_digest, determining, digest_of, simgrid_version
+from simplugin.campaigns.named_files import modules_beside
 from simplugin.errors import ScenarioError
 from simplugin.platforms import Host, Platform, Zone
 from simplugin.scenarios.substitutions import canonical_json
@@ -29,9 +29,9 @@ PLAIN = st.recursive(
 )
 
 
-def key_of(document, directory):
-    """Return the key of a scenario, by one that has read no file yet."""
-    return Keys(directory).key(document)
+def key_of(document, directory, inputs=()):
+    """Return the key of a scenario."""
+    return digest_of(determining(document), directory, inputs)
 
 
 def planted(directory, files):
@@ -93,29 +93,27 @@ def test_a_file_that_changes_is_read_again_and_one_that_does_not_is_not(tmp_path
     path = tmp_path / "graph.dot"
     path.write_text("digraph {}")
     document = {"workload": {"graphs": [{"file": "graph.dot"}]}}
-    several = Keys(tmp_path)
-    first = several.key(document)
+    first = key_of(document, tmp_path)
     # As if it had been written long ago.
-    monkeypatch.setattr("simplugin.campaigns.file_states.SETTLED", -60.0)
-    assert several.key(document) == first
+    monkeypatch.setattr("simplugin.campaigns.named_files.SETTLED", -60.0)
+    assert key_of(document, tmp_path) == first
     opened = Mock(wraps=open)
     monkeypatch.setattr("builtins.open", opened)
-    assert several.key(document) == Keys(tmp_path).key(document) == first
+    assert key_of(document, tmp_path) == first
     assert not opened.called
     path.write_text("digraph { }")
-    assert several.key(document) != first
+    assert key_of(document, tmp_path) != first
     assert [call.args[0] for call in opened.call_args_list].count(str(path)) == 1
 
 
 def test_a_change_that_hides_is_seen(tmp_path):
     path = tmp_path / "graph.dot"
-    several = Keys(tmp_path)
     found = set()
     for number in range(200):
         # Of one size, and of one date: clocks of file systems tick slowly.
         path.write_text(f"digraph {number:03}")
         os.utime(path, (1e9, 1e9))
-        found.add(several.key({"file": "graph.dot"}))
+        found.add(key_of({"file": "graph.dot"}, tmp_path))
     assert len(found) == 200
 
 
@@ -192,32 +190,30 @@ def test_the_modules_of_a_function_are_those_that_python_imports(tmp_path):
     assert by_python == {str(tmp_path / name) for name in REACHED}
     assert set(modules_beside(str(tmp_path), "mine")) == by_python
     named, plain = {"scheduler": {"name": "mine:policy"}}, {"scheduler": {"name": "bags.lag"}}
-    several = Keys(tmp_path)
-    first, other = several.key(named), several.key(plain)
+    first, other = key_of(named, tmp_path), key_of(plain, tmp_path)
     for name in REACHED:
         (tmp_path / name).write_text(REACHED[name] + "# changed\n")
-        assert several.key(named) != first, name
+        assert key_of(named, tmp_path) != first, name
         (tmp_path / name).write_text(REACHED[name])
-        assert several.key(named) == first
+        assert key_of(named, tmp_path) == first
     planted(tmp_path, {name: "X = 1\n" for name in [*UNRELATED, "new.py", "pack2/new.py"]})
-    assert (several.key(named), several.key(plain)) == (first, other)
+    assert (key_of(named, tmp_path), key_of(plain, tmp_path)) == (first, other)
     # Sub-modules are named too, and what is beside may win over what was imported.
-    deep = several.key({"name": "spaces.deep.part:f"})
+    deep = key_of({"name": "spaces.deep.part:f"}, tmp_path)
     planted(tmp_path, {"spaces/deep/beside.py": "Y = 1\n", "nowhere.py": ""})
-    assert several.key({"name": "spaces.deep.part:f"}) != deep
-    assert several.key(named) != first
+    assert key_of({"name": "spaces.deep.part:f"}, tmp_path) != deep
+    assert key_of(named, tmp_path) != first
 
 
 def test_inputs_count(tmp_path):
     planted(tmp_path, {"data/a.csv": "1", "data/c.txt": "1", "one.json": "1"})
-    several = Keys(tmp_path)
-    inputs, bare = ["data/*.csv", "one.json"], several.key({})
+    inputs, bare = ["data/*.csv", "one.json"], key_of({}, tmp_path)
     for name, counts in (("a.csv", 1), ("c.txt", 0), ("../one.json", 1), ("d.csv", 1)):
-        before = several.key({}, inputs)
+        before = key_of({}, tmp_path, inputs)
         with (tmp_path / "data" / name).open("a") as file:
             file.write("2")
-        assert (several.key({}, inputs) != before) == counts, name
-    assert several.key({}) == bare != several.key({}, inputs)
+        assert (key_of({}, tmp_path, inputs) != before) == counts, name
+    assert key_of({}, tmp_path) == bare != key_of({}, tmp_path, inputs)
 
 
 UNTOLD_IMPORTS = [
@@ -234,16 +230,15 @@ UNTOLD_IMPORTS = [
 def test_all_modules_count_where_imports_cannot_be_told(tmp_path, text):
     planted(tmp_path, {"mine.py": text, "analysis.py": "", "lib/deep.py": "", "notes.txt": ""})
     planted(tmp_path, {"compiled.so": "1", "venv/pyvenv.cfg": "", "venv/lib/site.py": ""})
-    several = Keys(tmp_path)
     named = {"scheduler": {"name": "mine:policy"}}
-    seen = {several.key(named)}
+    seen = {key_of(named, tmp_path)}
     for name in ("analysis.py", "lib/deep.py", "compiled.so"):
         (tmp_path / name).write_text("2")
-        seen.add(several.key(named))
+        seen.add(key_of(named, tmp_path))
     assert len(seen) == 4
     (tmp_path / "notes.txt").write_text("2")
     (tmp_path / "venv" / "lib" / "site.py").write_text("2")
-    assert several.key(named) in seen
+    assert key_of(named, tmp_path) in seen
 
 
 def test_an_installed_package_counts_too(tmp_path, monkeypatch):
@@ -254,7 +249,7 @@ def test_an_installed_package_counts_too(tmp_path, monkeypatch):
         site = planted(tmp_path / f"site{version}", package)
         with monkeypatch.context() as patch:
             patch.syspath_prepend(str(site))
-            patch.setattr("simplugin.campaigns.named_modules._places", {})
+            patch.setattr("simplugin.campaigns.named_files._places", {})
             found.append(key_of({"name": "my_lab_package:policy"}, scenario))
             assert "my_lab_package" not in sys.modules
     found.append(key_of({"name": "no_such_package_at_all:policy"}, scenario))

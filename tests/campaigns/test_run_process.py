@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ SIMPLE = job("measured(49)", wall_limit=60)
 @pytest.fixture(scope="module")
 def process():
     """Return a run process that all tests of this file use: none may spoil it."""
-    with RunProcess() as process:
+    with closing(RunProcess()) as process:
         yield process
 
 
@@ -236,14 +237,14 @@ def test_closed_process_and_one_that_cannot_load(tmp_path, monkeypatch):
     (tmp_path / "pydantic.py").write_text("raise RuntimeError('a broken installation')\n")
     monkeypatch.syspath_prepend(tmp_path)
     descriptors = len(os.listdir("/proc/self/fd"))
-    with RunProcess() as broken, pytest.raises(SetupError, match="a broken installation"):
+    with closing(RunProcess()) as broken, pytest.raises(SetupError, match="a broken installation"):
         broken.run(SIMPLE)
     with pytest.raises(StoppedError):
         broken.run(SIMPLE)
     assert len(os.listdir("/proc/self/fd")) == descriptors
 
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with RunProcess() as broken, pytest.raises(SetupError, match="keeper is gone"):
+    with closing(RunProcess()) as broken, pytest.raises(SetupError, match="keeper is gone"):
         broken.run(SIMPLE)
     assert len(os.listdir("/proc/self/fd")) == descriptors
 
@@ -282,7 +283,7 @@ def test_memory_of_processes_that_share_pages():
 COORDINATOR = """
 import os, signal, sys
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.running.local import LocalRunners
+from simplugin.campaigns.running.campaign_runs import LocalRunners
 
 runners = LocalRunners(2)
 for name, file in zip(("simulation", "evaluate"), sys.argv[2:]):

@@ -5,14 +5,14 @@ import shutil
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import pytest
 
 from simplugin.campaigns.campaign import load_campaign
 from simplugin.campaigns.jobs import Job
-from simplugin.campaigns.running.campaign_runs import chosen_runners
+from simplugin.campaigns.running.campaign_runs import LocalRunners, chosen_runners, cores
 from simplugin.campaigns.running.course import run_jobs
-from simplugin.campaigns.running.local import LocalRunners, cores
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.campaigns.store import StoreReader
 from simplugin.errors import ScenarioError, SetupError, SimpluginError
@@ -142,7 +142,7 @@ def test_a_campaign_on_slurm_has_the_results_of_this_host(tmp_path):
 
 @pytest.fixture
 def runners():
-    with LocalRunners(2) as runners:
+    with closing(LocalRunners(2)) as runners:
         yield runners
 
 
@@ -183,7 +183,7 @@ def test_jobs_are_done_at_the_same_time_and_each_once(runners, tmp_path):
 
 def test_closed_in_the_middle(tmp_path):
     others = set(descendants(os.getpid()))
-    with LocalRunners(2) as runners:
+    with closing(LocalRunners(2)) as runners:
         files = [tmp_path / str(position) for position in range(4)]
         for position, file in enumerate(files):
             runners.submit(job(position, "hold_the_interpreter()", file=str(file)))
@@ -204,7 +204,7 @@ def test_closed_in_the_middle(tmp_path):
 
 def test_runners_that_cannot_be_started_say_so(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with LocalRunners(1) as runners:
+    with closing(LocalRunners(1)) as runners:
         runners.submit(job(0, "measured(0)"))
         for _ in range(2):
             with pytest.raises(SetupError, match="run processes cannot be started"):
@@ -215,7 +215,7 @@ def test_how_many(monkeypatch):
     # A process may have fewer cores than there are.
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {1, 4, 7})
     assert cores() == 3
-    with LocalRunners() as runners:
+    with closing(LocalRunners()) as runners:
         assert (runners.count, runners.wanted) == (3, 6)
         assert runners.describe() == "3 processes of this host"
     with pytest.raises(SimpluginError, match="count is 0"):

@@ -16,7 +16,7 @@ import stored_runs
 from stored_runs import Source, done, failed, job, key_of, records_of
 
 from simplugin.campaigns.store import Store, StoreReader
-from simplugin.campaigns.store.lock import network_file_system
+from simplugin.campaigns.store.schema import network_file_system
 from simplugin.errors import StoreError
 
 PROGRAM = Path(stored_runs.__file__)

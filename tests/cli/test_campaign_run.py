@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import math
 import os
 import shutil
 import signal
@@ -16,7 +17,7 @@ from rich.console import Console
 from simplugin.campaigns import Campaign, load_campaign, run_campaign
 from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
 from simplugin.campaigns.running.reporting import Progress
-from simplugin.campaigns.store import StoreReader, lock
+from simplugin.campaigns.store import StoreReader, schema
 from simplugin.cli import displays
 from simplugin.cli.displays import RunsDisplay, duration_text, left_text, progress_text, rate_text
 from simplugin.errors import ScenarioError, StoreError
@@ -115,7 +116,7 @@ def test_what_fails_is_told_and_retried(campaign, simplugin, monkeypatch):
     (campaign.parent / "broken.txt").write_text("")
     told = simplugin("campaign", "retry", campaign, "-j", 1)
     assert (told.returncode, told.stdout.partition(",")[0]) == (0, "2 of 2 runs done")
-    monkeypatch.setattr(lock, "network_file_system", lambda store: store.name)
+    monkeypatch.setattr(schema, "network_file_system", lambda store: store.name)
     told = simplugin("campaign", "run", campaign, "--json", status=0)
     assert json.loads(told.stdout)["before"] == 6
     warning, *_, last = told.stderr.splitlines()
@@ -188,7 +189,7 @@ def test_a_file_that_changes_during_a_run_makes_another_run_of_it(campaign, tmp_
 
 def test_what_a_program_may_say(campaign, tmp_path):
     made = Campaign.from_scenario(campaign, wall_limit=None, retries=2)
-    assert (made.settings.wall_limit, made.settings.retries) == (None, 2)
+    assert (made.settings.wall_limit, made.settings.retries) == (math.inf, 2)
     summary = run_campaign(made, jobs=1, stop=lambda: True, retries=0, keep_going=True)
     assert (summary.interrupted, summary.done + summary.failed) == (True, 0)
     with pytest.raises(ScenarioError, match="add a table"):

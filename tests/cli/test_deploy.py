@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from simplugin.formats.check import check
-from simplugin.formats.deployment_xml import read_deployment
-from simplugin.formats.platform_xml import read_platform, write_platform
+from simplugin.formats.platform_xml import read_deployment, read_platform, write_platform
 from simplugin.platforms import DeployedActor
-from simplugin.platforms.application_trees import application_trees
+from simplugin.platforms.deployments import application_trees
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.tree_shapes import star_tree, zone_tree
 

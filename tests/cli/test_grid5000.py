@@ -10,10 +10,9 @@ from simplugin.formats.grid5000.catalogue import shipped_catalogue, write_catalo
 from simplugin.formats.grid5000.latencies import latencies_text
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.grid5000 import facts as of
-from simplugin.platforms.grid5000.facts import DataWarning, Grid5000
+from simplugin.platforms.grid5000.facts import DataWarning, Grid5000, concerning, selected
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.grid5000.platform import grid5000_platform
-from simplugin.platforms.grid5000.selection import concerning, selected
 from simplugin.scenarios.generators.calls import generator_called
 from simplugin.scenarios.generators.sites import grid5000
 

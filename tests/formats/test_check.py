@@ -13,8 +13,7 @@ from marked import assert_refused, unmarked
 
 from simplugin.errors import PlatformError
 from simplugin.formats.check import check, exit_status
-from simplugin.formats.deployment_xml import read_deployment
-from simplugin.formats.platform_xml import read_platform
+from simplugin.formats.platform_xml import read_deployment, read_platform
 
 HEADER = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

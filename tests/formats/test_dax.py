@@ -86,7 +86,7 @@ def test_speeds_out_of_range(tmp_path):
             read_dax(path, speed=speed)
         with pytest.raises(WorkloadError, match="reference speed"):
             write_dax(graph, path, speed=speed)
-    with pytest.raises(WorkloadError, match="alpha is 2"):
+    with pytest.raises(WorkloadError, match=r"alpha of task .* is 2"):
         read_dax(path, alpha=2)
 
 

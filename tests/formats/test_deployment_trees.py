@@ -8,9 +8,9 @@ from marked import assert_refused
 
 from simplugin.errors import DeploymentError
 from simplugin.formats.deployment_trees import read_trees
-from simplugin.formats.deployment_xml import read_deployment, write_deployment
+from simplugin.formats.platform_xml import read_deployment, write_deployment
 from simplugin.platforms import DeployedActor, Deployment
-from simplugin.platforms.application_trees import ApplicationTree
+from simplugin.platforms.deployments import ApplicationTree
 
 ONE = '# one tree\n"b.x" = "a"\nc = "a"\nd = "b.x"\n'
 TWO = '[render]\nb = "a"\n\n[filter]\na = "b"\nc = "a"\n'

@@ -188,7 +188,7 @@ MISFITS = [
     (SITE, f"{SITE}switches = [¶{{ name = 'x', latency = 1 }}]\n", "without a bandwidth"),
     (SITE, f"{SITE}switches = [¶{{ name = 'x', to = 'q' }}]\n", "to 'q', which is no switch"),
     (SITE, f"{SITE}{OWN_SWITCH}{CLUSTER.format('b')}¶uplink.bandwidth = 1\n", "beside the sw"),
-    ('"star"', '¶"tree"', "a backbone is of kind 'tree'; give one of star"),
+    ('"star"', '¶"tree"', "a backbone of kind 'tree' is unknown; give one of star"),
     (STAR, 'kind = ¶"links"', "a backbone of kind 'links' has 0 links"),
     (STAR, f"{STAR}\n¶links = [{{ between = ['s'], bandwidth = 1 }}]", "give at least 2"),
     (STAR, LINKS.format("s", "paris", "¶"), "ends at 'paris', which is no site"),

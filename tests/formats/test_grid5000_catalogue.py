@@ -40,7 +40,7 @@ def test_the_shipped_one_is_small_with_a_line_a_group():
     assert len(SHIPPED_TEXT) < 100_000
     assert facts.date == "2026-03"
     assert sum(site.node_count for site in facts.sites) == 939
-    assert '"source": "Grid\'5000 reference repository, https://gitlab.inria.fr' in lines[3]
+    assert '"source": "Grid\'5000 reference repository, https://gitlab.inria.fr' in lines[0]
 
 
 WRONG_CATALOGUES = [

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from marked import assert_refused
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000 import files as grid5000_files
+from simplugin.formats.grid5000 import reference
 from simplugin.formats.grid5000.catalogue import read_catalogue, read_facts, write_catalogue
 from simplugin.formats.grid5000.reference import read_reference
 from simplugin.platforms import radical
@@ -165,7 +165,7 @@ def test_archive_with_damage_inside_is_refused(tmp_path):
 
 
 def test_bomb_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(grid5000_files, "LARGEST_ARCHIVE", 1 << 20)
+    monkeypatch.setattr(reference, "LARGEST_ARCHIVE", 1 << 20)
     path = tmp_path / "reference.tar.gz"
     path.write_bytes(gzip.compress(bytes(2 << 20)))
     with pytest.raises(PlatformError, match="more than the 1 MiB"):

@@ -7,14 +7,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 from marked import assert_refused
 
-from simplugin.errors import PlatformError, ScenarioError, WorkloadFileError
+from simplugin.errors import PlatformError, ScenarioError
 from simplugin.formats.check import MOST_FINDINGS, check, exit_status
-from simplugin.formats.dot import parse
-from simplugin.formats.grid5000.files import read_tree
+from simplugin.formats.grid5000.reference import read_tree
 from simplugin.formats.platform_xml import read_platform
 from simplugin.inputs.documents import read_toml
 from simplugin.inputs.files import LARGEST_FILE
@@ -156,30 +153,3 @@ def test_nesting_and_digits_of_toml(text, line, tmp_path):
     with pytest.raises(ScenarioError, match=r"nested too deeply|too large") as caught:
         read_toml(file, ScenarioError)
     assert (caught.value.file, caught.value.line) == (file, line)
-
-
-NAMES = st.sampled_from(["a", "b", '"c d"', '"a"', "7", "1.5", "Node", "size", "-3", '"x\\"y"'])
-PAIRS = st.tuples(st.sampled_from(["size", "alpha", '"size"', "colour"]), NAMES | st.just("2e9"))
-LISTS = st.lists(PAIRS, max_size=3).map(
-    lambda pairs: " [" + ", ".join(f"{name}={value}" for name, value in pairs) + "]"
-)
-STATEMENTS = st.tuples(
-    NAMES,
-    st.sampled_from(["", "", " -> a", " -> b", " -> a -> b", ":port", " = 3", " -- b"]),
-    LISTS | st.just("") | st.just(" [size=1][alpha=0]"),
-    st.sampled_from(["\n", ";\n", "; ", " ", " // comment\n", "\n# line\n"]),
-).map("".join)
-
-
-@example(["a\n", "a [size=a, size=a]\n"])
-@given(st.lists(STATEMENTS | st.just("node [size=5];"), max_size=8))
-def test_usual_statements_of_dot_are_read_like_any_others(statements):
-    def outcome(mark: str) -> object:
-        # Before a comment, a statement is not read at once.
-        text = "digraph {\n" + "".join(mark + each for each in statements) + "}"
-        try:
-            return parse(text, "graph.dot", ("size", "alpha"))
-        except WorkloadFileError as error:
-            return str(error)
-
-    assert outcome("") == outcome("/**/")

@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 from simplugin import Placement, simulate
 from simplugin.errors import PlatformError
 from simplugin.formats.check import check
-from simplugin.formats.expansion import expanded_platform
-from simplugin.formats.platform_xml import platform_text, read_platform, write_platform
+from simplugin.formats.platform_xml import (
+    expanded_platform,
+    platform_text,
+    read_platform,
+    write_platform,
+)
 from simplugin.formats.profiles import read_profile, write_profiles
 from simplugin.platforms import (
     Cluster,

@@ -9,12 +9,16 @@ import pytest
 from lxml import etree
 from mutants import simgrid_verdicts
 
-from simplugin.errors import CrashError, DeploymentError, PlatformError
-from simplugin.formats import vocabulary
+from simplugin.errors import CrashError, DeploymentError, FileError, PlatformError
+from simplugin.formats import platform_reading
 from simplugin.formats.check import check, read_checked
-from simplugin.formats.deployment_xml import read_deployment, write_deployment
-from simplugin.formats.platform_xml import read_platform, write_platform
-from simplugin.formats.simgrid_xml import DOCTYPE
+from simplugin.formats.platform_reading import DOCTYPE, PlatformReader
+from simplugin.formats.platform_xml import (
+    read_deployment,
+    read_platform,
+    write_deployment,
+    write_platform,
+)
 from simplugin.inputs import xml_tree
 from simplugin.simulation.resolve import ResolvedPlatform, resolve
 
@@ -169,13 +173,13 @@ REQUIRED_ALL_THE_SAME = {("link", "latency")}
 def test_the_vocabulary_is_that_of_simgrid(simgrid_prefix):
     with (simgrid_prefix / "share/simgrid.dtd").open("rb") as stream:
         elements = {element.name: element for element in etree.DTD(stream).iterelements()}
-    assert set(vocabulary.ALLOWED) | ELSEWHERE == set(elements)
-    for tag in vocabulary.ALLOWED:
+    assert set(platform_reading.ALLOWED) | ELSEWHERE == set(elements)
+    for tag in platform_reading.ALLOWED:
         attributes = list(elements[tag].iterattributes())
-        assert vocabulary.ALLOWED[tag] == {attribute.name for attribute in attributes}
+        assert platform_reading.ALLOWED[tag] == {attribute.name for attribute in attributes}
         required = {item.name for item in attributes if item.default == "required"}
         required |= {name for at, name in REQUIRED_ALL_THE_SAME if at == tag}
-        assert vocabulary.REQUIRED[tag] == required
+        assert platform_reading.REQUIRED[tag] == required
 
 
 # Each may come anywhere with whatever before it, as far as SimGrid's parser lets it.
@@ -221,8 +225,10 @@ def test_the_order_of_elements_is_that_of_simgrid(tmp_path):
                 PIECES[tag].format(place, next(numbers)) for place, tag in enumerate(tags)
             )
             content = f'<{outer} id="x{next(numbers)}" routing="Full">{inner}</{outer}>'
-            parent = xml_tree.parse(content.encode(), path, PlatformError, outer)
-            if not any(problem for _, problem in vocabulary.order_problems(parent)):
+            errors: list[FileError] = []
+            root = xml_tree.parse(f"<platform>{content}</platform>".encode(), path, FileError, "")
+            PlatformReader(path, errors.append).platform(root)
+            if not any(" follow " in each.message or "allowed in" in str(each) for each in errors):
                 taken.append(content)
             elif not refused(content):
                 wrong.append((outer, *tags))

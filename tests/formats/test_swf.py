@@ -66,8 +66,8 @@ def test_a_trace_is_read(tmp_path):
 def test_ends_of_lines(end, tmp_path, monkeypatch):
     right = end.join([b"; Version: 2", JOB, b"", b";", JOB, b"8" + JOB[1:], b""])
     wrong = right + end.join([b"", JOB[:-1] + b"x", JOB])
-    for block in (1, 2, 7, 30, 1 << 20):
-        monkeypatch.setattr(swf, "_BLOCK", block)
+    for count in (1, 2, 7, 30):
+        monkeypatch.setattr(swf, "_AT_ONCE", count)
         assert read_swf(written(tmp_path, right)).job.tolist() == [7, 7, 8]
         with pytest.raises(WorkloadFileError, match=r"swf:8: field 18, think_time, is '-x'"):
             read_swf(written(tmp_path, wrong))
@@ -168,7 +168,6 @@ def test_endless_files(tmp_path, monkeypatch):
     with pytest.raises(WorkloadFileError, match=r"swf:2: a line is longer than the 1 MiB"):
         read_swf(written(tmp_path, bomb))
     monkeypatch.setattr(swf, "LARGEST_FILE", 1 << 16)
-    monkeypatch.setattr(swf, "_BLOCK", 1 << 12)
     with pytest.raises(WorkloadFileError, match="GiB that are read"):
         read_swf(written(tmp_path, gzip.compress(b"\n" * (1 << 17))))
 

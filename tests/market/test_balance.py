@@ -293,7 +293,7 @@ def test_what_cannot_be_had_is_refused():
         balancing_rates([1.0, 0.5], [1.0, 2.0], 30, 0.5)
     with pytest.raises(InfeasibleError, match="to less than 30"):
         balancing_rates([1.0, 0.5], [1.0, 2.0], 30, 31)
-    with pytest.raises(WorkloadError, match="give one a peer, each positive"):
+    with pytest.raises(WorkloadError, match="give a positive number of seconds"):
         balanced_split([1.0, 0.0], 3)
     with pytest.raises(WorkloadError, match="m is 0"):
         balanced_split([1.0, 2.0], 0)

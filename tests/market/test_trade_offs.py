@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.trade_offs import benefit_within, front, least_completion
+from simplugin.market.trade_offs import front, least_completion
 from simplugin.optimum.bundle_benefit import largest_benefit
 
 
@@ -52,9 +52,9 @@ def sites(draw):
     return values, times, m, caps, q
 
 
-@given(sites(), st.floats(0, 30))
+@given(sites())
 @settings(max_examples=100)
-def test_every_point_and_no_other(site, limit):
+def test_every_point_and_no_other(site):
     values, times, m, caps, q = site
     expected = np.array(enumerated(*site))
     found = front(*site)
@@ -68,12 +68,6 @@ def test_every_point_and_no_other(site, limit):
     best = largest_benefit(values, m, caps, q)
     assert found.benefit[-1] == pytest.approx(best.benefit)
     assert found.price[-1] == pytest.approx(best.price)
-    within = expected[expected[:, 0] <= limit, 1]
-    if len(within):
-        assert benefit_within(*site, limit).benefit == pytest.approx(within[-1], rel=1e-12)
-    else:
-        with pytest.raises(InfeasibleError, match="cannot end within"):
-            benefit_within(*site, limit)
 
 
 @given(sites(), st.integers(2, 6))
@@ -93,11 +87,9 @@ def test_a_whole_number_of_tasks_fits_to_the_last_bit():
     """The quotient of a time and that of a task is rounded down below the number, or up."""
     for each in (0.1, 0.7, 1 / 3):
         for count in range(1, 200, 7):
-            limit = count * each
-            assert benefit_within([1.0], [each], count, count, 0.99, limit).amounts == [count]
-            assert least_completion([each], count, count) == limit
-            with pytest.raises(InfeasibleError, match="cannot end within"):
-                benefit_within([1.0], [each], count, count, 0.99, np.nextafter(limit, 0))
+            assert least_completion([each], count, count) == count * each
+            found = front([1.0], [each], count, count, 0.99)
+            assert found.completion.tolist() == [count * each]
 
 
 def test_the_largest_bundle_of_the_paper():

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from simplugin.platforms.sites import MultiCluster, Site
-from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 # Nothing of the paper's sites has such numbers: bounds are easy to compute by hand.
 EVEN = MultiCluster("even", (("a", 4, 1e9),)).site()

@@ -14,7 +14,7 @@ from simplugin.optimum.bandwidth_centric import bandwidth_centric
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import Port, steady_state
 from simplugin.platforms.graphs import Tree
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.workloads.applications import Bags
 
 PORTS: tuple[Port, ...] = ("single", "multi")

@@ -14,7 +14,7 @@ from simplugin.platforms.sites import MultiCluster, Site
 from simplugin.scenarios.importing import importable
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import scrap_max
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 with importable(Path(__file__).parent):
     from small_task_graphs import EVEN, graph_of, random_graph, random_set

@@ -13,7 +13,7 @@ from simplugin.errors import InfeasibleError, PlatformError, SimpluginError, Wor
 from simplugin.optimum.exact_steady_state import ExactState, exact_steady_state
 from simplugin.optimum.steady_state import Port, SteadyState, steady_state
 from simplugin.platforms.graphs import Tree
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.workloads.applications import Bags
 
 FLOP = 2 * 3500.0**3

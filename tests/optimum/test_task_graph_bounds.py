@@ -24,7 +24,7 @@ from simplugin.optimum.task_graph_bounds import (
 )
 from simplugin.platforms.sites import SUBSETS, MultiCluster, Site
 from simplugin.scenarios.importing import importable
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 with importable(Path(__file__).parent):
     from small_task_graphs import EVEN, TWO, graph_of, random_set, random_site

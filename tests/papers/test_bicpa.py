@@ -10,7 +10,7 @@ from simplugin.taskgraphs.policies.allocation import Allocation
 from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule import violations
 from simplugin.taskgraphs.timing import task_times
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 # As printed: seconds, processor seconds, processors.
 MAKESPAN, AREA, PEAK = 218.630, 3241.080, 20

@@ -3,6 +3,7 @@
 import importlib
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -274,7 +275,7 @@ def test_failures_are_called_what_they_are():
         ({"amounts": amounts + least - most}, "too little benefit"),
         ({"price": 2 * trial.run.price}, "no clearing price"),
     ):
-        assert trial._replace(run=policies.replace(trial.run, **change)).failure == words
+        assert trial._replace(run=replace(trial.run, **change)).failure == words
 
 
 @pytest.mark.usefixtures("smallest")

@@ -6,7 +6,7 @@ from scipy import stats
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import NO_SPEED, Graph, Tree
-from simplugin.platforms.topologies.random_trees import BANDWIDTHS, LATENCIES, SPEEDS, random_tree
+from simplugin.platforms.topologies.random_graphs import BANDWIDTHS, LATENCIES, SPEEDS, random_tree
 from simplugin.simulation.resolve import resolve
 
 FORK: dict[str, Any] = {

@@ -72,7 +72,7 @@ INVALID_PARTS = [
     (lambda: Link("l", 1e6, 1.0, "WIFI"), "'l' is WIFI and has a latency"),
     (lambda: Link("l", 1.0, 0.0, "SPLITDUPLEX", state_profile="p"), "has a state profile"),
     (lambda: LinkUse("l", "LEFT"), "direction of link 'l'"),
-    (lambda: HostLink("a", "", "l"), "link up from host 'a'"),
+    (lambda: HostLink("a", "", "l"), "up of the host link of 'a'"),
     (lambda: Route("a", "b", []), "route from 'a' to 'b' has no link"),
     (lambda: ZoneRoute("x", "y", "g", "g", ["l"]), "'g' as both gateways"),
     (lambda: Cluster("c", "0-x", 1e9, 1e8, 0), "of cluster 'c' is invalid: radical '0-x' is m"),

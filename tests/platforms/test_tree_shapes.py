@@ -21,7 +21,7 @@ from simplugin.platforms import (
     Router,
     Zone,
 )
-from simplugin.platforms.application_trees import ApplicationTree
+from simplugin.platforms.deployments import ApplicationTree
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.tree_shapes import (
     METRICS,

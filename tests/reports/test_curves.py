@@ -14,11 +14,10 @@ from simplugin.figures import Figure, groups_of
 from simplugin.listings import Listing
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import colouring, group_colour, in_colour_order
-from simplugin.reports.curve_points import panels_of
-from simplugin.reports.curves import draw_curves
-from simplugin.reports.page.activity_charts import activity_chart
-from simplugin.reports.page.documents import figure_document
-from simplugin.reports.profiles import profiles
+from simplugin.reports.curves import curves, panels_of
+from simplugin.reports.distributions import profiles
+from simplugin.reports.page.assembly import figure_document
+from simplugin.reports.schedules import activity_chart
 from simplugin.scenarios.outputs import figure_document as written
 from simplugin.scenarios.outputs import figure_from
 from simplugin.simulation.trace import COLUMNS
@@ -30,7 +29,7 @@ HALVING = Figure("halving", "Halves", "round", "error [1]", SERIES, LINES, log_y
 
 
 def test_curves_have_their_points_names_and_levels():
-    [axes] = draw_curves([HALVING], title="All").axes
+    [axes] = curves([HALVING], title="All").figure.axes
     one, two, level = axes.lines
     assert np.array_equal(one.get_xdata(), ROUNDS)
     assert np.array_equal(two.get_ydata(), 2 * 0.5**ROUNDS)
@@ -47,7 +46,7 @@ def words(texts):
 
 def drawn(**options):
     """Return the axes of a figure."""
-    [axes] = draw_curves([Figure("x", "", "", "", **options)]).axes
+    [axes] = curves([Figure("x", "", "", "", **options)]).figure.axes
     return axes
 
 
@@ -107,7 +106,7 @@ def test_restless_curves_have_panels_of_their_own():
     rounds = np.arange(600)
     hosts = {name: (rounds, 2.0 + np.sin(rounds * at)) for at, name in enumerate("abcde", start=1)}
     figure = Figure("f", "Prices", "round", "price", hosts, {"best": 2.0}, log_y=True)
-    panels = draw_curves([figure]).axes
+    panels = curves([figure]).figure.axes
     assert [words(axes.get_legend().get_texts()) for axes in panels] == [
         [n, "best"] for n in "abcde"
     ]
@@ -153,7 +152,7 @@ def test_values_that_are_not_finite_leave_gaps():
     axes = drawn(series={"a": ([1, 2], [3, np.nan])}, names={"a": ["one", "two"]})
     assert words(axes.texts) == ["one"]
     with pytest.raises(SimpluginError, match="no curves"):
-        draw_curves([])
+        curves([])
 
 
 def test_histograms_are_steps():
@@ -174,7 +173,7 @@ def test_points_have_names_that_do_not_cover_each_other():
     names = ["balanced", "weighted", "selfish", "equal"]
     series = {"strategies": (x, y), "front": (x, y)}
     points = Figure("front", "", "makespan", "", series, names={"strategies": names})
-    figure = draw_curves([points, HALVING], title="All")
+    figure = curves([points, HALVING], title="All").figure
     assert figure.get_suptitle() == "All"
     axes, _ = figure.axes
     points, front = axes.lines
@@ -198,8 +197,8 @@ def figure_of(*names):
 
 def test_an_application_has_its_colour_in_all_charts(result):
     figure = figure_of("optimum", "report", "crunch one", "crunch two")
-    [axes] = draw_curves([figure]).axes
-    curves = {line.get_label(): to_hex(line.get_color()) for line in axes.lines}
+    [axes] = curves([figure]).figure.axes
+    colours = {line.get_label(): to_hex(line.get_color()) for line in axes.lines}
     chart = draw_gantt(result, groups=groups_of([figure])).axes[0].get_legend()
     labels = [text.get_text() for text in chart.get_texts()]
     patches = [to_hex(each.get_facecolor()) for each in chart.get_patches()]
@@ -215,9 +214,9 @@ def test_an_application_has_its_colour_in_all_charts(result):
     kept = activity_chart(activities, groups=groups_of([figure_from(written(figure))]))
     for number, name in enumerate(GROUPS):
         if name != "none":
-            assert {each[name] for each in (curves, bars, on_page)} == {group_colour(number)}
+            assert {each[name] for each in (colours, bars, on_page)} == {group_colour(number)}
         assert kept.groups[number] == name
-    assert curves["optimum"] == group_colour(4)
+    assert colours["optimum"] == group_colour(4)
 
 
 def test_without_applications_the_order_is_natural(result):

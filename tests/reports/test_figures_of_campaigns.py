@@ -14,13 +14,11 @@ from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.reports import campaign_figures
 from simplugin.reports.campaign_figures import write_figures
-from simplugin.reports.comparisons import paired
-from simplugin.reports.distributions import draw_boxes, draw_ecdfs
-from simplugin.reports.groups import compared, pairing_columns, values_by_group
+from simplugin.reports.comparisons import compared, paired, pairing_columns, values_by_group
+from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles, profiles
 from simplugin.reports.page.contents import Column, KeptRun
 from simplugin.reports.paper_sheet import ink, text_width, wrapped
 from simplugin.reports.parameter_plots import draw_parameter, over_parameter
-from simplugin.reports.profiles import draw_profiles, profiles
 
 RNG = np.random.default_rng(12)
 GROUPS = {
@@ -59,7 +57,7 @@ def visible(figure):
 
 
 KINDS = {
-    "box": lambda groups, width: draw_boxes(groups, label="makespan", unit="s", width=width),
+    "box": lambda groups, width: box_plot(groups, label="makespan", unit="s", width=width).figure,
     "ecdf": lambda groups, width: draw_ecdfs(groups, label="makespan", unit="s", width=width),
     "profile": lambda groups, width: draw_profiles(
         profiles({name: dict(enumerate(each[:2] * 2)) for name, each in groups.items()}),
@@ -81,7 +79,7 @@ def test_nothing_covers_or_is_cut(kind, illegible):
 
 
 def test_dots_of_boxes_are_the_values():
-    figure, values = draw_boxes(GROUPS, label="makespan", unit="s"), GROUPS["wps_width"]
+    figure, values = box_plot(GROUPS, label="makespan", unit="s").figure, GROUPS["wps_width"]
     [dots], [few], [mean] = (by_gid(figure, name) for name in ("dots-0", "dots-1", "mean-0"))
     assert dots.get_xdata().tolist() == sorted(values)
     assert len(np.unique(dots.get_ydata())) == 40
@@ -99,21 +97,21 @@ def test_dots_of_boxes_are_the_values():
 
 def test_of_many_values_only_those_beyond_whiskers_are_dots():
     values = np.r_[np.linspace(1.0, 2.0, 500), 9.0, -7.0]
-    [dots] = by_gid(draw_boxes({"a": values.tolist()}, label="x"), "dots-0")
+    [dots] = by_gid(box_plot({"a": values.tolist()}, label="x").figure, "dots-0")
     assert sorted(dots.get_xdata()) == [-7.0, 9.0]
 
 
 def test_axes_are_logarithmic_where_values_span_two_decades():
     wide, narrow = {"a": [1.0, 101.0, 7, 8, 9]}, {"a": [1.0, 99.0]}
-    assert scale_of(draw_boxes(wide, label="x")) == "log"
-    assert scale_of(draw_boxes(narrow, label="x")) == "linear"
+    assert scale_of(box_plot(wide, label="x").figure) == "log"
+    assert scale_of(box_plot(narrow, label="x").figure) == "linear"
     assert scale_of(draw_ecdfs({"a": [0.0, 1000.0]}, label="x")) == "linear"
-    [mean] = by_gid(draw_boxes(wide, label="x"), "mean-0")
+    [mean] = by_gid(box_plot(wide, label="x").figure, "mean-0")
     assert mean.get_xdata() == [pytest.approx(stats.gmean([1.0, 101.0, 7, 8, 9]))]
     with pytest.raises(SimpluginError, match="-1 has no place on a logarithmic axis"):
-        draw_boxes({"a": [-1.0, 2.0]}, label="x", log=True)
+        box_plot({"a": [-1.0, 2.0]}, label="x", log=True)
     with pytest.raises(SimpluginError, match="no groups"):
-        draw_boxes({}, label="x")
+        box_plot({}, label="x")
 
 
 def test_ecdfs_are_the_distribution_functions():
@@ -173,8 +171,8 @@ def test_two_means_are_no_trend_and_capacities_are_an_axis(report_of, tmp_path):
 
 
 def test_key_of_boxes_names_what_is_drawn():
-    assert draw_boxes({"a": [1.0, 2.0, 3.0, 4.0]}, label="x").legends == []
-    [key] = draw_boxes({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "b": [1.0]}, label="x").legends
+    assert box_plot({"a": [1.0, 2.0, 3.0, 4.0]}, label="x").figure.legends == []
+    [key] = box_plot({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "b": [1.0]}, label="x").figure.legends
     assert words(key.get_texts()) == ["median", "mean"]
 
 
@@ -196,13 +194,13 @@ def test_groups_stand_side_by_side_and_values_that_double_on_a_logarithmic_axis(
 
 
 def test_units_have_prefixes_and_ticks_tell_values_apart():
-    figure = draw_boxes(MANY, label="sent", unit="byte")
+    figure = box_plot(MANY, label="sent", unit="byte").figure
     visible(figure)
     [axes] = figure.axes
     assert axes.get_xlabel() == "sent [GB]"
     for place, text in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True):
         assert float(text.get_text()) == pytest.approx(place / 1e9)
-    close = draw_boxes({"a": [1000.0012, 1000.0019]}, label="x", unit="s").axes[0]
+    close = box_plot({"a": [1000.0012, 1000.0019]}, label="x", unit="s").figure.axes[0]
     labels = [close.xaxis.get_major_formatter()(place) for place in close.get_xticks()]
     assert len(set(labels)) == len(labels)
     large = draw_ecdfs({"a": [1e6, 3e6]}, label="x", unit="s").axes[0]

@@ -12,6 +12,7 @@ from simplugin.errors import SimpluginError
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import PALETTE, colouring, group_colour
 from simplugin.reports.gantt import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
+from simplugin.simulation.trace import Trace
 
 
 def collections(figure):
@@ -152,11 +153,11 @@ def test_times_off_are_hatched_behind_their_row(result):
     row, heights = layout.rows.index("node-2"), off.get_paths()[0].vertices[:, 1]
     assert (heights.min() + heights.max()) / 2 == pytest.approx(layout.centre[row])
     legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert legend[-1] == "off"
+    assert legend[-2:] == ["off", "failed"]
     assert len(collections(draw_gantt(result, by="actor"))) == 4
 
 
-UNTRACED = {"trace": (), "provenance": {"trace": False}}
+UNTRACED = {"trace": Trace.from_columns({}), "provenance": {"trace": False}}
 
 
 NOT_DRAWN = [
@@ -164,6 +165,7 @@ NOT_DRAWN = [
     (lambda result: draw_gantt(result, by="link"), "by is"),
     (lambda result: draw_gantt(result, colour="red"), "colour is"),
     (lambda result: draw_gantt(replace(result, **UNTRACED)), "trace=True"),
+    (lambda result: replace(result, **UNTRACED).trace.to_chrome("x.json"), "trace=True"),
     (lambda result: by_host(result, ["nope"]), "no host 'nope'"),
     (lambda result: by_actor(result, ["nope"]), "no actor 'nope'"),
 ]

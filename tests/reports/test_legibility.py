@@ -9,8 +9,8 @@ import pytest
 from simplugin.charts import Bar, ScheduleChart
 from simplugin.figures import Figure
 from simplugin.reports import draw_gantt
-from simplugin.reports.curves import draw_curves
-from simplugin.reports.schedules import schedule_figure
+from simplugin.reports.curves import curves
+from simplugin.reports.schedules import draw_schedule
 from simplugin.scenarios.outputs import figure_from
 
 STORED = Path(__file__).parents[2] / "docs/reproductions"
@@ -22,7 +22,7 @@ ROUNDS = np.arange(500)
 @pytest.mark.parametrize("paper", PAPERS)
 def test_stored_figures(paper, every_text, illegible):
     document = json.loads((STORED / f"{paper}.json").read_text(encoding="utf-8"))
-    figure = draw_curves([figure_from(each) for each in document["figures"]], title=LONG)
+    figure = curves([figure_from(each) for each in document["figures"]], title=LONG).figure
     assert illegible(every_text(figure)) == []
 
 
@@ -34,7 +34,7 @@ def test_long_words(every_text, illegible):
         Figure("g", LONG, "peer", LONG[:70], bars, lines={"mean": 3.0}, bars=True),
         Figure("h", "", "n", "ratio", {"a": ([10, 100, 1000, 10000], [1, 2, 3, 4])}, log_x=True),
     ]
-    figure = draw_curves(figures, title=LONG)
+    figure = curves(figures, title=LONG).figure
     assert len(figure.axes) == 5
     assert illegible(every_text(figure)) == []
 
@@ -44,7 +44,7 @@ def test_schedules_of_many_hosts(every_text, illegible):
     bars = tuple(Bar(n % 2, (n,), n / 9, 4.0 + n / 7, "render") for n in range(120))
     thin = tuple(range(2, 120, 3))
     chart = ScheduleChart("c", LONG, clusters, ("render", LONG[:90]), bars, LONG, transfers=thin)
-    assert illegible(every_text(schedule_figure(chart))) == []
+    assert illegible(every_text(draw_schedule(chart).figure)) == []
 
 
 @pytest.mark.parametrize("by", ["host", "actor"])

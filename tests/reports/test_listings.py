@@ -12,8 +12,14 @@ from rich.console import Console
 from simplugin.claims import Claim
 from simplugin.errors import SimpluginError
 from simplugin.listings import Listing
-from simplugin.reports.claims import claims_summary, claims_table, written_interval
-from simplugin.reports.listings import common_ending, print_listings, without_common_ending
+from simplugin.reports.tables import (
+    claims_summary,
+    claims_table,
+    common_ending,
+    print_listings,
+    without_common_ending,
+    written_interval,
+)
 from simplugin.rows import Best, Metric, Row
 
 EMPTY = Row(())

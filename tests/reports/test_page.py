@@ -19,13 +19,14 @@ from simplugin.figures import Figure
 from simplugin.listings import Listing
 from simplugin.reports.colours import GROUP_COLOURS, group_colour
 from simplugin.reports.page import CampaignReport, Column, page_text, write_page
-from simplugin.reports.page.activity_charts import activity_chart
-from simplugin.reports.page.assembly import SCRIPTS, contrast
-from simplugin.reports.page.documents import (
+from simplugin.reports.page.assembly import (
+    SCRIPTS,
+    contrast,
     figure_document,
     report_document,
     schedule_document,
 )
+from simplugin.reports.schedules import activity_chart
 
 VALUES = st.none() | st.floats() | st.integers(-(2**70), 2**70) | st.booleans() | st.text()
 PLAIN = CampaignReport("t", (Column("makespan", [1.0]),), [0], ["done"], [""], [""], 1)

@@ -8,8 +8,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from simplugin.charts import Bar, Curve, GraphChart, Node, ScheduleChart
 from simplugin.errors import SimpluginError
-from simplugin.reports.graphs import graphs_figure
-from simplugin.reports.schedules import schedule_figure
+from simplugin.reports.graphs import draw_graphs
+from simplugin.reports.schedules import draw_schedule
 
 CLUSTERS = (("left", 4), ("right", 6))
 GROUPS = ("one", "two")
@@ -34,7 +34,7 @@ def blocks(axes):
 
 
 def test_adjacent_processors_of_a_cluster_are_one_block():
-    axes, _ = schedule_figure(chart()).axes
+    axes, _ = draw_schedule(chart()).figure.axes
     boxes, colours = blocks(axes)
     sizes = [(start, finish, high - low) for start, low, finish, high in boxes]
     assert sizes == [(0, 2, 2), (0, 2, 1), (2, 10, 1), (2, 10, 2), (5, 5, 1)]
@@ -42,7 +42,7 @@ def test_adjacent_processors_of_a_cluster_are_one_block():
     assert boxes[3][1] > boxes[1][3]
     # Blocks of different processors never overlap.
     bars = tuple(Bar(0, (number,), 0.0, 1.0) for number in range(10))
-    boxes, _ = blocks(schedule_figure(chart(bars=bars)).axes[0])
+    boxes, _ = blocks(draw_schedule(chart(bars=bars)).figure.axes[0])
     for upper, lower in pairwise(sorted(boxes, key=lambda box: box[1])):
         assert lower[1] >= upper[3]
     assert np.array_equal(colours[0], colours[1])
@@ -50,11 +50,11 @@ def test_adjacent_processors_of_a_cluster_are_one_block():
 
 
 def test_clusters_groups_and_dates_are_named():
-    figure = schedule_figure(chart(dates={"lower bound": 4.0}, facts="3 tasks", completion=(2, 10)))
+    figure = draw_schedule(chart(dates={"bound": 4.0}, facts="3 tasks", completion=(2, 10))).figure
     axes, below = figure.axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["left\n4", "right\n6"]
     words = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert words == ["one", "two", "completed", "lower bound"]
+    assert words == ["one", "two", "completed", "bound"]
     assert axes.get_title(loc="left") == "3 tasks"
     assert figure.get_suptitle() == "All"
     assert below.get_ylim() == (0, 10)
@@ -62,7 +62,7 @@ def test_clusters_groups_and_dates_are_named():
 
 def test_lanes_of_transfers_are_thin_and_not_counted():
     bars = (*BARS[:2], Bar(0, (8,), 0.0, 10.0), Bar(1, (9,), 1.0, 4.0))
-    axes, below = schedule_figure(chart(bars=bars, transfers=(8, 9))).axes
+    axes, below = draw_schedule(chart(bars=bars, transfers=(8, 9))).figure.axes
     boxes, _ = blocks(axes)
     heights = [high - low for _, low, _, high in boxes]
     assert heights[-2:] == pytest.approx([0.35, 0.35])
@@ -75,7 +75,7 @@ def test_lanes_of_transfers_are_thin_and_not_counted():
 def test_names_of_many_clusters_do_not_cover_each_other(illegible):
     clusters = tuple((f"gros-{number}.nancy.grid5000.fr", 1 + number % 3) for number in range(150))
     for some in (clusters[:12], clusters):
-        figure = schedule_figure(chart(clusters=some))
+        figure = draw_schedule(chart(clusters=some)).figure
         FigureCanvasAgg(figure).draw()
         shown = [text for text in figure.axes[0].get_yticklabels() if text.get_text()]
         assert len(shown) >= min(len(some), 40)
@@ -83,7 +83,7 @@ def test_names_of_many_clusters_do_not_cover_each_other(illegible):
 
 
 def test_use_is_stacked():
-    _, below = schedule_figure(chart()).axes
+    _, below = draw_schedule(chart()).figure.axes
     first, second = below.collections
     # Three processors for 2 s, and three for 8 s.
     for drawn, expected in ((first, 6), (second, 24)):
@@ -96,7 +96,7 @@ def test_use_is_stacked():
 def test_labels_are_written_where_they_fit():
     long = "a name that is far too long for two seconds of this little chart, really"
     bars = Bar(0, (0, 1, 2, 3), 0.0, 10.0, "fits"), Bar(1, (4, 5, 6, 7, 8, 9), 0.0, 2.0, long)
-    axes, _ = schedule_figure(chart(bars=bars)).axes
+    axes, _ = draw_schedule(chart(bars=bars)).figure.axes
     [text] = axes.texts
     assert (text.get_text(), text.get_position()[0]) == ("fits", 5)
 
@@ -105,7 +105,9 @@ def test_long_texts_are_whole_and_inside(illegible):
     title = "scheduler.name = wps_width, platform.parameters.site = rennes, " * 5 + "$x"
     names = tuple(f"_group with a name that is long, number {number}" for number in range(9))
     facts = "12 tasks of some kind, " * 12
-    figure = schedule_figure(chart(title=title, groups=names, facts=facts, dates={"bound": 4.0}))
+    figure = draw_schedule(
+        chart(title=title, groups=names, facts=facts, dates={"bound": 4.0})
+    ).figure
     FigureCanvasAgg(figure).draw()
     key = figure.legends[0].get_texts()
     assert [text.get_text() for text in key] == [*names, "bound"]
@@ -144,7 +146,7 @@ def circles(axes):
 
 
 def test_areas_of_nodes_stand_for_their_size():
-    [axes] = graphs_figure([graph_chart()]).axes
+    [axes] = draw_graphs([graph_chart()]).figure.axes
     entry, left, exit_ = circles(axes)
     assert left.radius == pytest.approx(entry.radius / 2)
     # There is a least size, for the text.
@@ -154,7 +156,7 @@ def test_areas_of_nodes_stand_for_their_size():
 
 
 def test_nodes_stand_where_they_are_to():
-    [axes] = graphs_figure([graph_chart()]).axes
+    [axes] = draw_graphs([graph_chart()]).figure.axes
     first, second = np.diff([circle.center for circle in circles(axes)], axis=0)
     assert first[0] == pytest.approx(-second[0] / 2)
     # Down the page, by one level each.
@@ -163,7 +165,7 @@ def test_nodes_stand_where_they_are_to():
 
 
 def test_edges_end_at_the_rims_of_nodes():
-    [axes] = graphs_figure([graph_chart()]).axes
+    [axes] = draw_graphs([graph_chart()]).figure.axes
     lines = [path.vertices for each in axes.collections for path in each.get_paths()]
     tips = [corners[0] for corners in lines if len(corners) in (4, 5)]
     # The heads of the two plain edges: their tips touch their targets.
@@ -174,7 +176,7 @@ def test_edges_end_at_the_rims_of_nodes():
 
 def test_words():
     chosen = graph_chart(facts="3 tasks", colour=2)
-    [axes] = graphs_figure([chosen], title="Some").axes
+    [axes] = draw_graphs([chosen], title="Some").figure.axes
     words = [text.get_text() for text in axes.texts]
     assert words[:6] == ["4×", "entry", "1×", "left", "2×", "exit"]  # noqa: RUF001
     assert words[6:] == ["All", "3 tasks", "a", "b"]
@@ -183,7 +185,9 @@ def test_words():
 
 def test_panels_do_not_overlap():
     wide = graph_chart(nodes=tuple(Node(float(x), 0.0, str(x)) for x in range(18)), edges=())
-    figure = graphs_figure([graph_chart(), wide, graph_chart(), wide, graph_chart()], title="Some")
+    figure = draw_graphs(
+        [graph_chart(), wide, graph_chart(), wide, graph_chart()], title="Some"
+    ).figure
     boxes = [axes.get_position() for axes in figure.axes]
     assert min(min(box.x0, box.y0, 1 - box.x1) for box in boxes) >= -1e-9
     for one, other in combinations(boxes, 2):
@@ -195,7 +199,7 @@ def test_very_wide_graphs_stay_on_a_page():
     wide = graph_chart(
         nodes=tuple(Node(float(x), 0.0, f"a long name {x}") for x in range(400)), edges=()
     )
-    figure = graphs_figure([wide])
+    figure = draw_graphs([wide]).figure
     assert figure.get_figwidth() < 20
     assert not [text for text in figure.axes[0].texts if text.get_text().startswith("a long")]
 
@@ -206,4 +210,4 @@ def test_parts_of_graphs_that_are_not_there_are_refused():
     with pytest.raises(SimpluginError, match="node 'left' of chart 'x' has group 1"):
         graph_chart(groups=("a",))
     with pytest.raises(SimpluginError, match="no graph to draw"):
-        graphs_figure([])
+        draw_graphs([])

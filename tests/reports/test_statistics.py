@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.groups import compared, pairing_columns, rows_by_group
+from simplugin.reports.comparisons import compared, pairing_columns, rows_by_group
+from simplugin.reports.page.assembly import report_document
 from simplugin.reports.page.contents import Column
-from simplugin.reports.page.documents import report_document
 from simplugin.reports.statistics import Interval, bootstrap_interval, cumulated, summary
 
 
@@ -154,6 +154,7 @@ def test_parameters_of_schedulers_pair_runs_only_where_both_have_them(report_of)
         Column("scheduler.name", names, role="varied"),
         Column("scheduler.parameters.share", share, role="varied"),
         Column("makespan", [1.0, 9.0, 7.0, 2.0, 3.0, 4.0], "s", sense="min"),
+        group="scheduler.name",
     )
     metric = report.column("makespan")
     found = compared(report, metric)
@@ -166,3 +167,9 @@ def test_parameters_of_schedulers_pair_runs_only_where_both_have_them(report_of)
     assert column.name == "scheduler.parameters.share"
     with pytest.raises(SimpluginError, match="there is no group 'd'"):
         compared(report, metric, "d")
+    # What c does not know is in the names of the groups that are chosen.
+    groups = rows_by_group(report_of(*report.columns))
+    assert list(groups) == [
+        *(f"{n} (share = {s})" for n, s in zip("aabb", share[:4], strict=True)),
+        "c",
+    ]

@@ -66,11 +66,12 @@ def test_files_go_where_the_scenario_says(lab, name, read):
 
 
 def test_relocated(lab, tmp_path):
-    output = with_output(lab, "trace = 'mine.parquet'").output
-    moved = output.relocated(tmp_path, trace=True)
+    scenario = with_output(lab, "trace = 'mine.parquet'")
+    output, kind = scenario.output, scenario.kind
+    moved = output.relocated(tmp_path, kind, trace=True)
     assert (moved.directory, moved.trace) == (tmp_path, "mine.parquet")
     assert (moved.result, moved.gantt) == ("result.json", "gantt.png")
-    bare = output.model_copy(update={"trace": None}).relocated(tmp_path, trace=False)
+    bare = output.model_copy(update={"trace": None}).relocated(tmp_path, kind, trace=False)
     assert (bare.result, bare.gantt) == ("result.json", None)
 
 
@@ -154,8 +155,8 @@ CLAIMS = st.builds(
 )
 WAYS = {
     Figure: (outputs.figure_document, outputs.figure_from),
-    ScheduleChart: (outputs.chart_document, outputs.chart_from),
-    Listing: (outputs.listing_document, outputs.listing_from),
+    ScheduleChart: (outputs.plain, outputs.chart_from),
+    Listing: (lambda each: outputs.plain(each.document()), outputs.listing_from),
     Claim: (outputs.claim_document, outputs.claim_from),
 }
 

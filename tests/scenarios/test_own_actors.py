@@ -211,7 +211,7 @@ def test_a_campaign_with_its_report(file):
     path.write_text(SCENARIO + CAMPAIGN)
     campaign = load_campaign(path)
     assert run_campaign(campaign, jobs=1).done == 6
-    with StoreReader(campaign.settings.store) as reader:
+    with StoreReader(campaign.results()) as reader:
         table, units = reader.frame(), reader.frame().attrs["units"]
         report = campaign_report(reader, reader.latest())
     assert table["workload.actors.pair.args.1"].tolist() == [2, 4] * 3

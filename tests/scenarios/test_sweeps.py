@@ -26,7 +26,7 @@ def listed(sweep, variations=(), base=BASE):
     """What each position sets and has, one after the other."""
     found = variations_of(base, sweep, variations)
     points = [found.point(at) for at in range(found.total)]
-    return [(found.varied(point), found.scenario(point.settings)) for point in points]
+    return [(found.varied(*point), found.scenario(point[1])) for point in points]
 
 
 def refusal(sweep, variations=(), base=BASE):
@@ -109,7 +109,7 @@ def test_a_billion_variations_need_no_memory_and_are_had_at_once():
     }
     tracemalloc.start()
     found = variations_of({}, sweep, ())
-    last = found.varied(found.point(found.total - 1))
+    last = found.varied(*found.point(found.total - 1))
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 200_000
@@ -268,7 +268,7 @@ def test_one_run_is_selected_for_each_combination(sizes, data):
         st.sampled_from([(), ({"v": 1}, {"v": 2, "sweep": {"o": [7, 8]}}, {"v": 1})])
     )
     found = variations_of({}, sweep, variations)
-    every = [found.varied(found.point(at)) for at in range(found.total)]
+    every = [found.varied(*found.point(at)) for at in range(found.total)]
     keys = sorted({key for varied in every for key in varied})
     each = data.draw(st.lists(st.sampled_from(keys), unique=True))
     others = [key for key in sweep if key not in each]

@@ -194,7 +194,7 @@ def test_changes_beside_profiles():
     assert best_of(parts) == pytest.approx([3e3, 2.5e3, 1.8e3])
     made = changing(platform, changes, sharing)
     assert made.elements[: len(platform.elements)] == platform.elements
-    assert len(made.elements) == len(platform.elements) + 4
+    assert len(made.elements) == len(platform.elements) + 2
     with pytest.raises(WorkloadError, match="'a', which has a profile in the platform"):
         changing(platform, [Change(1.0, "a", 1.0)], sharing)
     with pytest.raises(WorkloadError, match="'c', which is no host or link"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from xml_zones import zone_xml
 from simplugin.errors import PlatformError, WallClockLimitError
 from simplugin.platforms import Cluster, Config, Host, Link, LinkUse, Platform, Route, Zone
 from simplugin.platforms.census import telling_pairs
-from simplugin.simulation import resolve_child
 from simplugin.simulation.resolve import ResolvedHost, ResolvedLink, ResolvedRoute, load, resolve
 
 PLATFORM = Platform(
@@ -66,7 +64,7 @@ def test_an_abort_costs_one_route_only() -> None:
 
 def test_what_is_not_there(tmp_path: Path) -> None:
     ((_, _, reason),) = resolve(PLATFORM, [("a", "nobody")]).unreachable
-    assert reason == "there is no host 'nobody'"
+    assert reason == "the platform has no host 'nobody'"
     with pytest.raises(PlatformError, match=r"absent\.xml"):
         resolve(tmp_path / "absent.xml")
 
@@ -105,15 +103,6 @@ def test_the_wall_limit_holds() -> None:
         with pytest.raises(WallClockLimitError) as caught:
             ask(PLATFORM, wall_limit=1e-3)
         assert caught.value.limit == 1e-3
-
-
-def test_missing_bindings_name_a_target_that_exists(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("simplugin.simulation.threads.simgrid", raising=False)
-    monkeypatch.setitem(sys.modules, "simplugin.simulation.threads.simgrid", None)
-    message = resolve_child._answer({})["setup"]
-    target = message.rpartition("run: make ")[2]
-    makefile = (Path(__file__).parents[2] / "Makefile").read_text().splitlines()
-    assert any(line.startswith(f"{target}:") for line in makefile)
 
 
 def test_counts() -> None:

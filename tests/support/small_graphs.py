@@ -9,8 +9,7 @@ from simplugin.platforms.sites import MultiCluster, Site
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import Allocation
 from simplugin.taskgraphs.schedule import Schedule
-from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 
 def graph_of(name, flop, edges=(), byte=0.0, alpha=0.0) -> TaskGraph:

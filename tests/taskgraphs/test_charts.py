@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from small_graphs import graph_of
 
 from simplugin.platforms.sites import MultiCluster
-from simplugin.reports.graphs import graphs_figure
+from simplugin.reports.graphs import draw_graphs
 from simplugin.taskgraphs.charts import graph_chart, graph_charts, layered_layout, schedule_chart
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.workloads.graph_generators import graph_named
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 SITE = MultiCluster("here", (("a", 2, 1e9), ("b", 3, 2e9))).site()
 
@@ -82,7 +82,7 @@ GENERATED = [
 def test_every_generated_graph_can_be_drawn(kind, parameters, count):
     chart = graph_chart(graph_named(kind, np.random.default_rng(1), **parameters))
     assert len(chart.nodes) == count
-    [axes] = graphs_figure([chart]).axes
+    [axes] = draw_graphs([chart]).figure.axes
     names = {text.get_text() for text in axes.texts}
     assert {node.name for node in chart.nodes} <= names
 

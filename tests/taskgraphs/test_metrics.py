@@ -15,7 +15,7 @@ from simplugin.platforms.sites import LILLE, SOPHIA
 from simplugin.taskgraphs import metrics
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import overlaps, redistribution, redistribution_time, task_times
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 
 def test_unfairness_of_the_papers_example():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simplugin.workloads import TaskGraph
-from simplugin.workloads.regular_graphs import chain, fft, fork_join, strassen
+from simplugin.workloads.graph_generators import chain, fft, fork_join, strassen
 from simplugin.workloads.task_costs import CostLaw
 
 

@@ -62,7 +62,7 @@ REFUSED = [
     ((A, B), (1.0,), r"release dates are \(1.0,\); give one date >= 0 for each of the 2"),
     ((A, B), (1.0, -1.0), r"release dates are \(1.0, -1.0\)"),
     ((A, B), (1.0, np.nan), r"release dates are \(1.0, nan\)"),
-    ((A, B), ("soon", 1.0), r"release dates are \('soon', 1.0\)"),
+    ((A, B), ("soon", 1.0), r"release dates\[0\] is 'soon'"),
 ]
 
 

@@ -82,7 +82,7 @@ WRONG_FIELDS = [
     ("tasks", 3, "b", "two tasks called 'b'"),
     ("flop", 1, -2.0, "flop of task 'b' of graph 'diamond' is -2.0"),
     ("flop", 1, "x", "graph 'diamond': flop.1.: .* 'x' is not a number"),
-    ("alpha", 2, 1.1, "task 'c' of graph 'diamond' has alpha 1.1"),
+    ("alpha", 2, 1.1, "alpha of task 'c' of graph 'diamond' is 1.1"),
     ("alpha", 3, np.nan, "alpha of task 'd' of graph 'diamond' is nan"),
     ("byte", 0, np.inf, "byte of task 'a' of graph 'diamond' is inf"),
     ("edge_byte", 3, -1.0, "edge_byte of edge 'c' -> 'd' of graph 'diamond' is -1.0"),

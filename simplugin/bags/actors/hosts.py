@@ -20,6 +20,8 @@ from simplugin.bags.policy import message_size
 from simplugin.errors import ActivityError, TimeoutException
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from simplugin.bags.actors.messages import Deeds, Station
     from simplugin.bags.policy import Known, Policy
     from simplugin.simulation.api import Activity, Actor
@@ -120,7 +122,7 @@ async def run_host(me: Actor, stations: tuple[Station, ...], policy: Policy) -> 
     if policy.parallel:
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
     for node in nodes:
-        _start(me, node, port)
+        start(me, node, port, _plan, _schedule)
     if stations[0].results and stations[0].place.children:
         me.spawn(_collect, nodes, name=f"{me.host.name} collects", daemon=True)
     for node in nodes:
@@ -128,21 +130,34 @@ async def run_host(me: Actor, stations: tuple[Station, ...], policy: Policy) -> 
     return [node.deeds for node in nodes]
 
 
-def _start(me: Actor, node: Node, port: Port) -> None:
-    """Start the actors of a node."""
-    name = node.station.place.name
+def start(
+    me: Actor,
+    node: Node,
+    port: Port,
+    plan: Callable[..., Awaitable[None]],
+    schedule: Callable[..., Awaitable[None]],
+    watch: Callable[..., Awaitable[None]] | None = None,
+    answer: Callable[..., Awaitable[None]] | None = None,
+) -> None:
+    """Start the actors of a node; those that watch children and answer calls if hosts can fail."""
+    place = node.station.place
+    name = place.name
     if node.policy.planner is not None:
-        me.spawn(_plan, node, name=f"{name} plans", daemon=True)
-    me.spawn(_schedule, node, name=f"{name} schedules", daemon=True)
-    me.spawn(work, node, name=f"{name} works", daemon=True)
-    if node.station.place.children:
+        me.spawn(plan, node, name=f"{name} plans", daemon=True)
+    me.spawn(schedule, node, name=f"{name} schedules", daemon=True)
+    me.spawn(_work, node, name=f"{name} works", daemon=True)
+    if place.children:
         me.spawn(_send, node, port, name=f"{name} sends", daemon=True)
-    for target, child in enumerate(node.station.place.children, 1):
+    for target, child in enumerate(place.children, 1):
         me.spawn(_hear, node, target, child, name=f"{name} hears {child}", daemon=True)
-    if node.station.place.parent is not None:
+        if watch is not None:
+            me.spawn(watch, node, target, child, name=f"{name} calls {child}", daemon=True)
+    if place.parent is not None:
         me.spawn(_receive, node, name=f"{name} receives", daemon=True)
         if node.station.results:
             me.spawn(_return, node, name=f"{name} returns", daemon=True)
+        if answer is not None:
+            me.spawn(answer, node, name=f"{name} answers", daemon=True)
 
 
 async def _plan(me: Actor, node: Node) -> None:
@@ -211,28 +226,50 @@ async def _schedule(me: Actor, node: Node) -> None:
 
 
 async def _hear(me: Actor, node: Node, target: int, child: str) -> None:
-    """Note what a child requests."""
+    """Process the messages of a child."""
     name = requests_of(child, node.station.line)
     box = me.message_queue(name) if node.station.free_requests else me.mailbox(name)
     while True:
-        node.hear(target, await box.get())
+        try:
+            got = await box.get()
+        except ActivityError:
+            if not node.survives:
+                raise
+            continue
+        node.learn_of(target, got)
 
 
 async def _receive(me: Actor, node: Node) -> None:
     """Take in tasks, and the news that types have ended."""
     box = me.mailbox(tasks_for(node.station.place.name, node.station.line))
-    while not all(node.state.ended):
-        node.receive(await box.get())
+    while node.survives or not all(node.state.ended):
+        try:
+            got = await box.get()
+        except ActivityError:
+            if not node.survives:
+                raise
+            continue
+        if isinstance(got, int):
+            node.end(got)
+        else:
+            node.arrive(got)
 
 
 async def _send(me: Actor, node: Node, port: Port) -> None:
     """Send tasks to children, one at a time."""
     while True:
         await node.port.acquire()
-        node.sent(await ship(me, node, port))
+        try:
+            duration = await _ship(me, node, port)
+        except ActivityError:
+            if not node.survives:
+                raise
+            node.undelivered()
+        else:
+            node.sent(duration)
 
 
-async def ship(me: Actor, node: Node, port: Port) -> float:
+async def _ship(me: Actor, node: Node, port: Port) -> float:
     """Send the task that is to leave; return for how long, 0 where the port counts that."""
     assert node.outgoing is not None
     station, policy = node.station, node.policy
@@ -257,7 +294,7 @@ async def ship(me: Actor, node: Node, port: Port) -> float:
     return 0.0 if policy.parallel else me.now - start
 
 
-async def work(me: Actor, node: Node) -> None:
+async def _work(me: Actor, node: Node) -> None:
     """Compute tasks, one at a time."""
     while True:
         await node.work.acquire()

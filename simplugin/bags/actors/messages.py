@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-from simplugin.bags.policy import Known
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simplugin.bags.policy import NodePlan, Place
+    from simplugin.bags.policy import Known, NodePlan, Place
     from simplugin.workloads.applications import Bags
 
 # The type of a request that names none.
@@ -78,19 +76,19 @@ class Supply:
             return [max(map(math.ceil, (count / self._share).tolist()))]
         return [int(count[each]) for each in self.applications]
 
-    def known(self, speed: float, bandwidth: list[float], host: str = "") -> Known:
-        """Return what the node of a host knows that has measured these."""
-        bags = self.bags
-        may, restricted = bags.may_compute(host), bags.hosts is not None
-        if self.bundled:
-            share = self._share
-            flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
-            return Known([flop], [byte], [1.0], speed, bandwidth, [all(may)], restricted)
-        chosen = list(self.applications)
-        flops, bytes_ = bags.flop[chosen].tolist(), bags.byte[chosen].tolist()
-        weights = bags.weight[chosen].tolist()
-        may = [may[each] for each in chosen]
-        return Known(flops, bytes_, weights, speed, bandwidth, may, restricted)
+    def known(self, whole: Known) -> Known:
+        """Return what a node that knows all applications knows of the types."""
+        if not self.bundled:
+            names = ("flop", "byte", "weight", "allowed")
+            rows = {name: getattr(whole, name) for name in names}
+            chosen: dict[str, Any] = {
+                name: [row[k] for k in self.applications] for name, row in rows.items()
+            }
+            return replace(whole, **chosen)
+        share, bags = self._share, self.bags
+        flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
+        allowed = [all(whole.allowed)]
+        return replace(whole, flop=[flop], byte=[byte], weight=[1.0], allowed=allowed)
 
     def parcel(self, kind: int, number: int, tag: tuple[float, ...]) -> Parcel:
         """Return the parcel of a type with a number from 0 on."""

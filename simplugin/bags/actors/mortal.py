@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simplugin.bags.actors.hosts import Port, ship, work
-from simplugin.bags.actors.messages import ANY, requests_of, tasks_for
+from simplugin.bags.actors.hosts import Port, start
+from simplugin.bags.actors.messages import ANY, requests_of
 from simplugin.bags.actors.node import Node
 from simplugin.bags.actors.planning import Neighbourhood
 from simplugin.bags.policy import NodePlan, message_size, servable
@@ -93,6 +93,10 @@ class MortalNode(Node):
 
     Attributes
     ----------
+    patience : float
+        After how long without an answer a child is held to be off [s].
+    is_new : bool
+        False if its host came back after a failure.
     below : list of dict of Identity to float
         Parcels in each child's subtree, and when the child got them [s]; the worker's place stays
         empty.
@@ -108,8 +112,13 @@ class MortalNode(Node):
         Of the root: all that has been computed.
     """
 
-    def __init__(self, me: Actor, station: Station, policy: Policy, *, is_new: bool) -> None:
+    survives = True
+
+    def __init__(
+        self, me: Actor, station: Station, policy: Policy, patience: float, *, is_new: bool
+    ) -> None:
         super().__init__(me, station, policy)
+        self.patience, self.is_new = patience, is_new
         targets, types = len(self.state.asked), len(self.announced)
         self.whole_plan = self.state.plan
         self.below: list[dict[Identity, float]] = [{} for _ in range(targets)]
@@ -449,34 +458,16 @@ async def mortal_host(
     if is_root:
         me.spawn(_keep, book, name="keeps book", daemon=True)
     is_new = me.now == 0
-    nodes = [MortalNode(me, station, policy, is_new=is_new) for station in stations]
+    nodes = [MortalNode(me, station, policy, patience, is_new=is_new) for station in stations]
     port = Port(me, nodes[0].deeds)
     me.message_queue(_BOOK).put_detached((me.host.name, [node.deeds for node in nodes]))
     if policy.parallel:
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
     for node in nodes:
-        _start(me, node, port, patience, is_new=is_new)
+        start(me, node, port, _plan, _schedule, _watch, _answer)
     for node in nodes:
         await node.over.acquire()
     return (book, [each for node in nodes for each in node.notices.values()]) if is_root else None
-
-
-def _start(me: Actor, node: MortalNode, port: Port, patience: float, *, is_new: bool) -> None:
-    """Start the actors of a node."""
-    place = node.station.place
-    name = place.name
-    if node.policy.planner is not None:
-        me.spawn(_plan, node, is_new, name=f"{name} plans", daemon=True)
-    me.spawn(_schedule, node, patience, is_new, name=f"{name} schedules", daemon=True)
-    me.spawn(work, node, name=f"{name} works", daemon=True)
-    if place.children:
-        me.spawn(_send, node, port, name=f"{name} sends", daemon=True)
-    for target, child in enumerate(place.children, 1):
-        me.spawn(_hear, node, target, child, name=f"{name} hears {child}", daemon=True)
-        me.spawn(_watch, node, target, child, patience, name=f"{name} calls {child}", daemon=True)
-    if place.parent is not None:
-        me.spawn(_receive, node, name=f"{name} receives", daemon=True)
-        me.spawn(_answer, node, name=f"{name} answers", daemon=True)
 
 
 async def _keep(me: Actor, book: Book) -> None:
@@ -485,14 +476,14 @@ async def _keep(me: Actor, book: Book) -> None:
         book.append(await me.message_queue(_BOOK).get())
 
 
-async def _plan(me: Actor, node: MortalNode, is_new: bool) -> None:
+async def _plan(me: Actor, node: MortalNode) -> None:
     """Negotiate the node's plan, once; who comes back finds it on its disk."""
     disk, known = node.station.disk, node.state.known
     if not disk:
         place = node.station.place
         near = Neighbourhood(node.policy, place, known)
         try:
-            if not is_new:
+            if not node.is_new:
                 raise ActivityError(f"host {place.name!r} came back without a plan")
             disk.append(await near.plan(me, near.known(known)))
         except ActivityError as error:
@@ -503,15 +494,15 @@ async def _plan(me: Actor, node: MortalNode, is_new: bool) -> None:
     node.adopt(disk[0])
 
 
-async def _schedule(me: Actor, node: MortalNode, patience: float, is_new: bool) -> None:
+async def _schedule(me: Actor, node: MortalNode) -> None:
     """Open the node when it has its plan and knows its children, then report to the parent."""
     place = node.station.place
     if node.policy.planner is not None:
         await node.ready.acquire()
-    if is_new:
+    if node.is_new:
         await me.sleep_for(node.station.delay)
     else:
-        await _take_stock(me, node, patience)
+        await _take_stock(me, node)
     node.is_asking = place.parent is None
     node.open()
     box = me.mailbox(requests_of(place.name, node.station.line))
@@ -522,14 +513,14 @@ async def _schedule(me: Actor, node: MortalNode, patience: float, is_new: bool) 
             await box.put(report, message_size(report.numbers), label="request")
         except ActivityError:
             node.unsaid(report)
-            await me.sleep_for(patience)
+            await me.sleep_for(node.patience)
         node.is_asking = False
         node.look()
 
 
-async def _take_stock(me: Actor, node: MortalNode, patience: float) -> None:
+async def _take_stock(me: Actor, node: MortalNode) -> None:
     """Wait for the reports of all children on their parcels, but not forever."""
-    end = me.now + patience
+    end = me.now + node.patience
     for _ in node.station.place.children:
         try:
             await node.counted.acquire(timeout=max(end - me.now, 0.0))
@@ -537,34 +528,23 @@ async def _take_stock(me: Actor, node: MortalNode, patience: float) -> None:
             return
 
 
-async def _hear(me: Actor, node: MortalNode, target: int, child: str) -> None:
-    """Process a message of a child."""
-    box = me.mailbox(requests_of(child, node.station.line))
-    while True:
-        try:
-            report = await box.get()
-        except ActivityError:
-            continue
-        node.learn_of(target, report)
-
-
-async def _watch(me: Actor, node: MortalNode, target: int, child: str, patience: float) -> None:
+async def _watch(me: Actor, node: MortalNode, target: int, child: str) -> None:
     """Call a child from which nothing has been heard."""
     box = me.mailbox(_calls_for(child, node.station.line))
     while True:
         away = node.off[target]
-        quiet = me.now - node.heard[target] >= patience
+        quiet = me.now - node.heard[target] >= node.patience
         busy = bool(node.below[target]) or (
             node.outgoing is not None and node.outgoing.target == target
         )
         if away or (quiet and busy):
             try:
-                await box.put(away, message_size(1), timeout=patience, label="call")
+                await box.put(away, message_size(1), timeout=node.patience, label="call")
                 node.heard[target] = me.now
             except ActivityError:
                 if not node.off[target]:
                     node.distrust(target)
-        await me.sleep_for(patience)
+        await me.sleep_for(node.patience)
         node.require_service()
 
 
@@ -576,29 +556,6 @@ async def _answer(me: Actor, node: MortalNode) -> None:
             node.called(await box.get())
         except ActivityError:
             continue
-
-
-async def _receive(me: Actor, node: MortalNode) -> None:
-    """Take in tasks, and the news that types have ended."""
-    box = me.mailbox(tasks_for(node.station.place.name, node.station.line))
-    while True:
-        try:
-            got = await box.get()
-        except ActivityError:
-            continue
-        node.receive(got)
-
-
-async def _send(me: Actor, node: MortalNode, port: Port) -> None:
-    """Send tasks to children, one at a time."""
-    while True:
-        await node.port.acquire()
-        try:
-            duration = await ship(me, node, port)
-        except ActivityError:
-            node.undelivered()
-        else:
-            node.sent(duration)
 
 
 def _calls_for(name: str, line: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simplugin.bags.actors.messages import ANY, Deeds, Shipment, tasks_for
 from simplugin.bags.policy import WORKER, NodePlan, NodeState, message_size, owed
@@ -20,7 +20,14 @@ class Node:
     """The scheduler of a node: after each event it serves the targets that it can.
 
     Its actors report events and wait on its semaphores. Nobody else touches it.
+
+    Attributes
+    ----------
+    survives : bool
+        True if it goes on where a message is lost.
     """
+
+    survives = False
 
     def __init__(self, me: Actor, station: Station, policy: Policy) -> None:
         self.station, self.policy, self.me = station, policy, me
@@ -75,6 +82,14 @@ class Node:
         else:
             self.ready.release()
 
+    def learn_of(self, target: int, message: Any) -> None:
+        """Process a message of a child."""
+        self.hear(target, message)
+
+    def undelivered(self) -> None:
+        """Take back what could not be sent."""
+        raise NotImplementedError
+
     def hear(self, target: int, asked: list[int]) -> None:
         """Note what a child requests: a number of tasks, or one for each type."""
         typed = len(asked) > 1
@@ -91,13 +106,6 @@ class Node:
                 self.loose[target].extend([ANY] * number)
         self._loosen(target)
         self.look()
-
-    def receive(self, got: Shipment | int) -> None:
-        """Take in a task, or the news that a type has ended."""
-        if isinstance(got, int):
-            self.end(got)
-        else:
-            self.arrive(got)
 
     def arrive(self, shipment: Shipment) -> None:
         """Take in a task from the parent."""

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from simplugin.bags.policy import PARENT, Negotiator, NodePlan, message_size
+from simplugin.bags.policy import (
+    Negotiator,
+    NodePlan,
+    Policy,
+    expected_time,
+    message_size,
+    time_between_looks,
+)
 
 if TYPE_CHECKING:
-    from simplugin.bags.policy import Known, Place, Policy, Posts
+    from simplugin.bags.policy import Choice, Known, NodeState, Place
     from simplugin.simulation.api import Actor
+    from simplugin.workloads.applications import Bags
 
 # About what a link carries in a negotiation [byte].
 _NEGOTIATION = 1e3
@@ -76,22 +85,43 @@ class Neighbourhood:
         return replace(plan, rates=(plan.rates[0], *below))
 
 
-async def planned(
-    me: Actor, place: Place, known: Known, *, make: Callable[..., Negotiator]
-) -> NodePlan:
-    """Negotiate with the neighbours; return the node's own plan.
+def negotiating(
+    name: str,
+    decide: Callable[[NodeState], Choice | None],
+    make: Callable[..., Negotiator],
+    bags: Bags,
+    fair: float,
+    period: float | None,
+) -> Policy:
+    """Return a policy whose nodes negotiate their plans by messages.
 
     Parameters
     ----------
-    me : Actor
-        An actor on the node's host.
-    place : Place
-        Its neighbours.
-    known : Known
-        Its knowledge.
+    name, decide
+        As of `Policy`.
     make : callable
         ``(known, is_root=...) -> Negotiator``.
+    bags : Bags
+        The applications.
+    fair : float
+        The fair throughput to expect [tasks/s, per unit of weight].
+    period : float, optional
+        As for `time_between_looks`.
     """
+    return Policy(
+        name,
+        decide,
+        planner=partial(_planned, make=make),
+        period=time_between_looks(period, bags, fair),
+        theory=fair,
+        horizon=expected_time(bags, fair),
+    )
+
+
+async def _planned(
+    me: Actor, place: Place, known: Known, *, make: Callable[..., Negotiator]
+) -> NodePlan:
+    """Negotiate with the neighbours; return the node's own plan."""
     return (await negotiate(me, place, make(known, is_root=place.parent is None))).plan
 
 
@@ -99,34 +129,28 @@ async def negotiate(me: Actor, place: Place, node: Negotiator) -> Negotiated:
     """Negotiate with the neighbours; all nodes of a tree call it, the root begins."""
     found = Negotiated(node, 0, 0.0, 0.0)
     start = me.now if place.parent is None else -1.0
+    # Of the parent and of the children: where their messages come in, and where those to them go.
+    neighbours = [(f"plan down {place.name}", f"plan up {place.name}")]
+    neighbours += [(f"plan up {child}", f"plan down {child}") for child in place.children]
+    inlets = [me.mailbox(inlet) for inlet, _ in neighbours]
+    outlets = [me.mailbox(outlet) for _, outlet in neighbours]
     posts = node.begin()
     while True:
-        await _deliver(me, place, posts, found)
+        activities = []
+        for target, message in posts:
+            size = message_size(message.numbers)
+            found.messages, found.bytes = found.messages + 1, found.bytes + size
+            activity = outlets[target].put_async(message, size, label="plan")
+            if node.together:
+                activities.append(activity)
+            else:
+                await activity
+        for activity in activities:
+            await activity
         if node.plan is not None:
             found.duration = me.now - start
             return found
         source = node.awaits
-        name = f"plan down {place.name}"
-        if source != PARENT:
-            name = f"plan up {place.children[source - 1]}"
-        message = await me.mailbox(name).get()
+        message = await inlets[source].get()
         start = me.now if start < 0 else start
         posts = node.hear(source, message)
-
-
-async def _deliver(me: Actor, place: Place, posts: Posts, found: Negotiated) -> None:
-    """Send messages, at the same time or one after the other."""
-    activities = []
-    for target, message in posts:
-        name = f"plan up {place.name}"
-        if target != PARENT:
-            name = f"plan down {place.children[target - 1]}"
-        size = message_size(message.numbers)
-        found.messages, found.bytes = found.messages + 1, found.bytes + size
-        activity = me.mailbox(name).put_async(message, size, label="plan")
-        if found.node.together:
-            activities.append(activity)
-        else:
-            await activity
-    for activity in activities:
-        await activity

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.actors.planning import planned
+from simplugin.bags.actors.planning import negotiating
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.trading import ORDERS, Operation, Order, Trader
 from simplugin.bags.policy import (
@@ -16,8 +16,6 @@ from simplugin.bags.policy import (
     NodePlan,
     Policy,
     converse,
-    expected_time,
-    time_between_looks,
 )
 from simplugin.errors import WorkloadError
 from simplugin.inputs.quantities import Time
@@ -135,7 +133,12 @@ def trade(
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
     bags.allowed(tree.hosts, tree.speed)
-    _check(balance, order, limit)
+    if not balance > 0:
+        raise WorkloadError(f"balance is {balance}; give a positive relative difference")
+    if order not in ORDERS:
+        raise WorkloadError(f"order is {order!r}; give one of {', '.join(map(repr, ORDERS))}")
+    if limit < 1:
+        raise WorkloadError(f"limit is {limit}; give 1 operation or more")
     traders = [
         Trader(
             Known.of(tree, bags, host), is_root=host == 0, balance=balance, order=order, limit=limit
@@ -200,23 +203,4 @@ def data_centric(
     if not decentralised:
         return Policy("data_centric", balanced, plans=traded.plans, theory=traded.fair)
     make = partial(Trader, balance=balance, order=order, limit=limit)
-    planner = partial(planned, make=make)
-    often = time_between_looks(period, bags, traded.fair)
-    return Policy(
-        "data_centric",
-        balanced,
-        planner=planner,
-        period=often,
-        theory=traded.fair,
-        horizon=expected_time(bags, traded.fair),
-    )
-
-
-def _check(balance: float, order: Order, limit: int) -> None:
-    """Raise an error if a parameter is wrong."""
-    if not balance > 0:
-        raise WorkloadError(f"balance is {balance}; give a positive relative difference")
-    if order not in ORDERS:
-        raise WorkloadError(f"order is {order!r}; give one of {', '.join(map(repr, ORDERS))}")
-    if limit < 1:
-        raise WorkloadError(f"limit is {limit}; give 1 operation or more")
+    return negotiating("data_centric", balanced, make, bags, traded.fair, period)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from operator import and_, not_, or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +29,6 @@ STEEPEST = 60.0
 # Buffers keep children going while the port serves others, as long as it does so for less than all
 # but this part of the time; a child that the port left less counts as starved.
 LEFT = 0.1
-
-# Number of children from which arrays of them are faster than one after the other.
-WIDE = 32
 
 
 @dataclass(frozen=True)
@@ -180,7 +178,11 @@ def lagging(steering: Steering, state: NodeState) -> Choice | None:
     due = [kind for kind, passed in waiting if passed >= steering.lead]
     if state.asked[WORKER] and (mine := [kind for kind in kinds if state.known.allowed[kind]]):
         first = next((kind for kind in due if state.known.allowed[kind]), None)
-        return WORKER, _own(state, mine, price) if first is None else first
+        if first is None:
+            flop, byte = state.known.flop, state.known.byte
+            worth = price if state.is_root else (0.0,) * len(price)
+            first = max(mine, key=lambda kind: (worth[kind] / flop[kind], byte[kind] / flop[kind]))
+        return WORKER, first
     if not state.port_free or not any(state.asked[1:]):
         return None
     if state.is_root:
@@ -206,13 +208,6 @@ def _handed(state: NodeState) -> list[float]:
     return [tasks * least / each for tasks, each in zip(state.handed, weight, strict=True)]
 
 
-def _own(state: NodeState, kinds: list[int], price: tuple[float, ...]) -> int:
-    """Return the type for the node's own worker."""
-    flop, byte = state.known.flop, state.known.byte
-    worth = price if state.is_root else (0.0,) * len(price)
-    return max(kinds, key=lambda kind: (worth[kind] / flop[kind], byte[kind] / flop[kind]))
-
-
 def _sent(
     steering: Steering,
     state: NodeState,
@@ -221,228 +216,82 @@ def _sent(
     due: int | None,
 ) -> Choice | None:
     """Return the child and the type to send, None to let the port rest."""
-    if len(state.asked) > WIDE:
-        return _Children(steering, state).choice(kinds, price, due)
-    known = state.known
-    sent = _sending(state)
-    busy = sum(sent)
-    children = [
-        _Child(state, target, sent[target], busy)
-        for target, away in enumerate(state.away)
-        if target != WORKER and not away and _has_future(state, target)
-    ]
-    longest = max((child.longest for child in children), default=0.0)
-    offers = []
-    for child in children:
-        if (
-            not child.free
-            or child.stock + 1 > steering.spare + steering.window * child.rate * longest
-        ):
-            continue
-        crowded = steering.crowding * child.stock / (1 + child.free)
-        for kind in kinds:
-            if not suits(state, child.target, kind):
-                continue
-            sending = known.byte[kind] / child.bandwidth
-            cost = sending + crowded * known.flop[kind] * child.pace
-            value = child.free * price[kind] / cost if cost > 0 else math.inf
-            offers.append((value, child.target, kind, sending))
-    # The best first, after what is due; the sort is stable, so that ties stay in order.
-    offers.sort(key=lambda offer: (offer[2] != due, -offer[0]))
+    known, now = state.known, state.now
+    given = np.array(state.given[1:], dtype=np.float64)
+    free, bandwidth = np.array(state.asked[1:]), np.array(known.bandwidth)
+    here, count, room = ~np.array(state.away[1:]), given.sum(axis=1), state.capacity - free
+    if known.restricted:
+        # One that may get nothing any more, and does not ask, has nothing otherwise. A slot is
+        # kept for each type that a child may still ask for.
+        left = [
+            tasks > 0 or not ended for tasks, ended in zip(state.stock, state.ended, strict=True)
+        ]
+        here &= [any(map(and_, can, left)) for can in state.can[1:]]
+        room = room - [sum(map(not_, map(or_, can, state.ended))) for can in state.can[1:]]
+    # One that never asks, since nobody below it computes, has nothing.
+    stock = np.maximum(np.minimum(room, count), 0.0)
+    # Each slot is requested again once its task is gone: tasks that subtrees consumed per time,
+    # 0 before the second.
+    gone = count - stock
+    rate = np.where(gone > 1, (gone - 1) / now, 0.0) if now > 0 else np.zeros(len(gone))
+    enough: float | NDArray[np.float64] = np.inf
+    if steering.window < math.inf:
+        # The longest transfers of each type so far.
+        widths = np.where(here[:, None] & (given > 0), bandwidth[:, None], np.inf).min(axis=0)
+        enough = steering.spare + steering.window * rate * float((known.byte / widths).max())
+    places = (here & (free > 0) & (stock + 1 <= enough)).nonzero()[0]
+    if not (places.size and kinds):
+        return None
+    # Time that a subtree took per flop; the node's own pace before.
+    pace, fast = np.full(len(rate), 1 / known.speed if known.speed else 0.0), rate > 0
+    pace[fast] = 1 / (_totals(given, known.flop)[fast] / count[fast] * rate[fast])
+    sending = np.array([known.byte[kind] for kind in kinds]) / bandwidth[places, None]
+    crowded = steering.crowding * stock[places] / (1 + free[places])
+    flop = np.array([known.flop[kind] for kind in kinds])
+    cost = sending + crowded[:, None] * flop * pace[places, None]
+    earned = free[places, None] * np.array([price[kind] for kind in kinds])
+    value = np.divide(earned, cost, out=np.full(cost.shape, np.inf), where=cost > 0)
+    if known.restricted:
+        for row, place in enumerate(places.tolist()):
+            for column, kind in enumerate(kinds):
+                if not suits(state, place + 1, kind):
+                    value[row, column] = -1.0
     works = known.computes and not state.asked[WORKER]
-    if not steering.refuses or not (works or any(child.stock for child in children)):
-        return offers[0][1:3] if offers else None
-    usual = _usual(state, price)
-    # What takes longer than a refused transfer of the same type starves no less.
-    refused: dict[int, float] = {}
-    for _, target, kind, sending in offers:
-        if sending < refused.get(kind, math.inf):
-            starved = sum(child.lacks_after(sending) for child in children)
-            if starved * usual <= price[kind]:
-                return target, kind
-            refused[kind] = sending
+    refuses = steering.refuses and (works or bool(stock[here].any()))
+    if refuses:
+        # A child that starves is slow for that reason: the time that the port left it is what
+        # counts, or those whom it starved for would be served for ever.
+        sent = _totals(given, known.byte) / bandwidth
+        left_over = np.maximum(now - sum(sent.tolist()) + sent, sent) / LEFT
+        hurry = np.divide(now, left_over, out=np.ones(len(sent)), where=left_over > 0)
+        appetite, supply = rate * np.maximum(hurry, 1.0), stock.copy()
+        # Of one that got its first tasks nothing is known yet: it counts as fast as its parent, or
+        # as the clock allows of one that took two tasks so far, and as full, so that only what
+        # would last for whole buffers is refused.
+        fresh = (count > 0) & ~fast
+        appetite[fresh] = max(known.speed / max(known.flop), 2 / now if now > 0 else 0.0)
+        supply[fresh] = state.capacity
+        # The mean price, at present, of the tasks that children got so far.
+        tasks = float(count.sum())
+        usual = float(_totals(given, price).cumsum()[-1]) / tasks if tasks else 1.0
+    # The best first, after what is due.
+    urgent = np.array([kind == due for kind in kinds])
+    for columns in (urgent, ~urgent):
+        worth = np.where(columns, value, -1.0)
+        while worth.max() >= 0:
+            row, column = divmod(int(worth.argmax()), len(kinds))
+            kind, time = kinds[column], sending[row, column]
+            if not refuses:
+                return int(places[row]) + 1, kind
+            lacks = np.maximum(appetite * time - supply, 0.0)[here]
+            if sum(lacks.tolist()) * usual <= price[kind]:
+                return int(places[row]) + 1, kind
+            # What takes longer starves no less.
+            worth[sending[:, column] >= time, column] = -1.0
     return None
 
 
-def _has_future(state: NodeState, target: int) -> bool:
-    """Return True if a child may still get tasks; one that does not ask has nothing otherwise."""
-    return not state.known.restricted or any(
-        can and (tasks or not ended)
-        for can, tasks, ended in zip(state.can[target], state.stock, state.ended, strict=True)
-    )
-
-
-def _usual(state: NodeState, price: tuple[float, ...]) -> float:
-    """Return the mean price, at present, of the tasks that children got so far; 1 for none."""
-    tasks = value = 0.0
-    for row in state.given[1:]:
-        tasks += sum(row)
-        value += sum(map(float.__mul__, map(float, row), price))
-    return value / tasks if tasks else 1.0
-
-
-def _sending(state: NodeState) -> list[float]:
-    """Return how long the port has sent to each target, at present bandwidths [s]."""
-    byte = state.known.byte
-    times = [
-        sum(map(float.__mul__, map(float, row), byte)) / bandwidth
-        for row, bandwidth in zip(state.given[1:], state.known.bandwidth, strict=True)
-    ]
-    return [0.0, *times]
-
-
-class _Child:
-    """Conclusions from the requests of a child, and from the tasks that it got.
-
-    Parameters
-    ----------
-    state, target
-        The node's, and the child's number.
-    sent, busy : float
-        How long the port has sent to the child, and to all [s].
-
-    Attributes
-    ----------
-    free, stock : int
-        Slots of its buffer that are free, and taken.
-    rate : float
-        Tasks that its subtree consumed per time [tasks/s]; 0 before the second.
-    pace : float
-        Time that its subtree took per flop [s/flop]; the node's own pace before.
-    appetite, supply : float, int
-        Rate at which it is expected to consume [tasks/s], and what it is expected to have.
-    longest : float
-        The longest transfer to it so far [s].
-    """
-
-    def __init__(self, state: NodeState, target: int, sent: float, busy: float) -> None:
-        known, row = state.known, state.given[target]
-        self.target, self.bandwidth = target, known.bandwidth[target - 1]
-        self.free = state.asked[target]
-        given = sum(row)
-        # A slot is kept for each type that it may still ask for.
-        kept = known.restricted and sum(
-            not (can or ended) for can, ended in zip(state.can[target], state.ended, strict=True)
-        )
-        # One that never asks, since nobody below it computes, has nothing.
-        self.stock = max(min(state.capacity - kept - self.free, given), 0)
-        # Each slot is requested again once its task is gone.
-        gone = given - self.stock
-        self.rate = (gone - 1) / state.now if gone > 1 and state.now > 0 else 0.0
-        self.pace = 1 / known.speed if known.speed else 0.0
-        if self.rate > 0:
-            work = sum(map(float.__mul__, map(float, row), known.flop)) / given
-            self.pace = 1 / (work * self.rate)
-        # A child that starves is slow for that reason: the time that the port left it is what
-        # counts, or those whom it starved for would be served for ever.
-        left = max(state.now - busy + sent, sent) / LEFT
-        hurry = max(state.now / left, 1.0) if left else 1.0
-        self.appetite, self.supply = self.rate * hurry, self.stock
-        if given and not self.rate:
-            # Nothing is known yet: it counts as fast as its parent, or as the clock allows of one
-            # that took two tasks so far, and as full, so that only what would last for whole
-            # buffers is refused.
-            clock = 2 / state.now if state.now > 0 else 0.0
-            self.appetite = max(known.speed / max(known.flop), clock)
-            self.supply = state.capacity
-        self.longest = max(
-            (size / self.bandwidth for size, tasks in zip(known.byte, row, strict=True) if tasks),
-            default=0.0,
-        )
-
-    def lacks_after(self, duration: float) -> float:
-        """Return how many tasks its subtree would miss if it got none for a while."""
-        return max(self.appetite * duration - self.supply, 0.0)
-
-
-class _Children:
-    """Conclusions of `_Child` for all children of a node, as arrays, and the choice from them.
-
-    All sums have the order of those of `_sent`, so that choices are the same to the last bit.
-    """
-
-    def __init__(self, steering: Steering, state: NodeState) -> None:
-        known, now, targets = state.known, state.now, range(1, len(state.asked))
-        self.steering, self.state = steering, state
-        self.given = np.array(state.given[1:], dtype=np.float64)
-        self.free, self.bandwidth = np.array(state.asked[1:]), np.array(known.bandwidth)
-        self.here = ~np.array(state.away[1:])
-        count, kept = self.given.sum(axis=1), np.zeros(len(targets))
-        if known.restricted:
-            self.here &= [_has_future(state, target) for target in targets]
-            kept += [
-                sum(not (x or over) for x, over in zip(can, state.ended, strict=True))
-                for can in state.can[1:]
-            ]
-        self.stock = np.maximum(np.minimum(state.capacity - kept - self.free, count), 0.0)
-        gone = count - self.stock
-        self.rate = np.zeros(len(targets))
-        if now > 0:
-            self.rate[gone > 1] = (gone[gone > 1] - 1) / now
-        fast = self.rate > 0
-        self.pace = np.full(len(targets), 1 / known.speed if known.speed else 0.0)
-        self.pace[fast] = 1 / (self._total(known.flop)[fast] / count[fast] * self.rate[fast])
-        sent = self._total(known.byte) / self.bandwidth
-        left = np.maximum(now - sum([0.0, *sent.tolist()]) + sent, sent) / LEFT
-        hurry = np.divide(now, left, out=np.ones(len(targets)), where=left > 0)
-        self.appetite, self.supply = self.rate * np.maximum(hurry, 1.0), self.stock.copy()
-        fresh = (count > 0) & ~fast
-        clock = 2 / now if now > 0 else 0.0
-        self.appetite[fresh] = max(known.speed / max(known.flop), clock)
-        self.supply[fresh] = state.capacity
-        self.longest = max(
-            (
-                size / float(self.bandwidth[got].min())
-                for kind, size in enumerate(known.byte)
-                if (got := self.here & (self.given[:, kind] > 0)).any()
-            ),
-            default=0.0,
-        )
-
-    def _total(self, worth: Sequence[float]) -> NDArray[np.float64]:
-        """Return what the tasks that each child got come to, of so much for each type."""
-        total: NDArray[np.float64] = (self.given * worth).cumsum(axis=1)[:, -1]
-        return total
-
-    def choice(self, kinds: list[int], price: tuple[float, ...], due: int | None) -> Choice | None:
-        """Return the child and the type to send, None to let the port rest."""
-        steering, known = self.steering, self.state.known
-        with np.errstate(invalid="ignore"):
-            # An infinite window, at no rate, is nan: nothing is enough.
-            enough = steering.spare + steering.window * self.rate * self.longest
-        able = self.here & (self.free > 0) & ~(self.stock + 1 > enough)
-        places = able.nonzero()[0]
-        if not (places.size and kinds):
-            return None
-        sending = np.array([known.byte[kind] for kind in kinds]) / self.bandwidth[places, None]
-        crowded = steering.crowding * self.stock[places] / (1 + self.free[places])
-        flop = np.array([known.flop[kind] for kind in kinds])
-        cost = sending + crowded[:, None] * flop * self.pace[places, None]
-        earned = self.free[places, None] * np.array([price[kind] for kind in kinds])
-        value = np.divide(earned, cost, out=np.full(cost.shape, math.inf), where=cost > 0)
-        if known.restricted:
-            for row, place in enumerate(places.tolist()):
-                for column, kind in enumerate(kinds):
-                    if not suits(self.state, place + 1, kind):
-                        value[row, column] = -1.0
-        works = known.computes and not self.state.asked[WORKER]
-        refuses = steering.refuses and (works or bool(self.stock[self.here].any()))
-        usual = self._usual(price) if refuses else 0.0
-        urgent = [kind == due for kind in kinds]
-        for columns in filter(any, (urgent, [not each for each in urgent])):
-            worth, lasts = value[:, columns], sending[:, columns]
-            while worth.max() >= 0:
-                row, column = divmod(int(worth.argmax()), worth.shape[1])
-                kind = [kind for kind, each in zip(kinds, columns, strict=True) if each][column]
-                time = lasts[row, column]
-                lacks = np.maximum(self.appetite * time - self.supply, 0.0)[self.here]
-                if not refuses or sum(lacks.tolist()) * usual <= price[kind]:
-                    return int(places[row]) + 1, kind
-                # What takes longer starves no less.
-                worth[lasts[:, column] >= time, column] = -1.0
-        return None
-
-    def _usual(self, price: tuple[float, ...]) -> float:
-        """Return the mean price, at present, of the tasks that children got so far; 1 for none."""
-        tasks = float(self.given.sum())
-        return float(self._total(price).cumsum()[-1]) / tasks if tasks else 1.0
+def _totals(given: NDArray[np.float64], worth: Sequence[float]) -> NDArray[np.float64]:
+    """Return what the tasks that each child got come to, of so much for each type."""
+    total: NDArray[np.float64] = np.add.accumulate(given * worth, axis=1)[:, -1]
+    return total

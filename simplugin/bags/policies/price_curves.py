@@ -8,10 +8,11 @@ increasing bytes, whose values at its prices are concave; between two points a s
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from operator import attrgetter, mul
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,6 @@ Point = Floats
 # A curve, of shape (n_points, 2 + n_types).
 Points = Floats
 FIRST = 2
-
-# Of two points, the one with less value and more bytes is on no hull; by more than rounding.
-_BELOW = 1 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +59,10 @@ class Posted:
 
 def worth(points: Points, posted: Posted) -> Floats:
     """Return the value per second of each way to use a subtree, less its rent."""
-    terms = np.empty((len(points), 1 + len(posted.prices)))
-    terms[:, 0] = -posted.rent * points[:, 1]
-    np.multiply(points[:, FIRST:], posted.prices, out=terms[:, 1:])
+    terms = points[:, 1:] * np.array((-posted.rent, *posted.prices))
     # One by one, unlike the sums of `numpy.sum`.
-    return terms.cumsum(axis=1)[:, -1]
+    values: Floats = np.add.accumulate(terms, axis=1)[:, -1]
+    return values
 
 
 def at(points: Points, received: float) -> Point:
@@ -80,111 +77,91 @@ def at(points: Points, received: float) -> Point:
     return mix
 
 
-@dataclass(slots=True)
-class Hull:
-    """The curve of a CPU.
-
-    Attributes
-    ----------
-    received, values : list of float, shape (n_points,)
-        Bytes [byte/s], and what is made of them, at each point.
-    rates : list of list of (int, float)
-        The types that it computes there, and tasks of each [tasks/s].
-    n_types : int
-        Number of types.
-    """
-
-    received: list[float]
-    values: list[float]
-    rates: list[list[tuple[int, float]]]
-    n_types: int
-
-    def points(self, places: Sequence[int]) -> Points:
-        """Return some of its points."""
-        points = np.zeros((len(places), FIRST + self.n_types))
-        for row, place in enumerate(places):
-            points[row, 0] = self.received[place]
-            for kind, rate in self.rates[place]:
-                points[row, FIRST + kind] = rate
-        return points
-
-    def whole(self) -> Points:
-        """Return all its points."""
-        return self.points(range(len(self.received)))
-
-    def until(self, most: float, prices: Sequence[float]) -> Hull:
-        """Return the curve as far as bytes can arrive."""
-        inside = bisect_left(self.received, most)
-        if inside == len(self.received):
-            return self
-        # What it does with these bytes is a mix of two points, of one type each.
-        bytes_ = self.received[inside - 1 : inside + 1]
-        share = max(0.0, (most - bytes_[0]) / (bytes_[1] - bytes_[0]))
-        mix = [(kind, rate + share * (0.0 - rate)) for kind, rate in self.rates[inside - 1]]
-        mix += [(kind, share * rate) for kind, rate in self.rates[inside]]
-        return Hull(
-            [*self.received[:inside], bytes_[0] + share * (bytes_[1] - bytes_[0])],
-            [*self.values[:inside], sum(prices[kind] * rate for kind, rate in mix)],
-            [*self.rates[:inside], mix],
-            self.n_types,
-        )
-
-
-class Cpu:
-    """A CPU that computes tasks of some types, as far as it pays.
+def cpu_curve(
+    speed: float,
+    flop: tuple[float, ...],
+    byte: tuple[float, ...],
+    prices: tuple[float, ...],
+    most: float = math.inf,
+) -> tuple[Points, list[float]]:
+    """Return the curve of a CPU that computes tasks of some types, as far as it pays.
 
     Parameters
     ----------
     speed : float
         Of the CPU [flop/s]; 0 if it computes nothing.
-    flop, byte : list of float, shape (n_types,)
+    flop, byte : tuple of float, shape (n_types,)
         Of a task of each type.
+    prices : tuple of float, shape (n_types,)
+        Value of a task of each type; 0 for one that must not come here.
+    most : float
+        Bytes per second that can arrive; the curve ends there.
+
+    Returns
+    -------
+    float64, shape (n_points, 2 + n_types)
+        Its points.
+    list of float, shape (n_points,)
+        Their values.
     """
+    hull = _hull(flop, byte, prices)
+    received: list[float] = []
+    rates: list[float] = []
+    for _, work, size, _ in hull if speed else hull[:1]:
+        rates.append(speed / work)
+        received.append(size * rates[-1])
+        if received[-1] >= most:
+            break
+    points = np.zeros((len(rates), FIRST + len(flop)))
+    values = []
+    for row, ((kind, _, _, price), rate) in enumerate(zip(hull, rates, strict=False)):
+        points[row, FIRST + kind] = rate
+        values.append(price * rate)
+    points[:, 0] = received
+    if received[-1] >= most:
+        # What it does with these bytes is a mix of two points, of one type each.
+        points[-1] = at(points, most)
+        kinds = [kind for kind, *_ in hull[len(received) - 2 : len(received)]]
+        values[-1] = sum(prices[kind] * float(points[-1, FIRST + kind]) for kind in kinds)
+    return points, values
 
-    def __init__(self, speed: float, flop: list[float], byte: list[float]) -> None:
-        rates = [speed / each for each in flop]
-        received = [each * rate for each, rate in zip(byte, rates, strict=True)]
-        # The types by the bytes that each takes in a second, and the tasks that are done in it.
-        self._kinds = sorted(range(len(flop)), key=received.__getitem__)
-        self._rates = [rates[kind] for kind in self._kinds]
-        self._received = [received[kind] for kind in self._kinds]
 
-    def hull(self, prices: Sequence[float]) -> Hull:
-        """Return its curve: the upper hull of its types and of idleness."""
-        worth = list(map(mul, [prices[kind] for kind in self._kinds], self._rates))
-        tops = zip(worth, itertools.accumulate(worth, max), strict=True)
-        kept = [place for place, (value, top) in enumerate(tops) if value * _BELOW >= top]
-        received = [self._received[place] for place in kept]
-        values = [worth[place] for place in kept]
-        here, ahead, chosen = 0.0, received.count(0.0), []
-        best = max(values[:ahead], default=0.0)
-        if best > 0:
-            chosen.append(values.index(best))
-        idle = not chosen
-        while slopes := [
-            (most - best) / (far - here)
-            for most, far in zip(values[ahead:], received[ahead:], strict=True)
-        ]:
-            steepest = max(slopes)
-            if steepest <= 0:
+# Nodes differ in their speeds only, which do not change the types on the hull.
+@lru_cache(maxsize=64)
+def _hull(
+    flop: tuple[float, ...], byte: tuple[float, ...], prices: tuple[float, ...]
+) -> list[tuple[int, float, float, float]]:
+    """Return the upper hull of idleness and of the types that a CPU can compute.
+
+    Each point is a type, and the flop, the bytes and the price of its task.
+    """
+    received = [size / work for size, work in zip(byte, flop, strict=True)]
+    values = [price / work for price, work in zip(prices, flop, strict=True)]
+    # Bytes and value for a flop at each point, and its type. Idleness, a task that lasts for ever,
+    # comes first; its rate is 0, wherever it is written.
+    chosen = [(0.0, 0.0, -1)]
+    for kind in sorted(range(len(flop)), key=received.__getitem__):
+        far, value = received[kind], values[kind]
+        if value <= chosen[-1][1]:
+            continue
+        # A point below the line from the one before it to the new one, or on it, goes.
+        while len(chosen) > 1:
+            (low, least, _), (here, best, _) = chosen[-2:]
+            if (value - best) * (here - low) < (best - least) * (far - here):
                 break
-            place = slopes.index(steepest) + ahead
-            if slopes.count(steepest) > 1:
-                # Of points in line the farthest, so that a curve has no point inside a segment.
-                line = [place for place, slope in enumerate(slopes, ahead) if slope == steepest]
-                place = max(line, key=received.__getitem__)
-            here, best = received[place], values[place]
-            chosen.append(place)
-            ahead = bisect_right(received, here, place)
-        found = Hull([0.0], [0.0], [[]], len(worth)) if idle else Hull([], [], [], len(worth))
-        found.received += [received[place] for place in chosen]
-        found.values += [values[place] for place in chosen]
-        types = [kept[place] for place in chosen]
-        found.rates += [[(self._kinds[place], self._rates[place])] for place in types]
-        return found
+            chosen.pop()
+        if not far:
+            chosen.pop()
+        chosen.append((far, value, kind))
+    return [
+        (kind, flop[kind], byte[kind], prices[kind]) if kind >= 0 else (kind, math.inf, 0.0, 0.0)
+        for _, _, kind in chosen
+    ]
 
 
-def condensed(received: list[float], values: list[float], segments: int) -> tuple[list[int], float]:
+def condensed(
+    received: Sequence[float], values: Sequence[float], segments: int
+) -> tuple[list[int], float]:
     """Choose the points of a curve to send.
 
     Points that rounding alone makes go, then those whose loss costs least. What is left lies on
@@ -192,7 +169,7 @@ def condensed(received: list[float], values: list[float], segments: int) -> tupl
 
     Parameters
     ----------
-    received, values : list of float, shape (n_points,)
+    received, values : sequence of float, shape (n_points,)
         Of the curve.
     segments : int
         The most that there may be.
@@ -203,42 +180,32 @@ def condensed(received: list[float], values: list[float], segments: int) -> tupl
         Places of the points kept, the first and the last among them, and the largest loss of
         value per second.
     """
-    kept = _apart(received)
+    last, least = len(received) - 1, 1e-12 * received[-1]
+    kept = [0]
+    for place in range(1, last):
+        if min(received[place] - received[kept[-1]], received[last] - received[place]) > least:
+            kept.append(place)
+    if last:
+        kept.append(last)
     losses = [_sag(received, values, *kept[place : place + 3]) for place in range(len(kept) - 2)]
     while len(kept) > segments + 1:
         gone = losses.index(min(losses))
         del kept[gone + 1], losses[gone]
         for place in range(max(gone - 1, 0), min(gone + 1, len(losses))):
             losses[place] = _sag(received, values, *kept[place : place + 3])
-    return kept, _lost(received, values, kept)
-
-
-def _apart(received: list[float]) -> list[int]:
-    """Return the places of the points, without those that rounding alone makes."""
-    last, least = len(received) - 1, 1e-12 * received[-1]
-    kept = [0]
-    for place in range(1, last):
-        if (
-            received[place] - received[kept[-1]] > least
-            and received[last] - received[place] > least
-        ):
-            kept.append(place)
-    return [*kept, last] if last else kept
-
-
-def _sag(received: list[float], values: list[float], low: int, middle: int, high: int) -> float:
-    """Return how far a point lies above the line between two others."""
-    share = (received[middle] - received[low]) / (received[high] - received[low])
-    return values[middle] - values[low] - share * (values[high] - values[low])
-
-
-def _lost(received: list[float], values: list[float], kept: list[int]) -> float:
-    """Return the largest distance from the points to the lines between those kept."""
     lost = 0.0
     for low, high in itertools.pairwise(kept):
         for middle in range(low + 1, high):
             lost = max(lost, _sag(received, values, low, middle, high))
-    return lost
+    return kept, lost
+
+
+def _sag(
+    received: Sequence[float], values: Sequence[float], low: int, middle: int, high: int
+) -> float:
+    """Return how far a point lies above the line between two others."""
+    share = (received[middle] - received[low]) / (received[high] - received[low])
+    return values[middle] - values[low] - share * (values[high] - values[low])
 
 
 @dataclass(slots=True, eq=False)
@@ -247,30 +214,24 @@ class Curve:
 
     Attributes
     ----------
-    received, values : list of float, shape (n_points,)
-        Bytes [byte/s], and what is made of them, at each point.
-    points : callable
-        ``(places) -> Points``: some of its points.
+    points : float64, shape (n_points, 2 + n_types)
+        Its points.
+    values : list of float, shape (n_points,)
+        What is made of their bytes.
     moves : list of list of (int, float)
         For each point, which targets (the worker is 0) get how many more bytes per second than at
-        the point before.
-    worker : Hull
-        The curve of the worker.
-    children : sequence of float64, each of shape (n_points, 2 + n_types)
-        Those of the children.
+        the point before; empty for a leaf.
+    parts : sequence of float64, each of shape (n_points, 2 + n_types)
+        The curves of all targets.
+    kept : list of int
+        The points that were in the offer to the parent.
     """
 
-    received: list[float]
+    points: Points
     values: list[float]
-    points: Callable[[Sequence[int]], Points]
     moves: list[list[tuple[int, float]]]
-    worker: Hull
-    children: Sequence[Points]
-
-    @property
-    def parts(self) -> list[Points]:
-        """Return the curves of all targets."""
-        return [self.worker.whole(), *self.children]
+    parts: Sequence[Points]
+    kept: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -321,12 +282,9 @@ def _segments(
 class _Tracing:
     """The state of a node's knapsack while the bytes that it receives grow."""
 
-    def __init__(
-        self, worker: Hull, children: Sequence[Points], speeds: Sequence[float], posted: Posted
-    ) -> None:
+    def __init__(self, parts: Sequence[Points], speeds: Sequence[float], posted: Posted) -> None:
         """Start with what needs no bytes."""
-        self.posted, self.worker, self.children = posted, worker, children
-        parts = [worker.whole(), *children]
+        self.posted, self.parts = posted, parts
         self.pieces, self.per_byte = _segments(parts, (0.0, *speeds), posted)
         self.full = [0] * len(parts)
         self.port = 1.0
@@ -347,8 +305,7 @@ class _Tracing:
             steps[1:] = np.array(amounts)[:, None] * self.per_byte[list(numbers)]
         points = steps.cumsum(axis=0)[self.places]
         values = worth(points, self.posted).tolist()
-        received = points[:, 0].tolist()
-        return Curve(received, values, points.__getitem__, self.moves, self.worker, self.children)
+        return Curve(points, values, self.moves, self.parts)
 
     def fill(self) -> None:
         """Take what makes most of a byte, until the port is busy or nothing is worth its rent."""
@@ -456,9 +413,7 @@ class _Tracing:
         return True
 
 
-def node_curve(
-    worker: Hull, children: Sequence[Points], speeds: Sequence[float], posted: Posted
-) -> Curve:
+def node_curve(parts: Sequence[Points], speeds: Sequence[float], posted: Posted) -> Curve:
     """Return what a node can make of each byte per second.
 
     It solves, for all beta at once, a fractional knapsack with two constraints, over the segments
@@ -472,21 +427,14 @@ def node_curve(
 
     Parameters
     ----------
-    worker : Hull
-        The curve of its CPU.
-    children : sequence of float64
-        Their curves.
+    parts : sequence of float64, each of shape (n_points, 2 + n_types)
+        The curves of all targets: the worker's, and those of the children.
     speeds : sequence of float, shape (n_children,)
         Bandwidths to the children [byte/s].
     posted : Posted
         The prices for which all these curves were made.
     """
-    if not children:
-        # Most nodes of a tree are leaves.
-        hull = worker.until(posted.most, posted.prices)
-        moves = [[(0, high - low)] for low, high in itertools.pairwise(hull.received)]
-        return Curve(hull.received, hull.values, hull.points, [[], *moves], worker, ())
-    tracing = _Tracing(worker, children, speeds, posted)
+    tracing = _Tracing(parts, speeds, posted)
     tracing.fill()
     tracing.exchange()
     return tracing.curve()
@@ -512,7 +460,8 @@ def best_response(
     shares = [float(parts[0][-1, 0]), *(float(points[0, 0]) for points in parts[1:])]
     cut, _ = _segments(parts, (0.0, *speeds), posted)
     pieces = [piece for pieces in cut[1:] for piece in pieces if piece.value > 0]
-    pieces.sort(key=_worth_of_a_second, reverse=True)
+    # By what they make of a second of port.
+    pieces.sort(key=lambda piece: piece.value * piece.speed, reverse=True)
     port = 1.0
     for piece in pieces:
         width = min(piece.width, port * piece.speed)
@@ -521,11 +470,6 @@ def best_response(
         if width < piece.width:
             break
     return shares, total_of(shares, parts, speeds)
-
-
-def _worth_of_a_second(piece: _Segment) -> float:
-    """Return what a segment makes of a second of port."""
-    return piece.value * piece.speed
 
 
 def total_of(shares: list[float], parts: Sequence[Points], speeds: Sequence[float]) -> Point:
@@ -537,7 +481,7 @@ def total_of(shares: list[float], parts: Sequence[Points], speeds: Sequence[floa
     return total
 
 
-def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[float, list[float]]]:
+def replayed(curve: Curve, received: float) -> list[tuple[float, list[float]]]:
     """Return what a node does that receives so many bytes per second.
 
     Between two points of the offer it mixes both, as its parent assumed. Where no point between
@@ -547,8 +491,6 @@ def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[f
     ----------
     curve : Curve
         Of the node.
-    kept : sequence of int
-        Its points that were in the offer.
     received : float
         Arriving bytes [byte/s].
 
@@ -557,23 +499,26 @@ def replayed(curve: Curve, kept: Sequence[int], received: float) -> list[tuple[f
     list of (float, list of float)
         Weights, and bytes per second for each target.
     """
-    told, targets = [curve.received[place] for place in kept], 1 + len(curve.children)
+    kept = curve.kept
+    told: list[float] = curve.points[kept, 0].tolist()
     high = next((n for n in range(1, len(kept)) if received <= told[n]), len(kept) - 1)
     if not high:
-        return [(1.0, _after(curve, 0, targets))]
+        return [(1.0, _after(curve, 0))]
     first, second = kept[high - 1], kept[high]
     share = (received - told[high - 1]) / (told[high] - told[high - 1])
     share = min(1.0, max(0.0, share))
-    low_shares, high_shares = _after(curve, first, targets), _after(curve, second, targets)
+    low_shares, high_shares = _after(curve, first), _after(curve, second)
     if second == first + 1:
         return [(1.0, [x + share * (y - x) for x, y in zip(low_shares, high_shares, strict=True)])]
     mix = [(1.0 - share, low_shares), (share, high_shares)]
     return [each for each in mix if each[0] > 0]
 
 
-def _after(curve: Curve, last: int, targets: int) -> list[float]:
+def _after(curve: Curve, last: int) -> list[float]:
     """Return the bytes per second for each target at a point of a curve."""
-    shares = [0.0] * targets
+    if not curve.moves:
+        return [float(curve.points[last, 0])]
+    shares = [0.0] * len(curve.parts)
     for moves in curve.moves[: last + 1]:
         for target, change in moves:
             shares[target] += change

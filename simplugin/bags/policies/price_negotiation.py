@@ -17,16 +17,15 @@ import numpy as np
 
 from simplugin.bags.policies.price_curves import (
     FIRST,
-    Cpu,
     Curve,
     Floats,
-    Hull,
     Point,
     Points,
     Posted,
     at,
     best_response,
     condensed,
+    cpu_curve,
     node_curve,
     replayed,
     worth,
@@ -79,8 +78,6 @@ class Offer:
             and self.loss == other.loss
             and np.array_equal(self.points, other.points)
         )
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,22 +274,6 @@ class Answered:
     parts: Sequence[Points]
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """Memory of a round: the ways to serve an offer.
-
-    Attributes
-    ----------
-    curve : Curve
-        All that it can do.
-    kept : tuple of int
-        The points of it that were in the offer.
-    """
-
-    curve: Curve
-    kept: tuple[int, ...]
-
-
 # The curves of the targets, by round.
 Parts = Mapping[int, Sequence[Points]]
 
@@ -314,7 +295,7 @@ class _Negotiator:
 
     def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
         self.known, self.sieve, self.typed_slots = known, sieve, typed_slots
-        self._cpu = Cpu(known.speed, known.flop, known.byte)
+        self._flop, self._byte = tuple(known.flop), tuple(known.byte)
         # Its children, from 0 on, and the types that must not go to them.
         self.bans: frozenset[tuple[int, int]] = frozenset()
         # The rates by each award so far, and the award that it follows; -1 before the end.
@@ -341,10 +322,14 @@ class _Negotiator:
         """Return the neighbour whose message it needs next."""
         return self.waiting[0] if self.waiting else PARENT
 
-    def _worker(self, posted: Posted) -> Hull:
-        """Return the curve of the node's own CPU."""
-        may = zip(posted.prices, self.known.allowed, strict=True)
-        return self._cpu.hull([price if allowed else 0.0 for price, allowed in may])
+    def _worker(self, posted: Posted) -> tuple[Points, list[float]]:
+        """Return the curve of the node's own CPU, a leaf's as far as bytes can arrive."""
+        prices = posted.prices
+        if not all(self.known.allowed):
+            may = zip(prices, self.known.allowed, strict=True)
+            prices = tuple(price if allowed else 0.0 for price, allowed in may)
+        most = math.inf if self.known.bandwidth else posted.most
+        return cpu_curve(self.known.speed, self._flop, self._byte, prices, most)
 
     def _down(self, messages: Sequence[Down]) -> Posts:
         """Return messages to the children, whose answers are awaited unless it is settled."""
@@ -354,25 +339,14 @@ class _Negotiator:
 
     def _ask(self, posted: Posted) -> Posts:
         """Return prices for each child, 0 for types that must not go there."""
-        prices = {
-            child: tuple(
-                0.0 if (child, kind) in self.bans else price
-                for kind, price in enumerate(posted.prices)
-            )
-            for child, _ in self.bans
-        }
-        return self._down(
-            [
-                Posted(
-                    posted.round,
-                    prices.get(child, posted.prices),
-                    posted.rent,
-                    bandwidth,
-                    posted.segments,
-                )
-                for child, bandwidth in enumerate(self.known.bandwidth)
-            ]
-        )
+        messages: list[Down] = []
+        for child, bandwidth in enumerate(self.known.bandwidth):
+            prices = posted.prices
+            if self.bans:
+                pairs = ((price, (child, kind)) for kind, price in enumerate(prices))
+                prices = tuple(0.0 if pair in self.bans else price for price, pair in pairs)
+            messages.append(Posted(posted.round, prices, posted.rent, bandwidth, posted.segments))
+        return self._down(messages)
 
     def _share(self, award: Award, replays: Sequence[Replay], parts: Parts) -> Posts:
         """Adopt the rates of an award, and return the share of each child."""
@@ -411,7 +385,7 @@ class Follower(_Negotiator):
     def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
         super().__init__(known, sieve, typed_slots=typed_slots)
         self.heard: Down | None = None
-        self.rounds: list[Round] = []
+        self.rounds: list[Curve] = []
         # Number of times that it heard prices.
         self.sweeps = 0
 
@@ -442,7 +416,7 @@ class Follower(_Negotiator):
         if isinstance(message, Settled):
             self.settled = message.award
             return self._down([message] * len(self.known.bandwidth))
-        parts = {number: self.rounds[number].curve.parts for number, _, _ in message.shares}
+        parts = {number: self.rounds[number].parts for number, _, _ in message.shares}
         return self._share(message, self._replays(message), parts)
 
     def _answer(self, answers: Sequence[Up]) -> Up:
@@ -451,18 +425,23 @@ class Follower(_Negotiator):
             return self._judge(answers)
         known, posted = self.known, self.heard
         offers = [each for each in answers if isinstance(each, Offer)]
-        worker = self._worker(posted)
-        curve = node_curve(worker, [each.points for each in offers], known.bandwidth, posted)
-        kept, loss = condensed(curve.received, curve.values, posted.segments)
-        self.rounds.append(Round(curve, tuple(kept)))
-        return Offer(curve.points(kept), loss + sum(each.loss for each in offers))
+        worker, values = self._worker(posted)
+        curve = Curve(worker, values, [], [worker])
+        if offers:
+            parts = [worker, *(each.points for each in offers)]
+            curve = node_curve(parts, known.bandwidth, posted)
+        points = curve.points
+        curve.kept, loss = condensed(points[:, 0].tolist(), curve.values, posted.segments)
+        self.rounds.append(curve)
+        if len(curve.kept) < len(points):
+            points = points[curve.kept]
+        return Offer(points, loss + sum(each.loss for each in offers))
 
     def _replays(self, award: Award) -> list[Replay]:
         """Return the parts of an award, round by round."""
         replays: dict[tuple[int, tuple[float, ...]], float] = {}
         for number, weight, received in award.shares:
-            done = self.rounds[number]
-            for part, shares in replayed(done.curve, done.kept, received):
+            for part, shares in replayed(self.rounds[number], received):
                 key = (number, tuple(shares))
                 replays[key] = replays.get(key, 0.0) + weight * part
         return [(number, weight, shares) for (number, shares), weight in replays.items()]
@@ -550,7 +529,7 @@ class Leader(_Negotiator):
     def _next_round(self, offers: Sequence[Offer]) -> Posts:
         """Answer prices by the curves; then post new prices, or award."""
         known, posted, terms = self.known, self.posted, self.terms
-        parts = [self._worker(posted).whole(), *(each.points for each in offers)]
+        parts = [self._worker(posted)[0], *(each.points for each in offers)]
         shares, does = best_response(parts, known.bandwidth, posted)
         value = float(worth(does[None], posted)[0])
         self.bound = min(self.bound, value + sum(each.loss for each in offers))
@@ -575,10 +554,22 @@ class Leader(_Negotiator):
         return self._ask(self.posted)
 
     def _mixed(self) -> tuple[float, ...]:
-        """Mix the rounds so far, and return the prices that follow."""
+        """Mix the rounds so far, and return the prices that follow.
+
+        The best mix is that of a game: one side mixes rounds, the other the types of which the
+        least served counts. The dual of this program, whose columns the tree itself makes, is the
+        next prices [1]_.
+
+        References
+        ----------
+        .. [1] G. B. Dantzig and P. Wolfe (1960). Decomposition principle for linear programs.
+           Operations Research 8(1).
+        """
         rent = 0.0 if self.free else self.rent
-        self.weights, prices, self.fair = _mix(self.rounds, self.aim, rent)
-        return prices
+        does = np.array([each.does for each in self.rounds])
+        payoffs = does[:, FIRST:] / self.aim - rent * does[:, 1:2]
+        self.weights, prices, self.fair = solve_game(payoffs)
+        return tuple(price / each for price, each in zip(prices, self.aim, strict=True))
 
     def _aim_at_equal_throughputs(self) -> None:
         """Let throughputs be equal by weight; those of no type are held back yet."""
@@ -715,25 +706,6 @@ def slots_for(rates: Sequence[Sequence[float]], capacity: int) -> tuple[int, ...
     return tuple(slots)
 
 
-def _mix(
-    rounds: Sequence[Answered], weight: Sequence[float], rent: float
-) -> tuple[list[float], tuple[float, ...], float]:
-    """Return the weights of the rounds, the prices of the types, and the fair throughput.
-
-    The best mix is that of a game: one side mixes rounds, the other the types of which the least
-    served counts. The dual of this program, whose columns the tree itself makes, is the next
-    prices [1]_.
-
-    References
-    ----------
-    .. [1] G. B. Dantzig and P. Wolfe (1960). Decomposition principle for linear programs.
-       Operations Research 8(1).
-    """
-    does = np.array([answered.does for answered in rounds])
-    weights, prices, fair = solve_game(does[:, FIRST:] / weight - rent * does[:, 1:2])
-    return weights, tuple(price / each for price, each in zip(prices, weight, strict=True)), fair
-
-
 def solve_game(payoffs: Floats) -> tuple[list[float], list[float], float]:
     """Solve the game in which one side mixes columns to raise the least row.
 
@@ -768,12 +740,16 @@ def solve_game(payoffs: Floats) -> tuple[list[float], list[float], float]:
     table[-1] = [-1.0] * n_rows + [0.0]
     # Names: 0 .. n_rows - 1 are the rows' unknowns, from n_rows on the slacks of the columns.
     outside, inside = np.arange(n_rows), np.arange(n_rows, n_rows + n_columns)
-    while (entering := (table[-1, :-1] < -_TOLERANCE).nonzero()[0]).size:
-        column = entering[outside[entering].argmin()]
-        rows = (table[:-1, column] > _TOLERANCE).nonzero()[0]
-        ratios = table[rows, -1] / table[rows, column]
-        rows = rows[ratios == ratios.min()]
-        row = rows[inside[rows].argmin()]
+    last, bounds, beyond = table[-1, :-1], table[:-1, -1], n_rows + n_columns
+    while True:
+        gains = last < -_TOLERANCE
+        column = np.where(gains, outside, beyond).argmin()
+        if not gains[column]:
+            break
+        uses = table[:-1, column]
+        ratios = np.full(n_columns, np.inf)
+        np.divide(bounds, uses, out=ratios, where=uses > _TOLERANCE)
+        row = np.where(ratios == ratios.min(), inside, beyond).argmin()
         _pivot(table, row, column)
         outside[column], inside[row] = inside[row], outside[column]
     total = table[-1, -1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.bags.actors.planning import planned
+from simplugin.bags.actors.planning import negotiating
 from simplugin.bags.policies.price_negotiation import Follower, Leader, Sieve, Terms, slots_for
 from simplugin.bags.policy import (
     BUFFER,
@@ -17,10 +17,8 @@ from simplugin.bags.policy import (
     NodePlan,
     Policy,
     converse,
-    expected_time,
     is_unplanned,
     servable,
-    time_between_looks,
 )
 from simplugin.errors import WorkloadError
 from simplugin.inputs.quantities import Time
@@ -263,16 +261,7 @@ def prices(
     found = negotiate_prices(tree, bags, terms=terms, sieve=sieve)
     if decentralised:
         make = partial(negotiator, terms=terms, sieve=sieve, typed_slots=typed_slots)
-        often = time_between_looks(period, bags, found.fair)
-        planner = partial(planned, make=make)
-        return Policy(
-            "prices",
-            priced,
-            planner=planner,
-            period=often,
-            theory=found.fair,
-            horizon=expected_time(bags, found.fair),
-        )
+        return negotiating("prices", priced, make, bags, found.fair, period)
     plans = tuple(
         NodePlan(rates, slots_for(rates, buffer) if typed else ()) for rates in found.rates
     )

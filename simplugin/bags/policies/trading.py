@@ -124,11 +124,6 @@ def port_room(rates: Rates) -> float:
     return room if room > NOISE else 0.0
 
 
-def fillable(rates: Rates, low: int) -> float:
-    """Return how many more tasks of a type the node itself can compute [tasks/s]: gap filling."""
-    return cpu_room(rates) / rates.known.flop[low] if rates.known.allowed[low] else 0.0
-
-
 def has_trade(known: Known, high: int, low: int) -> bool:
     """Return whether communication trading applies: H has the higher CCR, and L has data."""
     return known.byte[low] > 0 and (
@@ -219,37 +214,6 @@ def first_offers(own: float, below: Sequence[Offer], order: Order) -> tuple[floa
     ]
 
 
-# ---- the operations, as far as one node goes ----
-
-
-def fill(rates: Rates, low: int, given: Sequence[float]) -> None:
-    """Add tasks of a type for each target [tasks/s]: gap filling."""
-    rates.compute[low] += given[WORKER]
-    for row, amount in zip(rates.sent, given[1:], strict=True):
-        row[low] += amount
-
-
-def swap(rates: Rates, high: int, low: int, given: Sequence[float]) -> None:
-    """Replace byte/s of the leading type for each target: communication trading."""
-    less, more = 1 / rates.known.byte[high], 1 / rates.known.byte[low]
-    for row, amount in zip((rates.compute, *rates.sent), given, strict=True):
-        row[high] = max(row[high] - amount * less, 0.0)
-        row[low] += amount * more
-
-
-def scale(rates: Rates, high: int, factor: float) -> None:
-    """Scale the leading type down: bus desaturation in the branch concerned."""
-    for row in (rates.compute, *rates.sent):
-        row[high] *= factor
-
-
-def swap_at_root(rates: Rates, high: int, low: int, amount: float) -> None:
-    """Replace tasks of the leading type that the root computes by as much work of the other."""
-    flop = rates.known.flop
-    rates.compute[high] = max(rates.compute[high] - amount, 0.0)
-    rates.compute[low] += amount * flop[high] / flop[low]
-
-
 class Operation(IntEnum):
     """Kind of an operation."""
 
@@ -280,12 +244,6 @@ class Choice(NamedTuple):
     operation: Operation
     amount: float
     branch: int = 0
-
-
-def opening(known: Known) -> Question:
-    """Return the first question: the tree is filled with the type of the highest CCR."""
-    ratio = [byte / flop for byte, flop in zip(known.byte, known.flop, strict=True)]
-    return Question(-1, ratio.index(max(ratio)))
 
 
 def next_question(known: Known, throughput: list[float], balance: float) -> Question | None:
@@ -327,7 +285,16 @@ def _about(wanted: float, level: list[float]) -> list[int]:
 
 
 def choose(rates: Rates, question: Question, trade: Offer, gap: Offer) -> Choice | None:
-    """Return the first operation, in the paper's precedence, that changes anything.
+    r"""Return the first operation, in the paper's precedence, that changes anything.
+
+    Amounts are such that throughputs are at most equal afterwards, with :math:`x` a throughput
+    divided by its weight :math:`w`:
+
+    - communication trading of :math:`\beta` byte/s:
+      :math:`\beta (1/(b^{(H)} w^{(H)}) + 1/(b^{(L)} w^{(L)})) \le x^{(H)} - x^{(L)}`, from
+      :math:`\varepsilon_L b^{(L)} = \varepsilon_H b^{(H)} = \beta`;
+    - task trading on the root, of :math:`\varepsilon_H \le \alpha_{root}^{(H)}` tasks/s, from
+      :math:`\varepsilon_L c^{(L)} = \varepsilon_H c^{(H)}`.
 
     Parameters
     ----------
@@ -342,60 +309,30 @@ def choose(rates: Rates, question: Question, trade: Offer, gap: Offer) -> Choice
     if high < 0:
         return Choice(Operation.FILL, gap.amount) if gap.amount > 0 else None
     known, throughput = rates.known, rates.throughput()
-    least = LEAST * throughput[high] / known.weight[high]
-    excess = throughput[high] / known.weight[high] - throughput[low] / known.weight[low]
-    amount = min(trade.amount, trade_limit(known, question, excess))
-    if amount > least * known.weight[high] * known.byte[high]:
+    flop, byte, weight = known.flop, known.byte, known.weight
+    least = LEAST * throughput[high] / weight[high]
+    excess = throughput[high] / weight[high] - throughput[low] / weight[low]
+    amount = 0.0
+    if has_trade(known, high, low):
+        equal = excess / (1 / (byte[high] * weight[high]) + 1 / (byte[low] * weight[low]))
+        amount = min(trade.amount, equal)
+    if amount > least * weight[high] * byte[high]:
         return Choice(Operation.TRADE, amount)
-    amount = min(gap.amount, excess * known.weight[low])
-    if amount > least * known.weight[low]:
+    amount = min(gap.amount, excess * weight[low])
+    if amount > least * weight[low]:
         return Choice(Operation.FILL, amount)
     used = [child for child, row in enumerate(rates.sent, 1) if row[high] > 0]
     if used:
         branch = min(used, key=lambda child: known.bandwidth[child - 1])
-        flow = rates.sent[branch - 1][high]
-        return Choice(
-            Operation.SCALE, scale_factor(known, question, excess, flow, throughput), branch
-        )
-    amount = root_limit(rates, question, excess)
-    return Choice(Operation.ROOT, amount) if amount > least * known.weight[high] else None
-
-
-def trade_limit(known: Known, question: Question, excess: float) -> float:
-    r"""Return the byte/s that communication trading may replace until throughputs are equal.
-
-    From :math:`(\alpha^{(L)} + \varepsilon_L) / w^{(L)} \le (\alpha^{(H)} - \varepsilon_H) /
-    w^{(H)}` and :math:`\varepsilon_L b^{(L)} = \varepsilon_H b^{(H)} = \beta`:
-    :math:`\beta (1/(b^{(H)} w^{(H)}) + 1/(b^{(L)} w^{(L)})) \le x^{(H)} - x^{(L)}`. It is 0 unless
-    H has the higher CCR, and if tasks of type L have no bytes that one could trade.
-    """
-    (high, low), byte, weight = question, known.byte, known.weight
-    if not has_trade(known, high, low):
-        return 0.0
-    return excess / (1 / (byte[high] * weight[high]) + 1 / (byte[low] * weight[low]))
-
-
-def scale_factor(
-    known: Known, question: Question, excess: float, flow: float, throughput: list[float]
-) -> float:
-    """Return the factor of bus desaturation for a branch that gets `flow` tasks/s of type H."""
-    high = question.high
-    if flow <= CUT * throughput[high]:
-        return 0.0
-    return max(SCALE, 1 - STRIDE * excess * known.weight[high] / flow)
-
-
-def root_limit(rates: Rates, question: Question, excess: float) -> float:
-    r"""Return how many tasks/s of type H the root may trade for as much work of type L.
-
-    From :math:`\varepsilon_H \le \alpha_{root}^{(H)}`, :math:`\varepsilon_L c^{(L)} =
-    \varepsilon_H c^{(H)}` and throughputs at most equal afterwards.
-    """
-    (high, low), flop, weight = question, rates.known.flop, rates.known.weight
-    if not rates.known.allowed[low]:
-        return 0.0
+        flow, factor = rates.sent[branch - 1][high], 0.0
+        if flow > CUT * throughput[high]:
+            factor = max(SCALE, 1 - STRIDE * excess * weight[high] / flow)
+        return Choice(Operation.SCALE, factor, branch)
+    if not known.allowed[low]:
+        return None
     equal = excess / (1 / weight[high] + flop[high] / (flop[low] * weight[low]))
-    return min(rates.compute[high], equal)
+    amount = min(rates.compute[high], equal)
+    return Choice(Operation.ROOT, amount) if amount > least * weight[high] else None
 
 
 class Instruction(NamedTuple):
@@ -480,7 +417,11 @@ class Trader:
         """Return the first messages, which only the root has."""
         if not self.rates.is_root:
             return []
-        return self._pass_on(Operation.NOTHING, {}, opening(self.rates.known)) or self._choose()
+        # The tree is filled with the type of the highest CCR.
+        known = self.rates.known
+        ratio = [byte / flop for byte, flop in zip(known.byte, known.flop, strict=True)]
+        question = Question(-1, ratio.index(max(ratio)))
+        return self._pass_on(Operation.NOTHING, {}, question) or self._choose()
 
     def hear(self, source: int, message: Instruction | Answer) -> Posts:
         """Return the messages that follow from one of a neighbour."""
@@ -510,7 +451,8 @@ class Trader:
     def _gaps(self) -> tuple[Order, float, list[float]]:
         """Return order and rank of gap filling, and how much each target can take by it."""
         order: Order = self.order if self.question.high >= 0 else "fast"
-        room = fillable(self.rates, self.question.low)
+        low, known = self.question.low, self.rates.known
+        room = cpu_room(self.rates) / known.flop[low] if known.allowed[low] else 0.0
         return order, *first_offers(room, [each.gap for each in self.answers], order)
 
     def _trades(self) -> tuple[float, list[float]]:
@@ -521,18 +463,24 @@ class Trader:
     def _carry_out(self, operation: Operation, amount: float) -> dict[int, float]:
         """Do the node's share of an operation; return the amounts of the children concerned."""
         (high, low), rates = self.question, self.rates
+        rows = rates.compute, *rates.sent
         if operation is Operation.FILL:
             order, _, caps = self._gaps()
             targets = self._targets[order]
             given = pour(amount, caps, rates.cost[low], port_room(rates), targets)
-            fill(rates, low, given)
+            for row, each in zip(rows, given, strict=True):
+                row[low] += each
         elif operation is Operation.TRADE:
             _, caps = self._trades()
             given = pour(amount, caps, [0.0] * len(caps), math.inf, self._targets[self.order])
-            swap(rates, high, low, given)
+            less, more = 1 / rates.known.byte[high], 1 / rates.known.byte[low]
+            for row, each in zip(rows, given, strict=True):
+                row[high] = max(row[high] - each * less, 0.0)
+                row[low] += each * more
         elif operation is Operation.SCALE:
             concerned = [child for child, row in enumerate(rates.sent, 1) if row[high] > 0]
-            scale(rates, high, amount)
+            for row in rows:
+                row[high] *= amount
             return dict.fromkeys(concerned, amount)
         else:
             return {}
@@ -585,7 +533,10 @@ class Trader:
         operation, amount, branch = choice
         high, low = self.question
         if operation is Operation.ROOT:
-            swap_at_root(self.rates, high, low, amount)
+            # As much work of the lagging type takes the place of tasks of the leading one.
+            compute, flop = self.rates.compute, self.rates.known.flop
+            compute[high] = max(compute[high] - amount, 0.0)
+            compute[low] += amount * flop[high] / flop[low]
             return {}
         if operation is Operation.SCALE:
             self.rates.sent[branch - 1][high] *= amount

@@ -1,52 +1,26 @@
-"""Running campaigns as a whole, and running again what failed of them."""
+"""Running campaigns as a whole, and who runs: processes of this host, or a cluster."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Any
 
-from simplugin.campaigns.jobs import Job, JobSource, Record, Runners
+from simplugin.campaigns.campaign import Campaign, load_campaign
+from simplugin.campaigns.jobs import Job, JobSource, QueuedRunners, Record, Runners
 from simplugin.campaigns.running.course import Terms, run_jobs
-from simplugin.campaigns.running.reporting import Progress, RunLog, Summary
-from simplugin.errors import ScenarioError, SetupError
+from simplugin.campaigns.running.reporting import Progress, Summary
+from simplugin.campaigns.running.run_process import RunProcess, StoppedError
+from simplugin.campaigns.running.slurm import SlurmSection, keep_up, slurm_cluster
+from simplugin.errors import ScenarioError, SetupError, SimpluginError
 
-if TYPE_CHECKING:
-    from simplugin.campaigns.campaign import Campaign
-    from simplugin.campaigns.running.slurm import SlurmSection
-
-
-@dataclass(frozen=True)
-class Means:
-    """Resources with which a campaign is run, and callbacks.
-
-    Attributes
-    ----------
-    jobs : int, optional
-        Runs at a time on this host; as many as it has processors if None.
-    scheduler : str, optional
-        Address of a Dask scheduler, whose workers run instead.
-    slurm : SlurmSection, optional
-        The jobs of Slurm whose processes run instead.
-    report : callable, optional
-        Called about five times a second with how far it is.
-    stop : callable, optional
-        Asked several times a second whether to stop.
-    command : sequence of str
-        The words of the command, for the log.
-    """
-
-    jobs: int | None = None
-    scheduler: str | None = None
-    slurm: SlurmSection | None = None
-    report: Callable[[Progress], None] | None = None
-    stop: Callable[[], bool] | None = None
-    command: Sequence[str] = ()
+# Each has one job waiting, so that it need not wait for the next one.
+_AHEAD = 2
 
 
 def run_campaign(
@@ -108,46 +82,29 @@ def run_campaign(
     SetupError
         The scheduler does not answer, or a worker has another version of simplugin.
     """
-    from simplugin.campaigns.campaign import Campaign, load_campaign
-
     if not isinstance(campaign, Campaign):
         campaign = load_campaign(campaign, imports=True, trust=trust)
     settings = campaign.settings
     section = slurm_section(campaign, campaign.place) if slurm else None
     terms = Terms(settings.retries if retries is None else retries, retry_failed, keep_going)
-    return run_source(
-        campaign,
-        campaign.results(store),
-        Means(jobs, scheduler, section, report=progress, stop=stop),
-        terms,
-    )
+    where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
+    return run_source(campaign, campaign.results(store), where, terms, report=progress, stop=stop)
 
 
 def run_source(
-    source: JobSource,
-    store: Path,
-    means: Means,
-    terms: Terms | None = None,
-    *,
-    expected: int | None = None,
+    source: JobSource, store: Path, where: Mapping[str, Any], terms: Terms, **options: Any
 ) -> Summary:
-    """Run what is not recorded yet, as `run_jobs`, with runners that end with it and a log."""
-    with (
-        RunLog(log_path(store), means.command) as log,
-        RunnersOnDemand(
-            lambda: chosen_runners(means.jobs, means.scheduler, means.slurm)
-        ) as runners,
-    ):
-        return run_jobs(
-            source,
-            store,
-            runners,
-            terms=terms,
-            expected=expected,
-            report=means.report,
-            log=log,
-            stop=means.stop,
-        )
+    """Run what is not recorded yet, with runners that end with it.
+
+    Parameters
+    ----------
+    source, store, terms, **options
+        As `run_jobs` takes them.
+    where : mapping
+        The arguments of `chosen_runners`.
+    """
+    with RunnersOnDemand(lambda: chosen_runners(**where)) as runners:
+        return run_jobs(source, store, runners, terms=terms, **options)
 
 
 def slurm_section(campaign: Campaign | None, file: Path) -> SlurmSection:
@@ -158,21 +115,90 @@ def slurm_section(campaign: Campaign | None, file: Path) -> SlurmSection:
     ScenarioError
         It says nothing, or is not known.
     """
+    if campaign is not None and campaign.slurm is not None:
+        return campaign.slurm
+    message, remedy = "nothing tells what to ask Slurm for", "add a table [slurm]"
     if campaign is None:
         message, remedy = "this does not tell what to ask Slurm for", "name the campaign's file"
-    elif campaign.slurm is None:
-        message, remedy = "nothing tells what to ask Slurm for", "add a table [slurm]"
-    else:
-        return campaign.slurm
     raise ScenarioError(message, file=file, remedy=remedy)
 
 
-def log_path(store: Path) -> Path:
-    """Return where the log of a store is: beside it, with a name that nothing else has."""
-    return store.with_name(f"{store.name}.log")
+class LocalRunners(QueuedRunners):
+    """Run processes of this host, with a thread of this process for each.
+
+    Parameters
+    ----------
+    count : int, optional
+        How many; as many as there are cores for this process if left out.
+
+    Raises
+    ------
+    SimpluginError
+        `count` is less than 1.
+    """
+
+    def __init__(self, count: int | None = None) -> None:
+        self.count = cores() if count is None else count
+        if self.count < 1:
+            raise SimpluginError(f"count is {count!r}; give 1 process or more")
+        super().__init__()
+        self._closed = False
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._processes = [RunProcess() for _ in range(self.count)]
+        self._threads = [
+            threading.Thread(target=self._serve, args=(process,), name=f"runner-{n}", daemon=True)
+            for n, process in enumerate(self._processes)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def wanted(self) -> int:
+        """The number of jobs that can be submitted now so that no runner waits for the next one."""
+        return 0 if self._closed else max(0, _AHEAD * self.count - self._running)
+
+    def submit(self, job: Job) -> None:
+        """Hand over a job; returns at once."""
+        if self._closed:
+            raise SimpluginError("the runners are closed; make new ones")
+        self._running += 1
+        self._jobs.put(job)
+
+    def describe(self) -> str:
+        """Return the number of processes in words."""
+        noun = "process" if self.count == 1 else "processes"
+        return f"{self.count} {noun} of this host"
+
+    def close(self) -> None:
+        """End everything that they still do, at once; also when called twice."""
+        self._closed = True
+        self._running = 0
+        for process in self._processes:
+            process.close(wait=False)
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _serve(self, process: RunProcess) -> None:
+        """Have jobs done until there are no more."""
+        try:
+            with closing(process):
+                while not self._closed and (job := self._jobs.get()) is not None:
+                    self._answers.put(process.run(job))
+        except StoppedError:
+            return
+        except BaseException as error:
+            # Whoever waits for the record has to know that there will be none.
+            self._answers.put(error)
 
 
-class RunnersOnDemand:
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+class RunnersOnDemand(ExitStack):
     """Starts runners with the first job: nobody queues for a cluster to learn that all is done.
 
     Parameters
@@ -182,22 +208,9 @@ class RunnersOnDemand:
     """
 
     def __init__(self, start: Callable[[], AbstractContextManager[Runners]]) -> None:
+        super().__init__()
         self._start = start
         self._started: Runners | None = None
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """End them, and what they were started with."""
-        self._stack.__exit__(kind, error, traceback)
 
     @property
     def wanted(self) -> int:
@@ -212,7 +225,7 @@ class RunnersOnDemand:
     def submit(self, job: Job) -> None:
         """Hand over a job; the first one starts them."""
         if self._started is None:
-            self._started = self._stack.enter_context(self._start())
+            self._started = self.enter_context(self._start())
         self._started.submit(job)
 
     def finished(self, timeout: float) -> list[Record]:
@@ -222,11 +235,6 @@ class RunnersOnDemand:
     def describe(self) -> str:
         """Return their description."""
         return "nothing to run" if self._started is None else self._started.describe()
-
-    def close(self) -> None:
-        """End everything that they still do."""
-        if self._started is not None:
-            self._started.close()
 
 
 @contextmanager
@@ -268,7 +276,6 @@ def chosen_runners(
         )
     if slurm is not None:
         from simplugin.campaigns.running.dask_runners import DaskRunners
-        from simplugin.campaigns.running.slurm import keep_up, slurm_cluster
 
         with (
             slurm_cluster(slurm) as cluster,
@@ -281,7 +288,5 @@ def chosen_runners(
         with closing(DaskRunners(scheduler)) as runners:
             yield runners
     else:
-        from simplugin.campaigns.running.local import LocalRunners
-
         with closing(LocalRunners(jobs)) as local:
             yield local

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 
 from simplugin.campaigns.jobs import Failure, Job, JobSource, Record, Runners
 from simplugin.campaigns.running.reporting import (
+    FailureGroup,
     Pace,
     Progress,
     RunLog,
     Summary,
     failure_groups,
+    log_path,
     manner_of,
 )
 from simplugin.campaigns.store import Store, StoreReader, UnwritableError
@@ -67,21 +69,14 @@ class Course:
     """A campaign on its way, between its beginning and its end."""
 
     store: Store
-    campaign: int
     source: JobSource
     runners: Runners
-    total: int
     terms: Terms
     report: Callable[[Progress], None] | None
-    log: RunLog | None
+    log: RunLog
     stop: Callable[[], bool]
     # What came of it so far.
-    before: int = 0
-    done: int = 0
-    failed: int = 0
-    changed: int = 0
-    interrupted: bool = False
-    gave_up: bool = False
+    state: Summary
     # Under way: jobs by their keys, those to be handed over, and whether more may come.
     _jobs: Iterator[Job] = field(init=False)
     _flights: dict[str, _Flight] = field(default_factory=dict)
@@ -122,10 +117,11 @@ class Course:
             self._abandon(error)
             raise
         self._commit()
-        if self.log is not None:
-            seconds = monotonic() - self._began
-            self.log.ended(self.done, self.failed, self.total, seconds, self.runners.describe())
-            self.log.flush()
+        seconds = monotonic() - self._began
+        self.log.ended(
+            self.state.done, self.state.failed, self.state.total, seconds, self.runners.describe()
+        )
+        self.log.flush()
         self._report_progress(at_once=True)
 
     def _feed(self) -> bool:
@@ -154,14 +150,14 @@ class Course:
         state = self.store.state_of(job.key)
         retried = self.terms.retry_failed and job.key not in self._failed_now
         if state == "done":
-            self.done += 1 + twins
+            self.state.done += 1 + twins
         elif state == "failed" and not retried:
-            self.failed += 1 + twins
+            self.state.failed += 1 + twins
         else:
             self._flights[job.key] = _Flight(twins=twins, changes=changes)
             self._due.append(job)
             return
-        self.before += 1 + twins
+        self.state.before += 1 + twins
         self._note(job)
 
     def _take(self, records: list[Record]) -> None:
@@ -175,15 +171,13 @@ class Course:
             if _is_crash(record) and len(flight.crashed) < self.terms.retries:
                 flight.crashed.append(record)
                 self._due.append(record.job)
-                if self.log is not None:
-                    self.log.ran(record, again=True)
+                self.log.ran(record, again=True)
                 continue
             record = self._append([*flight.crashed, record])
             del self._flights[key]
             self._count(record, 1 + flight.twins)
-            self.before += flight.twins
-            if self.log is not None:
-                self.log.ran(record)
+            self.state.before += flight.twins
+            self.log.ran(record)
 
     def _still_valid(self, record: Record) -> Record | None:
         """Return a record under a key that is still right; None if its job is to be done anew.
@@ -198,13 +192,12 @@ class Course:
             return replace(record, measured=None, failure=Failure("error", text))
         if now.key == old:
             return record
-        self.changed += 1
+        self.state.changed += 1
         flight = self._flights.pop(old)
         if flight.twins:
             with self._written():
-                self.store.follow(self.campaign, old, now)
-        if self.log is not None:
-            self.log.outdated(record)
+                self.store.follow(self.state.campaign, old, now)
+        self.log.outdated(record)
         known = now.key in self._flights or self.store.state_of(now.key) is not None
         if known or flight.changes < _MOST_CHANGES:
             self._place(now, flight.twins, flight.changes + 1)
@@ -217,9 +210,9 @@ class Course:
         """Count a run that was finished, for all positions that it is the run of."""
         self._finished += 1
         if record.failure is None:
-            self.done += positions
+            self.state.done += positions
             return
-        self.failed += positions
+        self.state.failed += positions
         self._failed_now.add(record.job.key)
         manner = manner_of(record.failure)
         if self._finished == 1:
@@ -230,17 +223,17 @@ class Course:
     def _is_to_end(self) -> bool:
         """End what runs if somebody asks to stop, or if all that was run failed alike."""
         if self.stop():
-            self.interrupted = True
+            self.state.interrupted = True
             self._wind_up("asked to stop")
         elif (
             self._alike_count == self._finished >= HOPELESS
-            and not self.done
+            and not self.state.done
             and not self.terms.keep_going
-            and self.failed < self.total
+            and self.state.failed < self.state.total
         ):
-            self.gave_up = True
+            self.state.gave_up = True
             self._wind_up(f"the first {self._finished} runs all failed alike")
-        return self.interrupted or self.gave_up
+        return self.state.interrupted or self.state.gave_up
 
     @contextmanager
     def _written(self) -> Iterator[None]:
@@ -253,35 +246,33 @@ class Course:
     def _note(self, job: Job) -> None:
         """Make a recorded run a member of the campaign."""
         with self._written():
-            self.store.note(self.campaign, job)
+            self.store.note(self.state.campaign, job)
 
     def _append(self, attempts: list[Record]) -> Record:
-        """Record all attempts of a run, together; return the last one as it was recorded."""
-        with self._written():
-            return [self._appended(record) for record in attempts][-1]
+        """Record all attempts of a run, together; return the last one as it was recorded.
 
-    def _appended(self, record: Record) -> Record:
-        """Record an attempt; what cannot be recorded is a failure of the run, not of the store."""
-        try:
-            self.store.append(self.campaign, record)
-        except StoreError as error:
-            if record.measured is None or error.file is not None:
-                raise
-            failure = Failure("error", f"what came out cannot be recorded: {error}")
-            record = replace(record, measured=None, failure=failure)
-            self.store.append(self.campaign, record)
+        What cannot be recorded is a failure of the run, not of the store.
+        """
+        with self._written():
+            for record in attempts:
+                try:
+                    self.store.append(self.state.campaign, record)
+                except StoreError as error:
+                    if record.measured is None or error.file is not None:
+                        raise
+                    failure = Failure("error", f"what came out cannot be recorded: {error}")
+                    record = replace(record, measured=None, failure=failure)
+                    self.store.append(self.state.campaign, record)
         return record
 
     def _commit(self) -> None:
         """Make durable what is recorded, then log it."""
         if self._dirty:
-            self._writing = True
-            self.store.commit()
-            self._writing = False
+            with self._written():
+                self.store.commit()
             self._dirty = False
         self._committed = monotonic()
-        if self.log is not None:
-            self.log.flush()
+        self.log.flush()
 
     def _patience(self) -> float:
         """Return how long the next commit, if one is due, can wait [s]."""
@@ -298,14 +289,14 @@ class Course:
         self._pace.note(now, self._finished)
         self.report(
             Progress(
-                total=self.total,
-                done=self.done,
-                failed=self.failed,
-                before=self.before,
+                total=self.state.total,
+                done=self.state.done,
+                failed=self.state.failed,
+                before=self.state.before,
                 running=self.runners.running,
                 seconds=now - self._began,
                 rate=self._pace.rate,
-                left=self._pace.left(self.total - self.done - self.failed),
+                left=self._pace.left(self.state.total - self.state.done - self.state.failed),
                 runners=self.runners.describe(),
             )
         )
@@ -316,8 +307,7 @@ class Course:
         self.runners.close()
         # Whoever asked us to stop may have stopped our processes too: no crash counts now.
         self._take([each for each in finished if not _is_crash(each)])
-        if self.log is not None:
-            self.log.interrupted(why)
+        self.log.interrupted(why)
 
     def _abandon(self, error: BaseException) -> None:
         """End what runs; record what was finished, unless that is what went wrong."""
@@ -328,8 +318,7 @@ class Course:
             self.runners.close()
         if self._writing:  # in the middle: the store goes back to what it had
             return
-        if self.log is not None:
-            self.log.interrupted(f"{type(error).__name__}: {error}")
+        self.log.interrupted(f"{type(error).__name__}: {error}")
         self._commit()
 
 
@@ -346,10 +335,10 @@ def run_jobs(
     terms: Terms | None = None,
     expected: int | None = None,
     report: Callable[[Progress], None] | None = None,
-    log: RunLog | None = None,
     stop: Callable[[], bool] | None = None,
+    command: Sequence[str] = (),
 ) -> Summary:
-    """Run what is not recorded yet of a campaign; record it.
+    """Run what is not recorded yet of a campaign; record it, and note in a log what was done when.
 
     It holds no more jobs than are handed over, and never has a run of the same key twice at the
     same time. What is finished is on the disk within 0.2 s. A run whose files changed since its
@@ -360,7 +349,7 @@ def run_jobs(
     source : JobSource
         The campaign.
     store_path : Path
-        Its store; made if there is none.
+        Its store; made if there is none. The log is beside it.
     runners : Runners
         Who runs. Closed if the campaign does not come to its end.
     terms : Terms, optional
@@ -369,11 +358,11 @@ def run_jobs(
         How many jobs the source makes, if fewer than the campaign has.
     report : callable, optional
         Called about five times a second, and at the end, with how far it is.
-    log : RunLog, optional
-        Where to note what was done when. The caller opens and closes it.
     stop : callable, optional
         Asked several times a second whether to stop: runs in progress are then ended at once,
         finished ones are recorded.
+    command : sequence of str
+        The words of the command, for the log.
 
     Returns
     -------
@@ -398,38 +387,18 @@ def run_jobs(
         if standing is None:
             raise
         return standing
-    with opened as store:
-        campaign = store.begin(source)
-        if log is not None:
-            log.begun(source, store_path)
-        course = Course(store, campaign, source, runners, total, terms, report, log, stop or _never)
-        course.run()
-    return _summary(course, store_path, whole=expected is None, seconds=monotonic() - begun)
-
-
-def _summary(course: Course, store: Path, *, whole: bool, seconds: float) -> Summary:
-    """Return the state of a campaign after a course, which was that of the `whole` or of a part."""
-    done, failed = course.done, course.failed
-    with StoreReader(store) as reader:
-        if (course.interrupted or course.gave_up) and whole:
+    with closing(RunLog(log_path(store_path), command)) as log, opened as store:
+        state = Summary(source.title, store_path, store.begin(source), total)
+        log.begun(source, store_path)
+        Course(store, source, runners, terms, report, log, stop or (lambda: False), state).run()
+    state.seconds = monotonic() - begun
+    with StoreReader(store_path) as reader:
+        if (state.interrupted or state.gave_up) and expected is None:
             # What comes later in the order may be recorded too.
-            entry = reader.entry(course.campaign)
-            done, failed = entry.done, entry.failed
-        failures = failure_groups(reader.failures(course.campaign)) if failed else []
-    return Summary(
-        title=course.source.title,
-        store=store,
-        campaign=course.campaign,
-        total=course.total,
-        before=course.before,
-        done=done,
-        failed=failed,
-        failures=tuple(failures),
-        interrupted=course.interrupted,
-        seconds=seconds,
-        gave_up=course.gave_up,
-        changed=course.changed,
-    )
+            entry = reader.entry(state.campaign)
+            state.done, state.failed = entry.done, entry.failed
+        state.failures = _groups(reader, state.campaign, state.failed)
+    return state
 
 
 def _finished(source: JobSource, store: Path, terms: Terms, total: int) -> Summary | None:
@@ -440,21 +409,11 @@ def _finished(source: JobSource, store: Path, terms: Terms, total: int) -> Summa
         entry = reader.described(source.identity)
         if entry is None or entry.missing or (entry.failed and terms.retry_failed):
             return None
-        failures = failure_groups(reader.failures(entry.number)) if entry.failed else []
-    return Summary(
-        title=source.title,
-        store=store,
-        campaign=entry.number,
-        total=total,
-        before=total,
-        done=min(entry.done, total),
-        failed=min(entry.failed, total),
-        failures=tuple(failures),
-        interrupted=False,
-        seconds=0.0,
-    )
+        done, failed = min(entry.done, total), min(entry.failed, total)
+        failures = _groups(reader, entry.number, failed)
+        return Summary(source.title, store, entry.number, total, total, done, failed, failures)
 
 
-def _never() -> bool:
-    """Go on."""
-    return False
+def _groups(reader: StoreReader, campaign: int, failed: int) -> tuple[FailureGroup, ...]:
+    """Return what failed in a campaign, if anything did."""
+    return tuple(failure_groups(reader.failures(campaign))) if failed else ()

@@ -8,11 +8,10 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from itertools import count
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from simplugin.campaigns.jobs import Failure, Job, Record, now
+from simplugin.campaigns.jobs import Failure, Job, QueuedRunners, Record, now
 from simplugin.campaigns.running import dask_tasks
 from simplugin.errors import SetupError
 
@@ -29,7 +28,7 @@ _KEEP_UP = 15
 _ON_THE_WAY = 4
 
 
-class DaskRunners:
+class DaskRunners(QueuedRunners):
     """The workers of a Dask cluster, as those who do jobs.
 
     Each thread of each worker does one job at a time, in a process of its own that is ended at
@@ -57,11 +56,9 @@ class DaskRunners:
         self._client = _connected(cluster, self._address)
         self._campaign = f"simplugin-{uuid4().hex}"
         self._keep_up = keep_up
+        super().__init__()
         self._submitted = 0
-        self._running = 0
         self._nthreads: dict[str, int] = {}
-        self._answers: SimpleQueue[Record | BaseException] = SimpleQueue()
-        self._trouble: BaseException | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
         try:
@@ -80,11 +77,6 @@ class DaskRunners:
         """
         threads = sum(self._nthreads.values())
         return max(0, (2 * threads + _ON_THE_WAY if threads else 1) - self._running)
-
-    @property
-    def running(self) -> int:
-        """The number of submitted jobs that are not finished."""
-        return self._running
 
     def submit(self, job: Job) -> None:
         """Hand over a job; returns at once.
@@ -106,26 +98,6 @@ class DaskRunners:
             dask_tasks.do, self._campaign, self._expected, payload, key=key, pure=False
         )
         self._start(self._collect(future, job))
-
-    def finished(self, timeout: float) -> list[Record]:
-        """Return what was finished since the last call; wait up to `timeout` [s] for the first.
-
-        Raises
-        ------
-        SetupError
-            The scheduler has gone, or a worker that joined has other versions.
-        """
-        records: list[Record] = []
-        with suppress(Empty):
-            answer = self._trouble or self._answers.get(timeout=timeout)
-            while isinstance(answer, Record):
-                records.append(answer)
-                answer = self._answers.get_nowait()
-            self._trouble = answer
-        self._running -= len(records)
-        if self._trouble is not None and not records:
-            raise self._trouble
-        return records
 
     def describe(self) -> str:
         """Return their description."""

@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.campaigns.jobs import Failure, Job, Record, now
-from simplugin.campaigns.keys import versions
+from simplugin.campaigns.keys import code_digest, simgrid_version, versions
+from simplugin.campaigns.running.run_process import RunProcess, StoppedError
 from simplugin.errors import SetupError
-
-if TYPE_CHECKING:
-    from simplugin.campaigns.running.run_process import RunProcess
 
 # Seconds. How often to look whether runs are still wanted, and how long a process without a run
 # is kept for the next one.
@@ -31,8 +29,6 @@ Software = Mapping[str, str]
 
 def software() -> dict[str, str]:
     """Return what determines, besides a job, what comes out of it here."""
-    from simplugin.campaigns.keys import code_digest, simgrid_version
-
     # Of the files as they are now: a worker may serve campaigns for weeks.
     code_digest.cache_clear()
     found = versions({"simgrid": simgrid_version()})
@@ -87,8 +83,6 @@ def do(campaign: str, expected: Software, payload: bytes) -> bytes:
         The worker has other software, or can start no run process.
     """
     from distributed import Reschedule, get_worker
-
-    from simplugin.campaigns.running.run_process import StoppedError
 
     worker = get_worker()
     _processes.check(campaign, expected, worker.address)
@@ -167,8 +161,6 @@ class _RunProcesses:
     @contextmanager
     def lent(self, is_wanted: Callable[[], bool]) -> Iterator[RunProcess]:
         """Lend a run process."""
-        from simplugin.campaigns.running.run_process import RunProcess
-
         with self._lock:
             process = self._idle.pop()[0] if self._idle else RunProcess()
             lent, found = _Lent(process, is_wanted), self._found

@@ -11,24 +11,39 @@ threads started it.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import gc
+import importlib
 import os
 import pickle
 import resource
 import select
 import signal
 import socket
+import struct
 import sys
 import tempfile
+import threading
+import time
 import traceback
+from collections.abc import Iterator
+from io import TextIOWrapper
 from typing import NoReturn
 
-from simplugin.campaigns.running import child
+from simplugin.campaigns.jobs import Failure, Job, Measured, now
+from simplugin.campaigns.keys import versions
+from simplugin.errors import ActorError, CrashError, SimpluginError, WallClockLimitError
+from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.inputs.scratch import scratch_directory
-from simplugin.simulation import processes
+from simplugin.simulation import processes, servers
 
 READY, FAILED, STARTED, ENDED = "ready", "failed", "started", "ended"
 START, END = b"start", b"end"
+LENGTH = struct.Struct("!Q")
+_LONGEST_TEXT = 20_000
+_LAST_FRAMES = 8
+# What every scenario needs. Solvers are left out: they take longer to load than most need them.
+_NEEDED = ("simplugin.scenarios.scenario", "simplugin.formats.platform_xml")
 
 
 def main() -> None:
@@ -42,7 +57,7 @@ def main() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
     try:
-        child.prepare()
+        _prepare()
     except Exception:
         control.send(pickle.dumps((FAILED, traceback.format_exc()[-60000:])))
         return
@@ -101,8 +116,10 @@ class Keeper:
                 if descriptor == self.control.fileno():
                     if not self._obey():
                         return
-                elif signal.SIGTERM in self._signals():
-                    return
+                else:
+                    with contextlib.suppress(BlockingIOError):
+                        if signal.SIGTERM in self._wakeup.recv(4096):
+                            return
                 self._reap()
 
     def clear(self) -> None:
@@ -113,12 +130,6 @@ class Keeper:
         processes.end_children()
         self._scratch.close()
         self._directory = None
-
-    def _signals(self) -> bytes:
-        """Return the numbers of the signals that came."""
-        with contextlib.suppress(BlockingIOError):
-            return self._wakeup.recv(4096)
-        return b""
 
     def _obey(self) -> bool:
         """Do what one message says; False if the caller is gone."""
@@ -158,7 +169,7 @@ class Keeper:
                 mine.close()
             if self._directory is not None:
                 os.environ["TMPDIR"] = tempfile.tempdir = self._directory
-            child.serve(socket.socket(fileno=jobs))
+            _serve(socket.socket(fileno=jobs))
             code = 0
         except BaseException:
             traceback.print_exc()
@@ -187,6 +198,114 @@ class Keeper:
         """Send a message to the caller, who may have gone."""
         with contextlib.suppress(OSError):
             self.control.send(pickle.dumps(message))
+
+
+def _prepare() -> None:
+    """Load what most jobs need."""
+    for module in _NEEDED:
+        importlib.import_module(module)
+    from simplugin.scenarios.kinds import KINDS, kind_called
+
+    for name in KINDS:
+        kind_called(name)
+    versions()
+
+
+def _serve(caller: socket.socket) -> None:
+    """Do jobs until the caller has no more."""
+    faulthandler.enable()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # What a run prints must not make it fail.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    for job in _received(caller):
+        answer = _answer(job)
+        caller.sendall(LENGTH.pack(len(answer)) + answer)
+
+
+def _received(caller: socket.socket) -> Iterator[Job]:
+    """Yield the jobs until there will be none."""
+    with caller.makefile("rb") as stream, contextlib.suppress(EOFError):
+        while True:
+            yield pickle.load(stream)
+
+
+def _answer(job: Job) -> bytes:
+    """Do a job; return whether nothing of it still runs, and the rest of its record, pickled."""
+    process, threads = os.getpid(), threading.active_count()
+    started, before = now(), time.perf_counter()
+    found = _outcome(job)
+    when = started, time.perf_counter() - before, f"{socket.gethostname()}:{process}"
+    if os.getpid() != process:
+        os._exit(0)  # the target forked, and its child came back too
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
+    # Those that detached themselves are the keeper's children by now.
+    left = {*processes.children(process), *processes.children(os.getppid())} - {process}
+    only_servers_run = left <= set(servers.server_processes())
+    clean = threading.active_count() <= threads and only_servers_run
+    if isinstance(found, Measured):
+        try:
+            record = (found, None, *when, versions(found.row.provenance))
+            return pickle.dumps((clean, *record), protocol=5)
+        except Exception as error:
+            text = f"what came out of {job.target} cannot be sent: {_text(error)}"
+            found = Failure("error", f"{text}; return plain data")
+    return pickle.dumps((clean, None, found, *when, versions()), protocol=5)
+
+
+def _outcome(job: Job) -> Measured | Failure:
+    """Call the function that does a job."""
+    try:
+        found = resolve(job.target)(job.arguments)
+    except BaseException as error:
+        return _failure(error)
+    if isinstance(found, Measured):
+        return found
+    kind = type(found)
+    wrong = f"{job.target} returned a {kind.__module__}.{kind.__qualname__}, not a Measured"
+    return Failure("error", wrong)
+
+
+def _failure(error: BaseException) -> Failure:
+    """Return why a job failed, without our own frames at the start of the traceback."""
+    if isinstance(error, WallClockLimitError):
+        return Failure("wall_limit", _short(_text(error)))
+    if isinstance(error, CrashError):
+        return Failure("crash", _short(_text(error)))
+    if isinstance(error, MemoryError) or (
+        isinstance(error, ActorError) and isinstance(error.__cause__, MemoryError)
+    ):
+        return Failure("memory_limit", _short(f"it got no more memory: {_text(error)}"))
+    if isinstance(error, SimpluginError | UnresolvedError):
+        return Failure("error", _short(_text(error)))
+    names = [
+        frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    # The first is `_outcome`, of the program that this is.
+    others = [place for place, name in enumerate(names[1:], 1) if not name.startswith("simplugin.")]
+    frames = traceback.extract_tb(error.__traceback__)[others[0] if others else 1 :]
+    where = "".join(traceback.format_list(frames[-_LAST_FRAMES:])).rstrip()
+    name = type(error).__qualname__
+    first_line = _short(f"{name}: {_text(error)}".rstrip(": "))
+    return Failure("error", f"{first_line}\n{where}".rstrip())
+
+
+def _text(error: BaseException) -> str:
+    """Return the message of an exception, even of one that has none."""
+    try:
+        return str(error)
+    except Exception:
+        return f"<{type(error).__qualname__} without message>"
+
+
+def _short(text: str) -> str:
+    """Leave out the middle of a text that nobody would read."""
+    if len(text) <= _LONGEST_TEXT:
+        return text
+    half = _LONGEST_TEXT // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}"
 
 
 if __name__ == "__main__":

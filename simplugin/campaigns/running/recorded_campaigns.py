@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -70,18 +70,15 @@ def recorded_campaign(reader: StoreReader, place: Path, campaign: Campaign) -> C
     StoreError
         Nothing is; the message names what there is instead.
     """
+    if (entry := reader.described(campaign.identity)) is not None:
+        return entry
     entries = reader.campaigns()
-    for entry in entries:
-        if entry.identity == campaign.identity:
-            return entry
     message = f"there is no campaign as {place} describes it now"
     remedy = f"`{command_that_goes_on(place, reader.path)}` does its runs"
     earlier = earlier_versions(entries, campaign)
     if earlier:
-        message += (
-            "; it was run before the file, a file that it names, or simplugin changed:"
-            f" {_listed(earlier)}"
-        )
+        before = "it was run before the file, a file that it names, or simplugin changed"
+        message += f"; {before}: {_listed(earlier)}"
     elif entries:
         message += f"; there is {_listed(entries)}"
     if entries:
@@ -151,11 +148,6 @@ class FailedJobs:
         """Return `title`, `identity`, `file`, `text` and `total` of the record."""
         return getattr(self.entry, name)
 
-    @property
-    def count(self) -> int:
-        """The number of failed jobs."""
-        return self.entry.failed
-
     @cached_property
     def recorded(self) -> Campaign:
         """The campaign as it was recorded.
@@ -166,22 +158,10 @@ class FailedJobs:
             A program made its jobs.
         """
         if self.entry.recipe is None:
-            raise StoreError(
-                f"the runs of campaign {self.entry.number} were made by a program",
-                file=self.store,
-                remedy="give the command or program that began it again",
-            )
+            message = f"the runs of campaign {self.entry.number} were made by a program"
+            remedy = "give the command or program that began it again"
+            raise StoreError(message, file=self.store, remedy=remedy)
         return Campaign.from_recipe(value_of(self.entry.recipe), self.entry.text, self.trust)
-
-    @property
-    def target(self) -> str:
-        """The target of the recorded campaign."""
-        return self.recorded.target
-
-    @property
-    def recipe(self) -> Mapping[str, Any]:
-        """The recipe of the recorded campaign."""
-        return self.recorded.recipe
 
     def jobs(self) -> Iterator[Job]:
         """Make the failed jobs, in the order of their positions.
@@ -199,12 +179,10 @@ class FailedJobs:
                     again = "its program again"
                     if self.file:
                         again = f"`{command_that_goes_on(Path(self.file), self.store)}`"
-                    raise StoreError(
-                        f"run {job.position} of campaign {self.entry.number} would be another one"
-                        " now: simplugin, or a file that it names, was changed",
-                        file=self.store,
-                        remedy=f"run {again}, which records it as it is now",
-                    )
+                    message = f"run {job.position} of campaign {self.entry.number} would be another"
+                    message += " one now: simplugin, or a file that it names, was changed"
+                    remedy = f"run {again}, which records it as it is now"
+                    raise StoreError(message, file=self.store, remedy=remedy)
                 yield replace(
                     job, wall_limit=settings.wall_limit, memory_limit=settings.memory_limit
                 )
@@ -243,17 +221,17 @@ def failed_jobs(
     ScenarioError
         The campaign's file is invalid.
     """
-    if place.suffix.lower() != ".toml":
-        with StoreReader(place) as reader:
-            entry = reader.latest() if number is None else reader.entry(number)
-        return FailedJobs(place, entry, _unchanged(entry), tuple(trust))
-    campaign = load_campaign(place, trust=trust)
-    where = campaign.results(store)
+    is_file, trust = place.suffix.lower() == ".toml", tuple(trust)
+    campaign = load_campaign(place, trust=trust) if is_file else None
+    where = place if campaign is None else campaign.results(store)
     with StoreReader(where) as reader:
         if number is not None:
-            return FailedJobs(where, reader.entry(number), campaign, campaign.trust)
-        entry = recorded_campaign(reader, place, campaign)
-        return FailedJobs(where, entry, campaign, campaign.trust)
+            entry = reader.entry(number)
+        elif campaign is not None:
+            entry = recorded_campaign(reader, place, campaign)
+        else:
+            entry = reader.latest()
+    return FailedJobs(where, entry, campaign or _unchanged(entry), trust)
 
 
 def _unchanged(entry: CampaignEntry) -> Campaign | None:

@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 from errno import ENOSPC
 from math import sqrt
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 import simplugin
 from simplugin.campaigns.jobs import Failure, FailureKind, Job, JobSource, Record
@@ -214,9 +213,9 @@ def manner_of(failure: Failure) -> tuple[str, str]:
     return failure.kind, _NUMBER.sub("#", failure.text.partition("\n")[0])
 
 
-@dataclass(frozen=True)
+@dataclass
 class Summary:
-    """The state of a campaign after a command.
+    """The state of a campaign during and after a command.
 
     Attributes
     ----------
@@ -248,12 +247,12 @@ class Summary:
     store: Path
     campaign: int
     total: int
-    before: int
-    done: int
-    failed: int
-    failures: tuple[FailureGroup, ...]
-    interrupted: bool
-    seconds: float
+    before: int = 0
+    done: int = 0
+    failed: int = 0
+    failures: tuple[FailureGroup, ...] = ()
+    interrupted: bool = False
+    seconds: float = 0.0
     gave_up: bool = False
     changed: int = 0
 
@@ -294,16 +293,7 @@ class RunLog:
         self._stream: BinaryIO | None = None
         self._lines: list[str] = []
 
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Close the file."""
         if self._stream is not None:
             self._stream.close()
@@ -361,12 +351,10 @@ class RunLog:
             if self._stream.write(text) != len(text):
                 raise OSError(ENOSPC, os.strerror(ENOSPC))
         except OSError as error:
-            raise StoreError(
-                f"the log cannot be written: {error.strerror or error}",
-                file=self._path,
-                remedy="make room or right it, and give the same command again; what was "
-                "recorded is safe",
-            ) from error
+            message = f"the log cannot be written: {error.strerror or error}"
+            remedy = "make room or right it, and give the same command again"
+            remedy += "; what was recorded is safe"
+            raise StoreError(message, file=self._path, remedy=remedy) from error
         self._lines.clear()
 
     def _opened(self) -> BinaryIO:
@@ -376,17 +364,19 @@ class RunLog:
         stream.seek(0)
         if not _BEGINNING.match(stream.read(_LOOKED_AT)):
             stream.close()
-            raise StoreError(
-                "this is no log of runs, and stays as it is",
-                file=self._path,
-                remedy="move it elsewhere, or name another store",
-            )
+            message, remedy = "this is no log of runs", "move it elsewhere, or name another store"
+            raise StoreError(f"{message}, and stays as it is", file=self._path, remedy=remedy)
         return stream
 
     def _note(self, event: str) -> None:
         """Keep a line until the next flush."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         self._lines.append(f"{now} {event}\n")
+
+
+def log_path(store: Path) -> Path:
+    """Return where the log of a store is: beside it, with a name that nothing else has."""
+    return store.with_name(f"{store.name}.log")
 
 
 def first_line(text: str) -> str:
@@ -396,8 +386,6 @@ def first_line(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return a text without what would steer a terminal; with escapes instead, as in `repr`."""
-    if text.isprintable():
-        return text
     return "".join(
         each if each.isprintable() or each in _KEPT else each.encode("unicode_escape").decode()
         for each in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import math
 import os
 import pickle
 import select
@@ -17,10 +18,17 @@ import time
 import weakref
 from typing import Any
 
-from simplugin.campaigns.jobs import Failure, Job, Measured, Record, now
+from simplugin.campaigns.jobs import Failure, Job, Record, now
 from simplugin.campaigns.keys import versions
-from simplugin.campaigns.running.child import LENGTH, Answer
-from simplugin.campaigns.running.keeper import END, ENDED, FAILED, READY, START, STARTED
+from simplugin.campaigns.running.keeper import (
+    END,
+    ENDED,
+    FAILED,
+    LENGTH,
+    READY,
+    START,
+    STARTED,
+)
 from simplugin.errors import SetupError, SimpluginError
 from simplugin.simulation.processes import descendants, occupied
 
@@ -100,10 +108,10 @@ class RunProcess:
                 self._dispose()
                 raise
             self._check_stopped()
-            if isinstance(answer, Failure):
-                duration = time.perf_counter() - before
-                answer = Answer(None, answer, started, duration, clean=False)
-            return _record(job, answer, f"{socket.gethostname()}:{self._pid}")
+            if isinstance(answer, Record):
+                return answer
+            duration, place = time.perf_counter() - before, f"{socket.gethostname()}:{self._pid}"
+            return Record(job, None, answer, started, duration, place, versions())
 
     def kill(self) -> None:
         """End the run in progress, or else the next one before it begins.
@@ -131,18 +139,10 @@ class RunProcess:
             with self._running:
                 self._dispose()
 
-    def __enter__(self) -> RunProcess:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        """Close it."""
-        self.close()
-
-    def _answer(self, job: Job) -> Answer | Failure:
+    def _answer(self, job: Job) -> Record | Failure:
         """Have a job done by a process that takes it."""
         try:
-            message = pickle.dumps((job.target, job.arguments), protocol=5)
+            message = pickle.dumps(job, protocol=5)
         except Exception as error:
             return Failure("error", f"its arguments cannot be sent: {error}")
         lost, ready = "", False
@@ -159,8 +159,10 @@ class RunProcess:
                 lost = str(error)
             # Nothing of the job has been done yet: it was no attempt.
             self._check_stopped()
-            ready = self._kept is not None and self._kept.is_ready
-            self._replace_worker()
+            left, ready = self._kept, self._kept is not None and self._kept.is_ready
+            # Without its keeper too, if that is gone.
+            if left is None or left.worker is None or left.end_worker(_ENDS_ITSELF) is None:
+                self._dispose()
         text = f"{lost}; that happened {_STARTS} times in a row"
         if not ready:
             raise SetupError(f"run processes cannot be started: {text}")
@@ -179,22 +181,19 @@ class RunProcess:
             self._kept.start_worker()
         return self._kept
 
-    def _replace_worker(self) -> None:
-        """Do without the process that was lost, and without its keeper if that is gone too."""
-        kept = self._kept
-        if kept is None or kept.worker is None or kept.end_worker(_ENDS_ITSELF) is None:
-            self._dispose()
-
-    def _conversation(self, kept: KeptProcess, job: Job) -> Answer | Failure:
+    def _conversation(self, kept: KeptProcess, job: Job) -> Record | Failure:
         """Wait for the answer, within the limits."""
         begun = time.monotonic()
-        deadline = None if job.wall_limit is None else begun + job.wall_limit
+        deadline = begun + (math.inf if job.wall_limit is None else job.wall_limit)
         look = begun + _FIRST_LOOK
         received = bytearray()
         while not _is_complete(received):
             moment = time.monotonic()
-            if deadline is not None and moment >= deadline:
-                return self._too_slow(kept, job)
+            if moment >= deadline:
+                kept.end_worker()
+                text = f"stopped after {job.wall_limit:g} s of real time"
+                remedy = "raise campaign.wall_limit if it may take longer"
+                return Failure("wall_limit", f"{text}; {remedy}")
             if moment >= look:
                 # Its keeper may not have ended it.
                 self._check_stopped()
@@ -202,29 +201,21 @@ class RunProcess:
                 if (failure := self._too_large(kept, job)) is not None:
                     return failure
                 look = moment + _NEXT_LOOK
-            until = look if deadline is None else min(look, deadline)
-            part = kept.receive(max(0.0, until - time.monotonic()))
+            part = kept.receive(max(0.0, min(look, deadline) - time.monotonic()))
             if part is None:
-                return self._died(kept)
+                text = _ending(kept.end_worker(_ENDS_ITSELF))
+                self._check_stopped()
+                words = kept.last_words()
+                return Failure("crash", f"{text}; it wrote last:\n{words}" if words else text)
             received += part
-        return self._understood(kept, received)
-
-    def _understood(self, kept: KeptProcess, received: bytearray) -> Answer | Failure:
-        """Read an answer."""
         try:
-            answer: Answer = pickle.loads(memoryview(received)[LENGTH.size :])
+            clean, *rest = pickle.loads(memoryview(received)[LENGTH.size :])
         except Exception as error:
             kept.end_worker()
             return Failure("error", f"what came out cannot be read here: {error}")
-        if not answer.clean:
+        if not clean:
             kept.end_worker()
-        return answer
-
-    def _too_slow(self, kept: KeptProcess, job: Job) -> Failure:
-        """End a run that takes too long."""
-        kept.end_worker()
-        text = f"stopped after {job.wall_limit:g} s of real time"
-        return Failure("wall_limit", f"{text}; raise campaign.wall_limit if it may take longer")
+        return Record(job, *rest)
 
     def _too_large(self, kept: KeptProcess, job: Job) -> Failure | None:
         """End a run that occupies too much memory."""
@@ -237,14 +228,6 @@ class RunProcess:
         text = f"stopped when it occupied {_megabytes(size)}, of {_megabytes(job.memory_limit)}"
         remedy = "raise campaign.memory_limit if it may have more"
         return Failure("memory_limit", f"{text}; {remedy}")
-
-    def _died(self, kept: KeptProcess) -> Failure:
-        """Return the failure of a process that died."""
-        status = kept.end_worker(_ENDS_ITSELF)
-        self._check_stopped()
-        words = kept.last_words()
-        text = _ending(status)
-        return Failure("crash", f"{text}; it wrote last:\n{words}" if words else text)
 
     def _check_stopped(self) -> None:
         """Raise if somebody wants no more."""
@@ -285,26 +268,10 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def _record(job: Job, answer: Answer, place: str) -> Record:
-    """Write down how a job ended."""
-    measured: Measured | None = answer.measured
-    provenance: Any = None if measured is None else measured.row.provenance
-    return Record(
-        job=job,
-        measured=measured,
-        failure=answer.failure,
-        started=answer.started,
-        duration=answer.duration,
-        place=place,
-        versions=versions(provenance),
-    )
-
-
 def _is_complete(received: bytearray) -> bool:
     """Return True if a message has arrived as a whole."""
-    if len(received) < LENGTH.size:
-        return False
-    return len(received) >= LENGTH.size + int(LENGTH.unpack_from(received)[0])
+    begun = len(received) >= LENGTH.size
+    return begun and len(received) >= LENGTH.size + int(LENGTH.unpack_from(received)[0])
 
 
 def _ending(status: int | None) -> str:
@@ -420,7 +387,7 @@ class KeptProcess:
         """
         assert self._jobs is not None
         try:
-            self._jobs.sendall(LENGTH.pack(len(message)) + message)
+            self._jobs.sendall(message)
         except OSError as error:
             raise LostError("its process ended before it took the job") from error
 
@@ -564,26 +531,20 @@ def _started(control: int, output: int) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=output,
-        env=_environment(),
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(os.path.abspath(str(entry)) for entry in sys.path),
+            # The same inputs give the same order in sets, and the same sums: as many processes as
+            # there are cores do not need threads.
+            "PYTHONHASHSEED": "0",
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
+        },
         pass_fds=(control,),
         # Ctrl-C at the terminal is for the caller, who decides what it ends.
         start_new_session=True,
     )
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment of a keeper and its run processes."""
-    path = [os.path.abspath(str(entry)) for entry in sys.path]
-    return {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path),
-        # The same inputs give the same order in sets, and the same sums: as many processes as
-        # there are cores do not need threads.
-        "PYTHONHASHSEED": "0",
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-    }
 
 
 def _is_readable(channel: socket.socket, patience: float | None = 0.0) -> bool:

@@ -69,11 +69,7 @@ class SlurmSection(Section):
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments for ``SLURMCluster``."""
-        given = {
-            name: value
-            for name in type(self).model_fields
-            if name != "jobs" and (value := getattr(self, name)) is not None
-        }
+        given = self.model_dump(exclude={"jobs"}, exclude_none=True)
         for name in ("log_directory", "local_directory"):
             if name in given:
                 given[name] = str(given[name].resolve())
@@ -105,7 +101,15 @@ def slurm_cluster(section: SlurmSection) -> Iterator[Any]:
     try:
         script = cluster.job_script()
         _log.info("each of %d jobs of Slurm:\n%s", section.jobs, script)
-        _try_out(script)
+        # Whether it would take a job.
+        answer = subprocess.run(
+            ["sbatch", "--test-only"], input=script, capture_output=True, text=True, check=False
+        )
+        if answer.returncode:
+            raise SetupError(
+                f"Slurm refuses the jobs: {answer.stderr.strip()}; change [slurm] of the campaign "
+                f"file. The script was:\n{script}"
+            )
         cluster.scale(jobs=section.jobs)
         yield cluster
     finally:
@@ -138,18 +142,6 @@ def _cluster(section: SlurmSection) -> Any:
         # No pages for browsers; the port that it opens all the same is any that is free.
         scheduler_options={"dashboard": False, "dashboard_address": ":0"},
     )
-
-
-def _try_out(script: str) -> None:
-    """Ask Slurm whether it would take a job."""
-    answer = subprocess.run(
-        ["sbatch", "--test-only"], input=script, capture_output=True, text=True, check=False
-    )
-    if answer.returncode:
-        raise SetupError(
-            f"Slurm refuses the jobs: {answer.stderr.strip()}; change [slurm] of the campaign "
-            f"file. The script was:\n{script}"
-        )
 
 
 def keep_up(cluster: Any, jobs: int, workers: int) -> None:

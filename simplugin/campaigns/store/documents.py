@@ -47,7 +47,7 @@ def text_of(value: Any) -> str:
 def value_of(text: str) -> Any:
     """Return the value that `text_of` wrote."""
     if _QUOTED in text:
-        return json.loads(text, object_hook=_unmarked)
+        return json.loads(text, object_hook=lambda each: math.nan if each == _NAN else each)
     return json.loads(text)
 
 
@@ -80,11 +80,6 @@ def _marked(value: Any) -> Any:
     return value
 
 
-def _unmarked(mapping: dict[str, Any]) -> Any:
-    """Return NaN for the mapping that represents it."""
-    return math.nan if mapping == _NAN else mapping
-
-
 class TextWriter:
     """Writes texts that many rows share, each once, and documents as differences from one of them.
 
@@ -96,17 +91,14 @@ class TextWriter:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._known = lru_cache(_MAX_TEXTS)(self._recorded)
+        # Returns the number of a text, and records it if it is new.
+        self.number_of = lru_cache(_MAX_TEXTS)(self._recorded)
         self._bases: list[tuple[int, dict[str, str]]] = []
 
     def forget(self) -> None:
         """Forget the numbers of texts after a transaction was rolled back."""
-        self._known.cache_clear()
+        self.number_of.cache_clear()
         self._bases.clear()
-
-    def number_of(self, text: str) -> int:
-        """Return the number of a text; record it if it is new."""
-        return self._known(text)
 
     def packed(self, document: Mapping[str, Any]) -> tuple[int, str]:
         """Return the number of a document, and the values that differ from it, as JSON.

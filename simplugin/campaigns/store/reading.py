@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
@@ -235,8 +234,6 @@ class StoreReader:
 
     def contents(self, campaign: int | None = None) -> Iterator[tuple[Record, Mapping[str, Any]]]:
         """Go through the runs of which something is kept for reports, with what is kept."""
-        if campaign is not None:
-            self.entry(campaign)
         for run in self.runs(campaign, "done"):
             measured = run.record.measured
             if measured is not None and measured.contents is not None:
@@ -288,20 +285,14 @@ class StoreReader:
         """Return itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         """Close."""
         self.close()
 
-    def _run(
-        self, position: int, key: bytes, target: str, arguments: str | None, varied: str, *rest: Any
-    ) -> StoredRun:
+    def _run(self, *row: Any) -> StoredRun:
         """Return the run of a row."""
-        attempt, started, duration, place, versions, kind, error, *measured = rest
+        position, key, target, arguments, varied, attempt, *rest = row
+        started, duration, place, versions, kind, error, *measured = rest
         given = {} if arguments is None else value_of(arguments)
         record = Record(
             job=Job(key.hex(), position, target, given, value_of(varied)),
@@ -314,33 +305,21 @@ class StoreReader:
         )
         return StoredRun(attempt, record)
 
-    def _measured(
-        self,
-        shape: int,
-        metrics: str,
-        best: float | None,
-        digest: str | None,
-        base: int,
-        provenance: str,
-        contents: bytes | None,
-    ) -> Measured:
+    def _measured(self, *row: Any) -> Measured:
         """Return the outcome of a row."""
+        shape, metrics, best, digest, base, provenance, contents = row
         about = self._document(shape)
         values, senses = value_of(metrics), about.get("senses", {})
         if about["best"] is not None:
             # SQLite has no NaN.
             value = float("nan") if best is None else best
             about = {**about, "best": Best(value=value, **about["best"])}
-        row = Row(
-            metrics=tuple(
-                Metric(name, values[name], about["units"][name], senses.get(name))
-                for name in values
-            ),
-            provenance={**self._document(base), **value_of(provenance)},
-            best=about["best"],
+        found = (
+            Metric(name, values[name], about["units"][name], senses.get(name)) for name in values
         )
+        made_by = {**self._document(base), **value_of(provenance)}
         kept = None if contents is None else value_of(zlib.decompress(contents).decode())
-        return Measured(row, digest, kept)
+        return Measured(Row(tuple(found), made_by, about["best"]), digest, kept)
 
 
 def results(
@@ -412,40 +391,31 @@ def export(
     if suffix == ".parquet" and find_spec("pyarrow") is None:
         message = "Parquet files need pyarrow: pip install 'simplugin[parquet]', or export to .csv"
         raise SetupError(message)
-    write = _write_csv if suffix == ".csv" else _write_parquet
     new = file.with_name(f".{file.name}.new")
     try:
         with StoreReader(store) as reader:
+            columns, count = reader.columns(campaign), 0
             file.parent.mkdir(parents=True, exist_ok=True)
-            shape = write(reader, new, campaign, every)
+            if suffix == ".parquet":
+                count = _write_parquet(reader.frame(campaign, every=every), new)
+            else:
+                with new.open("w", encoding="utf-8", newline="") as opened:
+                    writer = csv.writer(opened, lineterminator="\n")
+                    writer.writerow(columns.names)
+                    for row in reader.cells(columns, campaign, every=every):
+                        writer.writerow(row)
+                        count += 1
         new.replace(file)
     except OSError as error:
         raise SimpluginError(f"{file}: cannot be written: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
             new.unlink()
-    return shape
-
-
-def _write_csv(
-    reader: StoreReader, file: Path, campaign: int | None, every: bool
-) -> tuple[int, int]:
-    """Write comma-separated values: numbers with all digits, missing values empty."""
-    columns, count = reader.columns(campaign), 0
-    with file.open("w", encoding="utf-8", newline="") as opened:
-        writer = csv.writer(opened, lineterminator="\n")
-        writer.writerow(columns.names)
-        for row in reader.cells(columns, campaign, every=every):
-            writer.writerow(row)
-            count += 1
     return count, len(columns.names)
 
 
-def _write_parquet(
-    reader: StoreReader, file: Path, campaign: int | None, every: bool
-) -> tuple[int, int]:
-    """Write a Parquet file."""
-    table = reader.frame(campaign, every=every)
+def _write_parquet(table: pandas.DataFrame, file: Path) -> int:
+    """Write a Parquet file; return the number of rows."""
     for name in table.columns:
         column = table[name]
         if column.dtype == object:
@@ -453,4 +423,4 @@ def _write_parquet(
             if len(kinds) > 1 or int in kinds:
                 table[name] = column.map(str, na_action="ignore")
     table.to_parquet(file, engine="pyarrow", index=False)
-    return len(table), len(table.columns)
+    return len(table)

@@ -1,13 +1,19 @@
-"""The file of a store: its tables, read-only connections to it, and errors of SQLite."""
+"""The file of a store: its tables, its place and its lock, and errors of SQLite."""
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
+import re
+import socket
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from simplugin.errors import StoreError
 
@@ -31,13 +37,16 @@ STATE_OF = "SELECT status FROM runs WHERE key = ? ORDER BY status, attempt DESC 
 COUNTING = """
     r.number = (SELECT number FROM runs WHERE key = m.key ORDER BY status, attempt DESC LIMIT 1)
 """
+# Texts: documents that many rows share. From the recipe of a campaign follow the arguments of all
+# jobs; without one, members have arguments. Members: the jobs of campaigns; the key is the SHA-256
+# of everything that determines the result. Runs: the attempts to run jobs; `shape` has the units of
+# the metrics and the kind of `best`, `provenance` the values that differ from those of
+# `provenance_base`; `contents` are for reports: JSON, compressed by zlib.
 TABLES = """
--- Documents that many rows share.
 CREATE TABLE texts (
     number INTEGER PRIMARY KEY,
     text TEXT NOT NULL UNIQUE
 );
--- From the recipe follow the arguments of all jobs; without one, members have arguments.
 CREATE TABLE campaigns (
     number INTEGER PRIMARY KEY,
     identity TEXT NOT NULL UNIQUE,
@@ -49,7 +58,6 @@ CREATE TABLE campaigns (
     target TEXT NOT NULL,
     recipe TEXT
 );
--- The jobs of campaigns. The key is the SHA-256 of everything that determines the result.
 CREATE TABLE members (
     campaign INTEGER NOT NULL REFERENCES campaigns,
     position INTEGER NOT NULL,
@@ -59,9 +67,6 @@ CREATE TABLE members (
     PRIMARY KEY (campaign, position)
 ) WITHOUT ROWID;
 CREATE INDEX members_of_keys ON members (key);
--- The attempts to run jobs. `shape` has the units of the metrics and the kind of `best`;
--- `provenance` has the values that differ from those of `provenance_base`; `contents` are for
--- reports: JSON, compressed by zlib.
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY,
     key BLOB NOT NULL,
@@ -98,6 +103,12 @@ CREATE TRIGGER {0}_new BEFORE INSERT ON {0}
 WHEN EXISTS (SELECT 1 FROM {0} WHERE number = NEW.number)
 BEGIN SELECT RAISE(ABORT, '{0} are only ever added'); END;
 """
+# As Linux calls them. Source: https://sqlite.org/wal.html, "Disadvantages".
+_KINDS = {
+    *("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "fuse.sshfs", "fuse.glusterfs"),
+    *("lustre", "beegfs", "gpfs", "ceph", "orangefs", "pvfs2", "panfs"),
+}
+_ESCAPED = re.compile(r"\\([0-7]{3})")
 _FILE = "name the store's file"
 _ADDED_ONLY = ("runs", "texts")
 
@@ -131,7 +142,12 @@ def make_empty(path: Path) -> None:
         if path.exists():
             raise StoreError("the store cannot be made: there is a file now", file=path)
         new.rename(path)
-        _sync(path.parent)
+        # So that the new entry of the directory survives a power cut.
+        descriptor = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise StoreError(f"the store cannot be made: {error.strerror}", file=path) from error
 
@@ -158,32 +174,17 @@ def require_store(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION:
-        raise StoreError(
-            "this is an SQLite file, but no store of campaigns",
-            file=path,
-            remedy="name the store's file, or one that is not there yet",
-        )
+        message = "this is an SQLite file, but no store of campaigns"
+        raise StoreError(message, file=path, remedy=f"{_FILE}, or one that is not there yet")
     if version != VERSION:
-        raise StoreError(
-            f"the store has the format {version}, but this simplugin knows {VERSION}",
-            file=path,
-            remedy="read it with the version of simplugin that wrote it; "
-            "for new runs, move it away",
-        )
+        message = f"the store has the format {version}, but this simplugin knows {VERSION}"
+        remedy = "read it with the version of simplugin that wrote it; for new runs, move it away"
+        raise StoreError(message, file=path, remedy=remedy)
 
 
 def no_campaign(path: Path) -> str:
     """Return the remedy for a store without a campaign."""
     return f"run one; beside a copy of a store, put a copy of {path.name}-wal, its latest rows"
-
-
-def _sync(directory: Path) -> None:
-    """Make a new entry of a directory survive a power cut."""
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read_only(path: Path) -> sqlite3.Connection:
@@ -250,43 +251,118 @@ def translated(path: Path, doing: str = "read") -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise store_error(path, error, doing) from error
-
-
-def store_error(path: Path, error: sqlite3.Error, doing: str) -> StoreError:
-    """Return the error of the store at `path` for one of SQLite."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in _NO_ROOM and doing == "written":
-        what = "disk full" if code == sqlite3.SQLITE_FULL else f"disk full or failing ({error})"
-        return StoreError(
-            f"the store cannot be written: {what}",
-            file=path,
-            remedy="free space and run the same command again; what was recorded is safe",
-        )
-    if code in _SPOILT:
-        message = f"the store is damaged, or no store: {error}"
-        return StoreError(message, file=path, remedy=_DAMAGED)
-    if code in _IN_USE:
-        return StoreError(
-            f"the store cannot be {doing}: another program keeps it locked",
-            file=path,
-            remedy="end what else has it open, an SQLite shell for instance",
-        )
-    if code in _FORBIDDEN:
-        if doing == "written":
-            return unwritable(path, str(error))
-        remedy = "see to the permissions of the file and of its directory"
-        return StoreError(f"the store cannot be {doing}: {error}", file=path, remedy=remedy)
-    if code == sqlite3.SQLITE_CONSTRAINT:
-        return StoreError(f"the store refuses a row: {error}", file=path)
-    return StoreError(f"the store cannot be {doing}: {error}", file=path)
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in _FORBIDDEN and doing == "written":
+            raise unwritable(path, str(error)) from error
+        message, remedy = f"the store cannot be {doing}: {error}", None
+        if code in _NO_ROOM and doing == "written":
+            what = "" if code == sqlite3.SQLITE_FULL else f" or failing ({error})"
+            message = f"the store cannot be written: disk full{what}"
+            remedy = "free space and run the same command again; what was recorded is safe"
+        elif code in _SPOILT:
+            message, remedy = f"the store is damaged, or no store: {error}", _DAMAGED
+        elif code in _IN_USE:
+            message = f"the store cannot be {doing}: another program keeps it locked"
+            remedy = "end what else has it open, an SQLite shell for instance"
+        elif code in _FORBIDDEN:
+            remedy = "see to the permissions of the file and of its directory"
+        elif code == sqlite3.SQLITE_CONSTRAINT:
+            message = f"the store refuses a row: {error}"
+        raise StoreError(message, file=path, remedy=remedy) from error
 
 
 def unwritable(path: Path, why: str) -> UnwritableError:
     """Return the error of a store that cannot be written where it is."""
-    return UnwritableError(
-        f"the store cannot be written: {why}",
-        file=path,
-        remedy="see to the permissions of the file and of its directory, or name another place"
-        " with --store",
-    )
+    remedy = "see to the permissions of the file and of its directory"
+    remedy += ", or name another place with --store"
+    return UnwritableError(f"the store cannot be written: {why}", file=path, remedy=remedy)
+
+
+class WriterLock:
+    """A lock on a file beside the store; the kernel releases it when its process dies.
+
+    Parameters
+    ----------
+    store : path
+        The store; the lock is on ``STORE.lock``, which stays and says who has it, or had it last.
+
+    Raises
+    ------
+    StoreError
+        Another process has it, or the file cannot be made.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self._file = lock_file(store)
+        try:
+            self._descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            why = f"{self._file.name} cannot be made beside it: {error.strerror}"
+            raise unwritable(store, why) from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            since = datetime.now(UTC).isoformat(timespec="seconds")
+            owner = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
+            with suppress(OSError):  # a full disk; the lock holds all the same
+                os.ftruncate(self._descriptor, 0)
+                os.pwrite(self._descriptor, json.dumps(owner).encode(), 0)
+        except BlockingIOError:
+            os.close(self._descriptor)
+            raise _refusal(store) from None
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def release(self) -> None:
+        """Let others write; also when called twice."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def lock_file(store: Path) -> Path:
+    """Return the file that the writer of a store locks."""
+    file = store.resolve()  # so that it is one lock by whatever name the store is called
+    return file.with_name(f"{file.name}.lock")
+
+
+def _refusal(store: Path) -> StoreError:
+    """Return the error that names the process that writes to the store."""
+    who = "another process"
+    try:
+        owner: dict[str, Any] = json.loads(lock_file(store).read_text(encoding="utf-8"))
+        who = f"process {owner['pid']} on {owner['host']} (since {owner['since']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # it has the lock and did not sign yet
+    remedy = "wait until it ends, or end it; reading is possible meanwhile"
+    return StoreError(f"{who} writes to the store", file=store, remedy=remedy)
+
+
+def network_file_system(path: Path, mounts: str | None = None) -> str | None:
+    """Return the kind of the network file system that a file is on, or would be made on.
+
+    Parameters
+    ----------
+    path : path
+        The file, which need not exist.
+    mounts : str, optional
+        What is mounted where, as ``/proc/self/mountinfo`` has it; that of this process otherwise.
+
+    Returns
+    -------
+    str or None
+        For instance ``"nfs4"``; None for a disk of this host, or if unknown.
+    """
+    if mounts is None:
+        try:
+            mounts = Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
+        except OSError:
+            return None
+    place, found, depth = Path(os.path.realpath(path)), None, -1
+    for line in mounts.splitlines():
+        about, _, kind = line.partition(" - ")
+        point = Path(_ESCAPED.sub(lambda code: chr(int(code[1], 8)), about.split()[4]))
+        # Of several at the same place the last one is seen.
+        if place.is_relative_to(point) and len(point.parts) >= depth:
+            found, depth = kind.split()[0], len(point.parts)
+    return found if found in _KINDS else None

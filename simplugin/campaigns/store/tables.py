@@ -73,20 +73,8 @@ _EXPRESSIONS = {
 }
 _LARGEST = 2**63  # beyond the integers of pandas
 
-_FIRST = ("campaign", "position", "key", "status")
-_BEST = ("optimum", "bound", "gap")
-_LAST = (
-    "seed",
-    "duration",
-    "started",
-    "place",
-    "attempts",
-    "failure",
-    "error",
-    "simplugin",
-    "simgrid",
-    "digest",
-)
+_NAMES = tuple(_EXPRESSIONS)
+_FIRST, _BEST, _LAST = _NAMES[:4], _NAMES[4:7], _NAMES[7:]
 
 
 @dataclass(frozen=True)
@@ -166,7 +154,7 @@ def cells_of(
         whole = document(base) if base else {}
         yield [
             *first,
-            *(_varied_cell(values.get(key)) for key in columns.varied),
+            *(plain_cell(values.get(key)) for key in columns.varied),
             *(numbers.get(name) for name in columns.metrics),
             best if about and about["proof"] == "optimum" else None,
             best if about and about["proof"] == "bound" else None,
@@ -178,19 +166,18 @@ def cells_of(
         ]
 
 
-def _varied_cell(value: Any) -> Cell:
-    """Return a value that was varied, as a cell."""
-    return text_of(value) if isinstance(value, dict | list) else value
+def plain_cell(value: Any) -> Cell:
+    """Return a value as a cell of a table has it; what is no number or text as JSON."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    return text_of(value)
 
 
 def frame_of(columns: Columns, rows: Iterable[Sequence[Any]]) -> pandas.DataFrame:
     """Return rows of cells as a table; ``attrs["units"]`` has the units of the metrics."""
     import pandas
 
-    cells: list[list[Any]] = [[] for _ in columns.names]
-    for row in rows:
-        for column, cell in zip(cells, row, strict=True):
-            column.append(cell)
+    cells = list(map(list, zip(*rows, strict=True))) or [[] for _ in columns.names]
     table = pandas.DataFrame(
         {name: _column(column) for name, column in zip(columns.names, cells, strict=True)}
     )
@@ -246,10 +233,16 @@ class Query:
             # SQLite's own reading of a number in JSON may be wrong in the last bit.
             self._connection.create_function("cell", -1, self._json_cell, deterministic=True)
             self._connection.execute(_view(columns, campaign))
-            self._connection.execute(_units_view(columns))
-            self._connection.set_authorizer(_reading_only)
+            units = ", ".join(
+                f"({_text(name)}, {_text(unit)})" for name, unit in columns.units.items()
+            )
+            rows = f"VALUES {units}" if units else "SELECT NULL, NULL WHERE 0"
+            self._connection.execute(f"CREATE TEMP VIEW units (metric, unit) AS {rows}")
+            self._connection.set_authorizer(
+                lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+            )
             # Python looks for signals only when it is called: so Ctrl-C ends a query.
-            self._connection.set_progress_handler(self._go_on, _STEPS)
+            self._connection.set_progress_handler(lambda: int(monotonic() > self._end), _STEPS)
         except BaseException:
             self._connection.close()
             raise
@@ -286,10 +279,6 @@ class Query:
             self._interrupted = True
             raise
 
-    def _go_on(self) -> int:
-        """Let SQLite go on until the time is over, unless a signal raises an exception here."""
-        return int(monotonic() > self._end)
-
     def _rows(self, answer: sqlite3.Cursor) -> Iterator[tuple[Any, ...]]:
         """Go through an answer."""
         try:
@@ -322,13 +311,6 @@ class Query:
         )
 
 
-def _units_view(columns: Columns) -> str:
-    """Return the statement that makes the view of the metrics and their units."""
-    rows = ", ".join(f"({_text(name)}, {_text(unit)})" for name, unit in columns.units.items())
-    sql = f"VALUES {rows}" if rows else "SELECT NULL, NULL WHERE 0"
-    return f"CREATE TEMP VIEW units (metric, unit) AS {sql}"
-
-
 def _view(columns: Columns, campaign: int | None) -> str:
     """Return the statement that makes the view of the runs."""
     varied = {column: f"cell(m.varied, {_text(key)})" for key, column in columns.varied.items()}
@@ -349,11 +331,6 @@ def _quoted(name: str) -> str:
 def _text(text: str) -> str:
     """Return a text of SQL."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def _reading_only(action: int, *_: Any) -> int:
-    """Allow what reads."""
-    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
 def _cell(text: str | None, *keys: str) -> Any:

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from simplugin.campaigns.jobs import Failure, Job, JobSource, Measured, Record
 from simplugin.campaigns.store.documents import TextWriter, text_of
-from simplugin.campaigns.store.lock import WriterLock
 from simplugin.campaigns.store.schema import (
     STATE_OF,
+    WriterLock,
     make_empty,
     require_store,
     require_there,
@@ -112,16 +111,9 @@ class Store:
         if found is not None:
             return int(found[0])
         recipe = None if source.recipe is None else text_of(source.recipe)
-        row = {
-            "identity": source.identity,
-            "title": source.title,
-            "file": source.file,
-            "text": source.text,
-            "total": source.total,
-            "begun": datetime.now(UTC).isoformat(timespec="seconds"),
-            "target": source.target,
-            "recipe": recipe,
-        }
+        own = ("identity", "title", "file", "text", "total", "target")
+        row = {name: getattr(source, name) for name in own}
+        row |= {"begun": datetime.now(UTC).isoformat(timespec="seconds"), "recipe": recipe}
         names = ", ".join(row)
         add = f"INSERT INTO campaigns ({names}) VALUES ({', '.join('?' * len(row))})"
         with self._whole():
@@ -209,12 +201,7 @@ class Store:
         """Return itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Commit, or roll back after an exception; close."""
         try:
             if kind is None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from simplugin.errors import PlatformError
-from simplugin.formats.grid5000.entries import quoted, rate_text
-from simplugin.formats.grid5000.switches import switch_of
+from simplugin.formats.grid5000.entries import DataWarnings, Entry, quoted, rate_text
+from simplugin.formats.grid5000.switches import SiteNetwork, Switch, switch_of
 from simplugin.platforms.grid5000.facts import BackboneLink, Place
 from simplugin.platforms.grid5000.latencies import distance, town
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simplugin.formats.grid5000.entries import DataWarnings, Entry
-    from simplugin.formats.grid5000.switches import SiteNetwork, Switch
-    from simplugin.platforms.grid5000.facts import BackboneLink
-
-    Sites = dict[str, tuple[Entry, SiteNetwork]]
+Sites = dict[str, tuple[Entry, SiteNetwork]]
 
 Places = dict[str, Place]
 
@@ -120,22 +113,33 @@ def backbone(
         if entry.uid not in sites
     }
     between, to_sites = _given_rates(grid, pops, sites, warnings)
-    links = [_between(pops, ends, rates, warnings) for ends, rates in sorted(between.items())]
+    links = []
+    for ends, rates in sorted(between.items()):
+        about = warnings.on("link", *ends)
+        for uid, other in (ends, ends[::-1]):
+            if uid not in rates:
+                message = f"it does not list {other}, which lists {uid}; the link is kept"
+                about.contradiction(pops[uid].place, message)
+        links.append(BackboneLink(ends, _rate(pops[ends[0]].place, ends, rates, about)))
     hub = HUB if HUB in pops or not pops else min(pops)
     # A single site needs no backbone, and gets none that the reference has not.
     alone = not pops and len(sites) < 2
-    for uid, (_, network) in sites.items():
-        if uid in to_sites:
-            links += [
-                _to_site(pops[pop], uid, network, rate, warnings)
-                for pop, rate in sorted(to_sites[uid].items())
-            ]
-        elif not alone:
-            at = _nearest(uid, places, to_sites)
-            why = "the nearest one" if at else "since positions are missing"
-            if not pops:
-                why = "since none is described"
-            links.append(_assumed(uid, sites[uid], at or hub, why, warnings))
+    for uid, (entry, network) in sites.items():
+        for pop, rate in sorted(to_sites.get(uid, {}).items()):
+            links.append(_to_site(pops[pop], uid, network, rate, warnings))
+        if uid in to_sites or alone:
+            continue
+        nearest = _nearest(uid, places, to_sites)
+        why = "the nearest one" if nearest else "since positions are missing"
+        if not pops:
+            why = "since none is described"
+        ends = (uid, nearest or hub)
+        port_rate = router_rate(network)
+        source = "as its router's port to Renater has" if port_rate else "which is assumed too"
+        rate = port_rate or ASSUMED_RATE
+        message = f"no point of presence leads to {uid}; {ends[1]} is taken, {why}, at "
+        warnings.on("link", *ends).assumed(entry.place, f"{message}{rate_text(rate)}, {source}")
+        links.append(BackboneLink(ends, rate, assumed=True))
     links += _joined(pops, links, hub, warnings)
     return tuple(sorted(links, key=lambda link: link.ends))
 
@@ -168,19 +172,6 @@ def _given_rates(
                 about = warnings.on("point", pop.uid)
                 about.left_out(pop.place, f"it leads to {site or port.uid!r}, which is unknown")
     return between, to_sites
-
-
-def _between(
-    pops: dict[str, Switch], ends: tuple[str, str], rates: dict[str, float], warnings: DataWarnings
-) -> BackboneLink:
-    """Return the link between two points of presence."""
-    about = warnings.on("link", *ends)
-    for uid, other in (ends, ends[::-1]):
-        if uid not in rates:
-            about.contradiction(
-                pops[uid].place, f"it does not list {other}, which lists {uid}; the link is kept"
-            )
-    return BackboneLink(ends, _rate(pops[ends[0]].place, ends, rates, about))
 
 
 def _to_site(
@@ -256,22 +247,6 @@ def _nearest(site: str, places: Places, to_sites: dict[str, dict[str, float]]) -
     return min(near)[1] if near else None
 
 
-def _assumed(
-    site: str, described: tuple[Entry, SiteNetwork], pop: str, why: str, warnings: DataWarnings
-) -> BackboneLink:
-    """Return a link for a site to which no point of presence leads."""
-    entry, network = described
-    port_rate = router_rate(network)
-    rate = port_rate or ASSUMED_RATE
-    source = "as its router's port to Renater has" if port_rate else "which is assumed too"
-    warnings.on("link", site, pop).assumed(
-        entry.place,
-        f"no point of presence leads to {site}; {pop} is taken, {why}, at {rate_text(rate)}, "
-        f"{source}",
-    )
-    return BackboneLink((site, pop), rate, assumed=True)
-
-
 def _joined(
     pops: dict[str, Switch], links: list[BackboneLink], hub: str, warnings: DataWarnings
 ) -> Iterator[BackboneLink]:
@@ -282,7 +257,8 @@ def _joined(
             near.setdefault(end, set()).add(other)
     reached = [hub]
     for pop in sorted(pops):
-        _drop(near, reached)
+        while reached:
+            reached += near.pop(reached.pop(), set())
         if pop in near:
             low, high = sorted((pop, hub))
             warnings.on("link", low, high).assumed(
@@ -291,9 +267,3 @@ def _joined(
             )
             yield BackboneLink((low, high), ASSUMED_RATE, assumed=True)
             reached = [pop]
-
-
-def _drop(near: dict[str, set[str]], todo: list[str]) -> None:
-    """Remove from a graph what is reached from the vertices to do."""
-    while todo:
-        todo += near.pop(todo.pop(), set())

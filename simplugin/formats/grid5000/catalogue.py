@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -25,11 +27,6 @@ from simplugin.platforms.grid5000.facts import (
     SiteFacts,
     Uplink,
 )
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
-
 
 FORMAT = "simplugin catalogue of Grid'5000, version 1"
 SOURCE = "Grid'5000 reference repository, https://gitlab.inria.fr/grid5000/reference-repository"
@@ -139,73 +136,69 @@ def catalogue_text(facts: Grid5000, warnings: Iterable[DataWarning]) -> str:
     str
         JSON; numbers are exact.
     """
-    head = {"format": FORMAT, "date": facts.date, "source": SOURCE}
-    lines = ["{", *(f" {_json(key)}: {_json(value)}," for key, value in head.items())]
-    lines += [' "sites": [']
-    for at, site in enumerate(facts.sites, start=1):
-        lines += _site_lines(site)
-        lines[-1] += "," * (at < len(facts.sites))
-    lines += [" ],", *_list_lines(" ", "backbone", map(_link_json, facts.backbone))]
-    lines[-1] += ","
-    places = (_json([p.name, _plain(p.latitude), _plain(p.longitude)]) for p in facts.places)
-    lines += _list_lines(" ", "places", places)
-    lines[-1] += ","
-    listed = (_json([r.kind, r.place, r.message, list(r.about)]) for r in warnings)
-    lines += _list_lines(" ", "warnings", listed)
-    return "\n".join([*lines, "}", ""])
-
-
-def _site_lines(site: SiteFacts) -> list[str]:
-    """Return the lines of a site."""
-    lines = [f'  {{"uid": {_json(site.uid)}, "router": {_json(site.router)},']
-    ways = (_json([way.switch, way.towards, _plain(way.rate)]) for way in site.uplinks)
-    lines += _list_lines("   ", "uplinks", ways)
-    lines += [lines.pop() + ",", '   "clusters": [']
-    for at, cluster in enumerate(site.clusters, start=1):
-        lines.append(f'    {{"uid": {_json(cluster.uid)},')
-        lines += _list_lines("     ", "groups", map(_group_json, cluster.groups))
-        lines[-1] += "}" + "," * (at < len(site.clusters))
-    return [*lines, "   ]}"]
-
-
-def _list_lines(indent: str, key: str, items: Iterable[str]) -> list[str]:
-    """Return the lines of a list, one for each item."""
-    lines = [f"{indent} {item}," for item in items]
-    if not lines:
-        return [f'{indent}"{key}": []']
-    lines[-1] = lines[-1].removesuffix(",")
-    return [f'{indent}"{key}": [', *lines, f"{indent}]"]
-
-
-def _group_json(group: NodeGroup) -> str:
-    """Return a group of nodes as an object on one line."""
-    members: dict[str, Any] = {
-        "numbers": group.numbers,
-        "cores": group.cores,
-        "speed": _plain(group.speed),
-        "adapter": _adapter_list(group.adapter),
+    content = {
+        "format": FORMAT,
+        "date": facts.date,
+        "source": SOURCE,
+        "sites": list(map(_site, facts.sites)),
+        "backbone": [
+            {
+                "ends": link.ends,
+                "rate": _plain(link.rate),
+                **({"assumed": True} if link.assumed else {}),
+            }
+            for link in facts.backbone
+        ],
+        "places": [[p.name, _plain(p.latitude), _plain(p.longitude)] for p in facts.places],
+        "warnings": [[each.kind, each.place, each.message, each.about] for each in warnings],
     }
-    if group.fast_adapter is not None:
-        members["fast_adapter"] = _adapter_list(group.fast_adapter)
-    return _json(members)
+    return _json(content, "") + "\n"
 
 
-def _adapter_list(adapter: Adapter) -> list[Any]:
-    """Return an adapter as a list."""
-    return [adapter.interface, _plain(adapter.rate), adapter.switch]
+def _site(site: SiteFacts) -> dict[str, Any]:
+    """Return a site as an object."""
+    return {
+        "uid": site.uid,
+        "router": site.router,
+        "uplinks": [[way.switch, way.towards, _plain(way.rate)] for way in site.uplinks],
+        "clusters": [
+            {"uid": cluster.uid, "groups": list(map(_group, cluster.groups))}
+            for cluster in site.clusters
+        ],
+    }
 
 
-def _link_json(link: BackboneLink) -> str:
-    """Return a link of the backbone as an object on one line."""
-    members: dict[str, Any] = {"ends": list(link.ends), "rate": _plain(link.rate)}
-    if link.assumed:
-        members["assumed"] = True
-    return _json(members)
+def _group(group: NodeGroup) -> dict[str, Any]:
+    """Return a group of nodes as an object."""
+    members = {"numbers": group.numbers, "cores": group.cores, "speed": _plain(group.speed)}
+    adapters = {"adapter": group.adapter, "fast_adapter": group.fast_adapter}
+    return members | {
+        key: [each.interface, _plain(each.rate), each.switch]
+        for key, each in adapters.items()
+        if each is not None
+    }
 
 
-def _json(value: Any) -> str:
-    """Return a value on one line."""
-    return json.dumps(value, ensure_ascii=False)
+def _json(value: Any, indent: str) -> str:
+    """Return JSON in which each item of a list of lists or objects has a line of its own."""
+    inner = indent + " "
+    if not _is_long(value):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        items = [_json(each, inner) for each in value]
+        return f"[\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}]"
+    # Short members come first, on one line.
+    lines: dict[bool, list[str]] = {False: [], True: []}
+    for key, each in value.items():
+        lines[_is_long(each)].append(f"{json.dumps(key)}: {_json(each, inner)}")
+    return "{" + f",\n{inner}".join([", ".join(lines[False]), *lines[True]]) + "}"
+
+
+def _is_long(value: Any) -> bool:
+    """Return True if a value is a list of lists or objects, or an object with such a list."""
+    if isinstance(value, dict):
+        return any(map(_is_long, value.values()))
+    return isinstance(value, list) and bool(value) and isinstance(value[0], list | dict)
 
 
 def _plain(value: float) -> float | int:
@@ -213,14 +206,7 @@ def _plain(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
-def _catalogue(
-    date: str,
-    sites: tuple[SiteFacts, ...],
-    backbone: tuple[BackboneLink, ...],
-    places: tuple[Place, ...],
-    warnings: tuple[DataWarning, ...],
-    **_: str,
-) -> tuple[Grid5000, tuple[DataWarning, ...]]:
+def _catalogue(date: str, sites: Any, backbone: Any, places: Any, warnings: Any, **_: str) -> Any:
     """Return the facts and the warnings of a catalogue."""
     return Grid5000(date, sites, backbone, places), warnings
 

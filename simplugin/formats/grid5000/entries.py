@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simplugin.platforms import radical
 from simplugin.platforms.grid5000.facts import DataWarning
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 LEFT_OUT = "left-out"
 CONTRADICTION = "contradiction"
@@ -47,34 +44,6 @@ class DataWarnings:
     def assumed(self, place: str, message: str) -> None:
         """Record that a fact is missing, and its replacement."""
         self.found.append(DataWarning(ASSUMED, place, message, self.about))
-
-
-@dataclass(slots=True)
-class NodeWarnings:
-    """Warnings about the nodes of one cluster; equal ones become one.
-
-    Attributes
-    ----------
-    cluster : str
-        Uid of the cluster.
-    found : dict
-        Numbers of the nodes for each pair of kind and message.
-    """
-
-    cluster: str
-    found: dict[tuple[str, str], list[int]] = field(default_factory=dict)
-
-    def add(self, number: int, kind: str, message: str) -> None:
-        """Record a warning on a node."""
-        self.found.setdefault((kind, message), []).append(number)
-
-    def into(self, warnings: DataWarnings, place: str) -> None:
-        """Hand over one warning for all nodes of which the same is said."""
-        for (kind, message), numbers in self.found.items():
-            nodes = radical.of_numbers(sorted(numbers))
-            warnings.found.append(
-                DataWarning(kind, place, f"{self.cluster}-{nodes}: {message}", warnings.about)
-            )
 
 
 def rate_text(rate: float) -> str:
@@ -196,14 +165,25 @@ def _parts(
         found: dict[str, Entry] = {}
         for index, (key, value) in enumerate(_members(content.get(kind))):
             where = f"{place}/{kind}/{key or f'[{index}]'}".removeprefix("/")
-            entry = _entry(kind, key, value, where, above, warnings, extension)
-            if entry is None:
+            given = value.get("uid") if isinstance(value, dict) else None
+            uid, fault = key if given is None else given, ""
+            if not isinstance(value, dict):
+                fault = f"this is no object: {quoted(value)}"
+            elif not isinstance(uid, str) or not _NAME.fullmatch(uid):
+                fault = f"uid {quoted(uid)} is no name" if uid else "it has no uid"
+                uid = key
+            elif uid in found:
+                fault = f"there are two entries of uid {uid!r}"
+            about = warnings.on(*_about(kind, above, uid))
+            if fault:
+                about.left_out(where, fault)
                 continue
-            if entry.uid in found:
-                about = _about(kind, above, entry.uid)
-                warnings.on(*about).left_out(where, f"there are two entries of uid {entry.uid!r}")
-                continue
-            found[entry.uid] = entry
+            own = where if key else f"{where.rpartition('/')[0]}/{uid}"
+            file = own + extension if kind in ("nodes", "network_equipments") else own
+            if key and uid != key:
+                about.contradiction(file, f"its uid is {uid!r}, which is kept")
+            inner = _parts(value, own, (*above, uid), warnings, extension)
+            found[uid] = Entry(uid, file, value, inner)
         parts[kind] = tuple(found[uid] for uid in sorted(found))
     return parts
 
@@ -218,37 +198,6 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
         yield from (("", member) for member in value)
     elif value is not None:
         yield "", value
-
-
-def _entry(
-    kind: str,
-    key: str,
-    value: Any,
-    where: str,
-    above: tuple[str, ...],
-    warnings: DataWarnings,
-    extension: str,
-) -> Entry | None:
-    """Return an entry, None if it cannot be one."""
-    if not isinstance(value, dict):
-        warnings.on(*_about(kind, above, key)).left_out(
-            where, f"this is no object: {quoted(value)}"
-        )
-        return None
-    said = value.get("uid")
-    uid = key if said is None else said
-    if not isinstance(uid, str) or not _NAME.fullmatch(uid):
-        said_so = f"uid {quoted(uid)} is no name" if uid else "it has no uid"
-        warnings.on(*_about(kind, above, key)).left_out(where, said_so)
-        return None
-    place = where if key else f"{where.rpartition('/')[0]}/{uid}"
-    if kind in ("nodes", "network_equipments"):
-        place += extension
-    if key and uid != key:
-        about = _about(kind, above, uid)
-        warnings.on(*about).contradiction(place, f"its uid is {uid!r}, which is kept")
-    parts = _parts(value, where if key else place, (*above, uid), warnings, extension)
-    return Entry(uid, place, value, parts)
 
 
 def _about(kind: str, above: tuple[str, ...], uid: str) -> tuple[str, ...]:

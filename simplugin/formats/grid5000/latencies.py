@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import json
+import os
+import re
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from simplugin.errors import PlatformError, UnitError
-from simplugin.inputs.documents import read_toml
+from simplugin.inputs.documents import Document, read_toml
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, Time
 from simplugin.inputs.validation import table, validated
 from simplugin.near_names import did_you_mean
+from simplugin.platforms.grid5000.facts import Grid5000
 from simplugin.platforms.grid5000.latencies import Latencies, town
 from simplugin.units import format_time, parse_bandwidth
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable
-
-    from simplugin.errors import FileError
-    from simplugin.inputs.documents import Document
-    from simplugin.platforms.grid5000.facts import Grid5000
 
 _BITS = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3, "bps": 1.0}
 _HEADER = """\
@@ -161,47 +157,30 @@ _LATENCIES = table(
 
 def _require_known(document: Document, facts: Grid5000) -> None:
     """Raise if the document has a name that neither the facts nor the built-in table have."""
-    built_in = Latencies()
-    content = document.content
-    adapters = {*built_in.adapters, *_interfaces(facts)}
-    for name in content.get("adapters", ()):
-        if name not in adapters:
-            raise _unknown(document, "interface", name, adapters, "adapters", name)
+    built_in, content = Latencies(), document.content
+    groups = [group for site in facts.sites for group in site.groups]
+    fast = (group.fast_adapter for group in groups)
+    adapters = {group.adapter.interface for group in groups}
+    adapters |= {each.interface for each in fast if each} | built_in.adapters.keys()
     ends = {end for link in facts.backbone for end in link.ends}
-    sites = {each.name for each in facts.places} | {site.uid for site in facts.sites}
-    cities = {*built_in.cities, *sites, *ends, *map(town, ends)}
-    for name in content.get("cities", ()):
-        if name not in cities:
-            raise _unknown(document, "site or point of presence", name, cities, "cities", name)
-    links = {link.ends for link in facts.backbone}
-    pairs = {".".join(ends) for ends in links}
-    for one, others in content.get("links", {}).items():
-        for other in others:
-            if not links & {(one, other), (other, one)}:
-                name = f"{one}.{other}"
-                raise _unknown(document, "backbone link", name, pairs, "links", one, other)
-
-
-def _unknown(
-    document: Document, what: str, name: str, known: Iterable[str], *key: str
-) -> FileError:
-    """Return the error for a name that nothing has."""
-    every = sorted(known)
-    listed = f"give one of {', '.join(every)}" if every else "leave it out"
-    message = f"there is no {what} {name!r}"
-    return document.error(key, message, did_you_mean(name, every) or listed)
-
-
-def _interfaces(facts: Grid5000) -> set[str]:
-    """Return the interfaces of all adapters."""
-    return {
-        adapter.interface
-        for site in facts.sites
-        for cluster in site.clusters
-        for group in cluster.groups
-        for adapter in (group.adapter, group.fast_adapter)
-        if adapter is not None
-    }
+    cities = {*built_in.cities, *ends, *map(town, ends), *(each.name for each in facts.places)}
+    cities |= {site.uid for site in facts.sites}
+    links = {".".join(sorted(link.ends)) for link in facts.backbone}
+    asked: list[tuple[str, set[str], str, tuple[str, ...]]] = [
+        ("backbone link", links, ".".join(sorted((one, other))), ("links", one, other))
+        for one, others in content.get("links", {}).items()
+        for other in others
+    ]
+    for what, known, key in (
+        ("interface", adapters, "adapters"),
+        ("site or point of presence", cities, "cities"),
+    ):
+        asked += [(what, known, name, (key, name)) for name in content.get(key, ())]
+    for what, known, name, path in asked:
+        if name not in known:
+            listed = f"give one of {', '.join(sorted(known))}" if known else "leave it out"
+            remedy = did_you_mean(name, sorted(known)) or listed
+            raise document.error(path, f"there is no {what} {name!r}", remedy)
 
 
 def _bits(text: str) -> float:
@@ -225,10 +204,6 @@ def _rate_text(rate: float) -> str:
 
 def _key(name: str) -> str:
     """Write a key, quoted where TOML asks for it."""
-    if name and all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name):
+    if re.fullmatch(r"[\w-]+", name, re.ASCII):
         return name
-    escaped = "".join(
-        f"\\u{ord(letter):04x}" if ord(letter) < 32 or ord(letter) == 127 else letter
-        for letter in name.replace("\\", "\\\\").replace('"', '\\"')
-    )
-    return f'"{escaped}"'
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

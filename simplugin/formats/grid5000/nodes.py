@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.formats.grid5000.entries import (
     ASSUMED,
     CONTRADICTION,
     LEFT_OUT,
     DataWarnings,
-    NodeWarnings,
+    Entry,
     is_retired,
     listed,
     number,
@@ -20,32 +20,24 @@ from simplugin.formats.grid5000.entries import (
     rate_text,
     text,
 )
+from simplugin.formats.grid5000.switches import SiteNetwork
 from simplugin.platforms import radical
-from simplugin.platforms.grid5000.facts import ETHERNET, Adapter, ClusterFacts, NodeGroup
+from simplugin.platforms.grid5000.facts import (
+    ETHERNET,
+    Adapter,
+    ClusterFacts,
+    DataWarning,
+    NodeGroup,
+)
 
-if TYPE_CHECKING:
-    from simplugin.formats.grid5000.switches import SiteNetwork
+Notes = list[tuple[str, str]]
+Content = dict[str, Any]
 
-    Notes = list[tuple[str, str]]
-    Content = dict[str, Any]
-    from simplugin.formats.grid5000.entries import Entry
-
-    Alike = tuple[int, float, Adapter, Adapter | None]
+Alike = tuple[int, float, Adapter, Adapter | None]
 
 
 class LeftOutError(Exception):
     """A node that cannot be in the result; the message says why."""
-
-
-def mounted_adapters(adapters: list[Content]) -> list[Content]:
-    """Return the adapters in use: mounted, not switched off, not for management."""
-    return [
-        each
-        for each in adapters
-        if each.get("mounted") is True
-        and each.get("management") is not True
-        and each.get("enabled") is not False
-    ]
 
 
 def ethernet_adapter(
@@ -242,11 +234,12 @@ def cluster_facts(
     if is_retired(cluster.content):
         warnings.left_out(cluster.place, f"{cluster.uid} is retired")
         return None
-    notes = NodeWarnings(cluster.uid)
+    notes: dict[tuple[str, str], list[int]] = {}
     groups: dict[Alike, list[int]] = {}
     for node in cluster.parts["nodes"]:
-        which = _number(cluster.uid, node.uid)
-        if which is None:
+        match = re.fullmatch(re.escape(cluster.uid) + r"-(0|[1-9]\d{0,9})", node.uid, re.ASCII)
+        which = int(match[1]) if match else _LARGEST_NUMBER + 1
+        if which > _LARGEST_NUMBER:
             warnings.left_out(node.place, f"{node.uid!r} is not {cluster.uid!r} and a number")
             continue
         said: Notes = []
@@ -254,9 +247,14 @@ def cluster_facts(
             groups.setdefault(_alike(node, network, said), []).append(which)
         except LeftOutError as problem:
             said.append((LEFT_OUT, str(problem)))
-        for kind, message in said:
-            notes.add(which, kind, message)
-    notes.into(warnings, cluster.place)
+        for note in said:
+            notes.setdefault(note, []).append(which)
+    # One warning for all nodes of which the same is said.
+    for (kind, message), numbers in notes.items():
+        nodes = f"{cluster.uid}-{radical.of_numbers(sorted(numbers))}"
+        warnings.found.append(
+            DataWarning(kind, cluster.place, f"{nodes}: {message}", warnings.about)
+        )
     if not groups:
         warnings.left_out(cluster.place, f"{cluster.uid} has no node that can be described")
         return None
@@ -267,12 +265,6 @@ def cluster_facts(
         cluster.uid,
         tuple(NodeGroup(radical.of_numbers(numbers), *alike) for numbers, alike in numbered),
     )
-
-
-def _number(cluster: str, node: str) -> int | None:
-    """Return the number of a node within its cluster, None if its uid has none."""
-    match = re.fullmatch(re.escape(cluster) + r"-(0|[1-9]\d{0,9})", node, re.ASCII)
-    return int(match[1]) if match and int(match[1]) <= _LARGEST_NUMBER else None
 
 
 def _alike(node: Entry, network: SiteNetwork, notes: Notes) -> Alike:
@@ -287,7 +279,14 @@ def _alike(node: Entry, network: SiteNetwork, notes: Notes) -> Alike:
     odd = DataWarnings()
     adapters = objects(node.content, "network_adapters", node.place, odd)
     notes += [(warning.kind, warning.message) for warning in odd.found]
-    mounted = mounted_adapters([content for _, content in adapters])
+    # In use: mounted, not switched off, not for management.
+    mounted = [
+        each
+        for _, each in adapters
+        if each.get("mounted") is True
+        and each.get("management") is not True
+        and each.get("enabled") is not False
+    ]
     return (
         cores,
         speed,

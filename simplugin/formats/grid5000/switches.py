@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simplugin.formats.grid5000.entries import listed, number, objects, quoted, rate_text, text
+from simplugin.formats.grid5000.entries import (
+    DataWarnings,
+    Entry,
+    listed,
+    number,
+    objects,
+    quoted,
+    rate_text,
+    text,
+)
 from simplugin.platforms.grid5000.facts import Uplink
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simplugin.formats.grid5000.entries import DataWarnings, Entry
 
 ROUTER = "gw"
 _BETWEEN_SWITCHES = ("switch", "router")
@@ -210,8 +215,12 @@ def site_network(site: Entry, warnings: DataWarnings) -> SiteNetwork:
             if port.kind == "node":
                 node_ports[port.uid].append((switch, port))
     for entry in entries:
-        for name in _aliases(entry):
-            names.setdefault(name, entry.uid)
+        aliases = entry.content.get("alias")
+        for alias in aliases if isinstance(aliases, list) else [aliases]:
+            # Some come with an address.
+            name = alias.get("name") if isinstance(alias, dict) else alias
+            if isinstance(name, str) and name:
+                names.setdefault(name, entry.uid)
     router = _router(site, switches, warnings.on("site", site.uid))
     names |= {uid: uid for uid in switches}
     every = {node: tuple(ports) for node, ports in node_ports.items()}
@@ -265,15 +274,6 @@ def _rate(content: dict[str, Any], place: str, what: str, warnings: DataWarnings
             place, f"the rate of {what} is {quoted(content['rate'])}, no bit/s above 0"
         )
     return rate
-
-
-def _aliases(entry: Entry) -> Iterator[str]:
-    """Yield the other names of an equipment; some come with an address."""
-    aliases = entry.content.get("alias")
-    for alias in aliases if isinstance(aliases, list) else [aliases]:
-        name = alias.get("name") if isinstance(alias, dict) else alias
-        if isinstance(name, str) and name:
-            yield name
 
 
 Towards = dict[str, str]

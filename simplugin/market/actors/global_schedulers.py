@@ -5,15 +5,9 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from simplugin.errors import InfeasibleError
-from simplugin.market.actors.absences import enrol
-from simplugin.market.actors.local_schedulers import (
-    estimator,
-    local_scheduler,
-    receive_bundles,
-)
+from simplugin.market.actors.local_schedulers import estimator, local_scheduler
 from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
     SUBMISSION,
@@ -25,14 +19,14 @@ from simplugin.market.actors.messages import (
     questions_for,
     reports_of,
 )
-from simplugin.market.actors.peers import computing_peer
+from simplugin.market.actors.peers import computing_peer, enrol
 from simplugin.market.actors.stations import (
-    DealRecord,
     DiscountCounter,
     Ledger,
     PeerStation,
     SchedulerStation,
 )
+from simplugin.market.model import DealRecord
 from simplugin.market.policies.dispatch import DISPATCHERS, Situation
 from simplugin.market.policies.negotiation import Negotiation
 from simplugin.simulation.api import Actor
@@ -109,25 +103,6 @@ async def submit(me: Actor, bundles: Sequence[Bundle], queue: str) -> None:
         me.message_queue(queue).put_detached(Submission(number, bundles[number]))
 
 
-@dataclass(frozen=True, slots=True)
-class Directory:
-    """Knowledge of a global scheduler at the start.
-
-    Attributes
-    ----------
-    host : str
-        Where it is.
-    schedulers : tuple of str
-        Hosts of the local schedulers.
-    dispatch : str
-        Name of the rule by which it chooses sites.
-    """
-
-    host: str
-    schedulers: tuple[str, ...]
-    dispatch: str
-
-
 class Desk:
     """Bundles that wait at a global scheduler, those of each site, and the answers of sites.
 
@@ -136,19 +111,20 @@ class Desk:
 
     Parameters
     ----------
-    directory : Directory
-        Its knowledge at the start.
+    n_sites : int
+        Number of sites.
+    dispatch : str
+        Name of the rule by which it chooses one.
     """
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, n_sites: int, dispatch: str) -> None:
         self.waiting: deque[Submission] = deque()
         self.handed = self.done = 0
-        self._directory = directory
-        self._decide = DISPATCHERS[directory.dispatch]
+        self._decide = DISPATCHERS[dispatch]
         # Of each site, how long each of its bundles is expected to take, and since when the first
         # of them has been served.
-        self._has: list[deque[float]] = [deque() for _ in directory.schedulers]
-        self._since = [0.0] * len(directory.schedulers)
+        self._has: list[deque[float]] = [deque() for _ in range(n_sites)]
+        self._since = [0.0] * n_sites
         # About the first bundle of the queue, once sites have been asked.
         self._answers: dict[int, float] | None = None
 
@@ -187,7 +163,12 @@ class Desk:
         if min(estimates) == math.inf:
             name = self.waiting[0].bundle.name
             raise InfeasibleError(f"no site can take bundle {name!r}; raise N_max")
-        site = self._decide(self._situation(now, estimates))
+        backlog = [
+            sum(has) - min(now - since, has[0]) if has else 0.0
+            for has, since in zip(self._has, self._since, strict=True)
+        ]
+        idle = tuple(not has for has in self._has)
+        site = self._decide(Situation(estimates, tuple(backlog), idle, self.handed))
         if site is None:
             return None
         if not self._has[site]:
@@ -197,19 +178,11 @@ class Desk:
         self._answers = None
         return self.waiting.popleft(), site
 
-    def _situation(self, now: float, estimates: tuple[float, ...]) -> Situation:
-        """Return what is known at a date."""
-        backlog = [
-            sum(has) - min(now - since, has[0]) if has else 0.0
-            for has, since in zip(self._has, self._since, strict=True)
-        ]
-        idle = tuple(not has for has in self._has)
-        return Situation(estimates, tuple(backlog), idle, self.handed)
-
 
 async def grid(
     me: Actor,
-    directory: Directory,
+    host: str,
+    dispatch: str,
     schedulers: Sequence[SchedulerStation],
     peers: Sequence[Sequence[PeerStation]],
     negotiation: Negotiation,
@@ -221,8 +194,10 @@ async def grid(
     ----------
     me : Actor
         On the global scheduler's host.
-    directory : Directory
-        The global scheduler.
+    host : str
+        The global scheduler's.
+    dispatch : str
+        Name of the rule by which it chooses sites.
     schedulers, peers, negotiation, bundles
         As in `one_site`; one local scheduler and some peers for each site.
 
@@ -236,40 +211,36 @@ async def grid(
         open_site(me, scheduler, own, negotiation, records)
         for scheduler, own in zip(schedulers, peers, strict=True)
     ]
-    for host in directory.schedulers:
-        me.spawn(receive_bundles, host, host=host, name=f"bundles for {host}", daemon=True)
-        for box in (reports_of(host), estimates_of(host)):
-            me.spawn(_hear, box, directory.host, name=f"{box} heard", daemon=True)
-    me.spawn(submit, bundles, bundles_for(directory.host), name="users", daemon=True)
-    await _schedule(me, directory, len(bundles))
-    return records, ledgers
-
-
-async def _schedule(me: Actor, directory: Directory, n_bundles: int) -> None:
-    """Hand bundles to sites until all are done."""
-    desk = Desk(directory)
-    news = me.message_queue(bundles_for(directory.host))
-    while desk.done < n_bundles:
+    hosts = [each.host for each in schedulers]
+    for site in hosts:
+        own = (bundles_for(site), bundles_for(site))
+        me.spawn(_forward, *own, host=site, name=f"bundles for {site}", daemon=True)
+        for box in (reports_of(site), estimates_of(site)):
+            me.spawn(_forward, box, bundles_for(host), name=f"{box} heard", daemon=True)
+    me.spawn(submit, bundles, bundles_for(host), name="users", daemon=True)
+    desk, news = Desk(len(hosts), dispatch), me.message_queue(bundles_for(host))
+    while desk.done < len(bundles):
         heard: Submission | Estimate | int = await news.get()
         match heard:
             case Submission():
                 desk.waiting.append(heard)
             case Estimate():
                 desk.answer(heard)
-            case site:
-                desk.finish(site, me.now)
+            case number:
+                desk.finish(number, me.now)
         if (chosen := desk.next(me.now)) is not None:
-            submission, site = chosen
-            box = me.mailbox(bundles_for(directory.schedulers[site]))
-            box.put_detached(submission, SUBMISSION, label="submission")
+            submission, number = chosen
+            mailbox = me.mailbox(bundles_for(hosts[number]))
+            mailbox.put_detached(submission, SUBMISSION, label="submission")
         if (asked := desk.question()) is not None:
-            for host in directory.schedulers:
-                box = me.mailbox(questions_for(host))
-                box.put_detached(asked, ANNOUNCEMENT, label="question")
+            for site in hosts:
+                mailbox = me.mailbox(questions_for(site))
+                mailbox.put_detached(asked, ANNOUNCEMENT, label="question")
+    return records, ledgers
 
 
-async def _hear(me: Actor, box: str, host: str) -> None:
-    """Put what a site says where the global scheduler's news are."""
-    heard, news = me.mailbox(box), me.message_queue(bundles_for(host))
+async def _forward(me: Actor, box: str, queue: str) -> None:
+    """Put what comes into a mailbox into a queue of this host."""
+    heard, news = me.mailbox(box), me.message_queue(queue)
     while True:
         news.put_detached(await heard.get())

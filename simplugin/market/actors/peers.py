@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from simplugin.errors import ActivityError
+from collections.abc import Callable
+
+from simplugin.errors import ActivityError, HostFailureException
 from simplugin.market.actors.messages import (
     Announcement,
     Award,
@@ -48,7 +50,7 @@ async def computing_peer(
             if isinstance(heard, Announcement):
                 number = heard.number
                 value, cap = ledger.value(station, heard, me.now), ledger.cap(station, heard)
-                q = None if station.discounts else station.q
+                q = None if station.capacity.discounts else station.capacity.q
                 side = negotiation.peer(value, cap, q, station.generator(heard))
             elif side is None:
                 continue  # what it has missed the beginning of
@@ -71,11 +73,25 @@ async def computing_peer(
             side = None
 
 
+async def enrol(
+    me: Actor, patience: float, start: Callable[..., object], host: str, *arguments: object
+) -> None:
+    """Start a peer's actor once its host is on, looking each `patience`; it restarts with it."""
+    while True:
+        try:
+            me.spawn(
+                start, *arguments, host=host, name=f"peer on {host}", daemon=True, restart=True
+            )
+            return
+        except HostFailureException:
+            await me.sleep_for(patience)
+
+
 async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:
     """Set up, fetch, compute and acknowledge one task after the other."""
     tasks, ends = me.mailbox(tasks_for(station.host)), me.mailbox(ends_at(station.host))
     for _ in range(amount):
-        await me.sleep_for(station.setup)
+        await me.sleep_for(station.capacity.setup)
         await me.execute(await tasks.get(timeout=station.patience), label="task")
         await ends.put(None, 0, label="end", timeout=station.patience)
 
@@ -95,5 +111,5 @@ async def _fetch(me: Actor, station: PeerStation, amount: int) -> None:
     """Set up and fetch tasks; the next one when the one before is being computed."""
     tasks, ready = me.mailbox(tasks_for(station.host)), me.message_queue(f"ready at {station.host}")
     for _ in range(amount):
-        await me.sleep_for(station.setup)
+        await me.sleep_for(station.capacity.setup)
         await ready.put(await tasks.get())

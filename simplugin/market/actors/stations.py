@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log
 from simplugin.errors import WorkloadError
@@ -106,56 +105,31 @@ class PeerStation:
     ----------
     host : str
         Where it computes.
-    speed, bandwidth : float
-        Its capacities as it believes them, Cp [flop/s] and Cm [byte/s].
-    q : float
-        1 - alpha with its discount rate.
-    n_max : int, optional
-        Maximum number of tasks of a bundle.
-    price_unit : float
-        Price of a task that takes one second [price s].
-    setup : float
-        Time of each task before its data are sent, t^setup [s].
+    capacity : Capacity
+        What it can do as it believes, and its terms.
     lifetime : float
         Lifetime of its discounts [s].
     overlap : bool
         True if it fetches the next task while it computes one.
-    number, site, seed : int
-        Its number at its site, the site's, and the execution's seed, for what it draws.
+    site, seed : int
+        The site's number and the execution's seed, for what it draws.
     reports : bool
-        True if it reports its capacities to the local scheduler of a grid's site.
-    discounts : tuple of float
-        As `simplugin.market.model.Terms.discounts`, instead of q; empty for q.
+        True if it reports its capacity to the local scheduler of a grid's site.
     patience : float, optional
         How long it waits for the local scheduler [s]; None if nothing fails.
+    number : int
+        Its number at its site, for what it draws.
     """
 
     host: str
-    speed: float
-    bandwidth: float
-    q: float
-    n_max: int | None
-    price_unit: float
-    setup: float
+    capacity: Capacity
     lifetime: float
     overlap: bool
-    number: int
     site: int
     seed: int
-    reports: bool = False
-    discounts: tuple[float, ...] = ()
-    patience: float | None = None
-
-    @property
-    def capacity(self) -> Capacity:
-        """The report to its local scheduler."""
-        most = math.inf if self.n_max is None else float(self.n_max)
-        prices = (self.setup, self.price_unit, self.q)
-        return Capacity(self.speed, self.bandwidth, *prices, most, self.discounts)
-
-    def completion_time(self, announced: Announcement) -> float:
-        """Return how long it expects a task to take, Eq. (4) [s]."""
-        return task_time(announced.flop, announced.byte, self.speed, self.bandwidth, self.setup)
+    reports: bool
+    patience: float | None
+    number: int
 
     def generator(self, announced: Announcement) -> np.random.Generator:
         """Return its random numbers for a bundle."""
@@ -175,7 +149,7 @@ class Ledger:
     times : dict of int to float
         By the number of the bundle, what it expected a task to take [s].
     values : dict of int to float or float64, shape (n_tasks,)
-        Value of a first task to it, or of all under `PeerStation.discounts`; discounts of earlier
+        Value of a first task to it, or of all under `Capacity.discounts`; discounts of earlier
         bundles included, when it was first announced [price].
     done : dict of int to int
         By the number of the bundle, the tasks that it has done where hosts may fail.
@@ -188,8 +162,8 @@ class Ledger:
 
     def cap(self, station: PeerStation, announced: Announcement) -> int:
         """Return how many tasks it takes at most, after what it has done of the bundle."""
-        most = math.inf if station.n_max is None else station.n_max
-        return int(min(most - self.done.get(announced.number, 0), announced.m))
+        done = self.done.get(announced.number, 0)
+        return int(min(station.capacity.n_max - done, announced.m))
 
     def note(self, number: int, now: float) -> None:
         """Note that a task of a bundle is done, and sold, at a date [s]."""
@@ -198,63 +172,23 @@ class Ledger:
 
     def value(self, station: PeerStation, announced: Announcement, now: float) -> float | Floats:
         """Return, and write down, what a first task is worth at a date, or each."""
-        time = station.completion_time(announced)
-        done = self.done.get(announced.number, 0)
+        own, number = station.capacity, announced.number
+        time = task_time(announced.flop, announced.byte, own.speed, own.bandwidth, own.setup)
         # Tasks of this bundle count whatever the lifetime of discounts.
-        value, sold = station.price_unit / time, max(self.counter.sold(now), float(done))
-        if station.discounts:
-            worth = discounted(value, station.discounts, sold, self.cap(station, announced))
-            self.times.setdefault(announced.number, time)
-            self.values.setdefault(announced.number, worth)
-            return worth
-        if sold:
+        sold = max(self.counter.sold(now), float(self.done.get(number, 0)))
+        value: float | Floats = own.price_unit / time
+        if own.discounts:
+            value = discounted(value, own.discounts, sold, self.cap(station, announced))
+        elif sold:
             # A power of q alone would be 0 long before this.
-            value = exp(log(value) + sold * log(station.q))
-        if not value > 0:
+            value = exp(log(own.price_unit / time) + sold * log(own.q))
+        if not own.discounts and not value > 0:
             raise WorkloadError(
-                f"peer {station.host!r} has sold {sold:.6g} tasks at alpha {1 - station.q:.6g}, so"
+                f"peer {station.host!r} has sold {sold:.6g} tasks at alpha {1 - own.q:.6g}, so"
                 f" that another is worth less to it than {math.ulp(0.0):g}, the least number there"
                 " is; let discount counters be reset, or decay, or give a smaller alpha or a larger"
                 " price_unit"
             )
-        self.times.setdefault(announced.number, time)
-        self.values.setdefault(announced.number, value)
+        self.times.setdefault(number, time)
+        self.values.setdefault(number, value)
         return value
-
-
-@dataclass
-class DealRecord:
-    """A bundle as its local scheduler saw it.
-
-    Attributes
-    ----------
-    number, site : int
-        Of the bundle and of the site.
-    called, agreed, finished : float
-        When the negotiation began, when it had ended, and when the last task's end was known [s].
-    amounts : int64, shape (n_peers,)
-        Tasks of each peer.
-    price : float
-        Price of each task [price].
-    payments : float64, shape (n_peers,), optional
-        Payment of each peer for all its tasks; None for the price of each [price].
-    peer_finish : list of float, shape (n_peers,)
-        When the end of each peer's last task was known; `agreed` where it has none [s].
-    rounds, messages : int
-        Of the negotiation: calls, and messages of both sides.
-    bytes : float
-        Their size [byte].
-    """
-
-    number: int
-    site: int
-    called: float
-    agreed: float
-    finished: float
-    amounts: NDArray[np.int64]
-    price: float
-    peer_finish: list[float]
-    rounds: int = 0
-    messages: int = 0
-    bytes: float = 0.0
-    payments: NDArray[np.float64] | None = None

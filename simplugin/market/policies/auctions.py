@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, log
-from simplugin.errors import WorkloadError
-from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.clearing import opening
 from simplugin.market.policies.negotiation import (
     Agreement,
+    AnsweringPeer,
     Call,
     Message,
     Negotiation,
-    OwnTasks,
     Scheduler,
     negotiate,
     own_generator,
@@ -212,7 +211,7 @@ def double_auction_dearest(
     return amounts, float(market.values[amounts > 0].min())
 
 
-class BiddingPeer(OwnTasks):
+class BiddingPeer(AnsweringPeer):
     """A peer that bids any price up to the value of its next task, by numbers of its self."""
 
     def __init__(
@@ -223,21 +222,17 @@ class BiddingPeer(OwnTasks):
         self._bought = 0
 
     def reply(self, message: Message, /) -> Message:
-        """Return its cap and first value, a bid, or the next value after a sale; logarithms.
+        """Return a bid, or the next value after a sale; logarithms.
 
-        ``("begin", m)`` is answered by its cap and the first task's value, ``("bid",)`` by a bid,
-        ``("sold",)`` by the next task's value.
+        ``("bid",)`` is answered by a bid, ``("sold",)`` by the next task's value. Other questions
+        are answered as by `AnsweringPeer`.
         """
-        match message[0]:
-            case "begin":
-                return ("limit", self.limit(message[1]), self.log_worth(1))
-            case "bid":
-                worth = self.log_worth(self._bought + 1)
-                return ("bid", worth + log(next(self._draws)))
-            case "sold":
-                self._bought += 1
-                return ("limit", self.log_worth(self._bought + 1))
-        raise WorkloadError(f"a peer is asked {message[0]!r}, which it does not understand")
+        if message[0] == "bid":
+            return ("bid", self.log_worth(self._bought + 1) + log(next(self._draws)))
+        if message[0] == "sold":
+            self._bought += 1
+            return ("limit", self.log_worth(self._bought + 1))
+        return super().reply(message)
 
 
 def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
@@ -246,9 +241,7 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     The highest ask is what any peer would pay, which peers therefore report: once at the beginning,
     and after each task that they buy. There are as many rounds as bids and sales, and one.
     """
-    limits, first = yield from ask_all(n_peers, ("begin", m))
-    caps = counts_of(limits)
-    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    caps, (first,) = yield from opening(n_peers, m, ("begin", m))
     draws, worth = uniform_draws(generator), first.tolist()
     amounts = np.zeros_like(caps)
     open_ = np.flatnonzero(caps).tolist()

@@ -44,14 +44,7 @@ class Bracket:
 
     @classmethod
     def everything(cls, m: int, caps: Amounts) -> Bracket:
-        """Return the bracket of all prices.
-
-        Raises
-        ------
-        InfeasibleError
-            The caps leave tasks over.
-        """
-        BundleMarket(np.ones(len(caps)), m, caps, 0.5)  # raises if the caps leave tasks over
+        """Return the bracket of all prices."""
         return cls(m, -np.inf, np.inf, caps, np.zeros_like(caps))
 
     @property
@@ -119,6 +112,29 @@ def ask_all(n_peers: int, message: Message) -> Generator[Call, list[Message], Fl
 def counts_of(numbers: Floats) -> Amounts:
     """Return numbers of tasks as whole ones."""
     return numbers.astype(np.int64)
+
+
+def opening(
+    n_peers: int, m: int, question: Message
+) -> Generator[Call, list[Message], tuple[Amounts, Floats]]:
+    """Ask all peers how many of m tasks each takes at most.
+
+    Returns
+    -------
+    caps : int64, shape (n_peers,)
+        The first number that each answers.
+    numbers : float64, shape (further numbers of each, n_peers)
+        The others.
+
+    Raises
+    ------
+    InfeasibleError
+        The caps leave tasks over.
+    """
+    numbers = yield from ask_all(n_peers, question)
+    caps = counts_of(numbers[0])
+    BundleMarket(np.ones(n_peers), m, caps, 0.5)  # raises if the caps leave tasks over
+    return caps, numbers[1:]
 
 
 def weighted_median(values: Floats, weights: NDArray[np.int64]) -> float:
@@ -251,24 +267,21 @@ def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler
     generator : Generator
         Not drawn from.
     """
-    (caps,) = yield from ask_all(n_peers, ("open", m))
-    bracket = Bracket.everything(m, counts_of(caps))
+    caps, _ = yield from opening(n_peers, m, ("open", m))
+    bracket = Bracket.everything(m, caps)
     price, step = 0.0, 1.0
     while not bracket.decided(SETTLED * n_peers):
         (counts,) = yield from ask_all(n_peers, ("price", price))
         bracket = bracket.heard(price, counts_of(counts))
-        price, step = _next(bracket, step)
+        if bracket.high == math.inf:
+            price, step = bracket.low + step, 2 * step
+        elif bracket.low > LOWEST:
+            price = 0.5 * (bracket.low + bracket.high)
+        elif bracket.low < LOWEST and bracket.high - step < DEEP:
+            price = LOWEST
+        else:
+            price, step = bracket.high - step, 2 * step
     return (yield from bracket.settle())
-
-
-def _next(bracket: Bracket, step: float) -> tuple[float, float]:
-    """Return the next price and the step after it while one end is open."""
-    if bracket.high == math.inf:
-        return bracket.low + step, 2 * step
-    if bracket.low <= LOWEST:
-        price = bracket.high - step
-        return (LOWEST, step) if bracket.low < LOWEST and price < DEEP else (price, 2 * step)
-    return 0.5 * (bracket.low + bracket.high), step
 
 
 def bisection_rounds(market: BundleMarket, price: float) -> int:
@@ -324,8 +337,8 @@ def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
     .. [1] G. N. Frederickson, D. B. Johnson (1982). The complexity of selection and ranking in
        X + Y and matrices with sorted columns. J. Computer and System Sciences 24.
     """
-    (caps,) = yield from ask_all(n_peers, ("open", m))
-    bracket = Bracket.everything(m, counts_of(caps))
+    caps, _ = yield from opening(n_peers, m, ("open", m))
+    bracket = Bracket.everything(m, caps)
     return (yield from settle_by_medians(bracket, SETTLED * n_peers))
 
 
@@ -430,8 +443,7 @@ def _opened(
 ) -> Generator[Call, list[Message], tuple[Bracket, DemandModel, tuple[float, float]]]:
     """Ask for caps and what a task of an equal split is worth; return the first two prices."""
     share = -(-m // n_peers)
-    limits, worth = yield from ask_all(n_peers, ("quote", share, m))
-    caps = counts_of(limits)
+    caps, (worth,) = yield from opening(n_peers, m, ("quote", share, m))
     bracket = Bracket.everything(m, caps)
     if np.minimum(caps, share).sum() < m:
         share = _level(m, caps)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from functools import partial
 
 import numpy as np
 
 from simplugin.elementary import exp
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.policies.clearing import DEEP, Bracket, ask_all, counts_of
+from simplugin.market.policies.clearing import DEEP, ask_all, counts_of, opening
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
@@ -94,7 +93,9 @@ def _exact(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
         last = int(np.flatnonzero(exits == log_price)[-1])
         sale.leave(np.bincount([last], minlength=n_peers), log_price)
         if sale.excess > 0:
-            ((_, _, exits[last]),) = yield Call((last,), ("exit", log_price, sale.held(last)))
+            ((_, _, exits[last]),) = yield Call(
+                (last,), ("exit", log_price, int(sale.demand[last]))
+            )
     return sale.agreement()
 
 
@@ -110,10 +111,6 @@ class _Sale:
     def excess(self) -> int:
         """Number of tasks wanted in excess of those there are."""
         return int(self.demand.sum()) - self._m
-
-    def held(self, peer: int) -> int:
-        """Return how many tasks a peer still wants."""
-        return int(self.demand[peer])
 
     def leave(self, leaving: Amounts, log_price: float) -> None:
         """Note that peers want fewer tasks; others clinch what that leaves to them."""
@@ -135,9 +132,8 @@ def clinched(demand: Amounts, m: int) -> Amounts:
 
 def _start(n_peers: int, m: int) -> Generator[Call, list[Message], tuple[float, Amounts]]:
     """Find a price below which nothing is clinched; return its logarithm and the demand there."""
-    (caps,) = yield from ask_all(n_peers, ("open", m))
-    Bracket.everything(m, counts_of(caps))  # raises if the caps leave tasks over
-    limits, free = counts_of(caps), clinched(counts_of(caps), m)
+    limits, _ = yield from opening(n_peers, m, ("open", m))
+    free = clinched(limits, m)
     # From one unit of price by ever longer steps, as values are not known.
     low, high, step, at = -math.inf, math.inf, 1.0, 0.0
     demand, asked = limits, False
@@ -197,37 +193,24 @@ def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> Negot
     """
     if not (math.isfinite(step) and math.isfinite(start)):
         raise WorkloadError(f"step is {step!r} and start {start!r}; give finite numbers")
-    scheduler = partial(_clock, step=step, start=start, rounds=rounds)
+
+    def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
+        yield from opening(n_peers, m, ("open", m))
+        # A whole number, so that a price that comes again is the same to the last bit.
+        excess = 0
+        seen: dict[int, int] = {}
+        while excess not in seen and len(seen) < rounds:
+            seen[excess] = len(seen)
+            price = start + step * excess / m
+            (counts,) = yield from ask_all(n_peers, ("price", price))
+            wanted = counts_of(counts)
+            if wanted.sum() == m:
+                return Agreement(wanted, exp(price))
+            excess += int(wanted.sum()) - m
+        why = f"has not ended after {rounds} rounds"
+        if excess in seen:
+            first, period = seen[excess] + 1, len(seen) - seen[excess]
+            why = f"never ends: its prices of round {first} on come again every {period} rounds"
+        raise InfeasibleError(f"a clock of step {step:g} {why}; negotiate by bisection")
+
     return Negotiation(f"clock {step:g}", scheduler, AnsweringPeer)
-
-
-def _clock(
-    n_peers: int,
-    m: int,
-    generator: np.random.Generator,  # noqa: ARG001
-    step: float,
-    start: float,
-    rounds: int,
-) -> Scheduler:
-    """Move the price until demand is m; fail if it repeats itself."""
-    (caps,) = yield from ask_all(n_peers, ("open", m))
-    Bracket.everything(m, counts_of(caps))  # raises if the caps leave tasks over
-    # A whole number, so that a price that comes again is the same to the last bit.
-    excess = 0
-    seen: dict[int, int] = {}
-    while excess not in seen and len(seen) < rounds:
-        seen[excess] = len(seen)
-        price = start + step * excess / m
-        (counts,) = yield from ask_all(n_peers, ("price", price))
-        wanted = counts_of(counts)
-        if wanted.sum() == m:
-            return Agreement(wanted, exp(price))
-        excess += int(wanted.sum()) - m
-    if excess in seen:
-        raise InfeasibleError(
-            f"a clock of step {step:g} never ends: its prices of round {seen[excess] + 1} on come"
-            f" again every {len(seen) - seen[excess]} rounds; negotiate by bisection"
-        )
-    raise InfeasibleError(
-        f"a clock of step {step:g} has not ended after {rounds} rounds; negotiate by bisection"
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,8 +14,7 @@ from simplugin.errors import InfeasibleError
 from simplugin.market.policies.clearing import (
     SETTLED,
     Bracket,
-    ask_all,
-    counts_of,
+    opening,
     settle_by_medians,
     weighted_median,
 )
@@ -43,32 +42,13 @@ End = Literal["ended", "not a number", "overshoot", "stuck"]
 
 
 @dataclass(frozen=True)
-class Repairs:
-    """The repairs of the printed algorithm that are made; see `REPAIRS`.
-
-    Attributes
-    ----------
-    idle_price, full_left_out, logarithms, trim, refusal, last_round, clearing_price : bool
-        True for each that is.
-    """
-
-    idle_price: bool = True
-    full_left_out: bool = True
-    logarithms: bool = True
-    trim: bool = True
-    refusal: bool = True
-    last_round: bool = True
-    clearing_price: bool = True
-
-
-@dataclass(frozen=True)
 class Repair:
     """A defect of Fig. 2 and the smallest change that cures it.
 
     Attributes
     ----------
     key : str
-        Field of `Repairs`.
+        Its name among the repairs of `run_isgbmat`.
     step : str
         Where it is in Fig. 2.
     defect, cure : str
@@ -81,8 +61,6 @@ class Repair:
     cure: str
 
 
-REPAIRED = Repairs()
-PRINTED = Repairs(False, False, False, False, False, False, False)
 REPAIRS: tuple[Repair, ...] = (
     Repair(
         "idle_price",
@@ -130,6 +108,8 @@ REPAIRS: tuple[Repair, ...] = (
         "the value of the last task that is sold, at which they want just these",
     ),
 )
+REPAIRED = frozenset(each.key for each in REPAIRS)
+PRINTED: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +155,7 @@ def run_isgbmat(
     m: int,
     caps: ArrayLike,
     q: ArrayLike | None = None,
-    repairs: Repairs = REPAIRED,
+    repairs: frozenset[str] = REPAIRED,
 ) -> Run:
     r"""Run ISGBMAT, Fig. 2 of [1]_, until it ends or is known never to.
 
@@ -196,8 +176,8 @@ def run_isgbmat(
     ----------
     values, m, caps, q
         As in `simplugin.workloads.bundle_markets.BundleMarket`; q may differ between peers.
-    repairs : Repairs
-        The repairs that are made; all by default, `PRINTED` for none.
+    repairs : frozenset of str
+        The repairs that are made, by their keys in `REPAIRS`; all by default, `PRINTED` for none.
 
     Returns
     -------
@@ -217,24 +197,24 @@ def run_isgbmat(
        Task-Bundle Allocation. NPC 2011.
     """
     market = _market(values, m, caps, q, repairs)
-    peers = _logarithmic if repairs.logarithms else _printed
-    mean = log_mean if repairs.logarithms else _mean
+    peers = _logarithmic if "logarithms" in repairs else _printed
+    mean = log_mean if "logarithms" in repairs else _mean
     loop = _Loop(m, market.caps, repairs)
-    passes = loop.passes(market.log_value if repairs.logarithms else market.values, mean)
+    passes = loop.passes(market.log_value if "logarithms" in repairs else market.values, mean)
     price, _ = next(passes)
     while True:
         try:
-            price, _ = passes.send(peers(market, price, loop, repairs.idle_price))
+            price, _ = passes.send(peers(market, price, loop, "idle_price" in repairs))
         except StopIteration as stop:
             end: End = stop.value
             break
-    amounts = loop.taken if repairs.last_round else loop.assigned
-    if end == "ended" and repairs.trim:
+    amounts = loop.taken if "last_round" in repairs else loop.assigned
+    if end == "ended" and "trim" in repairs:
         # Tasks of the last pass that are worth less than the others go back.
         left, _ = _most_valuable(market, m, loop.before, loop.taken)
         amounts = amounts - (loop.taken - left)
-    price = exp(loop.price) if repairs.logarithms else loop.price
-    if repairs.clearing_price and end == "ended":
+    price = exp(loop.price) if "logarithms" in repairs else loop.price
+    if "clearing_price" in repairs and end == "ended":
         last = np.where(amounts > 0, market.log_worth(amounts), np.inf)
         price = exp(last.min())
     return Run(
@@ -243,13 +223,13 @@ def run_isgbmat(
 
 
 def _market(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None, repairs: Repairs
+    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None, repairs: frozenset[str]
 ) -> BundleMarket:
     """Return the market; if it lacks room, and that is not refused, of what can be placed."""
     try:
         return BundleMarket(values, m, caps, q)
     except InfeasibleError:
-        if repairs.refusal:
+        if "refusal" in repairs:
             raise
     room = int(np.broadcast_to(np.minimum(caps, m), np.shape(values)).sum())
     return BundleMarket(values, max(room, 1), caps, q)
@@ -258,7 +238,7 @@ def _market(
 class _Loop:
     """The local scheduler's side of Fig. 2, steps 7 to 22."""
 
-    def __init__(self, m: int, caps: Amounts, repairs: Repairs) -> None:
+    def __init__(self, m: int, caps: Amounts, repairs: frozenset[str]) -> None:
         """Initialise as steps 2 to 6."""
         self.m, self.caps, self.repairs = m, caps, repairs
         self.n_passes = self.rounds = 0
@@ -275,7 +255,7 @@ class _Loop:
     @property
     def counted(self) -> Amounts:
         """The peers of whose retail prices the mean is taken."""
-        everyone = not self.repairs.full_left_out
+        everyone = "full_left_out" not in self.repairs
         return np.flatnonzero((self.assigned < self.caps) | everyone)
 
     def passes(
@@ -289,11 +269,11 @@ class _Loop:
         total = 0
         # Step 4 has v_i = V_i^b.
         self.price = mean(retail[self.counted])
-        while not (total >= self.m if self.repairs.trim else total == self.m):
+        while not (total >= self.m if "trim" in self.repairs else total == self.m):
             takes, retail, following = yield self.price, over
             if np.isnan(self.price) or np.any(np.isnan(takes)):
                 # Where full peers are left out, it is the mean of none.
-                full = self.repairs.full_left_out and np.all(self.assigned == self.caps)
+                full = "full_left_out" in self.repairs and np.all(self.assigned == self.caps)
                 return "stuck" if full else "not a number"
             if total > self.m:
                 return "overshoot"
@@ -305,7 +285,7 @@ class _Loop:
             if over:
                 self.rounds += 1
                 # Otherwise step 19 divides by zero next.
-                if self.repairs.idle_price and not np.any(bought):
+                if "idle_price" in self.repairs and not np.any(bought):
                     return "stuck"
                 self.assigned, self.latest = self.taken, np.zeros_like(bought)
                 retail = following
@@ -434,7 +414,7 @@ def isgbmat_printed(
     InfeasibleError
         It does not end, or without a price, and the message says how; or caps leave tasks over.
     """
-    run = run_isgbmat(values, m, caps, q, replace(PRINTED, refusal=True))
+    run = run_isgbmat(values, m, caps, q, frozenset({"refusal"}))
     if run.end == "ended" and np.isfinite(run.price):
         return run.taken, run.price
     how = {
@@ -460,17 +440,15 @@ class RetailPeer(AnsweringPeer):
     _assigned = _latest = 0
 
     def reply(self, message: Message, /) -> Message:
-        """Return its cap and base price; or its tasks of this round; or the worths of the last.
+        """Return its tasks of this round, or the worths of the last.
 
-        ``("begin", m)`` is answered by the cap and the logarithm of V. ``("pass", x, over)``, with
+        ``("pass", x, over)``, with
         the logarithm of p* and 1 if the last pass ended a round, by F and the logarithms of the
         retail price after F tasks and of the value of the next task, which is the retail price if
         this pass ends the round. ``("last", count)`` by that many tasks' values, the last first.
         Other questions are answered as by `AnsweringPeer`.
         """
         kind, *numbers = message
-        if kind == "begin":
-            return ("retail", self.limit(*numbers), self.log_worth(1))
         if kind == "pass":
             log_price, over = numbers
             if over:
@@ -494,9 +472,7 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     tasks, of which those beyond m go back. Where these are many, as they are if worths hardly fall,
     medians are announced until few are in doubt.
     """
-    limits, retail = yield from ask_all(n_peers, ("begin", m))
-    caps = counts_of(limits)
-    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    caps, (retail,) = yield from opening(n_peers, m, ("begin", m))
     loop = _Loop(m, caps, REPAIRED)
     passes = loop.passes(retail, log_mean)
     price, over = next(passes)

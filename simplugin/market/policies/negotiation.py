@@ -97,32 +97,23 @@ class Negotiation:
     peer: Callable[[Any, int, Any, np.random.Generator], Peer]
 
 
-@dataclass(frozen=True, eq=False)
-class Negotiated:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Negotiated(Agreement):
     """An agreement and what it took.
 
     Attributes
     ----------
-    amounts : int64, shape (n_peers,)
-        Tasks of each peer.
-    price : float
-        Price of each task; the mean where each peer has a payment of its own [price].
     rounds : int
         Calls.
     messages : int
         Sent by the local scheduler and by peers.
     bytes : float
         Their size [byte].
-    payments : float64, shape (n_peers,), optional
-        Payment of each peer for all its tasks; None for the price of each [price].
     """
 
-    amounts: Amounts
-    price: float
     rounds: int
     messages: int
     bytes: float
-    payments: Floats | None = None
 
 
 def message_size(message: Message) -> float:
@@ -185,10 +176,10 @@ def negotiate(
     return Negotiated(
         amounts,
         agreement.price,
-        rounds,
-        messages,
-        size,
         None if paid is None else checked_payments(paid, amounts),
+        rounds=rounds,
+        messages=messages,
+        bytes=size,
     )
 
 
@@ -309,6 +300,12 @@ class AnsweringPeer(OwnTasks):
 
     ``("open", m)``
         There are m tasks: how many does it take at most?
+    ``("begin", m)``
+        The same, and what is the first one worth?
+    ``("base", m)``
+        How many does it take at most, and what is its base price, the value of the first one?
+    ``("flat", price)``
+        How many does it buy at that price, which is no logarithm, Eq. (12)?
     ``("price", x)``
         How many tasks are worth at least that, Eq. (12)?
     ``("prices", x, y)``
@@ -335,6 +332,12 @@ class AnsweringPeer(OwnTasks):
         match kind:
             case "open":
                 return ("cap", self.limit(*numbers))
+            case "begin":
+                return ("limit", self.limit(*numbers), self.log_worth(1))
+            case "base":
+                return ("base", self.limit(*numbers), self._value)
+            case "flat":
+                return ("count", self.bought(log(*numbers)))
             case "price":
                 return ("count", self.above(*numbers))
             case "prices":

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import log
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.market.policies.clearing import Bracket, ask_all, counts_of
+from simplugin.market.policies.clearing import ask_all, counts_of, opening
 from simplugin.market.policies.negotiation import (
     Agreement,
-    Message,
+    AnsweringPeer,
     Negotiation,
-    OwnTasks,
     Scheduler,
     negotiate,
 )
@@ -265,24 +263,9 @@ def commodity_cheapest(
     return amounts, float(market.values[amounts > 0].max())
 
 
-class CommodityPeer(OwnTasks):
-    """A peer that reports its base price, and then how many tasks it buys at the flat one."""
-
-    def reply(self, message: Message, /) -> Message:
-        """Return base price and cap to ``("base", m)``, a count to ``("flat", price)``."""
-        kind, number = message
-        if kind == "base":
-            return ("base", self._value, self.limit(number))
-        if kind == "flat":
-            return ("count", self.bought(log(number)))
-        raise WorkloadError(f"a peer is asked {kind!r}, which it does not understand")
-
-
 def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
     """Sell at the flat price in two rounds."""
-    values, limits = yield from ask_all(n_peers, ("base", m))
-    caps = counts_of(limits)
-    Bracket.everything(m, caps)  # raises if the caps leave tasks over
+    caps, (values,) = yield from opening(n_peers, m, ("base", m))
     price = float(values[caps > 0].mean())
     (counts,) = yield from ask_all(n_peers, ("flat", price))
     wanted = counts_of(counts)
@@ -290,4 +273,4 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     return Agreement(sold + round_robin(m - int(sold.sum()), caps - sold), price)
 
 
-COMMODITY = Negotiation("commodity", _scheduler, CommodityPeer)
+COMMODITY = Negotiation("commodity", _scheduler, AnsweringPeer)

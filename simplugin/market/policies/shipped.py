@@ -89,18 +89,24 @@ def posted(
     """
     decide = partial(policy, **parameters)
     called = name or getattr(policy, "__name__", "policy")
-    draws = "seed" not in decide.keywords and _takes_seed(policy)
+    try:
+        draws = "seed" not in decide.keywords and "seed" in inspect.signature(policy).parameters
+    except ValueError:  # a function of C may have no signature
+        draws = False
 
     def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
         replies = yield Call(tuple(range(n_peers)), ("post",))
         values, caps, q = _market_of(replies)
         drawn = {"seed": int(generator.integers(_SEEDS))} if draws else {}
-        amounts, price = decide(values, m, caps, q, **drawn)
+        answer: tuple[Any, Any] = decide(values, m, caps, q, **drawn)
+        amounts, price = answer
         try:
             checked = BundleMarket(values, m, caps, q).check(amounts)
         except WorkloadError as error:
             raise WorkloadError(f"policy {called}: {error}") from None
-        return Agreement(checked, _price(price, called))
+        if not isinstance(price, Real) or not math.isfinite(price):
+            raise WorkloadError(f"policy {called}: the price is {price!r}; give a number")
+        return Agreement(checked, float(price))
 
     return Negotiation(called, scheduler, PostingPeer)
 
@@ -112,21 +118,6 @@ def _market_of(replies: Sequence[Message]) -> tuple[Floats, Amounts, Floats | No
         return values, limits.astype(np.int64), q
     caps = np.array([reply[1] for reply in replies], dtype=np.int64)
     return rows_of([np.array(reply[2:]) for reply in replies]), caps, None
-
-
-def _takes_seed(policy: Callable[..., object]) -> bool:
-    """Return True if a policy has a parameter of this name."""
-    try:
-        return "seed" in inspect.signature(policy).parameters
-    except ValueError:  # a function of C may have no signature
-        return False
-
-
-def _price(price: object, called: str) -> float:
-    """Return a policy's price; raise WorkloadError if it is no number."""
-    if not isinstance(price, Real) or not math.isfinite(price):
-        raise WorkloadError(f"policy {called}: the price is {price!r}; give a number")
-    return float(price)
 
 
 class Policy(Protocol):

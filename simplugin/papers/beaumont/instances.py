@@ -9,7 +9,7 @@ import numpy as np
 
 from simplugin.elementary import exp, log
 from simplugin.platforms.graphs import Tree
-from simplugin.platforms.topologies.random_trees import BANDWIDTHS, random_tree
+from simplugin.platforms.topologies.random_graphs import BANDWIDTHS, random_tree
 from simplugin.workloads.applications import Bags
 
 # The campaign's seed; and another, on which nothing was tuned and no choice of ours depends.

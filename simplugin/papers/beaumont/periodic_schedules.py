@@ -18,7 +18,7 @@ from simplugin.papers.beaumont.heuristics import SEED, listed
 from simplugin.papers.beaumont.instances import FLOP, LARGEST_RATIO, LEAST_RATIO, TASKS, instance
 from simplugin.papers.statements import Quantity
 from simplugin.platforms.graphs import Tree
-from simplugin.platforms.topologies.random_trees import BANDWIDTHS, SPEEDS
+from simplugin.platforms.topologies.random_graphs import BANDWIDTHS, SPEEDS
 from simplugin.workloads.applications import Bags
 
 STARS, QUICK_STARS = 200, 40

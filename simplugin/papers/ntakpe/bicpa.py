@@ -28,8 +28,7 @@ from simplugin.taskgraphs.execution import Execution, execute
 from simplugin.taskgraphs.policies.allocation import cpa
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
-from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 CLUSTER = MultiCluster(
     "bicpa",

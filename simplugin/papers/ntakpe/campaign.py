@@ -21,8 +21,7 @@ from simplugin.taskgraphs.policies.shares import Policy, checked_shares
 from simplugin.taskgraphs.policies.shipped import policy_called
 from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.graph_generators import Family, combination
-from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 SEED = 6774
 SITES = tuple(SUBSETS)

@@ -70,8 +70,7 @@ from simplugin.taskgraphs.readings import PAPER
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.trace_check import trace_violations
 from simplugin.workloads.graph_generators import FAMILIES, Family
-from simplugin.workloads.graph_sets import GraphSet
-from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 Quantities = dict[str, Quantity]
 Series = Mapping[str, tuple[ArrayLike, ArrayLike]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from hashlib import sha256
@@ -18,7 +18,7 @@ from simplugin.platforms.host_choices import ALL, FoundHosts, HostChoice
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.links import FATPIPE, SPLITDUPLEX, WIFI, Backbone, Link
 from simplugin.platforms.platform import Platform, Zone, ZoneElement
-from simplugin.platforms.profiles import Profile, ProfileUse
+from simplugin.platforms.profiles import HOST_KINDS, Profile, ProfileUse
 
 WRITTEN_OUT = "write the clusters out host by host (--expand; write_platform with expand=True)"
 _NAME_ONE = "name one of the platform"
@@ -108,16 +108,14 @@ class Followers:
         taken: dict[str, None] = {}
         try:
             for name in _items(names):
-                taken |= dict.fromkeys(self._host_item(names, name).take(taken))
+                # One by one, a host's name comes first.
+                is_host = not isinstance(names, str) and name in self.host_names
+                own = FoundHosts(f"host {name!r}", (name,))
+                found = own if is_host else self.choice.item(name)
+                taken |= dict.fromkeys(found.take(taken))
         except DeploymentError as error:
             raise PlatformError(error.message, remedy=error.remedy) from None
         return taken
-
-    def _host_item(self, names: str | Iterable[str], name: str) -> FoundHosts:
-        """Return the hosts of one choice: by itself, first of all a host's name."""
-        if not isinstance(names, str) and name in self.host_names:
-            return FoundHosts(f"host {name!r}", (name,))
-        return self.choice.item(name)
 
     def links(self, names: str | Iterable[str]) -> dict[str, None]:
         """Return the links that names denote, in the order of the names.
@@ -195,25 +193,31 @@ class Followers:
         near = did_you_mean(name, [*self.groups, *self.parts])
         return PlatformError(f"there is no link or zone {name!r}", remedy=near or _NAME_ONE)
 
-    def plan(self, names: Iterable[str], kind: str) -> Iterator[tuple[str, str, float]]:
-        """Yield whose stream, which of SimGrid's links, and the value of a level of 1.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Links.
-        kind : str
-            ``LINK_AVAIL``, ``BANDWIDTH`` or ``LATENCY``.
-        """
+    def profiles(
+        self, names: Iterable[str], kind: str, process: Process, until: float, seed: int
+    ) -> Iterator[Profile | ProfileUse]:
+        """Yield the profiles that hosts or links follow; of a kind and by a process."""
         for name in names:
-            part = self.parts[name]
-            nominal = {"BANDWIDTH": part.bandwidth, "LATENCY": part.latency}.get(kind, 1.0)
+            part = None if kind in HOST_KINDS else self.parts[name]
+            nominal = 1.0
+            if part is not None and kind != "LINK_AVAIL":
+                nominal = part.bandwidth if kind == "BANDWIDTH" else part.latency
             if nominal == 0:
                 continue
             split = isinstance(part, Link) and part.sharing_policy == SPLITDUPLEX
-            for way in ("_UP", "_DOWN") if split else ("",):
-                source = name if kind == "LINK_AVAIL" else name + way
-                yield source, name + way, nominal
+            for follower in (f"{name}_UP", f"{name}_DOWN") if split else (name,):
+                # A split-duplex link is on or off as a whole.
+                source = stream(seed, kind, name if kind == "LINK_AVAIL" else follower)
+                try:
+                    points = process.points(source, until)
+                except PlatformError as error:
+                    message = f"{_WORDS[kind]} of {follower!r}: {error.message}"
+                    raise PlatformError(message, remedy=error.remedy) from None
+                if points:
+                    title = f"{follower}.{_WORDS[kind]}"
+                    scaled = [(date, value * nominal) for date, value in points]
+                    yield Profile.of_points(title, scaled)
+                    yield ProfileUse(title, follower, kind)
 
 
 def _items(names: str | Iterable[str]) -> list[str]:
@@ -304,18 +308,21 @@ def with_availability(
     found = Followers.of(platform)
     left_out = found.spared(spared)
     added: list[Profile | ProfileUse] = []
-    if _wanted("hosts", hosts, found.hosts, {"states": states, "speeds": speeds}):
-        chosen = _chosen(found.hosts(hosts), left_out, "host")
-        for kind, process in (("HOST_AVAIL", states), ("SPEED", speeds)):
-            plan = ((name, name, 1.0) for name in chosen)
-            added += _profiles(plan, kind, process, until, seed)
-    for_links = {"link_states": link_states, "bandwidths": bandwidths, "latencies": latencies}
-    if _wanted("links", links, found.links, for_links):
-        chosen = _chosen(found.links(links), left_out, "link")
-        for kind, process in zip(
-            ("LINK_AVAIL", "BANDWIDTH", "LATENCY"), for_links.values(), strict=True
-        ):
-            added += _profiles(found.plan(chosen, kind), kind, process, until, seed)
+    processes = {
+        "hosts": {"states": ("HOST_AVAIL", states), "speeds": ("SPEED", speeds)},
+        "links": {
+            "link_states": ("LINK_AVAIL", link_states),
+            "bandwidths": ("BANDWIDTH", bandwidths),
+            "latencies": ("LATENCY", latencies),
+        },
+    }
+    for what, names, find in (("hosts", hosts, found.hosts), ("links", links, found.links)):
+        wanted = [(kind, each) for kind, each in processes[what].values() if each is not None]
+        if wanted or names != ALL:
+            chosen = [name for name in find(names) if (what[:-1], name) not in left_out]
+            _require_followers(what, chosen, processes[what] if not wanted else ())
+        for kind, process in wanted:
+            added += found.profiles(chosen, kind, process, until, seed)
     _require_new(platform, added)
     return replace(platform, elements=(*platform.elements, *added))
 
@@ -336,57 +343,19 @@ def stream(seed: int, kind: str, name: str) -> np.random.Generator:
     return np.random.default_rng([seed, int.from_bytes(digest[:16], "big")])
 
 
-def _wanted(
-    what: str,
-    names: str | Iterable[str],
-    find: Callable[[str | Iterable[str]], object],
-    processes: Mapping[str, Process | None],
-) -> bool:
-    """Return True if a process is given; raise if names are given without one."""
-    if any(process is not None for process in processes.values()):
-        return True
-    if names != ALL:
-        find(names)
-        remedy = f"leave {what} out, or give {' or '.join(processes)}"
-        raise PlatformError(f"{what} are chosen, but nothing is for {what}", remedy=remedy)
-    return False
-
-
-def _chosen(found: dict[str, None], spared: set[tuple[str, str]], kind: str) -> list[str]:
-    """Return who is to follow a process."""
-    chosen = [name for name in found if (kind, name) not in spared]
+def _require_followers(what: str, chosen: list[str], missing: Iterable[str]) -> None:
+    """Raise if nobody is chosen, or nothing is for those chosen."""
+    if missing := " or ".join(missing):
+        message = f"{what} are chosen, but nothing is for {what}"
+        raise PlatformError(message, remedy=f"leave {what} out, or give {missing}")
     if not chosen:
         remedy = "name hosts"
-        if kind == "link":
+        if what == "links":
             remedy = (
                 "name links (fat pipes without latency, which limit nothing, follow by name only);"
                 f" for those of clusters, {WRITTEN_OUT}"
             )
-        raise PlatformError(f"there is no {kind} that could follow a profile", remedy=remedy)
-    return chosen
-
-
-def _profiles(
-    plan: Iterable[tuple[str, str, float]],
-    kind: str,
-    process: Process | None,
-    until: float,
-    seed: int,
-) -> Iterator[Profile | ProfileUse]:
-    """Yield the profiles of some followers; none without a process."""
-    if process is None:
-        return
-    for source, name, nominal in plan:
-        try:
-            points = process.points(stream(seed, kind, source), until)
-        except PlatformError as error:
-            message = f"{_WORDS[kind]} of {name!r}: {error.message}"
-            raise PlatformError(message, remedy=error.remedy) from None
-        if points:
-            title = f"{name}.{_WORDS[kind]}"
-            scaled = [(date, value * nominal) for date, value in points]
-            yield Profile.of_points(title, scaled)
-            yield ProfileUse(title, name, kind)
+        raise PlatformError(f"there is no {what[:-1]} that could follow a profile", remedy=remedy)
 
 
 def _require_new(platform: Platform, added: Collection[Profile | ProfileUse]) -> None:
@@ -396,7 +365,11 @@ def _require_new(platform: Platform, added: Collection[Profile | ProfileUse]) ->
     for part, _ in platform.walk():
         if isinstance(part, Profile):
             titles.add(part.id)
-        taken.update(_followed(part))
+        elif isinstance(part, ProfileUse):
+            taken.add((part.element, part.kind))
+        elif isinstance(part, Host | Peer | Link):
+            names = part.simgrid_names if isinstance(part, Link) else (part.id,)
+            taken.update((name, kind) for kind in part.profile_files for name in names)
     for each in added:
         if isinstance(each, ProfileUse) and (each.element, each.kind) in taken:
             message = f"{each.element!r} follows a profile of its {_WORDS[each.kind]} already"
@@ -405,13 +378,3 @@ def _require_new(platform: Platform, added: Collection[Profile | ProfileUse]) ->
         if isinstance(each, Profile) and each.id in titles:
             message = f"the platform has a profile {each.id!r} already"
             raise PlatformError(message, remedy="give that one another id")
-
-
-def _followed(part: object) -> Iterator[tuple[str, str]]:
-    """Yield who follows a profile of which kind, as an element says it."""
-    if isinstance(part, ProfileUse):
-        yield part.element, part.kind
-        return
-    if isinstance(part, Host | Peer | Link):
-        names = part.simgrid_names if isinstance(part, Link) else (part.id,)
-        yield from ((name, kind) for kind in part.profile_files for name in names)

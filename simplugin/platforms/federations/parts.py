@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.laws import Law
@@ -20,10 +20,6 @@ from simplugin.platforms.validation import (
     require_not_negative,
     require_positive,
 )
-
-if TYPE_CHECKING:
-    import os
-
 
 # Assumed: loading takes SimGrid their number times that of the hosts, a minute for 1,000 with
 # 100,000 hosts.
@@ -46,19 +42,12 @@ class FederationError(PlatformError):
         as ``"sites", 1, "clusters", 0, "hosts"``; none for the object itself.
     remedy : str, optional
         The remedy.
-    file, line : path and int, optional
-        The field concerned.
+    **place
+        The `file` and `line` of the field concerned.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *about: str | int,
-        remedy: str | None = None,
-        file: str | os.PathLike[str] | None = None,
-        line: int | None = None,
-    ) -> None:
-        super().__init__(message, file=file, line=line, remedy=remedy)
+    def __init__(self, message: str, *about: str | int, **place: Any) -> None:
+        super().__init__(message, **place)
         self.about = about
 
 
@@ -286,8 +275,6 @@ class SiteGroup:
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        object.__setattr__(self, "clusters", tuple(self.clusters))
-        object.__setattr__(self, "switches", tuple(self.switches))
         if not self.clusters:
             raise FederationError(f"{what} has no cluster", remedy="give it one at least")
         require_at_most(
@@ -302,6 +289,9 @@ class SiteGroup:
             ),
         )
         _require_capacity(f"the switch of {what}", self.switch, "switch")
+        if self.switch is None and not self.one_switch:
+            remedy = "remove it, or describe the switch: switch = { ... }"
+            raise FederationError(f"one_switch of {what} is False", "one_switch", remedy=remedy)
         if self.switch is not None and self.switches:
             message = f"{what} has a switch and switches"
             raise FederationError(message, "switch", remedy="give one of the two")
@@ -309,8 +299,23 @@ class SiteGroup:
             message = f"the one switch of {what} has an uplink"
             raise FederationError(message, "switch", remedy="give it to the site")
         self._check_switches(what)
+        names = [switch.name for switch in self.switches]
         for at, group in enumerate(self.clusters):
-            self._check_switch_of(group, at)
+            of = f"cluster {group.name!r} of site {self.name!r}"
+            if group.switch and group.switch not in names:
+                raise FederationError(
+                    f"{of} hangs from {group.switch!r}, which is no switch of the site",
+                    *("clusters", at, "switch"),
+                    remedy=f"name one of {', '.join(names)}"
+                    if names
+                    else "describe it in the site",
+                )
+            if not self.one_switch and (group.backbone or group.uplink):
+                raise FederationError(
+                    f"{of} has a backbone or an uplink beside the switch that its site gives it",
+                    *("clusters", at, "backbone" if group.backbone else "uplink"),
+                    remedy="remove either",
+                )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -355,25 +360,6 @@ class SiteGroup:
                 seen.add(at)
                 at = above[at] if above[at] in above else ""
 
-    def _check_switch_of(self, group: ClusterGroup, at: int) -> None:
-        """Raise if a cluster hangs from an unknown switch, or has two of its own."""
-        what = f"cluster {group.name!r} of site {self.name!r}"
-        names = [switch.name for switch in self.switches]
-        if group.switch and group.switch not in names:
-            listed = f"name one of {', '.join(names)}" if names else "describe it in the site"
-            raise FederationError(
-                f"{what} hangs from {group.switch!r}, which is no switch of the site",
-                *("clusters", at, "switch"),
-                remedy=listed,
-            )
-        own = self.switch is not None and not self.one_switch
-        if own and (group.backbone is not None or group.uplink is not None):
-            raise FederationError(
-                f"{what} has a backbone or an uplink beside the switch that its site gives it",
-                *("clusters", at, "uplink" if group.backbone is None else "backbone"),
-                remedy="remove either",
-            )
-
 
 @dataclass(frozen=True, slots=True)
 class SiteLink:
@@ -417,37 +403,19 @@ class SiteBackbone:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        object.__setattr__(self, "links", tuple(self.links))
-        if self.kind not in BACKBONES:
-            raise FederationError(
-                f"a backbone is of kind {self.kind!r}",
-                "kind",
-                remedy=f"give one of {', '.join(BACKBONES)}",
-            )
-        if (self.kind == "links") is not bool(self.links):
-            raise FederationError(
-                f"a backbone of kind {self.kind!r} has {len(self.links)} links",
-                "kind",
-                remedy="list links for the kind links, and for no other",
-            )
-        if self.kind in {"mesh", "ring", "chain"} and self.wire is None:
-            raise FederationError(
-                f"a backbone of kind {self.kind!r} has no bandwidth",
-                "kind",
-                remedy="give the bandwidth and the latency of each cable",
-            )
-        if self.kind == "links" and self.wire is not None:
-            raise FederationError(
-                "a backbone of kind 'links' has a bandwidth",
-                "bandwidth",
-                remedy="give each link its own",
-            )
-        if self.hub is not None and self.kind != "star":
-            raise FederationError(
-                f"a backbone of kind {self.kind!r} has a hub",
-                "hub",
-                remedy="remove it, or use a star",
-            )
+        check_fields(self, "a backbone")
+        kinds, links, wired = ", ".join(BACKBONES), len(self.links), self.wire is not None
+        listed, star = self.kind == "links", self.kind == "star"
+        for wrong, fault, field, remedy in (
+            (self.kind not in BACKBONES, "is unknown", "kind", f"give one of {kinds}"),
+            (listed is not bool(links), f"has {links} links", "kind", "list them for 'links' only"),
+            (listed and wired, "has a bandwidth", "bandwidth", "give each link its own"),
+            (not (listed or star or wired), "has no bandwidth", "kind", "give that of each cable"),
+            (self.hub is not None and not star, "has a hub", "hub", "remove it, or use a star"),
+        ):
+            if wrong:
+                message = f"a backbone of kind {self.kind!r} {fault}"
+                raise FederationError(message, field, remedy=remedy)
         _require_capacity("the hub", self.hub, "hub")
 
 

@@ -1,2 +1,2 @@
+from .facts import selected as selected
 from .platform import grid5000_platform as grid5000_platform
-from .selection import selected as selected

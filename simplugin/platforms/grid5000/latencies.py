@@ -180,21 +180,19 @@ class Latencies:
         known = self.links.get(_ends(link.ends))
         if known is not None:
             return known
-        one, other = (self._place(end, link) for end in link.ends)
+        places = []
+        for end in link.ends:
+            place = self._known_place(end)
+            if place is None:
+                raise PlatformError(
+                    f"it is unknown where {end!r} is, an end of the link {' - '.join(link.ends)}",
+                    remedy=f"add {town(end)!r} to the cities, or the link to the links",
+                )
+            places.append(place)
         # In whole microseconds, as files have them: places are known to 1 km, 8 us of fibre, and
         # the last bits of a sine depend on the CPU.
-        seconds = distance(one, other) * self.detour / FIBRE_SPEED + self.router
+        seconds = distance(*places) * self.detour / FIBRE_SPEED + self.router
         return round(1e3 * seconds, 3) * 1e-3
-
-    def _place(self, end: str, link: BackboneLink) -> tuple[float, float]:
-        """Return where an end of a link is."""
-        place = self._known_place(end)
-        if place is None:
-            raise PlatformError(
-                f"it is unknown where {end!r} is, an end of the link {' - '.join(link.ends)}",
-                remedy=f"add {town(end)!r} to the cities, or the link to the links",
-            )
-        return place
 
     def _known_place(self, name: str) -> tuple[float, float] | None:
         """Return where a site or point of presence is, None if unknown."""

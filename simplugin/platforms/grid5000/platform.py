@@ -38,79 +38,66 @@ from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.validation import require_choice
 
 
-class Backbone:
-    """Links between sites and points of presence.
+def backbone_ways(
+    links: Iterable[BackboneLink], latencies: Latencies, sites: Sequence[str]
+) -> tuple[dict[tuple[str, str], tuple[LinkUse, ...]], tuple[Link, ...]]:
+    """Return the ways of least latency between any two sites over the backbone.
+
+    The way back is the same. Ties go to the way whose names come first in the alphabet, as
+    seen from the site that comes first.
 
     Parameters
     ----------
     links : iterable of BackboneLink
-        At most one between any two.
+        Between sites and points of presence, at most one between any two.
     latencies : Latencies
         Latencies of the network.
+    sites : sequence of str
+        Uids of sites.
+
+    Returns
+    -------
+    ways : dict
+        From two sites to the links from the first to the second; both directions.
+    links : tuple of Link
+        Those that a way passes, in the order in which the backbone has them.
 
     Raises
     ------
     PlatformError
-        Two links have the same ends, or it is unknown where an end is.
+        Two links have the same ends, it is unknown where an end is, or there is no way between
+        two sites.
     """
-
-    def __init__(self, links: Iterable[BackboneLink], latencies: Latencies) -> None:
-        self._links: dict[str, Link] = {}
-        # Of each place: the places at the other ends of links, latencies [s] and uses of links.
-        self._crossings: defaultdict[str, list[tuple[str, float, LinkUse]]] = defaultdict(list)
-        joined: set[frozenset[str]] = set()
-        for link in links:
-            one, other = link.ends
-            if one == other or frozenset(link.ends) in joined:
+    made: dict[str, Link] = {}
+    # Of each place: the places at the other ends of links, latencies [s] and uses of links.
+    crossings: defaultdict[str, list[tuple[str, float, LinkUse]]] = defaultdict(list)
+    joined: set[frozenset[str]] = set()
+    for link in links:
+        one, other = link.ends
+        if one == other or frozenset(link.ends) in joined:
+            raise PlatformError(
+                f"the backbone joins {one!r} and {other!r} twice, or an end with itself",
+                remedy="leave one link between two ends, of the sum of the rates",
+            )
+        joined.add(frozenset(link.ends))
+        name = f"{one}_{other}"
+        latency = latencies.of_backbone(link)
+        made[name] = Link(name, link.rate / 8, latency, sharing_policy=SPLITDUPLEX)
+        crossings[one].append((other, latency, LinkUse(name, "UP")))
+        crossings[other].append((one, latency, LinkUse(name, "DOWN")))
+    ways: dict[tuple[str, str], tuple[LinkUse, ...]] = {}
+    for at, site in enumerate(sites):
+        found = quickest(site, crossings)
+        for other in sites[at + 1 :]:
+            if other not in found:
                 raise PlatformError(
-                    f"the backbone joins {one!r} and {other!r} twice, or an end with itself",
-                    remedy="leave one link between two ends, of the sum of the rates",
+                    f"the backbone has no way from {site!r} to {other!r}",
+                    remedy="add the missing link to the reference, or take one of the sites",
                 )
-            joined.add(frozenset(link.ends))
-            name = f"{one}_{other}"
-            latency = latencies.of_backbone(link)
-            self._links[name] = Link(name, link.rate / 8, latency, sharing_policy=SPLITDUPLEX)
-            self._crossings[one].append((other, latency, LinkUse(name, "UP")))
-            self._crossings[other].append((one, latency, LinkUse(name, "DOWN")))
-
-    def ways(
-        self, sites: Sequence[str]
-    ) -> tuple[dict[tuple[str, str], tuple[LinkUse, ...]], tuple[Link, ...]]:
-        """Return the ways of least latency between any two sites.
-
-        The way back is the same. Ties go to the way whose names come first in the alphabet, as
-        seen from the site that comes first.
-
-        Parameters
-        ----------
-        sites : sequence of str
-            Uids of sites.
-
-        Returns
-        -------
-        ways : dict
-            From two sites to the links from the first to the second; both directions.
-        links : tuple of Link
-            Those that a way passes, in the order in which the backbone has them.
-
-        Raises
-        ------
-        PlatformError
-            There is no way between two sites; it names them.
-        """
-        ways: dict[tuple[str, str], tuple[LinkUse, ...]] = {}
-        for at, site in enumerate(sites):
-            found = quickest(site, self._crossings)
-            for other in sites[at + 1 :]:
-                if other not in found:
-                    raise PlatformError(
-                        f"the backbone has no way from {site!r} to {other!r}",
-                        remedy="add the missing link to the reference, or take one of the sites",
-                    )
-                ways[site, other] = found[other]
-                ways[other, site] = tuple(use.back() for use in reversed(found[other]))
-        used = {use.link for way in ways.values() for use in way}
-        return ways, tuple(link for name, link in self._links.items() if name in used)
+            ways[site, other] = found[other]
+            ways[other, site] = tuple(use.back() for use in reversed(found[other]))
+    used = {use.link for way in ways.values() for use in way}
+    return ways, tuple(link for name, link in made.items() if name in used)
 
 
 ETHERNET_ONLY, FAST = "ethernet", "fast"
@@ -123,13 +110,13 @@ def is_fast(facts: ClusterFacts) -> bool:
     return len(interfaces) == 1 and None not in interfaces
 
 
-def router_zone(site: SiteFacts) -> tuple[str, str]:
-    """Return the names of the zone that holds a site's router, and of the router."""
-    return f"{site.router}.{site.uid}", f"{site.router}.{site.uid}.{DOMAIN}"
+def equipment(uid: str, site: str) -> tuple[str, str]:
+    """Return the names of the zone of a switch or router of a site, and of what is in it."""
+    return f"{uid}.{site}", f"{uid}.{site}.{DOMAIN}"
 
 
 class _SiteLayout:
-    """A site as a zone of routing Floyd over a tree; its router is in the zone of `router_zone`."""
+    """A site as a zone of routing Floyd over a tree; its router is in a zone of `equipment`."""
 
     def __init__(self, site: SiteFacts, latencies: Latencies, *, fast: bool) -> None:
         self._site = site
@@ -141,9 +128,8 @@ class _SiteLayout:
         self._routes: list[AnyRoute] = []
         self._switches: dict[str, None] = {}  # those on the ways from hosts to the router
         # A route must have a link, also where a cluster is at its switch. It never limits.
-        groups = [group for facts in site.clusters for group in facts.groups]
-        rates = [group.adapter.rate for group in groups]
-        fast_rates = [group.fast_adapter.rate for group in groups if group.fast_adapter]
+        rates = [group.adapter.rate for group in site.groups]
+        fast_rates = [each.fast_adapter.rate for each in site.groups if each.fast_adapter]
         if not rates:
             raise PlatformError(f"site {site.uid!r} has no nodes", remedy="leave it out")
         self._patch = Link(f"patch.{site.uid}", max(rates) / 8, 0.0, sharing_policy=FATPIPE)
@@ -161,16 +147,13 @@ class _SiteLayout:
         used = {use.link for route in self._routes for use in route.links}
         patches = [link for link in (self._patch, self._fabric) if link.id in used]
         names = [self._site.router, *(uplink.switch for uplink in uplinks)]
-        equipment = [
-            Zone(zone, "Full", (Router(router),)) for zone, router in map(self._equipment, names)
+        switches = [
+            Zone(zone, "Full", (Router(router),))
+            for zone, router in (equipment(name, self._site.uid) for name in names)
         ]
         # SimGrid wants links after zones and clusters.
-        elements: list[ZoneElement] = [*self._clusters, *equipment, *patches, *self._links]
+        elements: list[ZoneElement] = [*self._clusters, *switches, *patches, *self._links]
         return Zone(self._site.uid, "Floyd", tuple(elements), tuple(self._routes))
-
-    def _equipment(self, uid: str) -> tuple[str, str]:
-        """Return the names of the zone of a switch or router, and of what is in it."""
-        return f"{uid}.{self._site.uid}", f"{uid}.{self._site.uid}.{DOMAIN}"
 
     def _cluster(self, facts: ClusterFacts) -> None:
         """Add the groups of a cluster, each at its switch."""
@@ -204,7 +187,7 @@ class _SiteLayout:
         self._clusters.append(cluster)
         switch = group.adapter.switch or self._site.router
         self._towards_router(switch)
-        zone, router = self._equipment(switch)
+        zone, router = equipment(switch, self._site.uid)
         use = LinkUse(self._patch.id)
         if adapter is not group.adapter:
             use = self._way_out(cluster, group)
@@ -248,8 +231,8 @@ class _SiteLayout:
             sharing_policy=SPLITDUPLEX,
         )
         self._links.append(link)
-        zone, router = self._equipment(uplink.switch)
-        next_zone, next_router = self._equipment(uplink.towards)
+        zone, router = equipment(uplink.switch, self._site.uid)
+        next_zone, next_router = equipment(uplink.towards, self._site.uid)
         uses = (LinkUse(link.id, "UP"),)
         self._routes.append(ZoneRoute(zone, next_zone, router, next_router, uses))
 
@@ -303,8 +286,9 @@ def grid5000_platform(
     zones = [_SiteLayout(site, latencies, fast=interconnect == FAST).zone() for site in facts.sites]
     if len(zones) == 1:
         return Platform((zones[0],))
-    gateways = {site.uid: router_zone(site)[1] for site in facts.sites}
-    ways, links = Backbone(facts.backbone, latencies).ways([site.uid for site in facts.sites])
+    gateways = {site.uid: equipment(site.router, site.uid)[1] for site in facts.sites}
+    uids = [site.uid for site in facts.sites]
+    ways, links = backbone_ways(facts.backbone, latencies, uids)
     routes = [
         BypassZoneRoute(source, destination, gateways[source], gateways[destination], way)
         for (source, destination), way in ways.items()

@@ -1,18 +1,24 @@
-"""Random graphs: trees, stars, clusters of clusters, graphs with cycles, alike or uneven."""
+"""Random trees and graphs: with cycles or without, alike or uneven, in the plane."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import log, power
+from simplugin.elementary import exp, log, power
 from simplugin.errors import PlatformError
-from simplugin.platforms.graphs import Graph
-from simplugin.platforms.validation import require_between, require_count, require_not_negative
+from simplugin.platforms.graphs import Graph, Tree
+from simplugin.platforms.validation import (
+    require_between,
+    require_choice,
+    require_count,
+    require_not_negative,
+    require_truth,
+)
 
 Edges = NDArray[np.int64]
 Shape = Callable[[int, np.random.Generator], Edges]
@@ -41,8 +47,7 @@ def recursive_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
     int64, shape (n_edges, 2)
         The hosts that each edge joins; so for every shape of this module.
     """
-    sons = np.arange(1, n_hosts)
-    return _edges(generator.integers(0, sons), sons)
+    return _tree(generator.integers(0, np.arange(1, n_hosts)))
 
 
 def preferential_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
@@ -53,31 +58,28 @@ def preferential_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
         father = ends[int(generator.integers(len(ends)))]
         fathers.append(father)
         ends += [father, son]
-    return _edges(np.array(fathers, dtype=np.int64), np.arange(1, n_hosts))
+    return _tree(np.array(fathers, dtype=np.int64))
 
 
 def binary_tree(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
     """Return the complete binary tree, filled level by level."""
-    sons = np.arange(1, n_hosts)
-    return _edges((sons - 1) // 2, sons)
+    return _tree(np.arange(n_hosts - 1) // 2)
 
 
 def deep_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
     """Return a tree in which each host joins one of the three before it."""
     sons = np.arange(1, n_hosts)
-    return _edges(np.maximum(sons - generator.integers(1, 4, size=n_hosts - 1), 0), sons)
+    return _tree(np.maximum(sons - generator.integers(1, 4, size=n_hosts - 1), 0))
 
 
 def path(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
     """Return a line of hosts."""
-    sons = np.arange(1, n_hosts)
-    return _edges(sons - 1, sons)
+    return _tree(np.arange(n_hosts - 1))
 
 
 def star(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
     """Return a centre, host 0, with all others around it."""
-    sons = np.arange(1, n_hosts)
-    return _edges(np.zeros(n_hosts - 1, dtype=np.int64), sons)
+    return _tree(np.zeros(n_hosts - 1, dtype=np.int64))
 
 
 def clusters(n_hosts: int, generator: np.random.Generator) -> Edges:
@@ -87,8 +89,7 @@ def clusters(n_hosts: int, generator: np.random.Generator) -> Edges:
     """
     heads = max(1, math.isqrt(n_hosts) - 1)
     sons = np.arange(1, n_hosts)
-    fathers = np.where(sons <= heads, 0, generator.integers(1, heads + 1, size=n_hosts - 1))
-    return _edges(fathers, sons)
+    return _tree(np.where(sons <= heads, 0, generator.integers(1, heads + 1, size=n_hosts - 1)))
 
 
 def small_world(n_hosts: int, generator: np.random.Generator) -> Edges:
@@ -257,10 +258,7 @@ def random_graph(
     PlatformError
         There is no such shape, or a number is out of its range.
     """
-    if shape not in tuple(SHAPES):
-        raise PlatformError(
-            f"there is no shape {shape!r}", remedy=f"give one of {', '.join(SHAPES)}"
-        )
+    require_choice("the shape", shape, SHAPES)
     require_count("the number of hosts", n_hosts, 2)
     require_between("the number of decades", decades, 0, _MOST_DECADES)
     require_between("the probability of forwarding only", forwarding, 0, 1)
@@ -271,6 +269,11 @@ def random_graph(
     bandwidth = _spread(2 * len(ends), decades, generator).reshape(-1, 2)
     names = [f"h{host}" for host in range(n_hosts)]
     return Graph.duplex(names, speed, ends, bandwidth, latency)
+
+
+def _tree(fathers: NDArray[np.int64]) -> Edges:
+    """Return the edges of the tree in which the hosts from the second on have these fathers."""
+    return _edges(fathers, np.arange(1, len(fathers) + 1))
 
 
 def _edges(first: Edges, second: Edges) -> Edges:
@@ -290,25 +293,6 @@ def _spread(count: int, decades: float, generator: np.random.Generator) -> NDArr
     return np.asarray(MEAN * power(10.0, exponent), dtype=float)
 
 
-@dataclass(frozen=True, eq=False)
-class SpatialGraph:
-    """Points of the unit square and the edges between some of them.
-
-    Attributes
-    ----------
-    position : float64, shape (n_hosts, 2)
-        Of each host, in the unit square.
-    edges : int64, shape (n_edges, 2)
-        The hosts that each edge joins, the lower one first, in order.
-    length : float64, shape (n_edges,)
-        Of each edge, in sides of the square.
-    """
-
-    position: Floats
-    edges: NDArray[np.int64]
-    length: Floats
-
-
 def usual_radius(n_hosts: int) -> float:
     """Return the radius of a disk with 2 ln(n) hosts on average, 1 at least.
 
@@ -324,7 +308,7 @@ def usual_radius(n_hosts: int) -> float:
 
 def geometric_graph(
     n_hosts: int, generator: np.random.Generator, radius: float | None = None
-) -> SpatialGraph:
+) -> tuple[Floats, Edges, Floats]:
     """Return a connected random geometric graph.
 
     Positions are drawn evenly in the unit square; hosts not further apart than the radius are
@@ -339,6 +323,15 @@ def geometric_graph(
         Source of the positions.
     radius : float, optional
         Within which hosts are neighbours, in sides of the square; `usual_radius` without.
+
+    Returns
+    -------
+    position : float64, shape (n_hosts, 2)
+        Of each host, in the unit square.
+    edges : int64, shape (n_edges, 2)
+        The hosts that each edge joins, the lower one first, in order.
+    length : float64, shape (n_edges,)
+        Of each edge, in sides of the square.
 
     Raises
     ------
@@ -355,10 +348,9 @@ def geometric_graph(
     graph = nx.random_geometric_graph(n_hosts, within, pos=places)
     parts = [sorted(part) for part in nx.connected_components(graph)]
     graph.add_edges_from(_bridges(position, parts))
-    edges = np.array(sorted(tuple(sorted(edge)) for edge in graph.edges()), dtype=np.int64)
-    edges = edges.reshape(-1, 2)
+    edges = _sorted_edges(graph.edges())
     across = position[edges[:, 0]] - position[edges[:, 1]]
-    return SpatialGraph(position, edges, _length(across))
+    return position, edges, _length(across)
 
 
 def _bridges(position: Floats, parts: list[list[int]]) -> list[tuple[int, int]]:
@@ -383,3 +375,106 @@ def _bridges(position: Floats, parts: list[list[int]]) -> list[tuple[int, int]]:
 def _length(vectors: Floats) -> Floats:
     """Return the Euclidean lengths of vectors, shape (n, 2)."""
     return np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])
+
+
+# Ranges of section 6.1.2: CPUs measured on hosts from a Pentium Pro to an Athlon [flop/s] ...
+SPEEDS = (22.151e6, 171.667e6)
+# ... and links, whose "Kbps" and "Mbps" are taken as kilo- and megabytes per second [byte/s].
+BANDWIDTHS = (110e3, 7e6)
+# Latencies of the links there [s]; the hosts were "spread across the Internet".
+LATENCIES = (6e-3, 10.0)
+
+
+def random_tree(
+    n_hosts: int,
+    max_degree: int,
+    generator: np.random.Generator,
+    *,
+    speeds: tuple[float, float] = SPEEDS,
+    bandwidths: tuple[float, float] = BANDWIDTHS,
+    bandwidth_law: Literal["log-uniform", "uniform"] = "log-uniform",
+    latency: float = 0.0,
+    latencies: tuple[float, float] | None = None,
+    root_computes: bool = True,
+) -> Tree:
+    """Return a random tree, grown breadth first as in section 6.1.2 of [1]_.
+
+    Each host in turn gets 1 to `max_degree` children, until there are enough hosts: the paper's
+    "maximum degree" is taken to count children. The law of the draws, which the paper leaves open,
+    is uniform for degrees and speeds. The paper draws latencies too; here links have none unless
+    `latencies` is given, and `LATENCIES` are the paper's.
+
+    Parameters
+    ----------
+    n_hosts : int
+        Number, the root included.
+    max_degree : int
+        The most children that a host may have.
+    generator : numpy.random.Generator
+        Source of the draws.
+    speeds : tuple of float
+        Smallest and largest speed [flop/s].
+    bandwidths : tuple of float
+        Smallest and largest bandwidth [byte/s].
+    bandwidth_law : {"log-uniform", "uniform"}
+        The law of bandwidths.
+    latency : float
+        Of every link [s].
+    latencies : tuple of float, optional
+        Instead, smallest and largest latency, drawn log-uniformly [s]: an assumption, as the
+        paper names no law. They have a stream of draws of their own, spawned from `generator`, so
+        that all else is as without.
+    root_computes : bool
+        True if the root is given a speed; it only distributes otherwise.
+
+    Raises
+    ------
+    PlatformError
+        A number is out of its range.
+
+    References
+    ----------
+    .. [1] O. Beaumont, L. Carter, J. Ferrante, A. Legrand, L. Marchal and Y. Robert (2008).
+       Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
+    """
+    require_count("the number of hosts of a tree", n_hosts, 1)
+    require_count("the largest number of children", max_degree, 1)
+    require_choice("bandwidth_law", bandwidth_law, ("log-uniform", "uniform"))
+    require_truth("root_computes", root_computes)
+    _require_range("speeds", speeds)
+    _require_range("bandwidths", bandwidths)
+    speed = generator.uniform(speeds[0], speeds[1], n_hosts)
+    if bandwidth_law == "uniform":
+        bandwidth = generator.uniform(bandwidths[0], bandwidths[1], n_hosts)
+    else:
+        low, high = log(bandwidths)
+        bandwidth = exp(generator.uniform(low, high, n_hosts))
+    bandwidth[0] = np.inf
+    if not root_computes:
+        speed[0] = 0.0
+    require_not_negative("the latency of links", latency, "s")
+    late = np.full(n_hosts, float(latency))
+    if latencies is not None:
+        _require_range("latencies", latencies)
+        if latency:
+            message = f"latency is {latency!r} and latencies are {latencies!r}"
+            raise PlatformError(message, remedy="give one of them")
+        low, high = log(latencies)
+        late = exp(generator.spawn(1)[0].uniform(low, high, n_hosts))
+    late[0] = 0.0
+    parent = [-1]
+    for host in range(n_hosts):
+        if len(parent) < n_hosts:
+            count = int(generator.integers(1, max_degree + 1))
+            parent += [host] * min(count, n_hosts - len(parent))
+    names = tuple(f"n{host}" for host in range(n_hosts))
+    return Tree(names, np.array(parent, dtype=np.int64), speed, bandwidth, late)
+
+
+def _require_range(name: str, ends: tuple[float, float]) -> None:
+    """Raise unless two ends make a range of positive numbers."""
+    low, high = ends
+    if not 0 < low <= high < np.inf:
+        raise PlatformError(
+            f"{name} is ({low}, {high})", remedy="give the smallest and the largest, both positive"
+        )

@@ -1,9 +1,10 @@
-"""Topologies: graphs of hosts by their shape, alike or drawn."""
+"""Topologies by shape: those that SimGrid knows itself, and graphs of hosts, alike or drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +12,286 @@ from numpy.typing import NDArray
 from simplugin.elementary import log2
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import Graph
+from simplugin.platforms.hosts import Cluster, Host, spoke
 from simplugin.platforms.laws import Law
+from simplugin.platforms.links import SPLITDUPLEX, Link, LinkUse, ZoneRoute
+from simplugin.platforms.platform import Platform, Zone
 from simplugin.platforms.sites import GIGABIT, LATENCY
 from simplugin.platforms.topologies import random_graphs
 from simplugin.platforms.topologies.random_graphs import geometric_graph
 from simplugin.platforms.validation import require_count, require_not_negative, require_positive
 
-Edges = NDArray[np.int64]
-
 # Of a host [flop/s]; an assumption, and a round one.
 SPEED = 1e9
+_US = 1e-6
+# Of a star's links [s]; to the last bit that of the files that it was first written to.
+STAR_LATENCY = 50 * _US
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Equal hosts and equal links of a cluster; links are split-duplex.
+
+    The defaults are those of `Capacities`.
+
+    Attributes
+    ----------
+    speed : float
+        Of each core [flop/s].
+    cores : int
+        Of each host.
+    bandwidth : float
+        Of each link, in each direction [byte/s].
+    latency : float
+        Of each link [s].
+    """
+
+    speed: float = SPEED
+    cores: int = 1
+    bandwidth: float = GIGABIT
+    latency: float = LATENCY
+
+    def cluster(self, name: str, n_hosts: int, topology: str, parameters: str) -> Cluster:
+        """Return a cluster of hosts ``<name>-0``, ``<name>-1``, ...
+
+        Parameters
+        ----------
+        name : str
+            Of the cluster.
+        n_hosts : int
+            Number of hosts that its topology has places for.
+        topology, parameters : str
+            As for `Cluster`.
+        """
+        return Cluster(
+            name,
+            f"0-{n_hosts - 1}",
+            self.speed,
+            self.bandwidth,
+            self.latency,
+            prefix=f"{name}-",
+            cores=self.cores,
+            topology=topology,
+            topology_parameters=parameters,
+        )
+
+    def platform(self, name: str, n_hosts: int, topology: str, parameters: str) -> Platform:
+        """Return the platform of a cluster, see `cluster`."""
+        # SimGrid crashes on these clusters outside of a zone.
+        cluster = self.cluster(name, n_hosts, topology, parameters)
+        return Platform((Zone("all", "Full", (cluster,)),))
+
+
+# One core, a gigabit link.
+PLAIN = Parts()
+
+
+def star(
+    workers: int,
+    generator: np.random.Generator,
+    *,
+    speed: float | Law | None = None,
+    bandwidth: float | Law | None = None,
+    latency: float | Law = STAR_LATENCY,
+) -> Platform:
+    """Return a heterogeneous star: a master and workers, each behind a link of its own.
+
+    Parameters
+    ----------
+    workers : int
+        Number of hosts ``worker-1``, ``worker-2``, ... there are beside ``master``.
+    generator : numpy.random.Generator
+        Source of the draws.
+    speed : float or Law, optional
+        Of each host, the master included [flop/s]; multiples of 0.1 Gflop/s drawn evenly from 1
+        to 9.9 Gflop/s without, round figures as one would write them by hand.
+    bandwidth : float or Law, optional
+        Of each link, in each direction [byte/s]; whole numbers from 10 to 125 MB/s without.
+    latency : float or Law
+        Of each link [s].
+
+    Raises
+    ------
+    PlatformError
+        A number is out of its range.
+    """
+    require_count("the number of workers", workers, 1)
+    names = ["master", *(f"worker-{number}" for number in range(1, workers + 1))]
+    speeds = generator.integers(10, 100, len(names)) * 1e8
+    bandwidths = generator.integers(10, 126, len(names)) * 1e6
+    if speed is not None:
+        speeds = drawn(speed, generator, len(names))
+    if bandwidth is not None:
+        bandwidths = drawn(bandwidth, generator, len(names))
+    late = drawn(latency, generator, len(names))
+    spokes = [
+        spoke(Host(name, speed), Link(f"{name}-link", width, delay, SPLITDUPLEX))
+        for name, speed, width, delay in zip(
+            names, speeds.tolist(), bandwidths.tolist(), late.tolist(), strict=True
+        )
+    ]
+    hosts, links, ends = zip(*spokes, strict=True)
+    return Platform((Zone("star", "Cluster", (*hosts, *links, *ends)),))
+
+
+def flat_cluster(n_hosts: int, parts: Parts = PLAIN) -> Platform:
+    """Return equal hosts around a switch that limits nothing, as one element.
+
+    Parameters
+    ----------
+    n_hosts : int
+        Number of hosts ``cluster-0``, ``cluster-1``, ... there are.
+    parts : Parts
+        Of hosts and links; so in each topology.
+
+    Raises
+    ------
+    PlatformError
+        A number is out of its range; so in each topology.
+    """
+    require_count("the number of hosts", n_hosts, 1)
+    return parts.platform("cluster", n_hosts, "FLAT", "")
+
+
+def fat_tree(
+    children: Sequence[int],
+    parents: Sequence[int] | None = None,
+    parallel: Sequence[int] | None = None,
+    parts: Parts = PLAIN,
+) -> Platform:
+    """Return a fat tree, a parallel-ports generalized one [1]_; hosts are only at the bottom.
+
+    Parameters
+    ----------
+    children : sequence of int
+        Number of children of a switch of each level, the lowest level first; there are as many
+        hosts as their product.
+    parents : sequence of int, optional
+        Number of parents of each host and of each switch below the top, hosts first. Without, a
+        host has one and each switch as many as children, so that nothing is oversubscribed.
+    parallel : sequence of int, optional
+        Number of links between a child and a parent, hosts first; one without.
+    parts : Parts
+        Of hosts and links.
+
+    References
+    ----------
+    .. [1] E. Zahavi (2010). D-Mod-K routing providing non-blocking traffic for shift permutations
+       on real life fat trees. Technion.
+    """
+    _require_counts("children", children)
+    levels = len(children)
+    above = [1, *children[:-1]] if parents is None else parents
+    links = [1] * levels if parallel is None else parallel
+    for what, given in (("parents", above), ("parallel", links)):
+        _require_counts(what, given)
+        if len(given) != levels:
+            raise PlatformError(
+                f"{what} has {len(given)} numbers", remedy=f"give {levels}, one for each level"
+            )
+    text = ";".join([str(levels), *(",".join(map(str, each)) for each in (children, above, links))])
+    return parts.platform("tree", prod(children), "FAT_TREE", text)
+
+
+def torus(sizes: Sequence[int], parts: Parts = PLAIN) -> Platform:
+    """Return a torus of any number of dimensions; hosts are joined directly.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Of the dimensions; host numbers count the first one fastest.
+    parts : Parts
+        Of hosts and links.
+    """
+    _require_counts("sizes", sizes)
+    return parts.platform("torus", prod(sizes), "TORUS", ",".join(map(str, sizes)))
+
+
+def dragonfly(
+    groups: int = 4,
+    routers: int = 4,
+    hosts_per_router: int = 2,
+    *,
+    chassis: int = 1,
+    group_links: int = 1,
+    chassis_links: int = 1,
+    router_links: int = 1,
+    parts: Parts = PLAIN,
+) -> Platform:
+    """Return a dragonfly [1]_: groups of routers, all groups joined, all routers of one joined.
+
+    Router n of each group leads to group n; what goes from group to group passes up to two links
+    between routers and one between groups. The default is a small one, of 32 hosts.
+
+    Parameters
+    ----------
+    groups : int
+        Number of groups, not more than routers of a chassis.
+    routers : int
+        Number of routers of a chassis.
+    hosts_per_router : int
+        Number of hosts of each router.
+    chassis : int
+        Number of chassis of a group; routers of equal number are joined from chassis to chassis.
+        With more than one, SimGrid 4.1 leaves the link between chassis out of some routes within
+        a group, and puts it into others that stay in one chassis.
+    group_links, chassis_links, router_links : int
+        Number of links, side by side, between two groups, two chassis, two routers of a chassis.
+    parts : Parts
+        Of hosts and links.
+
+    References
+    ----------
+    .. [1] J. Kim, W. J. Dally, S. Scott, D. Abts (2008). Technology-driven, highly-scalable
+       dragonfly topology. ISCA, 77-88.
+    """
+    given = {
+        "groups": groups,
+        "routers": routers,
+        "hosts_per_router": hosts_per_router,
+        "chassis": chassis,
+        "group_links": group_links,
+        "chassis_links": chassis_links,
+        "router_links": router_links,
+    }
+    for what, value in given.items():
+        require_count(what, value, 1)
+    # SimGrid looks for router n of a chassis to leave for group n, and aborts without it.
+    if groups > routers:
+        raise PlatformError(
+            f"a dragonfly of {groups} groups has {routers} routers a chassis",
+            remedy="give at least as many routers as groups",
+        )
+    text = (
+        f"{groups},{group_links};{chassis},{chassis_links};"
+        f"{routers},{router_links};{hosts_per_router}"
+    )
+    count = groups * chassis * routers * hosts_per_router
+    return parts.platform("dragonfly", count, "DRAGONFLY", text)
+
+
+def two_topologies() -> Platform:
+    """Return a 64-host fat tree and a 64-host torus, joined by a 10 Gb/s link.
+
+    An example: its figures are assumptions.
+    """
+    tree = Parts(4e9, 16, 1.25e9, 1 * _US).cluster("tree", 64, "FAT_TREE", "2;8,8;1,4;1,1")
+    torus = Parts(3e9, 32, 1.25e9, 1 * _US).cluster("torus", 64, "TORUS", "4,4,4")
+    # These topologies have no router: a host of each is the gateway.
+    route = ZoneRoute("tree", "torus", "tree-0", "torus-0", [LinkUse("wan", "UP")])
+    wan = Link("wan", 1.25e9, 5e-3, SPLITDUPLEX)
+    return Platform((Zone("centre", "Full", (tree, torus, wan), (route,)),))
+
+
+def _require_counts(what: str, values: object) -> None:
+    """Raise unless values are a sequence of whole numbers."""
+    if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+        raise PlatformError(f"{what} is {values!r}", remedy="give a list of whole numbers")
+    for value in values:
+        require_count(f"a number of {what}", value, 1)
+
+
+Edges = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -205,16 +476,16 @@ def random_geometric(
     n_hosts, generator, capacities
         As for `chain`. Positions are drawn before capacities.
     radius : float, optional
-        Within which hosts are neighbours, see `spatial_graphs.geometric_graph`.
+        Within which hosts are neighbours, see `random_graphs.geometric_graph`.
     side_latency : float
         What a link as long as a side of the square is later than a short one, others in
         proportion to their lengths [s].
     """
     require_count("the number of hosts", n_hosts, 2)
     require_not_negative("the latency over a side", side_latency, "s")
-    shape = geometric_graph(n_hosts, generator, radius)
-    further = shape.length * side_latency
-    return capacities.graph(n_hosts, shape.edges, generator, further_latency=further)
+    _, edges, length = geometric_graph(n_hosts, generator, radius)
+    further = length * side_latency
+    return capacities.graph(n_hosts, edges, generator, further_latency=further)
 
 
 def preferential_attachment(

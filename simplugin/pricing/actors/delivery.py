@@ -10,7 +10,7 @@ from simplugin.errors import NetworkFailureException
 from simplugin.pricing.actors.neighbourhood import BELOW, inbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -190,12 +190,26 @@ def sense(me: Actor, sensor: str) -> Message:
     return SENSOR, 0, host.speed * host.available_speed * host.cores
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
-    """A role without rounds, and the parameters of its actor.
+async def attend(
+    me: Actor,
+    board: NDArray[np.float64],
+    number: int,
+    decide: Decision[Any],
+    new_state: Callable[[], Role],
+    ears: Mapping[str, int],
+    sensor: str | None,
+    period: float,
+    envelope: Envelope,
+    live: LiveProportions | None,
+) -> None:
+    """Decide each period on the messages since the last, and wait for none.
 
-    Attributes
+    Parameters
     ----------
+    me : Actor
+        The actor.
+    board : float64, shape (n_roles,)
+        Values of the roles, for the observer; 0 once the actor is gone.
     number : int
         The role's.
     decide : Decision
@@ -213,51 +227,34 @@ class Post:
     live : LiveProportions, optional
         Where an agent puts its rate and the flows of its sons for the tasks on its host.
     """
-
-    number: int
-    decide: Decision[Any]
-    new_state: Callable[[], Role]
-    ears: dict[str, int]
-    sensor: str | None
-    period: float
-    envelope: Envelope
-    live: LiveProportions | None = None
-
-
-async def attend(me: Actor, post: Post, board: NDArray[np.float64]) -> None:
-    """Decide each period on the messages since the last, and wait for none.
-
-    Parameters
-    ----------
-    me : Actor
-        The actor.
-    post : Post
-        The post.
-    board : float64, shape (n_roles,)
-        Values of the roles, for the observer; 0 once the actor is gone.
-    """
-    me.on_exit(lambda _: board.__setitem__(post.number, 0.0))
-    state = post.new_state()
+    me.on_exit(lambda _: board.__setitem__(number, 0.0))
+    state = new_state()
     arrived: list[Message] = []
     sent: dict[str, Activity] = {}
-    for side, count in post.ears.items():
+    for side, count in ears.items():
         for _ in range(count):
-            me.spawn(listen, me.mailbox(inbox(post.number, side)), arrived, daemon=True)
-    await me.sleep_for(post.period * me.random.random())
+            me.spawn(listen, me.mailbox(inbox(number, side)), arrived, daemon=True)
+    await me.sleep_for(period * me.random.random())
     while True:
-        for side in post.ears:
-            queue = me.message_queue(inbox(post.number, side))
+        for side in ears:
+            queue = me.message_queue(inbox(number, side))
             arrived += [await queue.get() for _ in range(queue.size)]
         arrived.append((CLOCK, 0, me.now))
-        if post.sensor is not None:
-            arrived.append(sense(me, post.sensor))
-        state, posts = post.decide(state, arrived)
+        if sensor is not None:
+            arrived.append(sense(me, sensor))
+        state, posts = decide(state, arrived)
         arrived.clear()
-        board[post.number] = state.value
-        if post.live is not None:
-            post.live.hear(state.shares)
-        send(me, posts, post.envelope, sent)
-        await me.sleep_for(post.period)
+        board[number] = state.value
+        if live is not None:
+            live.hear(state.shares)
+        for address, message in posts:
+            if address.local:
+                me.message_queue(address.name).put_detached(message)
+            elif address.name not in sent or sent[address.name].test():
+                # The last message has reached it.
+                size = envelope.size(message)
+                sent[address.name] = me.mailbox(address.name).put_async(message, size)
+        await me.sleep_for(period)
 
 
 async def listen(me: Actor, mailbox: Mailbox, arrived: list[Message]) -> None:
@@ -268,16 +265,6 @@ async def listen(me: Actor, mailbox: Mailbox, arrived: list[Message]) -> None:
             arrived.append(await mailbox.get())
         except NetworkFailureException:
             continue  # Lost; the next one is newer.
-
-
-def send(me: Actor, posts: Posts, envelope: Envelope, sent: dict[str, Activity]) -> None:
-    """Send messages, except to addresses that the last one has not reached yet."""
-    for address, message in posts:
-        if address.local:
-            me.message_queue(address.name).put_detached(message)
-        elif address.name not in sent or sent[address.name].test():
-            size = envelope.size(message)
-            sent[address.name] = me.mailbox(address.name).put_async(message, size)
 
 
 # A message of this length has no numbers: its sender takes its leave.

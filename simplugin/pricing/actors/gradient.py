@@ -8,7 +8,7 @@ receive loads, and the denominators of Eqs. (17) and (18), and answer with price
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import SimpluginError
@@ -147,19 +147,6 @@ def new_manager(method: Gradient, rounds: int, seat: ManagerSeat) -> GradientMan
     """Return the first state of a manager."""
     step, price = method.steps.of_resource(seat.resource, is_host=seat.is_host)
     return GradientManager(seat, method.scaled, step, rounds, price=price)
-
-
-def new_ticking_agent(
-    method: Gradient, utility: AlphaFair, patience: int, seat: AgentSeat
-) -> GradientAgent:
-    """Return the first state of an agent without rounds."""
-    fresh = new_agent(method, utility, 0, seat)
-    return replace(fresh, rate=0.0, memory=0.0, waits=False, news=News(patience))
-
-
-def new_ticking_manager(method: Gradient, patience: int, seat: ManagerSeat) -> GradientManager:
-    """Return the first state of a manager without rounds."""
-    return replace(new_manager(method, 0, seat), news=News(patience))
 
 
 def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[GradientAgent, Posts]:

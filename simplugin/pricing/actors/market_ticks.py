@@ -26,14 +26,11 @@ from simplugin.pricing.actors.market import (
     remember,
 )
 from simplugin.pricing.actors.market_slots import Schedule
-from simplugin.pricing.policies.market import Market
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simplugin.pricing.actors.delivery import Message, Posts
-    from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
-    from simplugin.workloads.sharing import AlphaFair
 
 # Bounds that differ by less, relative to them, are the same.
 SAME = 1e-6
@@ -43,13 +40,11 @@ FIRST, STEP = 4, 4.0
 
 
 @dataclass(slots=True)
-class TickingAgent:
+class TickingAgent(MarketAgent):
     """An application's agent without rounds.
 
     Attributes
     ----------
-    inner : MarketAgent
-        Its slots, and what it knows of its application.
     news : News
         The last messages.
     away : bool
@@ -62,8 +57,7 @@ class TickingAgent:
         The bounds that the metric was last adapted to afresh.
     """
 
-    inner: MarketAgent
-    news: News
+    news: News = field(default_factory=News)
     away: bool = True
     across: float = math.inf
     rivals: float = 0.0
@@ -71,160 +65,116 @@ class TickingAgent:
     settled: tuple[float, float] = (0.0, 0.0)
 
     @property
-    def value(self) -> float:
-        """Its rate."""
-        return self.inner.value
-
-    @property
     def shares(self) -> tuple[float, ...]:
         """Its rate, and the flows into its sons' subtrees."""
-        last, sons = self.news.last, self.inner.seat.sons
+        last, sons = self.news.last, self.seat.sons
         known = [last[son.number][6] if son.number in last else 0.0 for son in sons]
         return (self.value, *(0.0 if self.away else flow for flow in known))
 
 
 @dataclass(slots=True)
-class TickingManager:
+class TickingManager(MarketManager):
     """The price manager of a host or link without rounds.
 
     Attributes
     ----------
-    inner : MarketManager
-        Its price and balance.
     news : News
         The last messages.
     """
 
-    inner: MarketManager
     news: News = field(default_factory=News)
-
-    @property
-    def value(self) -> float:
-        """Its price."""
-        return self.inner.price
-
-
-def new_ticking_agent(
-    method: Market, utility: AlphaFair, patience: int, seat: AgentSeat
-) -> TickingAgent:
-    """Return the first state of an agent."""
-    return TickingAgent(MarketAgent(method, utility, 0, seat), News(patience))
-
-
-def new_ticking_manager(patience: int, seat: ManagerSeat) -> TickingManager:
-    """Return the first state of a manager."""
-    return TickingManager(MarketManager(0, seat), News(patience))
 
 
 def manager_ticks(
     state: TickingManager, messages: Sequence[Message]
 ) -> tuple[TickingManager, Posts]:
     """Return a manager's state and messages after a period."""
-    inner = state.inner
     received = state.news.take(messages)
     capacity = received[SENSOR][2]
-    bids = [received[each.number] for each in inner.seat.members if each.number in received]
-    inner.price = clear(capacity, bids)
-    remember(inner, [bid[5:7] for bid in bids])
+    bids = [received[each.number] for each in state.seat.members if each.number in received]
+    state.price = clear(capacity, bids)
+    remember(state, [bid[5:7] for bid in bids])
     rivals = float(len({bid[7] for bid in bids}))
-    inner.round += 1
-    numbers = capacity, rivals, inner.price, inner.planned, inner.moved
-    sent = (inner.seat.number, inner.round, *numbers)
-    return state, [(member, sent) for member in inner.seat.members]
+    state.round += 1
+    numbers = capacity, rivals, state.price, state.planned, state.moved
+    sent = (state.seat.number, state.round, *numbers)
+    return state, [(member, sent) for member in state.seat.members]
 
 
 def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[TickingAgent, Posts]:
     """Return an agent's state and messages after a period."""
-    inner = state.inner
     posts: Posts = []
-    seat = inner.seat
+    seat = state.seat
     received = state.news.take(messages)
     here = seat.father is not None or seat.start <= received[CLOCK][2] < seat.end
     if not here or any(each.number not in received for each in seat.above):
-        _leave(state, posts)
-        return state, posts
+        return _leave(state, posts), posts
     state.away = False
-    inner.round += 1
+    state.round += 1
     _know_bounds(state, received)
-    for slot in inner.slots:
+    for slot in state.slots:
         slot.take(received[slot.manager.number][4])
-    _sum_up(state, received, posts)
-    _plan(state, received, posts)
-    if inner.alone > 0:
-        if inner.schedule.due(inner.round):
-            value, reached = inner.worth
-            for slot in inner.slots:
+    # Steps 3 to 5, by the last messages.
+    sons = [received[son.number][2:4] for son in seat.sons if son.number in received]
+    sums, above = add_up(state, sons), 0.0
+    if seat.father:
+        bounds = min(state.below, state.across), state.rivals_below
+        flow = sum(state.shares)
+        posts.append((seat.father, (seat.number, state.round, *sums, *bounds, flow)))
+        above, state.reached = received[seat.father.number][2:4]
+    plan(state, above)
+    down = seat.number, state.round, state.nu, state.reached, state.alone, state.rivals
+    posts += [(son, down) for son in seat.sons]
+    if state.alone > 0:
+        if state.schedule.due(state.round):
+            value, reached = state.worth
+            for slot in state.slots:
                 slot.balance *= imbalance(*received[slot.manager.number][5:7])
                 slot.adapt(slot.balance, value, reached)
-            inner.schedule.advance(inner.round)
-        for slot in inner.slots:
-            slot.move(inner.method.relaxation)
-    for slot in inner.slots:
-        posts.append((slot.manager, (seat.number, inner.round, *slot.bid(), seat.application)))
+            state.schedule.advance(state.round)
+        for slot in state.slots:
+            slot.move(state.method.relaxation)
+    for slot in state.slots:
+        posts.append((slot.manager, (seat.number, state.round, *slot.bid(), seat.application)))
     return state, posts
 
 
-def _leave(state: TickingAgent, posts: Posts) -> None:
+def _leave(state: TickingAgent, posts: Posts) -> TickingAgent:
     """Sign off at sons and managers, once: all below are cut off from the master, too."""
     if state.away:
-        return
-    inner, seat = state.inner, state.inner.seat
-    gone = seat.number, inner.round
+        return state
+    seat, gone = state.seat, (state.seat.number, state.round)
     posts += [(each, gone) for each in seat.sons]
-    posts += [(slot.manager, gone) for slot in inner.slots]
-    fresh = MarketAgent(inner.method, inner.utility, 0, seat)
-    fresh.round = inner.round
-    state.inner, state.away, state.settled = fresh, True, (0.0, 0.0)
+    posts += [(slot.manager, gone) for slot in state.slots]
+    return TickingAgent(state.method, state.utility, 0, seat, news=state.news, round=state.round)
 
 
 def _know_bounds(state: TickingAgent, received: dict[int, Message]) -> None:
     """Note the bounds of the resources, and adapt afresh if they have changed."""
-    inner = state.inner
-    seat, computing, receiving = inner.seat, inner.computing, inner.receiving
-    rivals = [received[slot.manager.number][3] for slot in inner.slots]
+    seat, computing, receiving = state.seat, state.computing, state.receiving
+    rivals = [received[slot.manager.number][3] for slot in state.slots]
     sons = [received[son.number] for son in seat.sons if son.number in received]
     bound = received[computing.manager.number][2] / computing.task if computing else 0.0
-    inner.below = bound
+    state.below = bound
     for message in sons:
-        inner.below += message[4]
+        state.below += message[4]
     state.rivals = state.rivals_below = max([0.0, *rivals, *(message[5] for message in sons)])
     state.across = math.inf
     if receiving and seat.father:
         alone, known = received[seat.father.number][4:6]
         capacity = received[receiving.manager.number][2]
         state.across = capacity / receiving.task if receiving.task > 0 else math.inf
-        inner.alone = alone if state.across > 0 else 0.0
+        state.alone = alone if state.across > 0 else 0.0
         state.rivals = max(state.rivals, known)
     else:
-        inner.alone = inner.below
-    value = inner.seat.weight * marginal(inner.utility.alpha, inner.alone) if inner.alone else 0.0
+        state.alone = state.below
+    value = seat.weight * marginal(state.utility.alpha, state.alone) if state.alone else 0.0
     if computing:
-        computing.meet(bound if inner.alone > 0 else 0.0, inner.alone, value)
+        computing.meet(bound if state.alone > 0 else 0.0, state.alone, value)
     if receiving:
-        open_ = inner.alone > 0 and state.across < math.inf
-        receiving.meet(min(inner.below, state.across) if open_ else 0.0, inner.alone, value)
-    now = inner.alone, state.rivals
+        open_ = state.alone > 0 and state.across < math.inf
+        receiving.meet(min(state.below, state.across) if open_ else 0.0, state.alone, value)
+    now = state.alone, state.rivals
     if any(abs(a - b) > SAME * b for a, b in zip(state.settled, now, strict=True)):
-        inner.schedule = Schedule(inner.round + FIRST, STEP)
+        state.schedule = Schedule(state.round + FIRST, STEP)
         state.settled = now
-
-
-def _sum_up(state: TickingAgent, received: dict[int, Message], posts: Posts) -> None:
-    """Add up the last answers below, and send the sum up, step 3."""
-    inner, seat = state.inner, state.inner.seat
-    sons = [received[son.number][2:4] for son in seat.sons if son.number in received]
-    sums = add_up(inner, sons)
-    if seat.father:
-        bounds = min(inner.below, state.across), state.rivals_below
-        flow = sum(state.shares)
-        posts.append((seat.father, (seat.number, inner.round, *sums, *bounds, flow)))
-
-
-def _plan(state: TickingAgent, received: dict[int, Message], posts: Posts) -> None:
-    """Plan by the last message from above, and pass on what a task is worth, steps 4 and 5."""
-    inner, seat, above = state.inner, state.inner.seat, 0.0
-    if seat.father:
-        above, inner.reached = received[seat.father.number][2:4]
-    plan(inner, above)
-    down = seat.number, inner.round, inner.nu, inner.reached, inner.alone, state.rivals
-    posts += [(son, down) for son in seat.sons]

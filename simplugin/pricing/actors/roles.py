@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import SimpluginError, WorkloadError
 from simplugin.pricing.actors import accelerated, gradient, market, market_ticks
 from simplugin.pricing.actors.accelerated import AcceleratedAgent
+from simplugin.pricing.actors.delivery import News
 from simplugin.pricing.actors.gradient import GradientAgent
 from simplugin.pricing.actors.market import MarketAgent, MarketManager
 from simplugin.pricing.actors.market_slots import Schedule
+from simplugin.pricing.actors.market_ticks import TickingAgent, TickingManager
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, AcceleratedState
 from simplugin.pricing.policies.gradient import Gradient, GradientState
 from simplugin.pricing.policies.market import Market, MarketState
@@ -104,15 +106,21 @@ def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Cast:
     """
     if isinstance(method, Gradient):
         return Cast(
-            partial(gradient.new_ticking_agent, method, utility, patience),
-            partial(gradient.new_ticking_manager, method, patience),
+            lambda seat: replace(
+                gradient.new_agent(method, utility, 0, seat),
+                rate=0.0,
+                memory=0.0,
+                waits=False,
+                news=News(patience),
+            ),
+            lambda seat: replace(gradient.new_manager(method, 0, seat), news=News(patience)),
             gradient.agent_ticks,
             gradient.manager_ticks,
         )
     if isinstance(method, Market):
         return Cast(
-            partial(market_ticks.new_ticking_agent, method, utility, patience),
-            partial(market_ticks.new_ticking_manager, patience),
+            lambda seat: TickingAgent(method, utility, 0, seat, news=News(patience)),
+            lambda seat: TickingManager(0, seat, news=News(patience)),
             market_ticks.agent_ticks,
             market_ticks.manager_ticks,
         )

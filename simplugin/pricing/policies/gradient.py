@@ -309,7 +309,8 @@ def host_demand(sharing: Sharing, inverse: Floats) -> Floats:
         Of the marginal utilities: the throughputs for proportional fairness.
     """
     share = (sharing.flop**2 * inverse)[sharing.application]
-    return _total(sharing.host, np.where(sharing.computes, share, 0.0), sharing.n_hosts)
+    share = np.where(sharing.computes, share, 0.0)
+    return np.asarray(np.bincount(sharing.host, share, sharing.n_hosts), dtype=float)
 
 
 def link_demand(sharing: Sharing, inverse: Floats, count: Floats) -> Floats:
@@ -382,86 +383,50 @@ class Gradient:
 
     def round(self, sharing: Sharing, utility: AlphaFair, state: GradientState) -> GradientState:
         """Return the state after one more round."""
+        reading, owner = self.reading, sharing.application
         flow = sharing.gather(state.rate)
         throughput = flow[sharing.masters]
-        received = state.received if self.reading.late else throughput
-        steps = self.steps.of_agents(sharing.application)
-        rate = self._rates(sharing, utility, state, received, steps)
-        seen = throughput
-        if self.reading.seidel:
-            flow = sharing.gather(rate)
-            seen = flow[sharing.masters]
-        loaded = rate if self.reading.seidel else state.rate
-        host_load, link_load = sharing.host_load(loaded), _link_load(sharing, flow)
-        return GradientState(
-            rate,
-            np.asarray(next_memory(state.rate, state.memory, steps)),
-            *self._prices(
-                sharing,
-                utility,
-                state,
-                (host_load, link_load),
-                seen if self.reading.fresh else received,
-            ),
-            throughput,
-            state.count,
-        )
-
-    def _rates(
-        self,
-        sharing: Sharing,
-        utility: AlphaFair,
-        state: GradientState,
-        received: Floats,
-        steps: AgentSteps,
-    ) -> Floats:
-        """Return the rates after a round."""
+        received = state.received if reading.late else throughput
+        steps = self.steps.of_agents(owner)
         price = task_price(sharing, state.host_price, state.link_price)
-        owner = sharing.application
-        if self.reading.normalised:
+        if reading.normalised:
             inverse = np.asarray(inverse_marginal(received, sharing.weight, utility.alpha))
             rate = next_rate(state.rate, state.memory, price, inverse[owner], steps)
         else:
             known = np.maximum(received[owner], steps.least)
             marginal = sharing.weight[owner] * utility.marginal(known)
             rate = next_plain_rate(state.rate, state.memory, price, marginal, steps)
-        return np.where(sharing.computes, rate, 0.0)
-
-    def _prices(
-        self,
-        sharing: Sharing,
-        utility: AlphaFair,
-        state: GradientState,
-        loads: tuple[Floats, Floats],
-        throughput: Floats,
-    ) -> tuple[Floats, Floats]:
-        """Return the prices of hosts and links after a round."""
-        host, link = np.asarray(self.steps.host), np.asarray(self.steps.link)
-        if not self.scaled:
-            return (
-                np.asarray(next_plain_price(state.host_price, loads[0], sharing.speed, host)),
-                np.asarray(next_plain_price(state.link_price, loads[1], sharing.bandwidth, link)),
-            )
-        inverse = np.asarray(inverse_marginal(throughput, sharing.weight, utility.alpha))
-        count = state.count if self.reading.counted else np.ones(sharing.n_agents)
-        asked = host_demand(sharing, inverse), link_demand(sharing, inverse, count)
-        return (
-            np.asarray(next_price(state.host_price, loads[0], sharing.speed, asked[0], host)),
-            np.asarray(next_price(state.link_price, loads[1], sharing.bandwidth, asked[1], link)),
+        rate = np.where(sharing.computes, rate, 0.0)
+        loaded, seen = state.rate, throughput
+        if reading.seidel:
+            loaded, flow = rate, sharing.gather(rate)
+            seen = flow[sharing.masters]
+        prices = state.host_price, state.link_price
+        loads = sharing.host_load(loaded), _over_links(sharing, sharing.byte[owner] * flow)
+        capacities = sharing.speed, sharing.bandwidth
+        sizes = np.asarray(self.steps.host), np.asarray(self.steps.link)
+        if self.scaled:
+            worth = seen if reading.fresh else received
+            inverse = np.asarray(inverse_marginal(worth, sharing.weight, utility.alpha))
+            count = state.count if reading.counted else np.ones(sharing.n_agents)
+            demands = host_demand(sharing, inverse), link_demand(sharing, inverse, count)
+            scaled = zip(prices, loads, capacities, demands, sizes, strict=True)
+            host_price, link_price = (np.asarray(next_price(*each)) for each in scaled)
+        else:
+            plain = zip(prices, loads, capacities, sizes, strict=True)
+            host_price, link_price = (np.asarray(next_plain_price(*each)) for each in plain)
+        return GradientState(
+            rate,
+            np.asarray(next_memory(state.rate, state.memory, steps)),
+            host_price,
+            link_price,
+            throughput,
+            state.count,
         )
-
-
-def _link_load(sharing: Sharing, flow: Floats) -> Floats:
-    """Return the traffic on each link, Eq. (15), from the flow above each agent."""
-    return _over_links(sharing, sharing.byte[sharing.application] * flow)
 
 
 def _over_links(sharing: Sharing, values: Floats) -> Floats:
     """Return sums over links of values of agents; masters, which have none, come first."""
     below = slice(sharing.n_applications, None)
-    return _total(sharing.link[below], values[below], sharing.n_links)
-
-
-def _total(index: Integers, values: Floats, length: int) -> Floats:
-    """Return sums of values by index, each from 0 up in the order of the values."""
-    return np.asarray(np.bincount(index, values, length), dtype=float)
+    sums = np.bincount(sharing.link[below], values[below], sharing.n_links)
+    return np.asarray(sums, dtype=float)

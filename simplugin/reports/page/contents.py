@@ -23,7 +23,8 @@ Role = Literal["varied", "metric", "other"]
 
 # Maximum number of values of a column that groups runs by default.
 _MOST_GROUPS = 24
-_SCHEDULER = "scheduler.name"
+# Parameters of one scheduler are undefined for the runs of another.
+SCHEDULER, ITS_PARAMETERS = "scheduler.name", "scheduler.parameters."
 _SEED = "seed"
 # Capacities are the usual amounts of computation with a unit.
 _PARSERS: Mapping[str, Callable[[str], float]] = {
@@ -210,7 +211,9 @@ class CampaignReport:
         if twice := {name for name in names if names.count(name) > 1}:
             raise SimpluginError(f"column {min(twice)!r} is twice in report {self.title!r}")
         if self.group is None:
-            object.__setattr__(self, "group", self._usual_group())
+            if variants := self._scheduler_variants():
+                object.__setattr__(self, "columns", (variants, *self.columns))
+            object.__setattr__(self, "group", variants.name if variants else self._usual_group())
         else:
             self._check_group(self.group)
         self._check_baseline()
@@ -247,6 +250,31 @@ class CampaignReport:
         """Return the metrics that are numbers."""
         return tuple(column for column in self.columns_of("metric") if column.numeric)
 
+    def _scheduler_variants(self) -> Column | None:
+        """Return the schedulers with their parameters, None if their names are enough.
+
+        They are not where runs of one scheduler differ in parameters that others do not have.
+        """
+        column = next((each for each in self.columns_of("varied") if each.name == SCHEDULER), None)
+        if column is None:
+            return None
+        runs: dict[Value, list[int]] = {}
+        for row, name in enumerate(column.values):
+            runs.setdefault(name, []).append(row)
+        own = []
+        for each in self.columns_of("varied"):
+            if each.name.startswith(ITS_PARAMETERS):
+                values = [{identity(each.values[row]) for row in rows} for rows in runs.values()]
+                if max(map(len, values)) > 1 and not set.intersection(*values) - {identity(None)}:
+                    own.append(each)
+        names: list[Value] = []
+        for row, name in enumerate(column.values):
+            given = [(each.name.removeprefix(ITS_PARAMETERS), each.values[row]) for each in own]
+            texts = [f"{key} = {_written(value)}" for key, value in given if value is not None]
+            names.append(f"{name} ({', '.join(texts)})" if texts else name)
+        variants = Column("scheduler", names, role="varied")
+        return variants if own and len(variants.distinct()) <= _MOST_GROUPS else None
+
     def _usual_group(self) -> str | None:
         """Choose the scheduler if it is varied, else the column with the fewest values.
 
@@ -257,8 +285,8 @@ class CampaignReport:
             for column in self.columns_of("varied")
             if column.name.rpartition(".")[2] != _SEED
         }
-        if counts.get(_SCHEDULER, 0) > 1:
-            return _SCHEDULER
+        if counts.get(SCHEDULER, 0) > 1:
+            return SCHEDULER
         most = min(_MOST_GROUPS, len(self.position) - 1)
         few = [name for name, count in counts.items() if 1 < count <= most]
         return min(few, key=lambda name: counts[name], default=None)

@@ -145,7 +145,7 @@ function chooseGroup(name) {
   const names = view.group ? groupNames(view.group) : [];
   view.baseline = names[name === payload.group ? payload.baseline ?? 0 : 0] ?? null;
   options(place("baseline"), names.length > 1 ? names : [], view.baseline);
-  const numbers = columns.filter((column) => column.role === "varied" && (column.numeric || column.amounts) && column !== view.group && groupNames(column).length > 1);
+  const numbers = columns.filter((column) => column.role === "varied" && (column.numeric || column.amounts) && column !== view.group && groupNames(column).filter((each) => each !== NO_VALUE).length > 1);
   // Seeds stand for draws, not for a size: they are an axis only for who wants it.
   const sizes = numbers.filter((column) => !SEED.test(column.name));
   view.across = numbers.includes(view.across) ? view.across : sizes[0] ?? null;

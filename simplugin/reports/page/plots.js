@@ -19,17 +19,21 @@ const ruler = document.createElement("canvas").getContext("2d");
 ruler.font = `${FONT}px ${getComputedStyle(document.body).fontFamily}`;
 const widthOf = (text) => ruler.measureText(text).width;
 
-// As much of a text as there is room for, letters of two code units whole.
+// As much of a text as there is room for, its end above all: many names differ there only.
 function cut(text, room) {
   if (widthOf(text) <= room) return text;
   const letters = [...text];
+  const keep = (count) => {
+    const first = Math.ceil(count / 3);
+    return `${letters.slice(0, first).join("")}\u2026${letters.slice(letters.length - count + first).join("")}`;
+  };
   let [fits, long] = [0, letters.length];
   while (long - fits > 1) {
     const middle = (fits + long) >> 1;
-    if (widthOf(`${letters.slice(0, middle).join("")}\u2026`) <= room) fits = middle;
+    if (widthOf(keep(middle)) <= room) fits = middle;
     else long = middle;
   }
-  return `${letters.slice(0, fits).join("")}\u2026`;
+  return keep(fits);
 }
 
 // What is cut is told where one points at it.
@@ -228,7 +232,7 @@ function profilePlot(target, column, found) {
   const scale = spanned(scaled(1, end, left, width - RIGHT, { log, count: (width - left) / 90, pad: 0 }), left, width - RIGHT);
   const up = scaled(0, 1, height - 44, 26, { count: 5, pad: 0 });
   upAxis(svg, up, left, width - RIGHT, `part of ${found.n === found.tried ? found.n : `${found.n} of ${found.tried}`} instances`);
-  acrossAxis(svg, scale, 26, height - 44, `${column.name} over the best ${column.name}`);
+  acrossAxis(svg, scale, 26, height - 44, `factor to the best ${column.name}`);
   for (const { ratios, number, name } of found.groups) {
     const finite = ratios.filter(Number.isFinite);
     const count = Math.min(finite.length, MOST_STEPS);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from simplugin.reports.platforms.sheet import (
     Words,
     label_along,
     measured,
-    overlap,
+    overlapping,
 )
 
 _BETWEEN = 0.14
@@ -53,6 +52,11 @@ class _Columns:
         self.page = page
         self.boxes = [i for i, item in enumerate(part.items) if item.is_box]
         self.core = [i for i, item in enumerate(part.items) if not item.is_box]
+        weights = np.zeros((len(made), len(made)))
+        for one, other in part.edges:
+            near_box = part.items[one].is_box or part.items[other].is_box
+            weights[one, other] = weights[other, one] = 1.6 if near_box else 1.0
+        self.laplacian = np.diag(weights.sum(axis=0)) - weights
         spots = layout(len(made), part.edges).spots
         span = np.maximum(np.ptp(spots, axis=0), 1e-9)
         self.hints: NDArray[np.float64] = (spots - spots.min(axis=0)) / span
@@ -134,26 +138,13 @@ class _Columns:
     def _settled(self) -> NDArray[np.float64]:
         """Return the places of all: each point between its neighbours (Tutte 1963)."""
         spots = self._ports()
-        free = np.array(self.core, dtype=int)
-        if not len(free):
-            return spots
-        number = {place: i for i, place in enumerate(self.core)}
-        matrix = np.zeros((len(free), len(free)))
-        pull = np.zeros((len(free), 2))
-        for one, other in self.part.edges:
-            for here, there in ((one, other), (other, one)):
-                if here not in number:
-                    continue
-                inner = there in number
-                weight = 1.0 if inner else 1.6
-                matrix[number[here], number[here]] += weight
-                if inner:
-                    matrix[number[here], number[there]] -= weight
-                else:
-                    pull[number[here]] += weight * spots[there]
-        # Points without a path to a box have a place, too.
-        matrix[np.diag_indices(len(free))] += 1e-3
-        spots[free] = np.linalg.solve(matrix, pull + 1e-3 * np.array([0.5, 0.5]))
+        if self.core:
+            inner = self.laplacian[np.ix_(self.core, self.core)]
+            pull = self.laplacian[np.ix_(self.core, self.boxes)] @ spots[self.boxes]
+            # Points without a path to a box have a place, too.
+            spots[self.core] = np.linalg.solve(
+                inner + 1e-3 * np.eye(len(inner)), 1e-3 * np.array([0.5, 0.5]) - pull
+            )
         return spots
 
     def block(self) -> Block:
@@ -214,11 +205,9 @@ class _Columns:
 
     def _overlapping(self, places: list[Point]) -> bool:
         """Return True if any two points of the network overlap."""
-        areas = []
-        for i, (wide, high) in zip(self.core, self._extents().tolist(), strict=True):
-            x, y = places[i]
-            areas.append((x - wide / 2, y - high / 2, x + wide / 2, y + high / 2))
-        return any(overlap(one, other) for one, other in combinations(areas, 2))
+        middles, half = np.array([places[i] for i in self.core]), self._extents() / 2
+        areas = np.hstack([middles - half, middles + half]) if self.core else np.zeros((0, 4))
+        return any(overlapping(area, areas[:i]).any() for i, area in enumerate(areas))
 
     def _extents(self) -> NDArray[np.float64]:
         """Return the sizes of the points of the network, names included."""

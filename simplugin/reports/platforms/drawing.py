@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from simplugin.errors import SimpluginError
+from simplugin.reports.colours import mixed
 from simplugin.reports.image_files import Chart, drawn
+from simplugin.reports.paper_sheet import LINE, POINT, key_layout, write_key
 from simplugin.reports.platforms.blocks import WIDTH, blocks
-from simplugin.reports.platforms.ink import figure_of
+from simplugin.reports.platforms.contents import rate_words, speed_words
 from simplugin.reports.platforms.items import Detail, Item, Survey
+from simplugin.reports.platforms.sheet import Block, Box, Disc, Stroke, Words, measured
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from simplugin.platforms.platform import Platform
@@ -61,11 +67,6 @@ def draw_platform(
     SimpluginError
         There is no host, the suffix is unknown, or the file cannot be written.
     """
-    return drawn(lambda: platform_figure(platform, title=title, detail=detail), path)
-
-
-def platform_figure(platform: Platform, *, title: str = "", detail: DetailName = "auto") -> Figure:
-    """Return the drawing that `draw_platform` writes, as a matplotlib figure."""
     if detail not in get_args(DetailName):
         raise SimpluginError(
             f"detail is {detail!r}; choose {', '.join(map(repr, get_args(DetailName)))}"
@@ -79,7 +80,12 @@ def platform_figure(platform: Platform, *, title: str = "", detail: DetailName =
     facts = f"{held.total_words()}, {held.power_words()}"
     if links:
         facts += f", {links:,} links" if links > 1 else ", 1 link"
-    return figure_of(block, title or item.name, facts)
+    return drawn(figure_of(block, title or item.name, facts), path)
+
+
+def platform_figure(platform: Platform, *, title: str = "", detail: DetailName = "auto") -> Figure:
+    """Return the drawing that `draw_platform` writes, as a matplotlib figure."""
+    return draw_platform(platform, title=title, detail=detail).figure
 
 
 def _drawn(survey: Survey, detail: DetailName) -> tuple[Item, Block]:
@@ -118,3 +124,265 @@ def _details(survey: Survey) -> list[Detail]:
         Detail(hosts=False, sites=True, rows=3, boxes=20),
     ]
     return tried
+
+
+_MARGIN, _KEY = 0.15, 6.8
+_THIN, _THICK = 0.5, 3.6
+_LINE, _NAMELESS = "#7d93a8", "#b5b5b5"
+# Colours of slow and fast cores; black is legible on both.
+_SLOW, _FAST = "#f1f6fb", "#7cbbe3"
+_EDGES = {"zone": "#9aa5b1", "listing": "#7c8a99", "group": "#5b7fa3"}
+_EDGES |= {"router": "#555555", "meeting": "#444444"}
+_FACES = {"zone": "#fbfbf8", "listing": "#ffffff", "router": "#e6e6e6", "bus": "#fbe3b9"}
+_BUS_EDGE, _HOST_EDGE = "#b57b0c", "#33506b"
+# Number of shapes from which they are rasterised in vector files.
+_RASTERISE_FROM = 5_000
+
+
+class _Scale:
+    """Scales of sizes, shades and line widths."""
+
+    def __init__(self, block: Block) -> None:
+        speeds = [box.speed for box in block.boxes] + [disc.speed for disc in block.discs]
+        speeds = [speed for speed in speeds if speed > 0]
+        self.slowest, self.fastest = min(speeds, default=1.0), max(speeds, default=1.0)
+        rates = {each.bandwidth for each in block.strokes if not each.dashed}
+        self.rates = sorted(rates - {0.0})
+
+    def shade(self, speed: float) -> str:
+        """Return the colour of a speed of a core."""
+        share = 0.5
+        if self.fastest > 1.0001 * self.slowest:
+            share = math.log(speed / self.slowest) / math.log(self.fastest / self.slowest)
+        return mixed(_SLOW, _FAST, min(max(share, 0.0), 1.0))
+
+    def width(self, bandwidth: float) -> float:
+        """Return the width of a line [point]; a step for each factor of ten at most."""
+        if not bandwidth or not self.rates:
+            return 0.8
+        low, high = self.rates[0], self.rates[-1]
+        if high <= 1.0001 * low:
+            return 1.2
+        decades = max(math.log10(high / low), 1.0)
+        return _THIN + 0.3 + (_THICK - _THIN) * math.log10(bandwidth / low) / decades
+
+
+def figure_of(block: Block, title: str, facts: str) -> Figure:
+    """Return a figure of a block, on a sheet of its size.
+
+    Parameters
+    ----------
+    block : Block
+        Shapes to draw; its labels are placed where there is room.
+    title, facts : str
+        Above it, in two lines.
+    """
+    from matplotlib.figure import Figure
+
+    scale = _Scale(block)
+    legend = _legend(block, scale)
+    head = max(measured(title, 11, bold=True)[0], measured(facts, 7.5)[0])
+    width = max(block.width, head, 4.2) + 2 * _MARGIN
+    top = 0.58
+    left = (width - block.width) / 2
+    sheet = Block()
+    sheet.put(block, left, top)
+    shown, names = sheet.place_labels((0.02, top - 0.02, width - 0.02, top + block.height + 0.02))
+    y = top + block.height + 0.1
+    if shown < names:
+        note = f"{names - shown:,} of {names:,} names do not fit"
+        sheet.words.append(Words(_MARGIN, y + 0.07, note, 6.5, colour="#777777"))
+        y += 0.13
+    sheet.words.append(Words(_MARGIN, 0.2, title, 11, bold=True))
+    sheet.words.append(Words(_MARGIN, 0.4, facts, 7.5, colour="#555555"))
+    # Large hosts need more room than words.
+    tallest = max((disc.radius for disc in block.discs if disc.kind == "host"), default=0.0)
+    apart = max(1.0, 144 * tallest / _KEY - LINE)
+    rows, _, _ = key_layout(list(legend), width, _KEY)
+    height = y + (sum(rows) * (LINE + apart) + 1.5) * _KEY * POINT
+    figure = Figure(figsize=(width, height))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    axes.axis("off")
+    _draw(axes, sheet, scale)
+    handles = list(legend.values())
+    write_key(figure, list(legend), handles, width, size=_KEY, place="lower left", apart=apart)
+    return figure
+
+
+def _draw(axes: Axes, sheet: Block, scale: _Scale) -> None:
+    """Draw all shapes of a sheet."""
+    many = len(sheet.discs) + len(sheet.strokes) > _RASTERISE_FROM
+    zones = [box for box in sheet.boxes if box.kind == "zone"]
+    for level, box in enumerate(zones):
+        _box(axes, box, scale, 1 + level / (len(zones) + 1))
+    _strokes(axes, sheet.strokes, scale, rasterized=many)
+    _discs(axes, sheet.discs, scale, rasterized=many)
+    for box in sheet.boxes:
+        if box.kind != "zone":
+            _box(axes, box, scale, 5.0 if box.kind == "bar" else 4.0)
+    for words in sheet.words:
+        _words(axes, words)
+
+
+def _box(axes: Axes, box: Box, scale: _Scale, order: float) -> None:
+    """Draw a rectangle with round corners."""
+    from matplotlib.patches import FancyBboxPatch, Rectangle
+
+    face = scale.shade(box.speed) if box.speed > 0 else _FACES.get(box.kind, "#ffffff")
+    if box.kind == "bar":
+        axes.add_patch(
+            Rectangle(
+                (box.x, box.y), box.width, box.height, facecolor=face, edgecolor="#5b7fa3",
+                linewidth=0.3, zorder=order,
+            )
+        )  # fmt: skip
+        return
+    corner = min(0.06, box.height / 3)
+    edge = _BUS_EDGE if box.kind == "bus" else _EDGES[box.kind]
+    axes.add_patch(
+        FancyBboxPatch(
+            (box.x + corner, box.y + corner), box.width - 2 * corner, box.height - 2 * corner,
+            boxstyle=f"round,pad={corner}", facecolor=face, edgecolor=edge, linewidth=0.7,
+            zorder=order,
+        )
+    )  # fmt: skip
+
+
+def _strokes(axes: Axes, strokes: Sequence[Stroke], scale: _Scale, *, rasterized: bool) -> None:
+    """Draw lines."""
+    from matplotlib.collections import LineCollection
+
+    for dashed in (False, True):
+        chosen = [stroke for stroke in strokes if stroke.dashed == dashed]
+        if chosen:
+            paths: Any = [stroke.points for stroke in chosen]
+            # Many lines are thin.
+            crowd = min(max((100 / len(chosen)) ** 0.5, 0.3), 1.0)
+            widths = [crowd * scale.width(stroke.bandwidth) for stroke in chosen]
+            axes.add_collection(
+                LineCollection(
+                    paths,
+                    linewidths=1.2 * crowd if dashed else widths,
+                    colors=[_LINE if stroke.bandwidth else _NAMELESS for stroke in chosen],
+                    linestyles="dashed" if dashed else "solid",
+                    capstyle="round", zorder=3, rasterized=rasterized,
+                ),
+                autolim=False,
+            )  # fmt: skip
+
+
+def _discs(axes: Axes, discs: Sequence[Disc], scale: _Scale, *, rasterized: bool) -> None:
+    """Draw hosts, routers and points."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Circle, RegularPolygon
+
+    if not discs:
+        return
+    if rasterized:
+        _dots(axes, discs, scale)
+        return
+    shapes: list[Any] = []
+    faces, edges = [], []
+    for disc in discs:
+        if disc.kind == "router":
+            shape: Any = RegularPolygon(
+                (disc.x, disc.y), 4, radius=1.25 * disc.radius, orientation=math.pi / 4
+            )
+        elif disc.kind == "bus":
+            shape = RegularPolygon((disc.x, disc.y), 4, radius=1.3 * disc.radius)
+        else:
+            shape = Circle((disc.x, disc.y), disc.radius)
+        shapes.append(shape)
+        faces.append(_face(disc, scale))
+        edges.append(
+            _BUS_EDGE if disc.kind == "bus" else _HOST_EDGE if disc.kind == "host" else "#444444"
+        )
+    collection = PatchCollection(
+        shapes,
+        facecolors=faces,
+        edgecolors=edges,
+        linewidths=0.6 if len(discs) <= 500 else 0.2,
+        zorder=4,
+    )
+    axes.add_collection(collection, autolim=False)
+
+
+def _dots(axes: Axes, discs: Sequence[Disc], scale: _Scale) -> None:
+    """Draw very many discs, fast."""
+    from matplotlib.collections import EllipseCollection
+
+    sizes = [2 * disc.radius for disc in discs]
+    axes.add_collection(
+        EllipseCollection(
+            sizes, sizes, [0.0] * len(discs), units="xy",
+            offsets=[(disc.x, disc.y) for disc in discs], offset_transform=axes.transData,
+            facecolors=[_face(disc, scale) for disc in discs], edgecolors=_HOST_EDGE,
+            linewidths=0.1, zorder=4, rasterized=True,
+        ),
+        autolim=False,
+    )  # fmt: skip
+
+
+def _face(disc: Disc, scale: _Scale) -> str:
+    """Return the colour inside a disc."""
+    if disc.kind == "host":
+        return scale.shade(disc.speed)
+    return {"router": _FACES["router"], "bus": _FACES["bus"]}.get(disc.kind, "#444444")
+
+
+def _words(axes: Axes, words: Words) -> None:
+    """Write a line of text."""
+    paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85}
+    axes.text(
+        words.x, words.y, words.text.replace("$", r"\$"), fontsize=words.size,
+        fontweight="bold" if words.bold else "normal", color=words.colour, ha=words.align,
+        va="center_baseline", zorder=7, bbox=paper if words.paper else None,
+    )  # fmt: skip
+
+
+def _legend(block: Block, scale: _Scale) -> dict[str, Any]:
+    """Return the samples of the legend by their names."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    def mark(shape: str, radius: float, face: str, edge: str) -> Line2D:
+        """Return a mark of a size [inch]."""
+        return Line2D(
+            [], [], linestyle="", marker=shape, markersize=144 * radius, markerfacecolor=face,
+            markeredgecolor=edge, markeredgewidth=0.6,
+        )  # fmt: skip
+
+    found: dict[str, Any] = {}
+    kinds = {box.kind for box in block.boxes} | {disc.kind for disc in block.discs}
+    hosts = [disc for disc in block.discs if disc.kind == "host"]
+    hosts.sort(key=lambda disc: (disc.power, -disc.radius))
+    for disc in hosts[:1] + hosts[-1:]:
+        shade, radius = scale.shade(disc.speed), max(disc.radius, 0.02)
+        found[f"host of {speed_words(disc.power)}"] = mark("o", radius, shade, _HOST_EDGE)
+    if scale.fastest > 1.0001 * scale.slowest:
+        for speed in (scale.slowest, math.sqrt(scale.slowest * scale.fastest), scale.fastest):
+            patch = Patch(facecolor=scale.shade(speed), edgecolor=_EDGES["group"], linewidth=0.3)
+            found[f"core of {speed_words(speed)}"] = patch
+    if "bar" in kinds:
+        found["bar: cores of a cluster"] = Line2D(
+            [], [], color=scale.shade(scale.fastest), linewidth=0.08 * 72, solid_capstyle="butt"
+        )
+    rates = scale.rates
+    if len(rates) > 5:
+        rates = [rates[round(i * (len(rates) - 1) / 3)] for i in range(4)]
+    for rate in rates:
+        found[rate_words(rate)] = Line2D([], [], color=_LINE, linewidth=scale.width(rate))
+    if any(stroke.dashed for stroke in block.strokes):
+        dashed = Line2D([], [], color=_LINE, linewidth=1.2, linestyle="dashed")
+        found["never congested (FATPIPE)"] = dashed
+    others = {
+        "router": ("router or switch", "s", _FACES["router"], "#444444"),
+        "meeting": ("links meet", "o", "#444444", "#444444"),
+        "bus": ("link shared by all that it joins", "D", _FACES["bus"], _BUS_EDGE),
+    }
+    for kind, (name, shape, face, edge) in others.items():
+        if kind in kinds:
+            found[name] = mark(shape, 0.05, face, edge)
+    return found

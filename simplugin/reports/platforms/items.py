@@ -17,7 +17,7 @@ from simplugin.platforms.links import (
     LinkUse,
     ZoneRoute,
 )
-from simplugin.platforms.platform import Platform, PlatformElement, Zone
+from simplugin.platforms.platform import Platform, Zone
 from simplugin.reports.platforms.contents import (
     Contents,
     Group,
@@ -117,7 +117,12 @@ class Survey:
             elif isinstance(element, Zone | Cluster) and zone is not None:
                 self._around[element.id] = zone.id
             self.explicit_hosts += isinstance(element, Host | Peer)
-        self.top = _peeled(_outermost(platform))
+        zones = tuple(each for each in platform.elements if isinstance(each, Zone | Cluster))
+        only = zones[0] if len(zones) == 1 else None
+        # A zone around all, without zones around one zone only.
+        self.top = only if isinstance(only, Zone) else Zone("platform", "None", zones)
+        while len(self.top.elements) == 1 and isinstance(self.top.elements[0], Zone):
+            self.top = self.top.elements[0]
 
     def item(self, detail: Detail) -> Item:
         """Return all of the platform as one zone."""
@@ -259,22 +264,6 @@ def _points(zone: Zone) -> list[Point]:
         elif isinstance(each, Host | Peer | Router | Zone | Cluster | Cabinet):
             found.append(each)
     return found
-
-
-def _outermost(platform: Platform) -> Zone:
-    """Return a zone around all."""
-    parts: list[PlatformElement] = list(platform.elements)
-    zones = [each for each in parts if isinstance(each, Zone | Cluster)]
-    if len(zones) == 1 and isinstance(zones[0], Zone):
-        return zones[0]
-    return Zone("platform", "None", tuple(zones))
-
-
-def _peeled(zone: Zone) -> Zone:
-    """Leave out zones around one zone only."""
-    while len(zone.elements) == 1 and isinstance(zone.elements[0], Zone):
-        zone = zone.elements[0]
-    return zone
 
 
 def _box(name: str, held: Contents, rows: int) -> Item:

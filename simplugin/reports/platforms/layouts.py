@@ -50,28 +50,33 @@ def layout(n: int, edges: Edges) -> Layout:
         Each pair once.
     """
     graph = _graph(n, edges)
-    joined = [list(graph.adj[point]) for point in range(n)]
-    degrees = [len(each) for each in joined]
+    degrees = [graph.degree[point] for point in range(n)]
     if n == 1:
         return Layout("point", np.zeros((1, 2)))
     if len(edges) == n - 1:
-        return _tree(joined, degrees)
+        return _tree(graph, degrees)
     if max(degrees) == 2:
-        return Layout("ring", _circle(_walk(joined, 0)))
+        return Layout("ring", _circle(_walk(graph, 0)))
     if len(edges) == n * (n - 1) // 2 and n <= 40:
         return Layout("ring", _circle(list(range(n))))
     spots = _grid(graph, degrees)
     if spots is not None:
         return Layout("grid", spots)
-    return _free(graph, joined)
+    return _free(graph)
 
 
-def _tree(joined: list[list[int]], degrees: list[int]) -> Layout:
+def _walk(graph: Graph, start: int) -> list[int]:
+    """Follow points of two neighbours from one of them."""
+    from networkx import dfs_preorder_nodes
+
+    return list(dfs_preorder_nodes(graph, start))
+
+
+def _tree(graph: Graph, degrees: list[int]) -> Layout:
     """Lay out a tree."""
-    n = len(joined)
+    n = len(degrees)
     if max(degrees) <= 2 and n <= 10:
-        start = degrees.index(1)
-        order = _walk(joined, start)
+        order = _walk(graph, degrees.index(1))
         if order[-1] == 0:
             order.reverse()
         spots = np.zeros((n, 2))
@@ -83,64 +88,44 @@ def _tree(joined: list[list[int]], degrees: list[int]) -> Layout:
         leaves = [i for i in range(n) if i != hub]
         spots[leaves] = _circle(leaves, least=1.0)[leaves] if n > 2 else [[1.0, 0.0]]
         return Layout("star", spots)
-    depth, leaf = _levels(joined)
+    depth, leaf = _levels(graph)
     if leaf.max() + 1 <= _MOST_ACROSS:
         return Layout("tree", np.column_stack([leaf, depth]))
     if leaf.max() + 1 <= _MOST_DOWN and depth.max() <= 8:
         return Layout("lying", np.column_stack([depth, leaf]))
-    return Layout("radial", _rounds(*_levels(joined, _heart(joined))))
+    return Layout("radial", _rounds(*_levels(graph, _heart(graph))))
 
 
-def _heart(joined: list[list[int]]) -> int:
+def _heart(graph: Graph) -> int:
     """Return the point of a tree none of whose branches has more than half of all points."""
-    order, parent = [0], {0: -1}
-    for point in order:
-        for other in joined[point]:
-            if other not in parent:
-                parent[other] = point
-                order.append(other)
-    size = [1] * len(joined)
-    for point in reversed(order[1:]):
-        size[parent[point]] += size[point]
-    # The last point in the order with at least half of all points below it.
-    return next(point for point in reversed(order) if 2 * size[point] >= len(joined))
+    from networkx import bfs_tree, dfs_postorder_nodes
+
+    below = bfs_tree(graph, 0)
+    size: dict[int, int] = {}
+    for point in dfs_postorder_nodes(below, 0):
+        size[point] = 1 + sum(size[child] for child in below[point])
+        if 2 * size[point] >= len(graph):
+            return int(point)
+    return 0
 
 
-def _levels(
-    joined: list[list[int]], root: int = 0
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _levels(graph: Graph, root: int = 0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the depth of each point below a root, and its place among the leaves.
 
     Follows a tree of shortest paths if there are more edges than that has.
     """
-    n = len(joined)
-    parent = np.full(n, -1)
-    depth = np.zeros(n)
-    order = [root]
-    seen = [False] * n
-    seen[root] = True
-    children: list[list[int]] = [[] for _ in range(n)]
-    for point in order:
-        for other in joined[point]:
-            if not seen[other]:
-                seen[other] = True
-                parent[other] = point
-                depth[other] = depth[point] + 1
-                children[point].append(other)
-                order.append(other)
-    leaf = np.zeros(n)
+    from networkx import bfs_tree, dfs_postorder_nodes, single_source_shortest_path_length
+
+    below = bfs_tree(graph, root)
+    depth, leaf = np.zeros(len(graph)), np.zeros(len(graph))
+    for point, steps in single_source_shortest_path_length(below, root).items():
+        depth[point] = steps
     count = 0
-    stack = [root]
-    while stack:
-        point = stack.pop()
-        if children[point]:
-            stack += reversed(children[point])
+    for point in dfs_postorder_nodes(below, root):
+        if children := list(below[point]):
+            leaf[point] = (leaf[children[0]] + leaf[children[-1]]) / 2
         else:
-            leaf[point] = count
-            count += 1
-    for point in reversed(order):
-        if children[point]:
-            leaf[point] = (leaf[children[point][0]] + leaf[children[point][-1]]) / 2
+            leaf[point], count = count, count + 1
     return depth, leaf
 
 
@@ -158,17 +143,6 @@ def _circle(order: Sequence[int], *, least: float = 0.0) -> NDArray[np.float64]:
     spots = np.zeros((max(order) + 1, 2))
     spots[list(order)] = radius * np.column_stack([np.cos(angle), np.sin(angle)])
     return spots
-
-
-def _walk(joined: list[list[int]], start: int) -> list[int]:
-    """Follow points of two neighbours from one of them."""
-    order, seen = [start], {start}
-    while True:
-        ahead = [other for other in joined[order[-1]] if other not in seen]
-        if not ahead:
-            return order
-        order.append(ahead[0])
-        seen.add(ahead[0])
 
 
 def _grid(graph: Graph, degrees: list[int]) -> NDArray[np.float64] | None:
@@ -207,13 +181,13 @@ def _grid(graph: Graph, degrees: list[int]) -> NDArray[np.float64] | None:
     return None
 
 
-def _free(graph: Graph, joined: list[list[int]]) -> Layout:
+def _free(graph: Graph) -> Layout:
     """Lay out any graph so that distances along edges show as distances."""
     import networkx as nx
 
-    n = len(joined)
+    n = len(graph)
     if n > _MOST_SPRING:
-        return Layout("radial", _rounds(*_levels(joined)))
+        return Layout("radial", _rounds(*_levels(graph)))
     if n <= _MOST_STRESS:
         found = nx.kamada_kawai_layout(graph)
     else:
@@ -285,3 +259,30 @@ def apart(
         spots += 0.52 * push.sum(axis=1) / np.maximum(touching.sum(axis=1), 1)[:, None] ** 0.5
     grown = spots * 1.3
     return apart(grown, sizes, gap) if np.abs(grown).max() < 1e3 else grown
+
+
+def packed(sizes: Sequence[tuple[float, float]], width: float) -> list[tuple[float, float]]:
+    """Place boxes within a width, each as high, then as far left as it goes.
+
+    Parameters
+    ----------
+    sizes : sequence of (float, float)
+        Widths, none above that of all, and heights.
+    width : float
+        Of all.
+
+    Returns
+    -------
+    list of (float, float)
+        Left and upper edges.
+    """
+    placed: list[tuple[float, float, float, float]] = []
+    for wide, high in sizes:
+        spots = []
+        for left in [0.0, *(right for _, _, right, _ in placed)]:
+            if left + wide <= width + 1e-9:
+                above = [low for x, _, end, low in placed if x < left + wide and left < end]
+                spots.append((max(above, default=0.0), left))
+        top, left = min(spots)
+        placed.append((left, top, left + wide, top + high))
+    return [(left, top) for left, top, _, _ in placed]

@@ -286,26 +286,16 @@ def _two_sides(
 
     Also return the number of pieces, and True if two colours suffice.
     """
-    partners: dict[_Thing, list[_Thing]] = {}
-    for one, other in pairs:
-        partners.setdefault(one, []).append(other)
-        partners.setdefault(other, []).append(one)
+    import networkx as nx
+
+    graph = nx.Graph(list(pairs))
+    pieces = list(nx.connected_components(graph))
     sides: dict[_Thing, tuple[int, int]] = {}
-    pieces = 0
-    even = True
-    for first in partners:
-        if first in sides:
-            continue
-        sides[first] = (pieces, 0)
-        stack = [first]
-        while stack:
-            thing = stack.pop()
-            side = 1 - sides[thing][1]
-            for partner in partners[thing]:
-                if partner not in sides:
-                    sides[partner] = (pieces, side)
-                    stack.append(partner)
-                elif sides[partner][1] != side:
-                    even = False
-        pieces += 1
-    return sides, max(pieces, 1), even
+    try:
+        colours = nx.bipartite.color(graph)
+    except nx.NetworkXError:
+        return sides, len(pieces), False
+    for number, piece in enumerate(pieces):
+        # The first thing has colour 1.
+        sides |= {thing: (number, 1 - colours[thing]) for thing in piece}
+    return sides, max(len(pieces), 1), True

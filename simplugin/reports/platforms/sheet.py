@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Point = tuple[float, float]
 # Left, upper, right and lower edge.
 Area = tuple[float, float, float, float]
-
-# Minimum legible font size.
-LEAST_FONT = 6.0
 
 # The words of a line: font size and colour.
 LABEL, LABEL_COLOUR = 6.2, "#3b5b78"
@@ -149,16 +150,17 @@ class Block:
 
         Names come before other words.
         """
-        taken = Taken([words.area for words in self.words])
-        taken.add([disc.area for disc in self.discs])
-        taken.add([box.area for box in self.boxes if box.kind not in ("zone", "bar")])
+        taken = [words.area for words in self.words] + [disc.area for disc in self.discs]
+        taken += [box.area for box in self.boxes if box.kind not in ("zone", "bar")]
+        covered = np.array(taken).reshape(-1, 4)
         placed = wanted = 0
         for label in sorted(self.labels, key=lambda label: not label.name):
             wanted += label.name
             for place in label.places:
-                areas = [words.area for words in place]
-                if all(_within(area, page) and taken.is_free(area) for area in areas):
-                    taken.add(areas)
+                areas = np.array([words.area for words in place])
+                inside = (areas[:, :2] >= page[:2]).all() and (areas[:, 2:] <= page[2:]).all()
+                if inside and not any(overlapping(area, covered).any() for area in areas):
+                    covered = np.vstack([covered, areas])
                     self.words += place
                     placed += label.name
                     break
@@ -166,49 +168,12 @@ class Block:
         return placed, wanted
 
 
-class Taken:
-    """Areas that are covered, found by the squares of a raster that they touch."""
-
-    _RASTER = 0.5
-
-    def __init__(self, areas: Sequence[Area]) -> None:
-        self._squares: dict[tuple[int, int], list[Area]] = {}
-        self.add(areas)
-
-    def add(self, areas: Sequence[Area]) -> None:
-        """Cover areas."""
-        for area in areas:
-            for square in self._touched(area):
-                self._squares.setdefault(square, []).append(area)
-
-    def is_free(self, area: Area) -> bool:
-        """Return True if an area is free."""
-        return not any(
-            overlap(area, other)
-            for square in self._touched(area)
-            for other in self._squares.get(square, ())
-        )
-
-    def _touched(self, area: Area) -> list[tuple[int, int]]:
-        """List the squares that an area touches."""
-        left, upper, right, lower = (int(edge // self._RASTER) for edge in area)
-        return [(x, y) for x in range(left, right + 1) for y in range(upper, lower + 1)]
-
-
-def overlap(one: Area, other: Area) -> bool:
-    """Return True if two areas have more than an edge in common."""
+def overlapping(one: Any, others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which areas have more than an edge in common with one."""
     slack = 1e-9
-    return (
-        one[0] < other[2] - slack
-        and other[0] < one[2] - slack
-        and one[1] < other[3] - slack
-        and other[1] < one[3] - slack
-    )
-
-
-def _within(area: Area, page: Area) -> bool:
-    """Return True if an area is on the page."""
-    return area[0] >= page[0] and area[1] >= page[1] and area[2] <= page[2] and area[3] <= page[3]
+    apart = (others[:, :2] < one[2:] - slack) & (one[:2] < others[:, 2:] - slack)
+    found: NDArray[np.bool_] = apart.all(axis=1)
+    return found
 
 
 @cache
@@ -248,20 +213,9 @@ def label_along(path: Sequence[Point], text: str) -> Label:
     """Return the label on a line."""
     if not text:
         return Label(())
-    places = []
-    for share in _ALONG:
-        x, y = _at(path, share)
-        places.append((Words(x, y, text, LABEL, colour=LABEL_COLOUR, align="center", paper=True),))
-    return Label(tuple(places))
-
-
-def _at(path: Sequence[Point], share: float) -> Point:
-    """Return the point at a share of the length of a path of straight pieces."""
-    lengths = [((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5 for a, b in pairwise(path)]
-    left = share * sum(lengths)
-    for (a, b), length in zip(pairwise(path), lengths, strict=True):
-        if left <= length:
-            t = left / length if length else 0.0
-            return a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])
-        left -= length
-    return path[-1]
+    points = np.array(path)
+    along = np.append(0.0, np.cumsum(np.hypot(*np.diff(points, axis=0).T)))
+    at = np.array(_ALONG) * along[-1]
+    places = zip(*(np.interp(at, along, points[:, axis]).tolist() for axis in (0, 1)), strict=True)
+    look: Any = {"colour": LABEL_COLOUR, "align": "center", "paper": True}
+    return Label(tuple((Words(x, y, text, LABEL, **look),) for x, y in places))

@@ -54,11 +54,10 @@ class Generator:
 
     def usage(self) -> str:
         """Return its parameters with their defaults, as one gives them to the command."""
+        defaults = self.signature.defaults
         words = [
-            name if name in self.signature.required else f"{name}={_text(kind, default)}"
-            for (name, kind), default in zip(
-                self.signature.types.items(), self.signature.defaults, strict=True
-            )
+            f"{name}={_text(kind, defaults[name])}" if name in defaults else name
+            for name, kind in self.signature.types.items()
         ]
         return " ".join([*words, *(["..."] if self.signature.takes_any else [])]) or "(nothing)"
 

@@ -50,7 +50,8 @@ def peer_site(
     scheduler : str
         Name of the local scheduler's host.
     """
-    return _site(speed, bandwidth, seed, degree, latency, uplink, prefix, scheduler).platform()
+    further = {"latency": latency, "uplink": uplink, "scheduler": scheduler}
+    return _site(speed, bandwidth, seed, degree, prefix=prefix, **further).platform()
 
 
 def _site(
@@ -58,10 +59,7 @@ def _site(
     bandwidth: tuple[float, ...] | None,
     seed: int | None,
     degree: float | None,
-    latency: float = 0.0,
-    uplink: float = math.inf,
-    prefix: str = "peer",
-    scheduler: str = "scheduler",
+    **further: Any,
 ) -> PeerSite:
     """Return the peers given, or some that fit the paper."""
     if (speed is None) != (bandwidth is None):
@@ -74,9 +72,7 @@ def _site(
         raise ValueError("seed and degree say nothing beside speed; remove them")
     else:
         speeds, bandwidths = np.array(speed), np.array(bandwidth)
-    return PeerSite.numbered(
-        speeds, bandwidths, prefix, latency=latency, uplink=uplink, scheduler=scheduler
-    )
+    return PeerSite.numbered(speeds, bandwidths, **further)
 
 
 def _given(**parameters: Any) -> dict[str, Any]:

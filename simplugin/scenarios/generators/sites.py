@@ -14,8 +14,8 @@ from simplugin.formats.grid5000.latencies import read_latencies
 from simplugin.inputs.quantities import HostSpeed, Latency, LinkBandwidth
 from simplugin.inputs.sections import Section
 from simplugin.platforms import Platform
+from simplugin.platforms.grid5000.facts import selected
 from simplugin.platforms.grid5000.platform import grid5000_platform
-from simplugin.platforms.grid5000.selection import selected
 from simplugin.platforms.sites import GIGABIT, LATENCY, SUBSETS, TEN_GIGABITS, MultiCluster
 from simplugin.scenarios.generators.topologies import Seed
 

@@ -15,10 +15,9 @@ from simplugin.inputs.quantities import HostSpeed, Latency, LinkBandwidth
 from simplugin.platforms import Platform
 from simplugin.platforms.drawn_quantities import DrawnBandwidth, DrawnLatency, DrawnSpeed
 from simplugin.platforms.sites import GIGABIT, LATENCY
-from simplugin.platforms.topologies import clusters, random_graphs, random_trees, shapes
-from simplugin.platforms.topologies.clusters import STAR_LATENCY, Parts
-from simplugin.platforms.topologies.random_trees import BANDWIDTHS, SPEEDS
-from simplugin.platforms.topologies.shapes import SPEED, Capacities
+from simplugin.platforms.topologies import random_graphs, shapes
+from simplugin.platforms.topologies.random_graphs import BANDWIDTHS, SPEEDS
+from simplugin.platforms.topologies.shapes import SPEED, STAR_LATENCY, Capacities, Parts
 
 Routing = Annotated[
     str,
@@ -127,12 +126,9 @@ def random_geometric(
     radius, side_latency
         See `shapes.random_geometric`.
     """
+    capacities = Capacities(speed, bandwidth, latency)
     graph = shapes.random_geometric(
-        n_hosts,
-        default_rng(seed),
-        Capacities(speed, bandwidth, latency),
-        radius=radius,
-        side_latency=side_latency,
+        n_hosts, default_rng(seed), capacities, radius=radius, side_latency=side_latency
     )
     return graph.platform(routing)
 
@@ -207,10 +203,10 @@ def star(
     Parameters
     ----------
     workers
-        See `clusters.star`.
+        See `shapes.star`.
     """
     generator = default_rng(seed)
-    return clusters.star(workers, generator, speed=speed, bandwidth=bandwidth, latency=latency)
+    return shapes.star(workers, generator, speed=speed, bandwidth=bandwidth, latency=latency)
 
 
 def flat_cluster(
@@ -225,11 +221,11 @@ def flat_cluster(
     Parameters
     ----------
     n_hosts
-        See `clusters.flat_cluster`.
+        See `shapes.flat_cluster`.
     cores
         See `Parts`.
     """
-    return clusters.flat_cluster(n_hosts, Parts(speed, cores, bandwidth, latency))
+    return shapes.flat_cluster(n_hosts, Parts(speed, cores, bandwidth, latency))
 
 
 def fat_tree(
@@ -246,12 +242,12 @@ def fat_tree(
     Parameters
     ----------
     children, parents, parallel
-        See `clusters.fat_tree`.
+        See `shapes.fat_tree`.
     cores
         See `Parts`.
     """
     parts = Parts(speed, cores, bandwidth, latency)
-    return clusters.fat_tree(children, parents, parallel, parts)
+    return shapes.fat_tree(children, parents, parallel, parts)
 
 
 def torus(
@@ -266,11 +262,11 @@ def torus(
     Parameters
     ----------
     sizes
-        See `clusters.torus`.
+        See `shapes.torus`.
     cores
         See `Parts`.
     """
-    return clusters.torus(sizes, Parts(speed, cores, bandwidth, latency))
+    return shapes.torus(sizes, Parts(speed, cores, bandwidth, latency))
 
 
 def dragonfly(
@@ -291,11 +287,11 @@ def dragonfly(
     Parameters
     ----------
     groups, routers, hosts_per_router, chassis, group_links, chassis_links, router_links
-        See `clusters.dragonfly`.
+        See `shapes.dragonfly`.
     cores
         See `Parts`.
     """
-    return clusters.dragonfly(
+    return shapes.dragonfly(
         groups,
         routers,
         hosts_per_router,
@@ -309,7 +305,7 @@ def dragonfly(
 
 def two_topologies() -> Platform:
     """Return a fat tree and a torus of 64 hosts each, joined by one link: an example."""
-    return clusters.two_topologies()
+    return shapes.two_topologies()
 
 
 def random_graph(
@@ -333,14 +329,8 @@ def random_graph(
     seed : int
         Of the draws.
     """
-    graph = random_graphs.random_graph(
-        shape,
-        n_hosts,
-        default_rng(seed),
-        decades=decades,
-        forwarding=forwarding,
-        latency=latency,
-    )
+    numbers = {"decades": decades, "forwarding": forwarding, "latency": latency}
+    graph = random_graphs.random_graph(shape, n_hosts, default_rng(seed), **numbers)
     return graph.platform(routing)
 
 
@@ -363,14 +353,14 @@ def random_tree(
     Parameters
     ----------
     n_hosts, max_degree, speeds, bandwidths, bandwidth_law, latency, latencies, root_computes
-        Those of `simplugin.platforms.topologies.random_trees.random_tree`.
+        Those of `simplugin.platforms.topologies.random_graphs.random_tree`.
     routing : str
         As in `simplugin.platforms.graphs.Graph.platform`: routes between parents and children
         only, or between all.
     seed : int
         Of the draws.
     """
-    tree = random_trees.random_tree(
+    tree = random_graphs.random_tree(
         n_hosts,
         max_degree,
         default_rng(seed),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
@@ -59,6 +60,8 @@ class Activity:
     """
 
     kind = "activity"
+    # Names of the attributes that it needs to start.
+    places: tuple[str, ...] = ()
     # SimGrid's object, if it has one.
     native: Any = None
     # SimGrid's actor that notes its end.
@@ -147,8 +150,7 @@ class Activity:
 
     def look(self) -> bool:
         """Return True if it is over."""
-        asks = not self.over and self.native is not None
-        if asks and not self.world.running("test").dying:
+        if not self.over and not self.world.running("test").dying:
             self.world.call(self.poll)
         return self.over
 
@@ -297,7 +299,7 @@ class Activity:
     @property
     def is_assigned(self) -> bool:
         """False if it lacks a host or disk."""
-        return True
+        return all(getattr(self, place) is not None for place in self.places)
 
     @property
     def has_started(self) -> bool:
@@ -340,6 +342,16 @@ class Activity:
         if isinstance(made, ActivityError):
             made.activity = self
         return made
+
+    def blocking(self, timeout: float | None = None) -> Blocking[Any]:
+        """Return an operation that starts when awaited, and which the time limit cancels."""
+        limit = time_limit(timeout)
+        return Blocking(self.world, self.describe, lambda: self.perform(limit))
+
+    def perform(self, limit: float) -> Any:
+        """Start it and block until the end; the time limit cancels it."""
+        self.begin()
+        return self.perform_wait_or_cancel(limit)
 
     def perform_wait(self, limit: float) -> Any:
         """Block until the end or the time limit; the limit does not end the activity."""
@@ -433,6 +445,19 @@ class Activity:
         start, end = self.start_time or 0.0, self.finish_time or 0.0
         pid, state = self.owner.pid, self._state
         self.world.record.add(pid, resource, kind, self.label, start, end, amount, state)
+
+
+def launched(make: Callable[..., Any], *ways: str) -> Any:
+    """Return a method for each way to start what `make` returns, a method of an `Activity`."""
+
+    def method(way: str) -> Callable[..., Any]:
+        @functools.wraps(make)
+        def launch(*args: Any, **kwargs: Any) -> Any:
+            return getattr(make(*args, **kwargs), way)()
+
+        return launch
+
+    return tuple(method(way) for way in ways)
 
 
 # ---- waiting --------------------------------------------------------------------------------

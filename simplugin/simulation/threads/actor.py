@@ -13,7 +13,7 @@ from simplugin.errors import ForcefulKillException, SimpluginError, TimeoutExcep
 from simplugin.simulation.logs import Level, rank
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import activity, simgrid, work
-from simplugin.simulation.threads.activity import Activity
+from simplugin.simulation.threads.activity import Activity, launched
 from simplugin.simulation.threads.meeting import Mailbox, Meeting, Message, MessageQueue
 from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
 from simplugin.simulation.threads.work import (
@@ -94,7 +94,7 @@ class Actor(ActorRecord):
         bound: float | None = None,
         threads: int = 1,
         label: str | None = None,
-    ) -> work.Work:
+    ) -> Activity:
         """Compute some flops."""
         me = self.world.running("execute")
         place = me.host if host is None else host_of(self.world, host)
@@ -108,8 +108,7 @@ class Actor(ActorRecord):
             raise work.unbound("thread count of an execution")
         return work.Execution(me, flops, place, share, label)
 
-    execute, exec_async = work.both(_execution)
-    exec_init = work.later(_execution)
+    execute, exec_async, exec_init = launched(_execution, "blocking", "begun", "later")
 
     def _parallel_task(
         self,
@@ -118,7 +117,7 @@ class Actor(ActorRecord):
         sizes: Matrix | None,
         *,
         label: str | None = None,
-    ) -> work.Work:
+    ) -> Activity:
         """Run a parallel task."""
         me = self.world.running("parallel_execute")
         if not self.world.takes_parallel_tasks:
@@ -129,8 +128,9 @@ class Actor(ActorRecord):
         places = [host_of(self.world, host) for host in hosts]
         return work.ParallelTask(me, places, flops, sizes, label)
 
-    parallel_execute, parallel_async = work.both(_parallel_task)
-    parallel_init = work.later(_parallel_task)
+    parallel_execute, parallel_async, parallel_init = launched(
+        _parallel_task, "blocking", "begun", "later"
+    )
 
     def sleep_for(self, duration: float) -> Blocking[None]:
         """Sleep for a duration [s]."""
@@ -162,24 +162,6 @@ class Actor(ActorRecord):
 
     def _transfer(
         self,
-        source: Host | str,
-        destination: Host | str,
-        size: float,
-        *,
-        rate: float | None = None,
-        label: str | None = None,
-    ) -> work.Work:
-        """Transfer bytes between two hosts."""
-        me = self.world.running("sendto")
-        ends = host_of(self.world, source), host_of(self.world, destination)
-        if rate is not None:
-            raise work.unbound("rate of a direct transfer")
-        return work.DirectTransfer(me, *ends, size, label)
-
-    sendto, sendto_async = work.both(_transfer)
-
-    def sendto_init(
-        self,
         source: Host | str | None,
         destination: Host | str | None,
         size: float,
@@ -187,13 +169,15 @@ class Actor(ActorRecord):
         rate: float | None = None,
         label: str | None = None,
     ) -> Activity:
-        """Prepare a transfer between two hosts."""
+        """Transfer bytes between two hosts."""
         me = self.world.running("sendto")
-        if rate is not None:
-            raise work.unbound("rate of a direct transfer")
         start = None if source is None else host_of(self.world, source)
         end = None if destination is None else host_of(self.world, destination)
-        return work.DirectTransfer(me, start, end, size, label).later()
+        if rate is not None:
+            raise work.unbound("rate of a direct transfer")
+        return work.DirectTransfer(me, start, end, size, label)
+
+    sendto, sendto_async, sendto_init = launched(_transfer, "blocking", "begun", "later")
 
     def wait_any(
         self, activities: Sequence[Activity], timeout: float | None = None

@@ -8,14 +8,7 @@ from typing import Any
 
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
-from simplugin.simulation.back_end import (
-    CalledBack,
-    Collected,
-    off_times,
-    options_in_force,
-    plugin_figures,
-    prepare_plugins,
-)
+from simplugin.simulation.back_end import CalledBack, collected, prepare_plugins
 from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import simgrid
@@ -55,8 +48,9 @@ class ThreadsBackEnd:
         """Read a platform file."""
         self._engine.load_platform(path)
         world = self._world
-        world.hosts = {host.name: Host(world, host) for host in self._engine.all_hosts}
-        world.links = {link.name: Link(world, link) for link in self._engine.all_links}
+        native = {host.name: host for host in self._engine.all_hosts}
+        world.hosts = {host.name: Host(world, host, native[host.name]) for host in _driver.hosts()}
+        world.links = {link.name: Link(world, link) for link in _driver.links()}
         _driver.set_wifi_rates()
         world.plugins = prepare_plugins(self._arguments, path, energy=self._energy)
 
@@ -76,28 +70,9 @@ class ThreadsBackEnd:
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
         world = self._world
-        called = CalledBack(
-            callbacks, world.stop, lambda: world.now, hosts=world.hosts, links=world.links
-        )
-        # The bindings have no factors.
-        _driver.set_factors(
-            self._with_own(called.bandwidth_factor), self._with_own(called.latency_factor)
-        )
+        called = CalledBack(callbacks, world.stop, lambda: world.now)
         if heard := called.on_activity_completion:
             self._record.monitor = lambda pid, *row: heard(world.actors[pid - 1].name, *row)
-
-    def _with_own(self, factor: Callable[..., float] | None) -> Callable[..., float] | None:
-        """Return a function that gives a factor hosts and links of this back end."""
-        if factor is None:
-            return None
-        world = self._world
-
-        def ask(size: float, source: Any, destination: Any, links: list[Any], *more: Any) -> float:
-            # Loopbacks are not in the platform's list.
-            own = [world.links.get(link.name, link) for link in links]
-            return factor(size, world.hosts[source.name], world.hosts[destination.name], own, *more)
-
-        return ask
 
     def spawn(self, actor: ActorJob) -> None:
         """Place an actor."""
@@ -130,23 +105,19 @@ class ThreadsBackEnd:
         if world.error is not None:
             raise world.error
 
-    def collect(self) -> Collected:
+    def collect(self) -> dict[str, Any]:
         """Hand over totals, trace and returned values."""
         world, record = self._world, self._record
         error, hosts, links = world.error, list(world.hosts), list(world.links)
-        clock = world.now if error is None or error.clock is None else error.clock
-        return Collected(
-            clock=clock,
-            returned=[
+        return collected(
+            world.now if error is None or error.clock is None else error.clock,
+            [
                 (actor.name, actor.host.name, actor.value, _state_of(actor))
                 for actor in world.actors
             ],
-            hosts=record.host_totals(hosts, [_driver.energy_of_host(host) for host in hosts]),
-            links=record.link_totals(links, [_driver.energy_of_link(link) for link in links]),
-            trace=record.trace([actor.name for actor in world.actors]),
-            options=options_in_force(),
-            plugins=plugin_figures(),
-            off_times=off_times(clock),
+            record.host_totals(hosts, [_driver.energy_of_host(host) for host in hosts]),
+            record.link_totals(links, [_driver.energy_of_link(link) for link in links]),
+            record.trace([actor.name for actor in world.actors]),
         )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from simplugin.errors import NetworkFailureException, NoRouteError, SimpluginError
 from simplugin.simulation import _driver
 from simplugin.simulation.threads import simgrid
-from simplugin.simulation.threads.activity import NAN, Activity
-from simplugin.simulation.threads.world import Blocking, World, a_number, positive, time_limit
+from simplugin.simulation.threads.activity import NAN, Activity, launched
+from simplugin.simulation.threads.world import Blocking, World, a_number, positive
 
 
 class Half(Activity):
@@ -67,11 +67,6 @@ class Half(Activity):
         else:
             mine.append(self)
 
-    def perform_start(self, limit: float) -> Any:
-        """Start and block until the end; the time limit cancels it."""
-        self.begin()
-        return self.perform_wait_or_cancel(limit)
-
 
 class Meeting:
     """The common part of mailboxes and message queues."""
@@ -101,16 +96,13 @@ class Meeting:
 
     def get(self, *, timeout: float | None = None) -> Blocking[Any]:
         """Receive; gives the payload."""
-        return self._blocking(self.half(self, False), timeout)
+        return self._get().blocking(timeout)
 
-    def get_async(self) -> Activity:
-        """Start to receive."""
-        return self.half(self, False).begun()
+    def _get(self) -> Half:
+        """Receive."""
+        return self.half(self, False)
 
-    def _blocking(self, half: Half, timeout: float | None) -> Blocking[Any]:
-        """Return an operation that starts a put or a get and waits for its end."""
-        limit = time_limit(timeout)
-        return Blocking(self.world, half.describe, lambda: half.perform_start(limit))
+    get_async, get_init = launched(_get, "begun", "later")
 
 
 # ---- mailboxes ------------------------------------------------------------------------------
@@ -168,6 +160,11 @@ class Transfer(Half):
         if not self.is_put:
             raise ValueError("SimGrid detaches no get")
         super().detach()
+
+    def send_off(self) -> None:
+        """Start it, and forget it."""
+        self.detached = True
+        self.begin()
 
     def watched(self) -> None:
         """Wait, in a watcher, for its end; that of a detached put is its partner's."""
@@ -255,31 +252,15 @@ class Mailbox(Meeting):
         label: str | None = None,
     ) -> Blocking[None]:
         """Send a payload of some bytes; over when it is received."""
-        return self._blocking(Transfer(self, True, payload, size, label, rate), timeout)
+        return Transfer(self, True, payload, size, label, rate).blocking(timeout)
 
-    def put_async(
+    def _put(
         self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
-    ) -> Activity:
-        """Start to send."""
-        return Transfer(self, True, payload, size, label, rate).begun()
+    ) -> Transfer:
+        """Send a payload of some bytes."""
+        return Transfer(self, True, payload, size, label, rate)
 
-    def put_init(
-        self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
-    ) -> Activity:
-        """Prepare to send."""
-        return Transfer(self, True, payload, size, label, rate).later()
-
-    def put_detached(
-        self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
-    ) -> None:
-        """Send and forget."""
-        put = Transfer(self, True, payload, size, label, rate)
-        put.detached = True
-        put.begin()
-
-    def get_init(self) -> Activity:
-        """Prepare to receive."""
-        return Transfer(self, False).later()
+    put_async, put_init, put_detached = launched(_put, "begun", "later", "send_off")
 
 
 # ---- message queues -------------------------------------------------------------------------
@@ -310,7 +291,12 @@ class Message(Half):
         self.begin()
         return self
 
-    def perform_start(self, limit: float) -> Any:
+    def send_off(self) -> None:
+        """Start it, and forget it."""
+        self.ends_with_owner = False
+        self.begin()
+
+    def perform(self, limit: float) -> Any:
         """Start and block; others go first even if the partner was there, as in SimGrid."""
         self.begin()
         if self.over:
@@ -326,14 +312,10 @@ class MessageQueue(Meeting):
 
     def put(self, payload: Any, *, timeout: float | None = None) -> Blocking[None]:
         """Give a payload; over when it is taken."""
-        return self._blocking(Message(self, True, payload), timeout)
+        return Message(self, True, payload).blocking(timeout)
 
-    def put_async(self, payload: Any) -> Activity:
-        """Start to give."""
-        return Message(self, True, payload).begun()
+    def _put(self, payload: Any) -> Message:
+        """Give a payload."""
+        return Message(self, True, payload)
 
-    def put_detached(self, payload: Any) -> None:
-        """Give and forget."""
-        put = Message(self, True, payload)
-        put.ends_with_owner = False
-        put.begin()
+    put_async, put_detached = launched(_put, "begun", "send_off")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simplugin.errors import (
     CancelException,
@@ -20,7 +20,7 @@ from simplugin.errors import (
 )
 from simplugin.simulation import _driver
 from simplugin.simulation.threads import simgrid
-from simplugin.simulation.threads.activity import NAN, Activity, watch
+from simplugin.simulation.threads.activity import NAN, Activity, launched, watch
 from simplugin.simulation.threads.world import (
     ActorRecord,
     Blocking,
@@ -33,136 +33,51 @@ from simplugin.simulation.threads.world import (
 if TYPE_CHECKING:
     from simplugin.simulation.api.actor import Matrix, Vector
 
-P = ParamSpec("P")
 # SimGrid counts the bytes of a read or write in integers.
 _MOST_BYTES = 2**53
 
 
-def _native(
-    name: str,
-    kind: Callable[[Any], Any],
-    doc: str,
-    change: Callable[[Any, Any], None] | None = None,
-) -> Any:
-    """Return a property of SimGrid's object, which `change` sets if given."""
-    return property(lambda self: kind(getattr(self.native, name)), change, doc=doc)
-
-
-def _limit(given: int) -> int | None:
-    """Return SimGrid's concurrency limit, None for none."""
-    return None if given < 0 else given
-
-
 class _Resource:
-    """A host, a link or a disk."""
+    """A host, a link or a disk.
 
-    def __init__(self, world: World, native: Any) -> None:
-        self._world = world
-        self.native = native
-        self.name: str = native.name
+    What it knows and how it changes is the compiled driver's; a change is a request of the actor
+    that runs. Its native object is the bindings'.
+    """
 
-    def _set(self, name: str, value: float) -> None:
-        """Set a property of SimGrid's object."""
-        self._world.call(setattr, self.native, name, value)
+    def __init__(self, world: World, shared: Any, native: Any = None) -> None:
+        self.__dict__.update(_world=world, shared=shared, native=native)
 
-    def _set_limit(self, value: int | None) -> None:
-        """Limit how many share it at a time: the bindings do not look whether it is in use."""
-        self._world.call(_driver.limit_concurrency, type(self).__name__, self._full_name, value)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.shared, name)
 
-    concurrency_limit = _native(
-        "concurrency_limit",
-        _limit,
-        "Largest number of activities at a time.",
-        lambda self, value: self._set_limit(value),
-    )
-
-    @property
-    def _full_name(self) -> str:
-        """Its name, unlike that of any other."""
-        return self.name
-
-    @functools.cached_property
-    def properties(self) -> dict[str, str]:
-        """Its properties."""
-        return dict(self.native.get_properties())
+    def __setattr__(self, name: str, value: object) -> None:
+        self._world.call(setattr, self.shared, name, value)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}>"
+        return repr(self.shared)
 
     def turn_on(self) -> None:
         """Turn it on; the restartable actors of a host start again."""
-        self._world.call(self.native.turn_on)
+        self._world.call(self.shared.turn_on)
 
-    def _measured(self, plugin: str, energy: Callable[[str], float]) -> float:
-        """Return the energy so far [J]; raise if it is not measured."""
-        if plugin not in self._world.plugins:
-            raise SimpluginError("energy is not measured; run simulate(..., energy=True)")
-        return energy(self.name)
+    def turn_off(self) -> None:
+        """Turn it off: what uses it fails."""
+        self._world.call(self.shared.turn_off)
 
 
 class Host(_Resource):
     """A host; see :class:`simplugin.simulation.api.Host`."""
 
-    @property
-    def load(self) -> float:
-        """Speed in use [flop/s]."""
-        _driver.require_load()
-        return float(self.native.load)
-
-    @property
-    def figures(self) -> dict[str, float]:
-        """Values measured by the plug-in host_load."""
-        return _driver.host_figures(self.name)
-
-    def reset_figures(self) -> None:
-        """Let the plug-in host_load begin anew."""
-        _driver.reset_host_figures(self.name)
-
-    speed = _native("speed", float, "Peak speed of a core in this pstate [flop/s].")
-
-    available_speed = _native(
-        "available_speed",
-        float,
-        "Fraction of the speed that its profile leaves; the bindings cannot set it.",
-        lambda self, value: self._world.call(_driver.set_available_speed, self.name, value),
-    )
-    cores = _native("core_count", int, "Number of cores.")
-    is_on = _native("is_on", bool, "True if it is on.")
-
     @functools.cached_property
     def _disks(self) -> tuple[Disk, ...]:
         """Its disks."""
-        return tuple(Disk(self._world, self, disk) for disk in self.native.get_disks())
+        pairs = zip(self.shared.disks, self.native.get_disks(), strict=True)
+        return tuple(Disk(self._world, self, *pair) for pair in pairs)
 
     @property
     def disks(self) -> list[Disk]:
         """Its disks, in the order of their names."""
         return list(self._disks)
-
-    pstate_count = _native("pstate_count", int, "Number of performance states.")
-    pstate = _native(
-        "pstate",
-        int,
-        "Its performance state.",
-        lambda self, value: self._set("pstate", self._checked(value)),
-    )
-
-    def pstate_speed(self, pstate: int) -> float:
-        """Return the speed of a pstate [flop/s]."""
-        return float(self.native.pstate_speed(self._checked(pstate)))
-
-    def _checked(self, pstate: int) -> int:
-        """Return a pstate that exists."""
-        if not 0 <= pstate < self.pstate_count:
-            raise ValueError(
-                f"host {self.name!r} has pstates 0 to {self.pstate_count - 1}, not {pstate}"
-            )
-        return pstate
-
-    @property
-    def energy(self) -> float:
-        """Energy so far [J]."""
-        return self._measured("host_energy", _driver.energy_of_host)
 
     def turn_off(self) -> None:
         """Turn it off: its actors are killed."""
@@ -172,7 +87,7 @@ class Host(_Resource):
         abandoned = [activity for actor in here for activity in actor.abandon()]
         abandoned += [operation for disk in self._disks for operation in disk.fail_operations()]
         try:
-            self._world.call(self.native.turn_off)
+            super().turn_off()
         finally:
             for activity in abandoned:
                 activity.wake_waiters()
@@ -182,67 +97,9 @@ class Host(_Resource):
 class Link(_Resource):
     """A link; see :class:`simplugin.simulation.api.Link`."""
 
-    load = _native("load", float, "Bandwidth in use [byte/s].")
-
-    @property
-    def figures(self) -> dict[str, float]:
-        """Values measured by the plug-in link_load."""
-        return _driver.link_figures(self.name)
-
-    def reset_figures(self) -> None:
-        """Let the plug-in link_load begin anew."""
-        _driver.reset_link_figures(self.name)
-
-    def _set_limit(self, value: int | None) -> None:
-        """Limit how many share it at a time."""
-        self._settable(0.0)
-        super()._set_limit(value)
-
-    bandwidth = _native(
-        "bandwidth",
-        float,
-        "Bandwidth [byte/s].",
-        lambda self, value: self._set("bandwidth", positive(self._settable(value), "bandwidth")),
-    )
-    latency = _native(
-        "latency",
-        float,
-        "Latency [s].",
-        lambda self, value: self._world.call(
-            self.native.set_latency, a_number(self._settable(value), "latency")
-        ),
-    )
-
-    def _settable(self, value: float) -> float:
-        """Return the value; raise if it is missing, or if SimGrid cannot change the link."""
-        if value is None:
-            raise TypeError("expected a number")
-        if self.sharing_policy == "WIFI":
-            raise ValueError("SimGrid cannot change a Wi-Fi link")
-        return value
-
-    @property
-    def is_on(self) -> bool:
-        """True if it is on."""
-        return bool(self.native.is_on())
-
-    @property
-    def sharing_policy(self) -> str:
-        """SHARED, FATPIPE, SPLITDUPLEX, ..."""
-        return str(self.native.get_sharing_policy().name)
-
-    @property
-    def energy(self) -> float:
-        """Energy so far [J]."""
-        return self._measured("link_energy", _driver.energy_of_link)
-
     def set_host_wifi_rate(self, host: Host | str, level: int, /) -> None:
         """Choose the rate of a host on this Wi-Fi link."""
-        _driver.set_wifi_rate(self.name, host_of(self._world, host).name, level)
-
-    def turn_off(self) -> None:
-        """Turn it off: its transfers fail."""
-        self._world.call(self.native.turn_off)
+        self.shared.set_host_wifi_rate(host_of(self._world, host).shared, level)
 
 
 class Route(NamedTuple):
@@ -273,20 +130,18 @@ def require_on(host: Host, actor: str) -> None:
         )
 
 
-def require_route(source: str, destination: str, *, transfers: bool = True) -> None:
-    """Raise unless SimGrid finds a route between two hosts, and can transfer over it."""
-    problem = _driver.route_problem(source, destination, transfers)
+def require_route(source: str, destination: str) -> None:
+    """Raise unless SimGrid can transfer between two hosts."""
+    problem = _driver.route_problem(source, destination, True)
     if problem:
         raise NoRouteError(problem)
 
 
 def route_between(world: World, source: Host, destination: Host) -> Route:
     """Ask SimGrid for the route between two hosts."""
-    require_route(source.name, destination.name, transfers=False)
-    links, latency = source.native.route_to(destination.native)
+    links, latency = _driver.route(source.shared, destination.shared)
     # Loopbacks are not in the platform's list.
-    found = (world.links.get(link.name) or Link(world, link) for link in links)
-    return Route(tuple(found), float(latency))
+    return Route(tuple(world.links.get(link.name) or Link(world, link) for link in links), latency)
 
 
 # ---- work -----------------------------------------------------------------------------------
@@ -299,47 +154,10 @@ def unbound(what: str) -> SimpluginError:
     )
 
 
-class Work(Activity):
-    """Something that SimGrid computes or transfers."""
-
-    def perform(self) -> None:
-        """Start it and block until it ends."""
-        self.begin()
-        self.perform_wait(-1.0)
-
-    def blocking(self) -> Blocking[None]:
-        """Return an operation that starts when awaited."""
-        return Blocking(self.world, self.describe, self.perform)
-
-
-def both(make: Callable[P, Work]) -> tuple[Callable[P, Blocking[None]], Callable[P, Activity]]:
-    """Return two methods: one starts what `make` returns when awaited, the other at once."""
-
-    @functools.wraps(make)
-    def when_awaited(*args: P.args, **kwargs: P.kwargs) -> Blocking[None]:
-        return make(*args, **kwargs).blocking()
-
-    @functools.wraps(make)
-    def at_once(*args: P.args, **kwargs: P.kwargs) -> Activity:
-        return make(*args, **kwargs).begun()
-
-    return when_awaited, at_once
-
-
-def later(make: Callable[P, Work]) -> Callable[P, Activity]:
-    """Return a method that returns what `make` does, to be started later."""
-
-    @functools.wraps(make)
-    def planned(*args: P.args, **kwargs: P.kwargs) -> Activity:
-        return make(*args, **kwargs).later()
-
-    return planned
-
-
 def _assignable(name: str, read: Callable[[World, Any], Any], doc: str) -> Any:
     """Return a property that can be set until the activity starts, also to None."""
 
-    def assign(self: Work, value: Any) -> None:
+    def assign(self: Activity, value: Any) -> None:
         self.require_planned(name)
         setattr(self, f"_{name}", None if value is None else read(self.world, value))
         self.start_if_ready()
@@ -347,7 +165,7 @@ def _assignable(name: str, read: Callable[[World, Any], Any], doc: str) -> Any:
     return property(lambda self: getattr(self, f"_{name}"), assign, doc=doc)
 
 
-class _Prioritised(Work):
+class _Prioritised(Activity):
     """Something that shares a resource by priorities.
 
     The bindings take a priority for calls that block and give no handle.
@@ -410,6 +228,7 @@ class Execution(_Prioritised):
 
     kind = "execution"
     called = "executions"
+    places = ("_host",)
 
     def __init__(
         self, owner: ActorRecord, flops: float, host: Host, priority: float, label: str | None
@@ -436,20 +255,15 @@ class Execution(_Prioritised):
         self.settle_suspension()
 
     @property
-    def is_assigned(self) -> bool:
-        """False if it has no host yet."""
-        return self._host is not None
-
-    @property
     def daemons_host(self) -> Any:
         """Host of the execution if it outlives its owner."""
         return self.host if self.detached else self.owner.host
 
-    def blocking(self) -> Blocking[None]:
+    def blocking(self, timeout: float | None = None) -> Blocking[Any]:
         """Return an operation that starts when awaited."""
         if self.priority != 1.0 and self.host is not self.owner.host:
             raise unbound("priority of an execution on another host")
-        return super().blocking()
+        return super().blocking(timeout)
 
     def describe(self) -> str:
         """Return its description for messages."""
@@ -473,10 +287,10 @@ class Execution(_Prioritised):
             self.world.kept.append(native)
         self.world.call(native.start)
 
-    def perform(self) -> None:
+    def perform(self, limit: float) -> None:
         """Start it and block until it ends."""
         if self.priority == 1.0:
-            super().perform()
+            super().perform(limit)
             return
         self._here_since = self.world.now
         self._block_with_priority(lambda: simgrid.this_actor.execute(self.amount, self.priority))
@@ -508,7 +322,7 @@ class Execution(_Prioritised):
         self._row(self.host.name, "exec", amount)
 
 
-class ParallelTask(Work):
+class ParallelTask(Activity):
     """Flops on several hosts, bytes between them, all at the same pace.
 
     Parameters
@@ -585,14 +399,14 @@ class ParallelTask(Work):
         self._row(",".join(host.name for host in self.hosts), "ptask", part * self.amount)
 
 
-class DirectTransfer(Work):
+class DirectTransfer(Activity):
     """Bytes from a host to another, without actors there.
 
     SimGrid does not count it among its actor's activities: it goes on when the actor ends.
     """
 
     kind = "transfer"
-
+    places = ("_source", "_destination")
     ends_with_owner = False
 
     def __init__(
@@ -612,11 +426,6 @@ class DirectTransfer(Work):
 
     source = _assignable("source", host_of, "Source of the transfer.")
     destination = _assignable("destination", host_of, "Destination of the transfer.")
-
-    @property
-    def is_assigned(self) -> bool:
-        """False if one of its hosts is missing."""
-        return self._source is not None and self._destination is not None
 
     def describe(self) -> str:
         """Return its description for messages."""
@@ -643,8 +452,19 @@ class DirectTransfer(Work):
         self.world.call(native.start)
         self.world.transfers.append(self)
 
+    def blocking(self, timeout: float | None = None) -> Blocking[Any]:
+        """Return an operation that starts when awaited."""
+        self._require_ends()
+        return super().blocking(timeout)
+
+    def _require_ends(self) -> None:
+        """Raise if one of its hosts is missing."""
+        for end in (self._source, self._destination):
+            host_of(self.world, end)
+
     def begun(self) -> Activity:
         """Start it now; nobody watches, since SimGrid cancels what a killed watcher waits for."""
+        self._require_ends()
         self.begin_as_planned()
         if self._successors:
             self.watch_for_successors()
@@ -710,6 +530,7 @@ class DiskOperation(_Prioritised):
     """
 
     called = "reads and writes"
+    places = ("_disk",)
 
     def __init__(
         self,
@@ -729,11 +550,6 @@ class DiskOperation(_Prioritised):
         self._io: Any = None
 
     disk = _assignable("disk", lambda _, value: _a_disk(value), "Disk of the read or write.")
-
-    @property
-    def is_assigned(self) -> bool:
-        """False if it has no disk yet."""
-        return self._disk is not None
 
     @property
     def daemons_host(self) -> Any:
@@ -768,23 +584,17 @@ class DiskOperation(_Prioritised):
                 SimulationError(str(unbound("failure of a disk by its host's profile")))
             )
 
-    def perform(self) -> None:
+    def perform(self, limit: float) -> None:
         """Start it and block until it ends."""
         if not self.disk.is_on:
-            super().perform()
+            super().perform(limit)
             return
         if self.priority == 1.0:
             self.begun()
-            self.perform_wait(-1.0)
+            self.perform_wait(limit)
             return
         function = getattr(self.disk.native, self.kind)
         self._block_with_priority(lambda: function(int(self.amount), self.priority))
-
-    def look(self) -> bool:
-        """Return True if it is over."""
-        if not self.over and not self.world.running("test").dying:
-            self.world.call(self.poll)
-        return self.over
 
     def poll(self) -> bool:
         """Ask SimGrid whether it is over."""
@@ -828,64 +638,31 @@ class DiskOperation(_Prioritised):
 class Disk(_Resource):
     """A disk of a host; see :class:`simplugin.simulation.api.Disk`."""
 
-    def __init__(self, world: World, host: Host, native: Any) -> None:
-        super().__init__(world, native)
-        self.host = host
-        # Those that go on.
-        self.operations: list[DiskOperation] = []
+    operations: list[DiskOperation]
 
-    def __repr__(self) -> str:
-        return f"<Disk {self.name} of {self.host.name}>"
+    def __init__(self, world: World, host: Host, shared: Any, native: Any) -> None:
+        super().__init__(world, shared, native)
+        # Operations are those that go on.
+        self.__dict__.update(host=host, operations=[])
 
-    @property
-    def is_on(self) -> bool:
-        """True if it is on."""
-        return _driver.disk_states(self.host.name)[self.name][0]
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """Its properties."""
-        return _driver.disk_states(self.host.name)[self.name][1]
-
-    @property
-    def _full_name(self) -> str:
-        """Its name, unlike that of any other."""
-        return f"{self.host.name}:{self.name}"
-
-    read_bandwidth = _native(
-        "read_bandwidth",
-        float,
-        "Bandwidth of reading [byte/s].",
-        lambda self, value: self._set("read_bandwidth", positive(value, "bandwidth")),
-    )
-
-    write_bandwidth = _native(
-        "write_bandwidth",
-        float,
-        "Bandwidth of writing [byte/s].",
-        lambda self, value: self._set("write_bandwidth", positive(value, "bandwidth")),
-    )
-
-    def _read(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
+    def _read(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Activity:
         """Read some bytes."""
         me = self._world.running("read")
         return DiskOperation(me, self, "read", size, priority, label)
 
-    read, read_async = both(_read)
-    read_init = later(_read)
+    read, read_async, read_init = launched(_read, "blocking", "begun", "later")
 
-    def _write(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Work:
+    def _write(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Activity:
         """Write some bytes."""
         me = self._world.running("write")
         return DiskOperation(me, self, "write", size, priority, label)
 
-    write, write_async = both(_write)
-    write_init = later(_write)
+    write, write_async, write_init = launched(_write, "blocking", "begun", "later")
 
     def turn_off(self) -> None:
         """Turn it off: what it reads and writes fails."""
         failed = self.fail_operations()
-        self._world.call(self.native.turn_off)
+        super().turn_off()
         for operation in failed:
             operation.wake_waiters()
 

@@ -110,18 +110,10 @@ class Record:
         if self._left < 0:
             return
         try:
-            row = {
-                "actor_code": actor - 1,
-                "resource_code": self._code(self._resources, resource),
-                "label_code": self._code(self._labels, label),
-                "kind_code": kind_code,
-                "state_code": state_code,
-                "start": start,
-                "end": end,
-                "amount": amount,
-            }
-            for name, value in row.items():
-                self._columns[name].append(value)
+            texts = self._code(self._resources, resource), self._code(self._labels, label)
+            row = (actor - 1, *texts, kind_code, state_code, start, end, amount)
+            for column, value in zip(self._columns.values(), row, strict=True):
+                column.append(value)
             self._left -= _ROW
         except MemoryError:
             self._left = -1

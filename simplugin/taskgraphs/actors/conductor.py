@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from simplugin.simulation.api import Activity, Actor
     from simplugin.taskgraphs.policies.mapping import Mapped, OnlineMapper, Revision
     from simplugin.taskgraphs.timing import Local, Pattern
-    from simplugin.workloads.graph_sets import GraphSet
-    from simplugin.workloads.task_graphs import Adjacency
+    from simplugin.workloads.task_graphs import Adjacency, GraphSet
 
 # Tasks whose ends are no further apart, relative to the date, end at the same instant.
 INSTANT = 1e-9

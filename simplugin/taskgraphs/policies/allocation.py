@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.readings import Readings
-    from simplugin.workloads.graph_sets import GraphSet
-    from simplugin.workloads.task_graphs import TaskGraph
+    from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 # Quotients of speeds that miss a whole number by so little are that number.
 

@@ -10,7 +10,7 @@ all planned shares whose makespan is no longer than that under WPS-width.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,10 +20,10 @@ from simplugin.taskgraphs.policies.allocation import Allocator
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import contribution, proportional, weighted
 from simplugin.taskgraphs.readings import Readings
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -62,20 +62,25 @@ class Point:
     makespan: float
 
 
-class Planner(Protocol):
-    """An object that estimates the effect of shares."""
+def corrected(
+    point: Callable[[NDArray[np.float64]], Point], start: NDArray[np.float64], rounds: int
+) -> list[Point]:
+    """Return the points of successive corrections: graphs that suffer more get larger shares.
 
-    def point(self, beta: NDArray[np.float64], /) -> Point:
-        """Return the effect of some shares, which are clipped to the allowed range."""
-
-
-def corrected(planner: Planner, start: NDArray[np.float64], rounds: int) -> list[Point]:
-    """Return the points of successive corrections: graphs that suffer more get larger shares."""
-    found = [planner.point(start)]
+    Parameters
+    ----------
+    point : callable
+        Returns the effect of shares, which it clips to the allowed range.
+    start : float64, shape (n_graphs,)
+        The first shares.
+    rounds : int
+        Number of corrections.
+    """
+    found = [point(start)]
     exponent = 1.0
     for _ in range(rounds):
         last = found[-1]
-        found.append(planner.point(last.beta / last.relief**exponent))
+        found.append(point(last.beta / last.relief**exponent))
         exponent *= _CALMING
     return found
 
@@ -116,8 +121,21 @@ def balanced(
         raise WorkloadError(
             f"length is {length!r} and rounds is {rounds!r}; give numbers above 0, and from 0 on"
         )
-    planner = _Planner(graphs, site)
-    found = [point for start in starts(graphs, site) for point in corrected(planner, start, rounds)]
+    together = GraphSet(tuple(graphs))
+    allocators = [Allocator(graph, site) for graph in graphs]
+    pairs = zip(graphs, allocators, strict=True)
+    own = np.array([alone(graph, each.scrap_max(1.0), site) for graph, each in pairs])
+
+    def planned(beta: NDArray[np.float64]) -> Point:
+        """Return the effect of some shares by a plan."""
+        beta = np.clip(beta, LEAST, 1.0)
+        shares = zip(allocators, beta.tolist(), strict=True)
+        allocations = [allocator.scrap_max(share) for allocator, share in shares]
+        makespans = plan(together, allocations, site, readings=PLANS).makespans
+        found = slowdown(own, makespans)
+        return Point(beta, found / np.mean(found), unfairness(found), float(np.max(makespans)))
+
+    found = [point for start in starts(graphs, site) for point in corrected(planned, start, rounds)]
     return fairest(found, length * found[0].makespan).beta
 
 
@@ -134,25 +152,3 @@ def starts(graphs: Sequence[TaskGraph], site: Site) -> list[NDArray[np.float64]]
 def alone(graph: TaskGraph, allocation: Allocation, site: Site) -> float:
     """Return the planned makespan of a graph alone on a site [s]."""
     return plan(GraphSet((graph,)), (allocation,), site, readings=PLANS).makespan
-
-
-class _Planner:
-    """Plans of the same graphs under any shares."""
-
-    def __init__(self, graphs: Sequence[TaskGraph], site: Site) -> None:
-        self.graphs = GraphSet(tuple(graphs))
-        self.site = site
-        self.allocators = [Allocator(graph, site) for graph in graphs]
-        pairs = zip(graphs, self.allocators, strict=True)
-        self.own = np.array([alone(graph, each.scrap_max(1.0), site) for graph, each in pairs])
-
-    def point(self, beta: NDArray[np.float64]) -> Point:
-        """Return the effect of some shares by a plan."""
-        beta = np.clip(beta, LEAST, 1.0)
-        allocations = [
-            allocator.scrap_max(float(share))
-            for allocator, share in zip(self.allocators, beta, strict=True)
-        ]
-        makespans = plan(self.graphs, allocations, self.site, readings=PLANS).makespans
-        found = slowdown(self.own, makespans)
-        return Point(beta, found / np.mean(found), unfairness(found), float(np.max(makespans)))

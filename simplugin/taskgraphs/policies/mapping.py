@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.taskgraphs.readings import Readings
-    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import GraphSet
 
 
 class Mapped(Protocol):
@@ -186,10 +186,7 @@ def plan(
         An allocation is missing, or does not fit its graph or the site; the message names the
         graph.
     """
-    check_allocations(graphs, allocations, site)
-    kernel = _kernel(graphs, site, readings, transfers)
-    for first, allocation in zip(graphs.first.tolist(), allocations, strict=False):
-        kernel.set_allocation(first, allocation.processors, allocation.time)
+    kernel = _kernel(graphs, allocations, site, readings, transfers)
     kernel.plan()
     return Schedule(site, graphs, *kernel.schedule())
 
@@ -220,12 +217,9 @@ class Mapper:
         readings: Readings = PAPER,
         transfers: bool = True,
     ) -> None:
-        check_allocations(graphs, allocations, site)
         self._graphs = graphs
         self._site = site
-        self._kernel = _kernel(graphs, site, readings, transfers)
-        for number, allocation in enumerate(allocations):
-            self.set_allocation(number, allocation)
+        self._kernel = _kernel(graphs, allocations, site, readings, transfers)
         self._now = 0.0
         # Of each task: 0 before it is ready, then 1 ready, 2 mapped, 3 started, 4 finished.
         self._state = [0] * graphs.n_tasks
@@ -245,10 +239,16 @@ class Mapper:
         WorkloadError
             The graph is unknown, or the allocation does not fit the graph or the site.
         """
-        self._check_graph(graph)
+        self._set(self._kernel, graph, allocation)
+
+    def _set(self, kernel: Kernel, graph: int, allocation: Allocation) -> None:
+        """Set the allocation of a graph if it fits."""
+        last = self._graphs.n_graphs - 1
+        if not 0 <= graph <= last:
+            raise WorkloadError(f"there is no graph {graph!r}; give a number from 0 to {last}")
         check_allocation(self._graphs.graphs[graph], allocation, self._site)
         first = int(self._graphs.first[graph])
-        self._kernel.set_allocation(first, allocation.processors, allocation.time)
+        kernel.set_allocation(first, allocation.processors, allocation.time)
 
     def map_ready(self, now: float, tasks: Sequence[int]) -> list[Assignment]:
         """Map tasks that became ready, and those that waited.
@@ -273,9 +273,18 @@ class Mapper:
             an unfinished predecessor; the message names the task.
         """
         numbers = [self._number(task) for task in tasks]
-        self._to(now)
+        if not (self._now <= now and isfinite(now)):
+            raise WorkloadError(f"tasks cannot be mapped at {now!r} s after {self._now!r} s")
+        self._now, name = now, self._graphs.name_of
         for task in numbers:
-            self._check_ready(task)
+            if self._state[task]:
+                raise WorkloadError(f"task {name(task)!r} becomes ready twice; give each task once")
+            for before in self._graphs.predecessors.of(task).tolist():
+                if self._state[before] < 4:
+                    raise WorkloadError(
+                        f"task {name(task)!r} is not ready before {name(before)!r} has finished;"
+                        " tell `finished` first"
+                    )
             self._state[task] = 1
         mapped = self._kernel.map_ready(now, numbers)
         for task in mapped:
@@ -318,10 +327,7 @@ class Mapper:
         if allocations:
             kernel = kernel.copy()
             for graph, allocation in allocations.items():
-                self._check_graph(graph)
-                check_allocation(self._graphs.graphs[graph], allocation, self._site)
-                first = int(self._graphs.first[graph])
-                kernel.set_allocation(first, allocation.processors, allocation.time)
+                self._set(kernel, graph, allocation)
         finish = kernel.forecast(now)
         return np.maximum.reduceat(finish, self._graphs.first[:-1])
 
@@ -341,37 +347,12 @@ class Mapper:
         self._kernel.update(self._now)
         return Schedule(self._site, self._graphs, *self._kernel.schedule())
 
-    def _to(self, now: float) -> None:
-        """Set the instant."""
-        if not (self._now <= now and isfinite(now)):
-            raise WorkloadError(f"tasks cannot be mapped at {now!r} s after {self._now!r} s")
-        self._now = now
-
-    def _check_graph(self, graph: int) -> None:
-        """Raise WorkloadError if a graph is unknown."""
-        last = self._graphs.n_graphs - 1
-        if not 0 <= graph <= last:
-            raise WorkloadError(f"there is no graph {graph!r}; give a number from 0 to {last}")
-
     def _number(self, task: int) -> int:
         """Return the number of a task; raise WorkloadError if it is unknown."""
         last = self._graphs.n_tasks - 1
         if not 0 <= task <= last:
             raise WorkloadError(f"there is no task {task!r}; give a number from 0 to {last}")
         return int(task)
-
-    def _check_ready(self, task: int) -> None:
-        """Raise WorkloadError if a task cannot be ready, or was ready before."""
-        if self._state[task]:
-            raise WorkloadError(
-                f"task {self._graphs.name_of(task)!r} becomes ready twice; give each task once"
-            )
-        for before in self._graphs.predecessors.of(task).tolist():
-            if self._state[before] < 4:
-                raise WorkloadError(
-                    f"task {self._graphs.name_of(task)!r} is not ready before"
-                    f" {self._graphs.name_of(before)!r} has finished; tell `finished` first"
-                )
 
     def _note(self, task: int, date: float, states: tuple[int, ...], state: int, verb: str) -> int:
         """Return the number of a task; raise WorkloadError if the event cannot happen to it."""
@@ -389,8 +370,15 @@ class Mapper:
         return task
 
 
-def _kernel(graphs: GraphSet, site: Site, readings: Readings, transfers: bool) -> Kernel:
-    """Return the compiled mapper, without allocations."""
+def _kernel(
+    graphs: GraphSet,
+    allocations: Sequence[Allocation],
+    site: Site,
+    readings: Readings,
+    transfers: bool,
+) -> Kernel:
+    """Return the compiled mapper; raise WorkloadError if an allocation does not fit."""
+    check_allocations(graphs, allocations, site)
     before, after = graphs.predecessors, graphs.successors
     tasks = MappingTasks(
         graphs.flop,
@@ -405,7 +393,7 @@ def _kernel(graphs: GraphSet, site: Site, readings: Readings, transfers: bool) -
     clusters = MappingClusters(
         site.processors, site.speed, site.bandwidth, site.latency, site.shared, site.switch
     )
-    return Kernel(
+    kernel = Kernel(
         tasks,
         clusters,
         readings.packing,
@@ -414,3 +402,6 @@ def _kernel(graphs: GraphSet, site: Site, readings: Readings, transfers: bool) -
         transfers,
         readings.redistribution == "together",
     )
+    for first, allocation in zip(graphs.first.tolist(), allocations, strict=False):
+        kernel.set_allocation(first, allocation.processors, allocation.time)
+    return kernel

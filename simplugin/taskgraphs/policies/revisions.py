@@ -14,7 +14,7 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from simplugin.taskgraphs.policies.allocation import Allocation
     from simplugin.taskgraphs.policies.mapping import Forecast
     from simplugin.taskgraphs.policies.shares import Policy
-    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import GraphSet
 
 # Corrections of shares from each start.
 _ROUNDS = 6
@@ -76,13 +76,14 @@ def competing(
     }
 
 
+@dataclass(eq=False)
 class Revised:
     """Shares by a policy of the graphs that are there.
 
     An instance remembers these graphs: each execution needs its own instance, or a copy as
     `simplugin.taskgraphs.execution.execute` makes.
 
-    Parameters
+    Attributes
     ----------
     graphs : GraphSet
         All graphs; none is used before its release.
@@ -102,21 +103,16 @@ class Revised:
         The value of `when` is unknown.
     """
 
-    def __init__(
-        self,
-        graphs: GraphSet,
-        site: Site,
-        policy: Policy,
-        when: When = "event",
-        readings: Readings = PAPER,
-    ) -> None:
-        check_choices(when=(when, When))
-        self._graphs = graphs
-        self._site = site
-        self._policy = policy
-        self._when = when
-        self._readings = readings
-        self._active: list[int] = []
+    graphs: GraphSet
+    site: Site
+    policy: Policy
+    when: When = "event"
+    readings: Readings = PAPER
+    _active: list[int] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Check the choice."""
+        check_choices(when=(self.when, When))
 
     def __call__(
         self, _now: float, active: Sequence[int], mapped: Sequence[bool], _forecast: Forecast, /
@@ -125,27 +121,23 @@ class Revised:
         before, self._active = self._active, list(active)
         if self._active == before:
             return {}
-        done = competing(self._graphs, active, mapped)
-        concerned = [graph for graph in done if self._when == "event" or graph not in before]
+        done = competing(self.graphs, active, mapped)
+        concerned = [graph for graph in done if self.when == "event" or graph not in before]
         if not concerned:
             return {}
-        shares = self._shares(done)
+        left = [self.graphs.graphs[graph].without(flags) for graph, flags in done.items()]
+        beta = checked_shares(self.policy(left, self.site), len(left))
+        shares = dict(zip(done, beta.tolist(), strict=True))
         return {
             graph: scrap_max(
-                self._graphs.graphs[graph],
-                self._site,
+                self.graphs.graphs[graph],
+                self.site,
                 shares[graph],
-                self._readings,
+                self.readings,
                 done=done[graph],
             )
             for graph in concerned
         }
-
-    def _shares(self, done: dict[int, NDArray[np.bool_]]) -> dict[int, float]:
-        """Return the shares of the competing graphs."""
-        left = [self._graphs.graphs[graph].without(mapped) for graph, mapped in done.items()]
-        beta = checked_shares(self._policy(left, self._site), len(left))
-        return dict(zip(done, beta.tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,13 +195,14 @@ class Forecaster:
         )
 
 
+@dataclass(eq=False)
 class Rebalanced:
     """Shares of the remaining tasks, balanced on forecasts.
 
     A graph whose share stays the same keeps its allocation. An instance remembers the shares: each
     execution needs its own instance, or a copy as `simplugin.taskgraphs.execution.execute` makes.
 
-    Parameters
+    Attributes
     ----------
     graphs : GraphSet
         All graphs; none is used before its release.
@@ -232,33 +225,25 @@ class Rebalanced:
         A number is out of its range.
     """
 
-    def __init__(
-        self,
-        graphs: GraphSet,
-        site: Site,
-        *,
-        length: float = 1.0,
-        waste: float = 0.3,
-        part: float = 0.05,
-        readings: Readings = PAPER,
-    ) -> None:
-        if not (length > 0 and waste >= 0 and part > 0):
+    graphs: GraphSet
+    site: Site
+    _: KW_ONLY
+    length: float = 1.0
+    waste: float = 0.3
+    part: float = 0.05
+    readings: Readings = PAPER
+    _active: list[int] = field(default_factory=list, init=False)
+    _mapped: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if not (self.length > 0 and self.waste >= 0 and self.part > 0):
             raise WorkloadError(
-                f"length is {length!r}, waste {waste!r} and part {part!r}; give numbers above 0;"
-                " waste may be 0"
+                f"length is {self.length!r}, waste {self.waste!r} and part {self.part!r}; give"
+                " numbers above 0; waste may be 0"
             )
-        self._graphs = graphs
-        self._site = site
-        self._length = length
-        self._waste = waste
-        self._part = part
-        self._readings = readings
-        # The share of each graph; NaN before.
-        self._beta = np.full(graphs.n_graphs, np.nan)
-        # Planned makespan of each graph alone; NaN before its release.
-        self._own = np.full(graphs.n_graphs, np.nan)
-        self._active: list[int] = []
-        self._mapped = 0
+        # Of each graph: its share; its planned makespan alone, once it is released.
+        self._beta, self._own = np.full((2, self.graphs.n_graphs), np.nan)
 
     def __call__(
         self, now: float, active: Sequence[int], mapped: Sequence[bool], forecast: Forecast, /
@@ -266,21 +251,21 @@ class Rebalanced:
         """Return new allocations if it is time to balance."""
         if not self._is_time(active, sum(mapped)):
             return {}
-        done = competing(self._graphs, active, mapped)
+        done = competing(self.graphs, active, mapped)
         if not done:
             return {}
         allocators = {
-            graph: Allocator(self._graphs.graphs[graph], self._site, self._readings, done=flags)
+            graph: Allocator(self.graphs.graphs[graph], self.site, self.readings, done=flags)
             for graph, flags in done.items()
         }
         given = self._beta[list(done)]
         planner = Forecaster(
-            now, allocators, given, forecast, self._graphs.release, self._own, self._waste
+            now, allocators, given, forecast, self.graphs.release, self._own, self.waste
         )
-        found = [corrected(planner, start, _ROUNDS) for start in self._starts(done)]
+        found = [corrected(planner.point, start, _ROUNDS) for start in self._starts(done)]
         under_wps_width = found[1][0]
         points = [point for each in found for point in each]
-        best = fairest(points, self._length * under_wps_width.makespan)
+        best = fairest(points, self.length * under_wps_width.makespan)
         self._beta[list(done)] = best.beta
         return planner.allocations(best.beta)
 
@@ -288,19 +273,19 @@ class Rebalanced:
         """Return True if graphs came or went or enough tasks were mapped; plan new graphs."""
         arrived = [graph for graph in active if np.isnan(self._own[graph])]
         for graph in arrived:
-            submitted = self._graphs.graphs[graph]
-            allocation = scrap_max(submitted, self._site, 1.0, self._readings)
-            self._own[graph] = alone(submitted, allocation, self._site)
+            submitted = self.graphs.graphs[graph]
+            allocation = scrap_max(submitted, self.site, 1.0, self.readings)
+            self._own[graph] = alone(submitted, allocation, self.site)
         known = ~np.isnan(self._own)
-        n_tasks = int(np.sum(np.diff(self._graphs.first)[known]))
-        if list(active) == self._active and n_mapped < self._mapped + self._part * n_tasks:
+        n_tasks = int(np.sum(np.diff(self.graphs.first)[known]))
+        if list(active) == self._active and n_mapped < self._mapped + self.part * n_tasks:
             return False
         self._active, self._mapped = list(active), n_mapped
         return True
 
     def _starts(self, done: Mapping[int, NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
         """Return shares to start from: the present ones, and those of the remaining tasks."""
-        left = [self._graphs.graphs[graph].without(flags) for graph, flags in done.items()]
+        left = [self.graphs.graphs[graph].without(flags) for graph, flags in done.items()]
         given = self._beta[list(done)]
         as_it_is = np.where(np.isnan(given), 1.0 / len(given), given)
-        return [as_it_is, *starts(left, self._site)]
+        return [as_it_is, *starts(left, self.site)]

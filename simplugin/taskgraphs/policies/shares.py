@@ -82,17 +82,14 @@ def contribution(
     """
     if characteristic == "cp":
         speed = reference_of(site).speed
-        return np.array([_critical_path(graph, speed) for graph in graphs])
+        times = (task_times(graph.flop, graph.alpha, 1, speed) for graph in graphs)
+        pairs = zip(graphs, times, strict=True)
+        return np.array([np.max(graph.bottom_levels(time)) for graph, time in pairs])
     if characteristic == "width":
         return np.array([graph.width for graph in graphs], dtype=np.float64)
     if characteristic == "work":
         return np.array([graph.work for graph in graphs])
     raise WorkloadError(f"graphs have no {characteristic!r}; give 'cp', 'width' or 'work'")
-
-
-def _critical_path(graph: TaskGraph, speed: float) -> float:
-    """Return the length of the longest path with one processor a task [s]."""
-    return float(np.max(graph.bottom_levels(task_times(graph.flop, graph.alpha, 1, speed))))
 
 
 def proportional(gamma: ArrayLike) -> NDArray[np.float64]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from simplugin.platforms.sites import Site
     from simplugin.taskgraphs.schedule import Schedule
-    from simplugin.workloads.graph_sets import GraphSet
+    from simplugin.workloads.task_graphs import GraphSet
 
 
 def heft(
@@ -76,7 +76,7 @@ def heft(
         by_level(graphs, upward_ranks(graphs, site, transfers=transfers))
     ):
         placing.put(task, ready)
-    return placing.schedule()
+    return placing.schedule(by_start=True)
 
 
 def cpop(
@@ -111,7 +111,7 @@ def cpop(
             placing.put_on(task, ready, fastest, processor[task])
         else:
             placing.put(task, ready)
-    return placing.schedule()
+    return placing.schedule(by_start=True)
 
 
 def peft(
@@ -138,7 +138,7 @@ def peft(
     mean = np.sum(cost * (site.processors / site.n_processors), axis=1)
     for task, ready in placing.each(_by_priority(graphs, mean)):
         placing.put(task, ready, cost[task])
-    return placing.schedule()
+    return placing.schedule(by_start=True)
 
 
 def _optimistic_costs(
@@ -257,7 +257,7 @@ def _in_batches(
             free[cluster][processor] = finish[chosen, cluster]
             first_free[cluster] = np.min(free[cluster])
             entered = waiting.placed(task)
-    return placing.schedule()
+    return placing.schedule(by_start=True)
 
 
 def _by_priority(graphs: GraphSet, priority: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -293,8 +293,8 @@ class _Waiting:
         return [int(each) for each in after[self._left[after] == 0]]
 
 
-class _Placing:
-    """A schedule in the making.
+class _Placing(Draft):
+    """A draft of tasks on single processors.
 
     Attributes
     ----------
@@ -305,12 +305,10 @@ class _Placing:
     def __init__(
         self, graphs: GraphSet, site: Site, transfers: bool, redistribution: Redistribution
     ) -> None:
+        super().__init__(graphs, site, transfers, redistribution)
         self.time = task_times(graphs.flop, graphs.alpha, 1, site.speed[:, np.newaxis])
-        self._draft = Draft(graphs, site, transfers, redistribution)
-        self._graphs = graphs
         self._clusters = np.arange(site.n_clusters)
         self._all = range(site.n_clusters)
-        self._first = site.first
         self._gaps = [_Gaps(count, graphs.n_tasks) for count in site.processors.tolist()]
 
     def each(self, order: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.float64]]]:
@@ -329,15 +327,15 @@ class _Placing:
             # All predecessors of the tasks between are placed: they are estimated in one go.
             if after >= first and last:
                 tasks = order[first:last].tolist()
-                arrivals = self._draft.arrivals(tasks, self._clusters, 1)
+                arrivals = self.arrivals(tasks, self._clusters, 1)
                 for task, ready in zip(tasks, arrivals, strict=True):
-                    yield task, np.maximum(ready, self._draft.passed(task, self._all))
+                    yield task, np.maximum(ready, self.passed(task, self._all))
                 first = last
 
     def arrival(self, task: int) -> NDArray[np.float64]:
         """Return when all data of a task would be on each cluster [s]; shape (n_clusters,)."""
-        [ready] = self._draft.arrivals([task], self._clusters, 1)
-        return np.asarray(np.maximum(ready, self._draft.passed(task, self._all)))
+        [ready] = self.arrivals([task], self._clusters, 1)
+        return np.asarray(np.maximum(ready, self.passed(task, self._all)))
 
     def put(
         self, task: int, ready: NDArray[np.float64], cost: NDArray[np.float64] | None = None
@@ -367,14 +365,10 @@ class _Placing:
     def _place(self, task: int, cluster: int, start: float, gaps: NDArray[np.int64]) -> None:
         """Place a task in one of some idle intervals."""
         finish = start + float(self.time[cluster, task])
-        received = self._draft.contending(task)
+        received = self.contending(task)
         processor = self._gaps[cluster].fill(gaps, start, finish, received)
-        at = self._first[cluster : cluster + 1] + processor
-        self._draft.place(task, cluster, at, start, finish)
-
-    def schedule(self) -> Schedule:
-        """Return the schedule, in the order of starts."""
-        return self._draft.schedule(by_start=True)
+        at = self._site.first[cluster : cluster + 1] + processor
+        self.place(task, cluster, at, start, finish)
 
 
 class _Gaps:

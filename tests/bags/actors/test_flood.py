@@ -11,7 +11,7 @@ from simplugin.bags.execution import execute
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import NodePlan, Policy, servable
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.simulation import SimGridOptions
 
 BUFFERS = (1, 2, 3, 10)

@@ -12,7 +12,7 @@ from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import NodePlan, Policy
 from simplugin.errors import SimulationError, WorkloadError
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
 

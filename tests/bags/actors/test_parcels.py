@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from small_trees import bags_of
 
 from simplugin.bags.actors.messages import Supply
+from simplugin.bags.policy import Known
 
 
 def bags(count, weight):
@@ -68,14 +69,14 @@ class TestSupply:
     def test_what_nodes_know(self):
         two = bags([5, 5], [2.0, 1.0])
         (bundle,) = Supply.lines(two, bundled=True, parallel=False)
-        assert bundle.known(7.0, [3.0]).flop == [1 * 2 + 2.0]
-        assert bundle.known(7.0, [3.0]).byte == [10 * 2 + 11.0]
-        plain = Supply.lines(two, bundled=False, parallel=False)[0].known(7.0, [3.0])
+        whole = Known(two.flop.tolist(), two.byte.tolist(), two.weight.tolist(), 7.0, [3.0])
+        known = bundle.known(whole)
+        assert (known.flop, known.byte) == ([1 * 2 + 2.0], [10 * 2 + 11.0])
+        plain = Supply.lines(two, bundled=False, parallel=False)[0].known(whole)
         assert (plain.flop, plain.byte, plain.weight) == ([1.0, 2.0], [10.0, 11.0], [2.0, 1.0])
         assert (plain.speed, plain.bandwidth) == (7.0, [3.0])
         second = Supply.lines(two, bundled=False, parallel=True)[1]
-        assert second.known(7.0, []).flop == [2.0]
-        assert second.stock == [5]
+        assert (second.known(whole).flop, second.stock) == ([2.0], [5])
 
     def test_parcels_carry_their_tag_and_number(self):
         (plain,) = Supply.lines(bags([5, 5], [1.0, 1.0]), bundled=False, parallel=False)

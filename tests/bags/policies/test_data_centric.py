@@ -32,7 +32,7 @@ from simplugin.bags.policy import Known
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 
 
 @pytest.mark.parametrize(("reading", "number"), [("A", 11), ("C", 3), ("D", 8)])

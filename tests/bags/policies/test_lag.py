@@ -11,7 +11,7 @@ from small_trees import bags_of, tree_of
 
 from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import execute
-from simplugin.bags.policies.lag import LEFT, WIDE, Steering, lag, lagging, prices
+from simplugin.bags.policies.lag import LEFT, Steering, lag, lagging, prices
 from simplugin.bags.policy import Known, NodeState
 from simplugin.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
@@ -119,7 +119,7 @@ def drawn(rng):
     """Return random steering and a random state; some numbers are alike."""
     kinds, children = int(rng.integers(1, 4)), int(rng.integers(0, 5))
     if rng.random() < 0.1:
-        children += WIDE
+        children += 32
     known = Known(
         rng.choice([1e8, 4e8, 10 ** rng.uniform(7, 9)], kinds).tolist(),
         rng.choice([0.0, 1e6, 4e6, 10 ** rng.uniform(6, 8)], kinds).tolist(),

@@ -10,9 +10,9 @@ from scipy.optimize import linprog
 
 from simplugin.bags.policies.price_curves import (
     FIRST,
-    Cpu,
     at,
     condensed,
+    cpu_curve,
     node_curve,
     replayed,
     total_of,
@@ -33,25 +33,21 @@ def worth_of(point, prices):
     return float(worth(point[None], prices)[0])
 
 
-def whole(curve):
-    return curve.points(range(len(curve.received)))
-
-
 def drawn(seed, children=4, kinds=3):
-    """Return the worker's points, the children's, their bandwidths, and prices."""
+    """Return the curves of the worker and the children, bandwidths, and prices."""
     generator = np.random.default_rng(seed)
-    flop = generator.uniform(1, 5, kinds).tolist()
-    byte = np.exp(generator.uniform(-3, 2, kinds)).tolist()
+    flop = tuple(generator.uniform(1, 5, kinds))
+    byte = tuple(np.exp(generator.uniform(-3, 2, kinds)))
     if generator.random() < 0.3:
-        byte[0] = 0.0
+        byte = (0.0, *byte[1:])
     prices = posted(generator.dirichlet(np.ones(kinds)), generator.choice([0.0, 0.05]))
     speeds = np.exp(generator.uniform(-2, 2, children)).tolist()
     if generator.random() < 0.3:
         speeds[1] = speeds[0]
     cpus = generator.uniform(0, 4, children).tolist()
-    leaves = [Cpu(cpu, flop, byte).hull(prices.prices).whole() for cpu in cpus]
-    worker = Cpu(float(generator.uniform(0, 4)), flop, byte).hull(prices.prices)
-    return worker, leaves, speeds, prices
+    cpus.insert(0, float(generator.uniform(0, 4)))
+    parts = [cpu_curve(cpu, flop, byte, prices.prices)[0] for cpu in cpus]
+    return parts, speeds, prices
 
 
 def best_by_program(parts, speeds, prices, most):
@@ -81,17 +77,18 @@ def best_by_program(parts, speeds, prices, most):
 
 
 def test_a_worker_needs_no_bytes_for_a_type_without_data_and_takes_no_type_without_a_price():
-    flop, byte = [1.0, 1.0, 1.0], [0.0, 1.0, 2.0]
-    points = Cpu(1.0, flop, byte).hull([1.0, 0.0, 3.0]).whole()
+    flop, byte = (1.0, 1.0, 1.0), (0.0, 1.0, 2.0)
+    points, values = cpu_curve(1.0, flop, byte, (1.0, 0.0, 3.0))
     assert points.tolist() == [[0.0, 0.0, 1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0, 1.0]]
-    assert Cpu(0.0, flop, byte).hull([1.0] * 3).whole().tolist() == [[0.0] * 5]
+    assert values == [1.0, 3.0]
+    assert cpu_curve(0.0, flop, byte, (1.0,) * 3)[0].tolist() == [[0.0] * 5]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_each_point_of_a_curve_is_the_best_for_its_bytes(seed):
-    worker, leaves, speeds, prices = drawn(seed)
-    curve = node_curve(worker, leaves, speeds, prices)
-    points = whole(curve)
+    parts, speeds, prices = drawn(seed)
+    curve = node_curve(parts, speeds, prices)
+    points = curve.points
     for first, second in itertools.pairwise(points):
         for received in (second[0], (first[0] + second[0]) / 2):
             found = worth_of(at(points, received), prices)
@@ -105,13 +102,13 @@ def test_each_point_of_a_curve_is_the_best_for_its_bytes(seed):
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("segments", [1, 2, EVERYTHING])
 def test_a_node_can_do_what_it_told(seed, segments):
-    worker, leaves, speeds, prices = drawn(seed)
+    parts, speeds, prices = drawn(seed)
     prices = posted(prices.prices, prices.rent, segments=segments)
-    curve = node_curve(worker, leaves, speeds, prices)
-    kept, _ = condensed(curve.received, curve.values, segments)
-    told = curve.points(kept)
+    curve = node_curve(parts, speeds, prices)
+    curve.kept, _ = condensed(curve.points[:, 0].tolist(), curve.values, segments)
+    told = curve.points[curve.kept]
     for received in np.linspace(0, told[-1][0], 7).tolist():
-        mix = replayed(curve, kept, received)
+        mix = replayed(curve, received)
         assert sum(weight for weight, _ in mix) == pytest.approx(1)
         done = np.zeros(len(told[0]))
         for weight, shares in mix:

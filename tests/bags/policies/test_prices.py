@@ -21,7 +21,7 @@ from simplugin.bags.policy import Known
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 
 FREE = Terms(rent=0.0)
 

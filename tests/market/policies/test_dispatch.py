@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError
-from simplugin.market.actors.global_schedulers import Desk, Directory
+from simplugin.market.actors.global_schedulers import Desk
 from simplugin.market.actors.local_schedulers import seconds
 from simplugin.market.actors.messages import Announcement, Capacity, Estimate, Submission
 from simplugin.market.model import Terms, completion_times
@@ -33,8 +33,7 @@ def test_first_idle_takes_the_quickest_of_the_idle():
 
 
 def _desk(dispatch, estimates):
-    schedulers = tuple(f"ls-{site}" for site in range(len(estimates[0])))
-    desk = Desk(Directory("gs", schedulers, dispatch))
+    desk = Desk(len(estimates[0]), dispatch)
     bundle = Bundle("b", 3, 7.0, 5.0, work=np.arange(3.0))
     desk.waiting.extend(Submission(number, bundle) for number in range(len(estimates)))
     return desk, estimates
@@ -72,15 +71,14 @@ def test_a_queue_is_first_in_first_served():
     assert (desk.done, desk.handed) == (3, 3)
 
 
-def test_earliest_lets_overdue_bundles_count_nothing():
+@pytest.mark.parametrize(("now", "least"), [(7.0, 4.0), (1.0, 7.0)])
+@pytest.mark.parametrize(("later", "site"), [(0.1, 0), (-0.1, 1)])
+def test_earliest_lets_overdue_bundles_count_nothing(now, least, later, site):
     account = _desk("earliest", ((4.0, 10.0),))
-    desk = account[0]
     assert _handed(account, 0.0) == [(0, 0)]
-    desk.waiting.append(Submission(0, Bundle("late", 3, 7.0, 5.0)))
+    account[0].waiting.append(Submission(0, Bundle("late", 3, 7.0, 5.0)))
     # At 7 the first is three seconds late: site 0 counts as done, not as done before now.
-    assert desk._situation(7.0, (4.0, 10.0)).backlog == (0.0, 0.0)
-    assert desk._situation(1.0, (4.0, 10.0)).backlog == (3.0, 0.0)
-    assert _handed(account, 7.0) == [(0, 0)]
+    assert _handed((account[0], ((4.0, least + later),)), now) == [(0, site)]
 
 
 def test_estimates_are_what_the_best_assignment_takes():

@@ -1,4 +1,3 @@
-import dataclasses
 import math
 import tracemalloc
 from functools import partial
@@ -15,7 +14,6 @@ from simplugin.market.policies.isgbmat import (
     ISGBMAT,
     PRINTED,
     REPAIRED,
-    Repairs,
     isgbmat,
     isgbmat_printed,
     run_isgbmat,
@@ -140,7 +138,7 @@ def test_memory_is_for_peers_not_for_tasks():
 def test_printed_is_figure_2(seed, idle):
     """Also with 0/0 cured, where it goes further; the figure is left to itself for 400 passes."""
     drawn = random_market(seed, most_tasks=30)
-    run = run_isgbmat(*drawn.arguments, dataclasses.replace(PRINTED, idle_price=idle))
+    run = run_isgbmat(*drawn.arguments, {"idle_price"} if idle else PRINTED)
     end, passes, A, F, price = figure_2(*drawn.arguments[:3], float(drawn.q[0]), 400, idle=idle)
     if run.end == "overshoot":
         # It never comes back from there, whatever becomes of the price.
@@ -169,21 +167,21 @@ WITHOUT_REPAIRS = [
 @pytest.mark.parametrize(("key", "market", "ends"), WITHOUT_REPAIRS)
 def test_without_one_repair_it_does_not_end(key, market, ends):
     assert run_isgbmat(*market).end == "ended"
-    assert run_isgbmat(*market, dataclasses.replace(REPAIRED, **{key: False})).end == ends
+    assert run_isgbmat(*market, REPAIRED - {key}).end == ends
 
 
 def test_what_too_small_caps_do():
     market = (1.0, 2.0), 5, 2, 0.9
     with pytest.raises(InfeasibleError, match=r"m > n N_max"):
         run_isgbmat(*market)
-    run = run_isgbmat(*market, dataclasses.replace(REPAIRED, refusal=False))
+    run = run_isgbmat(*market, REPAIRED - {"refusal"})
     assert run.end == "stuck"
     assert run.taken.sum() == 4
-    assert run_isgbmat(*market, Repairs(refusal=False, full_left_out=False)).end == "stuck"
+    assert run_isgbmat(*market, REPAIRED - {"refusal", "full_left_out"}).end == "stuck"
 
 
 def test_the_last_round_is_lost():
-    run = run_isgbmat((1.0, 1.0), 4, 4, 0.9, Repairs(last_round=False))
+    run = run_isgbmat((1.0, 1.0), 4, 4, 0.9, REPAIRED - {"last_round"})
     assert run.amounts.sum() == 2
     assert run.taken.sum() == 4
 
@@ -193,7 +191,7 @@ def test_the_last_mean_is_no_clearing_price():
     best = largest_benefit(*market)
     # Both tasks go to the third peer, which values them 5 and 2.5; the next best is 2.
     assert (best.next_price, best.price) == pytest.approx((2.0, 2.5))
-    run = run_isgbmat(*market, Repairs(clearing_price=False))
+    run = run_isgbmat(*market, REPAIRED - {"clearing_price"})
     # (1 + 2 + 7.5 / 3) / 3, below what the second peer would pay: it has taken too many.
     assert run.price == pytest.approx(11 / 6)
     assert run_isgbmat(*market).price == pytest.approx(2.5)

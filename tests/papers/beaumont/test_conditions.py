@@ -10,7 +10,7 @@ from simplugin.papers.beaumont.conditions import LATENCY, LEFT, ONSET, SPREAD, a
 from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms import Profile, ProfileUse
 from simplugin.platforms.graphs import Tree
-from simplugin.platforms.topologies.random_trees import random_tree
+from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.workloads.applications import Bags
 
 SPEED, BANDWIDTH, TASKS, FLOP, BYTE = 1e8, 1e6, 40, 2e9, 3e7

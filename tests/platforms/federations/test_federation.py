@@ -243,7 +243,7 @@ INVALID_DESCRIPTIONS = [
     (lambda: ClusterGroup("a", 1, 0.0, 1.0, 0.0), "the speed of cluster 'a' is 0.0 flop/s"),
     (lambda: _cluster("a", backbone=Switch()), "the backbone of cluster 'a' has no bandwidth"),
     (lambda: _cluster("a", 10**11), "the hosts of cluster 'a' cannot be 100,000,000,000"),
-    (lambda: SiteBackbone("web", WIRE), "is of kind 'web'; give one of star, mesh"),
+    (lambda: SiteBackbone("web", WIRE), "of kind 'web' is unknown; give one of star, mesh"),
     (lambda: SiteBackbone("mesh"), "a backbone of kind 'mesh' has no bandwidth"),
     (lambda: SiteBackbone("links"), "a backbone of kind 'links' has 0 links"),
     (lambda: SiteBackbone("links", WIRE, None, LINK), "'links' has a bandwidth"),
@@ -263,7 +263,10 @@ INVALID_DESCRIPTIONS = [
     (lambda: _pair(SWITCH, False, uplink=WIRE), "a backbone or an uplink beside the switch"),
     # Federations.
     (lambda: _of(), "federation 'fed.x' has no site; give it one"),
-    (lambda: Federation("f", (_site("s"),), None, -1), "the seed is -1; give a whole number"),
+    (
+        lambda: Federation("f", (_site("s"),), None, -1),
+        "seed of federation 'f' is -1; give",
+    ),
     (lambda: _of(_site("s"), _site("s"), backbone=STAR), "two sites are called 's'"),
     (lambda: _of(_site("s", repeat=2)), "nothing joins the 2 sites of federation"),
     (lambda: _of(_site("s"), backbone=SiteBackbone("star")), "'s' has no cable to the hub"),

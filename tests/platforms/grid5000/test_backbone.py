@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simplugin.errors import PlatformError
 from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, Place
 from simplugin.platforms.grid5000.latencies import CITIES, EARTH_RADIUS, Latencies, distance
-from simplugin.platforms.grid5000.platform import Backbone
+from simplugin.platforms.grid5000.platform import backbone_ways
 
 NAMES = "abcdef"
 
@@ -27,15 +27,16 @@ def networks(draw):
     return {tuple(pair): float(draw(st.integers(1, 4))) for pair in turned}
 
 
-def made(latencies):
-    return Backbone([BackboneLink(ends, 1e9) for ends in latencies], Latencies(links=latencies))
+def found_ways(latencies, sites):
+    links = [BackboneLink(ends, 1e9) for ends in latencies]
+    return backbone_ways(links, Latencies(links=latencies), sites)
 
 
 @settings(max_examples=50)
 @given(networks(), st.sets(st.sampled_from(NAMES), min_size=2))
 def test_ways_are_shortest(latencies, chosen):
     sites = sorted(chosen)
-    ways, links = made(latencies).ways(sites)
+    ways, links = found_ways(latencies, sites)
     graph = networkx.Graph()
     graph.add_weighted_edges_from((*ends, value) for ends, value in latencies.items())
     assert set(ways) == {(one, other) for one in sites for other in sites if one != other}
@@ -57,8 +58,8 @@ def test_ways_are_shortest(latencies, chosen):
 
 
 def test_links_are_data():
-    backbone = made({("a", "p"): 0.5, ("p", "b"): 0.25, ("p", "idle"): 1.0})
-    ways, links = backbone.ways(["a", "b"])
+    latencies = {("a", "p"): 0.5, ("p", "b"): 0.25, ("p", "idle"): 1.0}
+    ways, links = found_ways(latencies, ["a", "b"])
     assert [use.link + use.direction for use in ways["b", "a"]] == ["p_bDOWN", "a_pDOWN"]
     found = [(link.id, link.bandwidth, link.latency) for link in links]
     assert found == [("a_p", 1.25e8, 0.5), ("p_b", 1.25e8, 0.25)]
@@ -66,12 +67,12 @@ def test_links_are_data():
 
 def test_refusals():
     with pytest.raises(PlatformError, match="no way from 'a' to 'c'"):
-        made({("a", "b"): 1.0}).ways(["a", "b", "c"])
+        found_ways({("a", "b"): 1.0}, ["a", "b", "c"])
     links = [BackboneLink(ends, 1e9) for ends in pairwise("aba")]
     with pytest.raises(PlatformError, match="joins 'b' and 'a' twice"):
-        Backbone(links, Latencies(links={("a", "b"): 1.0}))
+        backbone_ways(links, Latencies(links={("a", "b"): 1.0}), "ab")
     with pytest.raises(PlatformError, match="unknown where 'atlantis' is"):
-        Backbone([BackboneLink(("atlantis", "lyon"), 1e9)], Latencies())
+        backbone_ways([BackboneLink(("atlantis", "lyon"), 1e9)], Latencies(), ["lyon"])
 
 
 PLACES = st.tuples(st.floats(-90, 90), st.floats(-180, 180))

@@ -28,10 +28,10 @@ from simplugin.platforms.grid5000.facts import (
     NodeGroup,
     SiteFacts,
     Uplink,
+    selected,
 )
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.grid5000.platform import grid5000_platform
-from simplugin.platforms.grid5000.selection import selected
 from simplugin.simulation.resolve import resolve
 
 G = 1e9

@@ -15,8 +15,7 @@ from simplugin.formats.platform_xml import platform_text
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import GRAPH_ROUTINGS, Graph
 from simplugin.platforms.laws import Law
-from simplugin.platforms.topologies import clusters, shapes
-from simplugin.platforms.topologies.clusters import Parts
+from simplugin.platforms.topologies import shapes
 from simplugin.platforms.topologies.random_graphs import (
     MEAN,
     SHAPES,
@@ -24,7 +23,7 @@ from simplugin.platforms.topologies.random_graphs import (
     random_graph,
     usual_radius,
 )
-from simplugin.platforms.topologies.shapes import Capacities
+from simplugin.platforms.topologies.shapes import Capacities, Parts
 from simplugin.simulation.resolve import resolve
 
 EVERY = 10**9
@@ -184,7 +183,7 @@ def joined(platform: Platform, count: int):
 
 @pytest.mark.parametrize("sizes", [[5], [4, 3], [2, 3, 4]])
 def test_routes_of_a_torus_go_round_the_shorter_way(sizes):
-    resolved = joined(clusters.torus(sizes, Parts(latency=1e-3)), math.prod(sizes))
+    resolved = joined(shapes.torus(sizes, Parts(latency=1e-3)), math.prod(sizes))
     for route in resolved.routes:
         ends = number(route.source), number(route.destination)
         places = np.array(np.unravel_index(ends, sizes, order="F"))
@@ -200,7 +199,7 @@ def test_routes_of_a_torus_go_round_the_shorter_way(sizes):
 )
 def test_routes_of_a_fat_tree_go_up_as_far_as_they_must(children, parents, parallel):
     below = list(itertools.accumulate(children, lambda a, b: a * b))
-    resolved = joined(clusters.fat_tree(children, parents, parallel), below[-1])
+    resolved = joined(shapes.fat_tree(children, parents, parallel), below[-1])
     for route in resolved.routes:
         ends = number(route.source), number(route.destination)
         level = next(i for i, n in enumerate(below, 1) if ends[0] // n == ends[1] // n)
@@ -217,7 +216,7 @@ def test_routes_of_a_fat_tree_go_up_as_far_as_they_must(children, parents, paral
 
 @pytest.mark.parametrize(("groups", "routers", "hosts"), [(4, 4, 2), (3, 5, 1), (1, 3, 2)])
 def test_a_dragonfly_joins_all_groups(groups, routers, hosts):
-    resolved = joined(clusters.dragonfly(groups, routers, hosts), groups * routers * hosts)
+    resolved = joined(shapes.dragonfly(groups, routers, hosts), groups * routers * hosts)
     within, between = groups * math.comb(routers, 2), math.comb(groups, 2)
     assert len(resolved.links) == 2 * (groups * routers * hosts + within + between)
     for route in resolved.routes:
@@ -230,13 +229,13 @@ def test_a_dragonfly_joins_all_groups(groups, routers, hosts):
 
 
 def test_parallel_links_of_a_dragonfly_are_one_wide_link():
-    made = clusters.dragonfly(2, 3, 1, group_links=4, router_links=2, parts=Parts(bandwidth=1e8))
+    made = shapes.dragonfly(2, 3, 1, group_links=4, router_links=2, parts=Parts(bandwidth=1e8))
     width = Counter((link.name.split("_")[0], link.bandwidth) for link in resolve(made, []).links)
     assert set(width) == {("local", 1e8), ("green", 2e8), ("blue", 4e8)}
 
 
 def test_a_flat_cluster_is_one_element():
-    made = clusters.flat_cluster(40, Parts(speed=2e9, cores=8, latency=1e-4))
+    made = shapes.flat_cluster(40, Parts(speed=2e9, cores=8, latency=1e-4))
     assert len(platform_text(made)) < 500
     resolved = joined(made, 40)
     assert {(host.speed, host.cores) for host in resolved.hosts} == {(2e9, 8)}
@@ -244,7 +243,7 @@ def test_a_flat_cluster_is_one_element():
 
 
 def test_a_star_is_drawn_in_round_figures():
-    made = clusters.star(40, np.random.default_rng(3))
+    made = shapes.star(40, np.random.default_rng(3))
     resolved = joined(made, 41)
     speeds = np.array([host.speed for host in resolved.hosts])
     assert np.allclose(speeds % 1e8, 0) | np.allclose(speeds % 1e8, 1e8)
@@ -256,8 +255,8 @@ def test_a_star_is_drawn_in_round_figures():
 
 def test_a_star_has_the_laws_it_is_told():
     generators = [np.random.default_rng(3) for _ in range(2)]
-    usual = clusters.star(5, generators[0])
-    told = clusters.star(5, generators[1], speed=Law("uniform", (1.0, 2.0)), latency=0.0)
+    usual = shapes.star(5, generators[0])
+    told = shapes.star(5, generators[1], speed=Law("uniform", (1.0, 2.0)), latency=0.0)
     ((one,), (two,)) = usual.elements, told.elements
     assert [link.bandwidth for link in one.links] == [link.bandwidth for link in two.links]
     assert all(1 <= host.speed <= 2 for host in two.hosts)
@@ -265,13 +264,13 @@ def test_a_star_has_the_laws_it_is_told():
 
 
 SENSELESS_CLUSTERS = [
-    (lambda: clusters.torus([]), r"sizes is \[\]; give a list"),
-    (lambda: clusters.torus([4, 0]), "a number of sizes is 0"),
-    (lambda: clusters.fat_tree([4, 4], [1]), "parents has 1 numbers; give 2"),
-    (lambda: clusters.fat_tree([4, 4.5]), r"a number of children is 4\.5"),
-    (lambda: clusters.dragonfly(5, 4), "give at least as many routers as groups"),
-    (lambda: clusters.dragonfly(0), "groups is 0"),
-    (lambda: clusters.flat_cluster(0), "number of hosts is 0"),
+    (lambda: shapes.torus([]), r"sizes is \[\]; give a list"),
+    (lambda: shapes.torus([4, 0]), "a number of sizes is 0"),
+    (lambda: shapes.fat_tree([4, 4], [1]), "parents has 1 numbers; give 2"),
+    (lambda: shapes.fat_tree([4, 4.5]), r"a number of children is 4\.5"),
+    (lambda: shapes.dragonfly(5, 4), "give at least as many routers as groups"),
+    (lambda: shapes.dragonfly(0), "groups is 0"),
+    (lambda: shapes.flat_cluster(0), "number of hosts is 0"),
 ]
 
 
@@ -350,7 +349,7 @@ def test_the_generator_alone_decides_and_without_decades_all_are_alike():
 
 def test_senseless_random_graphs_are_refused():
     generator = np.random.default_rng(0)
-    with pytest.raises(PlatformError, match=r"no shape 'ring'; give one of recursive, "):
+    with pytest.raises(PlatformError, match=r"the shape is 'ring'; choose among binary, "):
         random_graph("ring", 5, generator)
     with pytest.raises(PlatformError, match="number of hosts is 1; give a whole number from 2"):
         random_graph("path", 1, generator)
@@ -359,15 +358,16 @@ def test_senseless_random_graphs_are_refused():
 @given(st.integers(2, 25), st.integers(0, 2**32), st.floats(0, 0.6))
 @settings(max_examples=30)
 def test_near_hosts_are_neighbours_and_parts_are_joined_cheaply(n_hosts, seed, radius):
-    made = geometric_graph(n_hosts, np.random.default_rng(seed), radius)
-    assert np.all((made.position >= 0) & (made.position < 1))
+    generator = np.random.default_rng(seed)
+    position, ends, length = geometric_graph(n_hosts, generator, radius)
+    assert np.all((position >= 0) & (position < 1))
     pairs = itertools.combinations(range(n_hosts), 2)
-    away = {pair: math.dist(*made.position[list(pair)]) for pair in pairs}
+    away = {pair: math.dist(*position[list(pair)]) for pair in pairs}
     near = {pair for pair, distance in away.items() if distance <= radius}
-    edges = list(map(tuple, made.edges.tolist()))
+    edges = list(map(tuple, ends.tolist()))
     assert edges == sorted(set(edges))
     assert near <= set(edges)
-    assert made.length.tolist() == pytest.approx([away[edge] for edge in edges])
+    assert length.tolist() == pytest.approx([away[edge] for edge in edges])
     # Kruskal's algorithm on all pairs, those that are near taken first for nothing.
     complete = nx.Graph()
     complete.add_nodes_from(range(n_hosts))
@@ -389,4 +389,4 @@ def test_the_usual_radius_leaves_one_part_in_most_draws():
         assert math.pi * usual_radius(n_hosts) ** 2 == pytest.approx(wanted)
     assert usual_radius(1) > 0
     made = [geometric_graph(400, np.random.default_rng(seed)) for seed in range(9)]
-    assert sum(bool(np.all(each.length <= usual_radius(400))) for each in made) > 4
+    assert sum(bool(np.all(length <= usual_radius(400))) for *_, length in made) > 4

@@ -138,6 +138,7 @@ def test_parameters_of_one_scheduler_pair_no_runs_of_another(open_report, report
         Column("scheduler.parameters.step", [row[1] for row in rows], role="varied"),
         Column("platform.seed", [row[2] for row in rows], role="varied"),
         Column("makespan", values, sense="min"),
+        group="scheduler.name",
     )
     shown = open_report(report).numbers("comparison")
     # b knows no steps: it has a partner in the first run of a of each seed; c has those of 0.2.

@@ -9,7 +9,7 @@ from scipy.stats import t as student
 from scipy.stats import wilcoxon
 
 from simplugin.reports.comparisons import corrected, paired, signed_rank_test
-from simplugin.reports.profiles import profiles
+from simplugin.reports.distributions import profiles
 from simplugin.reports.statistics import summary
 
 SCHEDULERS = ("bags.fcfs", "bags.prices", "bags.lag")

@@ -64,7 +64,9 @@ def test_platforms_in_any_detail_have_no_words_on_words(platform, detail, covere
 def words_of(texts_of):
     """A function from a platform to the texts of its drawing."""
     return lambda platform, **options: [
-        text.get_text() for text in texts_of(platform_figure(platform, **options))
+        text.get_text()
+        for figure in [platform_figure(platform, **options)]
+        for text in (*texts_of(figure), *figure.legends[0].get_texts())
     ]
 
 

@@ -11,7 +11,7 @@ from small_graphs import ByHand, allocation_of, graph_of, random_scene, run_on, 
 from simplugin.taskgraphs.actors.conductor import INSTANT, Progress
 from simplugin.taskgraphs.policies.mapping import Mapper
 from simplugin.taskgraphs.readings import PAPER, Readings
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 
 @settings(max_examples=60)

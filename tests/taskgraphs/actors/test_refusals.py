@@ -13,7 +13,7 @@ from simplugin.errors import ActorError, PlatformError, SimpluginError, Workload
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.taskgraphs.actors.conductor import Orders, conduct
 from simplugin.taskgraphs.execution import _queue, execute
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 ONE = graph_of("g", [1e9, 1e9], [(0, 1, 1e6)])
 GRAPHS, MULTI = GraphSet((ONE,)), star(2, 1)

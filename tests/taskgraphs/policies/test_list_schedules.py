@@ -23,7 +23,7 @@ from simplugin.taskgraphs.policies.shipped import SCHEDULERS
 from simplugin.taskgraphs.policies.single_processors import heft
 from simplugin.taskgraphs.schedule import violations
 from simplugin.taskgraphs.timing import redistribution_time
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 SEEDS = st.integers(0, 2**32 - 1)
 

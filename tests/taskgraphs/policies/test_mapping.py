@@ -13,7 +13,7 @@ from small_graphs import allocated, followed, graph_of, random_scene, site_of
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs.policies.mapping import Mapper, plan
 from simplugin.taskgraphs.readings import PAPER
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 SEEDS = st.integers(0, 2**32 - 1)
 READINGS = st.builds(

@@ -23,7 +23,7 @@ from simplugin.taskgraphs.policies.shipped import POLICIES, policy_called
 from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.taskgraphs.timing import task_times
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 SITE = RENNES.site()
 # A chain of 6 Gflop, and a fork with three branches: path 4, width 3, work 12.

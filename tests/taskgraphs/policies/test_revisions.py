@@ -26,7 +26,7 @@ from simplugin.taskgraphs.policies.revisions import Forecaster, Rebalanced, Revi
 from simplugin.taskgraphs.policies.shipped import POLICIES
 from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.graph_generators import combination
-from simplugin.workloads.graph_sets import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 SITE = LILLE.site()
 GRAPHS = combination("random", 4, 1)
@@ -218,7 +218,7 @@ class Linear:
 
 def test_corrections_end_where_all_suffer_alike():
     planner = Linear(np.array([1.0, 2.0, 5.0]))
-    found = corrected(planner, np.full(3, 1 / 3), 4)
+    found = corrected(planner.point, np.full(3, 1 / 3), 4)
     assert len(found) == 5
     assert found[0].relief == pytest.approx(np.array([1, 1 / 2, 1 / 5]) / (1.7 / 3))
     # One correction by the whole ratio is all that it takes here.
