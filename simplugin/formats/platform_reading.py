@@ -162,9 +162,8 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         return [PlatformError(message, remedy=_REMOVED[node.tag])]
     allowed = ALLOWED.get(tag)
     if allowed is None:
-        known = ", ".join(sorted(ALLOWED))
         message = f"there is no element <{node.tag}>"
-        return [PlatformError(message, remedy=f"the elements are {known}")]
+        return [PlatformError(message, remedy=f"the elements are {', '.join(sorted(ALLOWED))}")]
     given = node.attributes.keys()
     text = tag != "trace" and bool(node.text.strip())
     if REQUIRED[tag] <= given <= allowed and not text:
