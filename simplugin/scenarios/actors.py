@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, model_validator
 
@@ -17,12 +17,10 @@ from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
 from simplugin.rows import Row
+from simplugin.scenarios.scenario import Scenario
 from simplugin.scenarios.sections import Hosts
 from simplugin.simulation import simulate
 from simplugin.simulation.placement import Placement, placements
-
-if TYPE_CHECKING:
-    from simplugin.scenarios.scenario import Scenario
 
 # Keys that are fields of `Placement` too.
 _PLACEMENT = ("name", "start_time", "kill_time", "restart", "daemon")

@@ -7,15 +7,13 @@ distributed over a tree.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.bags.policies.shipped import POLICIES as TREE_POLICIES
 from simplugin.inputs.kinds import Kind, Outcome, Progress
 from simplugin.pricing.policies.shipped import POLICIES
+from simplugin.scenarios.scenario import Scenario
 from simplugin.workloads.bag_sections import BagsWorkload
-
-if TYPE_CHECKING:
-    from simplugin.scenarios.scenario import Scenario
 
 # The module with the functions `check` and `run` of the schedulers whose names start so.
 FAMILIES = {

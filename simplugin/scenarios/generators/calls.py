@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import PlatformError, UnitError
 from simplugin.inputs.documents import Document
@@ -18,10 +18,8 @@ from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import dimension_of
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.near_names import did_you_mean
+from simplugin.platforms import Platform
 from simplugin.scenarios.generators import GENERATORS
-
-if TYPE_CHECKING:
-    from simplugin.platforms import Platform
 
 _DIRECTORY = "directory"
 
