@@ -182,9 +182,9 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         for key in sorted(REQUIRED[tag] - given)
     ]
     for key in sorted(given - allowed):
-        known = sorted(allowed)
-        remedy = f"remove it or choose among {', '.join(known) or 'no attribute at all'}"
-        remedy = did_you_mean(key, known) or remedy
+        names = sorted(allowed)
+        remedy = f"remove it or choose among {', '.join(names) or 'no attribute at all'}"
+        remedy = did_you_mean(key, names) or remedy
         problems.append(PlatformError(f"{name} has an unknown attribute {key!r}", remedy=remedy))
     return problems
 
