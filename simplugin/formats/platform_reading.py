@@ -160,9 +160,8 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         return [PlatformError(message, remedy=_REMOVED[node.tag])]
     allowed = ALLOWED.get(tag)
     if allowed is None:
-        known = ", ".join(sorted(ALLOWED))
         message = f"there is no element <{node.tag}>"
-        return [PlatformError(message, remedy=f"the elements are {known}")]
+        return [PlatformError(message, remedy=f"the elements are {', '.join(sorted(ALLOWED))}")]
     given = node.attributes.keys()
     text = tag != "trace" and bool(node.text.strip())
     if REQUIRED[tag] <= given <= allowed and not text:
@@ -181,9 +180,9 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         for key in sorted(REQUIRED[tag] - given)
     ]
     for key in sorted(given - allowed):
-        known = sorted(allowed)
-        remedy = f"remove it or choose among {', '.join(known) or 'no attribute at all'}"
-        remedy = did_you_mean(key, known) or remedy
+        names = sorted(allowed)
+        remedy = f"remove it or choose among {', '.join(names) or 'no attribute at all'}"
+        remedy = did_you_mean(key, names) or remedy
         problems.append(PlatformError(f"{name} has an unknown attribute {key!r}", remedy=remedy))
     return problems
 

@@ -92,13 +92,13 @@ class Ledger:
         remove : bool
             True if to delete.
         """
-        from simplugin.regression.snapshots import trace_path
-
         for path in self._orphans({file_of(each) for each in given}):
             (self.removed if remove else self.unused).append(str(path))
             if remove and path.is_dir():
                 shutil.rmtree(path)
             elif remove:
+                from simplugin.regression.snapshots import trace_path
+
                 path.unlink()
                 trace_path(path).unlink(missing_ok=True)
 
