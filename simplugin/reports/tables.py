@@ -16,7 +16,7 @@ from rich.text import Text
 
 from simplugin.claims import Claim, headline
 from simplugin.formatting import percent, readable
-from simplugin.listings import Listing
+from simplugin.listings import Cell, Listing
 from simplugin.rows import Row
 from simplugin.simulation import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import KINDS, STATES, UNITS
@@ -243,16 +243,7 @@ def listing_table(listing: Listing, room: int | None = None) -> Table:
     values = [[line[place] for line in listing.lines] for place in range(len(names))]
     cells, texts = [], []
     for (_, unit), column in zip(listing.columns, values, strict=True):
-        cells.append(
-            [
-                Text(
-                    percent(value)
-                    if unit == "%" and isinstance(value, float)
-                    else readable(value, unit)
-                )
-                for value in column
-            ]
-        )
+        cells.append([_cell(value, unit) for value in column])
         texts.append(any(isinstance(value, str) for value in column) and not unit)
     widest = [max((cell.cell_len for cell in column), default=0) for column in cells]
     widths, gap = column_widths(names, widest, texts, room)
@@ -266,6 +257,13 @@ def listing_table(listing: Listing, room: int | None = None) -> Table:
         table.add_row(*line)
     table.width = sum(widths) + gap * (len(names) - 1)
     return table
+
+
+def _cell(value: Cell, unit: str) -> Text:
+    """Return a value of a listing as text without markup."""
+    if unit == "%" and isinstance(value, float):
+        return Text(percent(value))
+    return Text(readable(value, unit))
 
 
 def column_widths(
