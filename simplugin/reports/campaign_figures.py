@@ -182,8 +182,8 @@ class GroupedMetric:
 
 
 # The figures of each metric, by the end of their file names; None if a metric has no such figure.
-FIGURES: Mapping[str, Callable[[GroupedMetric], Figure | Chart | None]] = {
-    "box": lambda metric: metric.draw(box_plot),
+FIGURES: Mapping[str, Callable[[GroupedMetric], Figure | None]] = {
+    "box": lambda metric: metric.draw(box_plot).figure,
     "ecdf": lambda metric: metric.draw(draw_ecdfs),
     "profile": GroupedMetric.profiles,
 }
