@@ -306,7 +306,7 @@ def panels_of(figure: Curves) -> list[Curves]:
     for _, values in points_of(figure).values():
         steps = np.diff(values[np.isfinite(values)])
         # Changes from rising to falling or back.
-        turns = np.count_nonzero(np.diff(np.sign(steps[steps != 0])))
+        turns = int(np.count_nonzero(np.diff(np.sign(steps[steps != 0]))))
         restless += turns > _MOST_TURNS
     if figure.bars or figure.names or restless < 2:
         return [figure]

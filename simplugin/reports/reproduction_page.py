@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from simplugin.claims import Claim
+from simplugin.claims import Claim, Kind
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
 from simplugin.formatting import readable
@@ -22,7 +22,7 @@ from simplugin.reports.tables import written_interval, written_value
 _MANY = 100
 # Colours of a PNG file. Curves need no more, and the file is a third as large.
 _COLOURS = 64
-_KINDS = ("paper", "ours")
+_KINDS: tuple[Kind, ...] = ("paper", "ours")
 # Heading, kind, verdict, and the title of the column with the reason.
 _SECTIONS = (
     ("What holds", "paper", True, ""),

@@ -148,11 +148,10 @@ class Columns:
             self.height *= 1.25
             places = self._places()
         sheet = Block(self.width, self.height)
-        for x, side in enumerate(self.sides):
+        for column, side in enumerate(self.sides):
             for i in side:
-                box = self.made[i]
-                px, py = places[i]
-                sheet.put(box, px - box.width if x == 0 else px, py - box.height / 2)
+                box, (x, y) = self.made[i], places[i]
+                sheet.put(box, x - box.width if column == 0 else x, y - box.height / 2)
         for line, (one, other) in zip(self.part.lines, self.part.edges, strict=True):
             path = self._path(places, one, other)
             sheet.strokes.append(Stroke(path, self.part.bandwidth(line), self.part.is_fat(line)))
