@@ -169,23 +169,16 @@ def _print_table(checked: Sequence[Checked], console: Console) -> None:
 
 def _cells(change: Change) -> tuple[Text, ...]:
     """Return the columns of a metric that moved."""
-    difference = change.difference
+    difference, unit = change.difference, change.unit
+    if unit != change.recorded_unit:
+        unit = f"{change.recorded_unit or '-'} -> {unit or '-'}"
     return (
-        Text(_named(change)),
+        Text(printable(f"{change.name} [{unit}]" if unit else change.name)),
         Text("not recorded" if change.state == "new" else _short(change.recorded)),
         Text("gone" if change.state == "missing" else _short(change.now)),
         Text("" if difference is None else f"{difference:+.4g}"),
         Text(relative_text(change.relative)),
     )
-
-
-def _named(change: Change) -> str:
-    """Write the name of a metric and its unit, or both of its units."""
-    if change.unit != change.recorded_unit:
-        unit = f" [{change.recorded_unit or '-'} -> {change.unit or '-'}]"
-    else:
-        unit = f" [{change.unit}]" if change.unit else ""
-    return printable(change.name + unit)
 
 
 def _short(value: Value) -> str:

@@ -246,14 +246,10 @@ def scenario_from(
         As `load_scenario` takes it.
     """
     problems, kind, found = _checked(document, file)
-    if problems:
+    if problems or kind is None or found is None:
         raise scenario_error(problems, file, text)
-    assert kind is not None
-    assert found is not None
-    sections = dict(found)
-    return Scenario(
-        file=file, text=text, document=document, kind=kind, trust=tuple(trust), **sections
-    )
+    about: dict[str, Any] = dict(found)
+    return Scenario(file=file, text=text, document=document, kind=kind, trust=tuple(trust), **about)
 
 
 def scenario_problems(document: Mapping[str, Any], file: Path) -> list[Problem]:

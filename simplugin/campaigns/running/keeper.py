@@ -57,7 +57,13 @@ def main() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
     try:
-        _prepare()
+        for module in _NEEDED:
+            importlib.import_module(module)
+        from simplugin.scenarios.kinds import KINDS, kind_called
+
+        for name in KINDS:
+            kind_called(name)
+        versions()
     except Exception:
         control.send(pickle.dumps((FAILED, traceback.format_exc()[-60000:])))
         return
@@ -198,17 +204,6 @@ class Keeper:
         """Send a message to the caller, who may have gone."""
         with contextlib.suppress(OSError):
             self.control.send(pickle.dumps(message))
-
-
-def _prepare() -> None:
-    """Load what most jobs need."""
-    for module in _NEEDED:
-        importlib.import_module(module)
-    from simplugin.scenarios.kinds import KINDS, kind_called
-
-    for name in KINDS:
-        kind_called(name)
-    versions()
 
 
 def _serve(caller: socket.socket) -> None:

@@ -248,13 +248,6 @@ class RunProcess:
         if kept is not None:
             kept.close()
 
-    def _forget(self) -> None:
-        """Leave the process to the one that it belongs to."""
-        self._running, self._state = threading.Lock(), threading.Lock()
-        if self._kept is not None:
-            self._kept.forget()
-            self._kept = None
-
 
 _alive: weakref.WeakSet[RunProcess] = weakref.WeakSet()
 
@@ -262,7 +255,10 @@ _alive: weakref.WeakSet[RunProcess] = weakref.WeakSet()
 def _after_fork() -> None:
     """Give up all run processes in a process forked from theirs."""
     for each in list(_alive):
-        each._forget()
+        each._running, each._state = threading.Lock(), threading.Lock()
+        if each._kept is not None:
+            each._kept.forget()
+            each._kept = None
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -275,9 +275,7 @@ class Store:
                 self._connection.execute("ROLLBACK")
 
 
-def _number(value: float) -> float:
+def _number(value: Any) -> float:
     """Return a number as SQLite has it: integers of 64 bits, floats."""
-    plain: Any = value
-    plain = plain.item() if hasattr(plain, "item") else plain
-    number: float = float(plain) if abs(plain) >= _LARGEST else plain
-    return number
+    plain: float = value.item() if hasattr(value, "item") else value
+    return float(plain) if abs(plain) >= _LARGEST else plain
