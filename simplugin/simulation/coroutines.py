@@ -7,16 +7,16 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from simplugin.errors import BlockedActor, DeadlockError
+from simplugin.errors import ActorError, BlockedActor, DeadlockError
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import (
     CalledBack,
     Watch,
-    actor_error,
     await_place,
     collected,
     date_limit_error,
+    described,
     prepare_plugins,
 )
 from simplugin.simulation.failures import full_trace_error
@@ -91,7 +91,7 @@ class CoroutinesBackEnd:
             if failed is None or isinstance(error, KeyboardInterrupt):
                 raise
             inside = error.__traceback__ and error.__traceback__.tb_next  # without our own frame
-            raise actor_error(*failed, _driver.clock(), error, inside) from error
+            raise ActorError(*failed, _driver.clock(), *described(error, inside)) from error
         if _driver.trace_is_full():
             raise full_trace_error(_driver.clock())
         if _driver.expected_awaits():
@@ -119,8 +119,10 @@ class CoroutinesBackEnd:
         names = [name for name, *_ in raw["returned"]]
         return collected(
             raw["clock"],
-            raw["returned"],
-            HostTotals(raw["host_names"], raw["host_flops"], raw["host_busy"], raw["host_energy"]),
-            LinkTotals(raw["link_names"], raw["link_bytes"], raw["link_energy"]),
-            Trace.from_columns(raw["trace"] | {"actor_names": names}),
+            returned=raw["returned"],
+            hosts=HostTotals(
+                *(raw[f"host_{each}"] for each in ("names", "flops", "busy", "energy"))
+            ),
+            links=LinkTotals(*(raw[f"link_{each}"] for each in ("names", "bytes", "energy"))),
+            trace=Trace.from_columns(raw["trace"] | {"actor_names": names}),
         )

@@ -15,6 +15,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import numpy as np
 
 from simplugin.errors import (
+    ActorError,
     BlockedActor,
     DeadlockError,
     ForcefulKillException,
@@ -23,9 +24,9 @@ from simplugin.errors import (
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import (
     Watch,
-    actor_error,
     await_place,
     date_limit_error,
+    described,
     place_of,
     user_frame,
 )
@@ -223,6 +224,13 @@ class ActorRecord:
     since: float = 0.0
     gate: Any = None
     waits_for_boot: bool = False
+
+    @property
+    def state(self) -> str:
+        """How it ended: "ended", "killed" or, if it did not, "running"."""
+        if not self.ended:
+            return "killed" if self.missed_its_start else "running"
+        return "killed" if self.was_killed else "ended"
 
     @property
     def is_alive(self) -> bool:
@@ -470,7 +478,7 @@ class World:
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE):
             trace = trace.tb_next
-        wrapped = actor_error(actor.name, actor.host.name, self.now, error, trace)
+        wrapped = ActorError(actor.name, actor.host.name, self.now, *described(error, trace))
         wrapped.__cause__ = error
         self.stop(wrapped)
 
