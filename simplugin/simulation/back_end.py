@@ -296,8 +296,6 @@ class CalledBack:
         The user's.
     stop : callable
         Ends the simulation with an error.
-    clock : callable
-        Returns the simulated date [s].
 
     Attributes
     ----------
@@ -310,10 +308,9 @@ class CalledBack:
         self,
         callbacks: Callbacks,
         stop: Callable[[SimulationError], object],
-        clock: Callable[[], float],
     ) -> None:
         _require_models_of(callbacks)
-        self._callbacks, self._stop, self._clock = callbacks, stop, clock
+        self._callbacks, self._stop = callbacks, stop
         self._share()
         factors = [
             function and self._asked(name, function, lambda *_: 1.0)
@@ -366,7 +363,7 @@ class CalledBack:
             if answer is not _FAILED:
                 bound = "above 0" if positive else "of 0 or more"
                 wrong = f"it returned {answer!r}; return a finite number {bound}"
-                self._stop(CallbackError(name, self._clock(), wrong, ""))
+                self._stop(CallbackError(name, _driver.clock(), wrong, ""))
             return otherwise(*given)
 
         return ask
@@ -385,7 +382,7 @@ class CalledBack:
             return function(*given)
         except BaseException as error:
             inside = error.__traceback__ and error.__traceback__.tb_next
-            failed = CallbackError(name, self._clock(), *described(error, inside))
+            failed = CallbackError(name, _driver.clock(), *described(error, inside))
             failed.__cause__ = error
             self._stop(failed)
             return _FAILED
@@ -443,8 +440,6 @@ class Watch:
     ----------
     stop : callable
         Ends the simulation with an error.
-    clock : callable
-        Returns the simulated date [s].
     running : callable
         Returns name and host of the running actor; None if it is being killed.
     locates : bool
@@ -454,13 +449,11 @@ class Watch:
     def __init__(
         self,
         stop: Callable[[NeverAwaitedError], object],
-        clock: Callable[[], float],
         running: Callable[[], tuple[str, str] | None],
         *,
         locates: bool,
     ) -> None:
         self._stop = stop
-        self._clock = clock
         self._running = running
         _driver.watch_awaits(self.report, locates)
         # Python calls this function of `warnings` when a coroutine that never ran goes away.
@@ -484,7 +477,7 @@ class Watch:
             place = place_of(frame)
         elif sys.exc_info()[0] is not None or _is_unwound(frame):
             return
-        self._stop(NeverAwaitedError(actor, host, self._clock(), what, place))
+        self._stop(NeverAwaitedError(actor, host, _driver.clock(), what, place))
 
     def _report_coroutine(self, coroutine: Any) -> None:
         """Stop the simulation because of a coroutine of a function of the user's."""

@@ -56,7 +56,7 @@ class CoroutinesBackEnd:
     ) -> None:
         _driver.setup(list(arguments), trace_limit, energy, seed)
         locates = sys.get_coroutine_origin_tracking_depth() > 0
-        Watch(_driver.stop, _driver.clock, _driver.running, locates=locates)
+        Watch(_driver.stop, _driver.running, locates=locates)
         self._arguments, self._energy = list(arguments), energy
 
     def load_platform(self, path: str) -> None:
@@ -73,7 +73,7 @@ class CoroutinesBackEnd:
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
-        called = CalledBack(callbacks, _driver.stop, _driver.clock)
+        called = CalledBack(callbacks, _driver.stop)
         if called.on_activity_completion is not None:
             _driver.monitor_activities(called.on_activity_completion)
 

@@ -87,10 +87,6 @@ class Placement:
                 f"actor {self.actor_name!r}: properties is {properties!r}; give a dict"
             )
         object.__setattr__(self, "properties", dict(properties))
-        self._check_dates()
-
-    def _check_dates(self) -> None:
-        """Raise for dates that never come, and for a death before the birth."""
         who = f"actor {self.actor_name!r} on {self.host!r}"
         for name in ("start_time", "kill_time"):
             if (date := getattr(self, name)) is not None:

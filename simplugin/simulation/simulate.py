@@ -256,45 +256,34 @@ class Job:
             # To note the place of each operation would slow every simulation down.
             silent = replace(self.settings, locates=True, steps=False)
             again = replace(self, settings=silent, progress=None).supervision()
-            raise _located(error, again) from None
+            found = error
+            try:
+                again.run()
+            except NeverAwaitedError as located:
+                found = located
+            except SimulationError:
+                pass
+            raise found from None
 
     def result(self, body: bytes) -> Result:
         """Join the outcome to its provenance."""
+        from simplugin.simulation.result import Result, Returned, ReturnedValues
+
         parts = pickle.loads(body)
         options = {"options": dict(sorted(parts["options"].items()))}
-        return _result(parts, {**parts["versions"], **self.provenance, **options})
-
-
-def _located(error: NeverAwaitedError, again: Supervision) -> NeverAwaitedError:
-    """Return the error with the line of the call, if a second run of the simulation finds it."""
-    try:
-        again.run()
-    except NeverAwaitedError as located:
-        return located
-    except SimulationError:
-        pass
-    return error
-
-
-def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
-    """Build the result from what the simulation's process sent."""
-    from simplugin.simulation.result import Result, Returned, ReturnedValues
-
-    names, hosts, packed, states = parts["returned"]
-    try:
-        values = pickle.loads(packed)
-    except Exception as error:
-        raise SimulationError(f"what the actors returned cannot be read here: {error!r}") from error
-    return Result(
-        clock=float(parts["clock"]),
-        returned=ReturnedValues(map(Returned, names, hosts, values, states)),
-        hosts=parts["hosts"],
-        links=parts["links"],
-        trace=parts["trace"],
-        provenance=provenance,
-        plugins=parts["plugins"],
-        off_times=parts["off_times"],
-    )
+        names, hosts, packed, states = parts["returned"]
+        try:
+            values = pickle.loads(packed)
+        except Exception as error:
+            raise SimulationError(
+                f"what the actors returned cannot be read here: {error!r}"
+            ) from error
+        return Result(
+            clock=float(parts["clock"]),
+            returned=ReturnedValues(map(Returned, names, hosts, values, states)),
+            provenance={**parts["versions"], **self.provenance, **options},
+            **{name: parts[name] for name in ("hosts", "links", "trace", "plugins", "off_times")},
+        )
 
 
 @contextlib.contextmanager

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector: TypeAlias = Sequence[float] | NDArray[np.float64]
-    Matrix: TypeAlias = Sequence[Sequence[float]] | NDArray[np.float64]
+Vector: TypeAlias = "Sequence[float] | NDArray[np.float64]"
+Matrix: TypeAlias = "Sequence[Sequence[float]] | NDArray[np.float64]"
 
 
 class Actor(Protocol):

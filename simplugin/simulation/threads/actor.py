@@ -7,9 +7,17 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from simplugin.errors import ForcefulKillException, SimpluginError, TimeoutException
+from numpy.random import Generator, default_rng
+
+from simplugin.errors import (
+    CancelException,
+    ForcefulKillException,
+    SimpluginError,
+    TimeoutException,
+)
+from simplugin.simulation.api.actor import Matrix, Vector
 from simplugin.simulation.logs import Level, rank
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import activity, simgrid, work
@@ -33,11 +41,6 @@ from simplugin.simulation.threads.world import (
     positive,
     time_limit,
 )
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from simplugin.simulation.api.actor import Matrix, Vector
 
 M = TypeVar("M", bound=Meeting)
 
@@ -78,8 +81,6 @@ class Actor(ActorRecord):
     def random(self) -> Generator:
         """Its own random generator."""
         if self._random is None:
-            from numpy.random import default_rng
-
             self._random = default_rng((self.world.seed, self.pid))
         return self._random
 
@@ -183,13 +184,34 @@ class Actor(ActorRecord):
         self, activities: Sequence[Activity], timeout: float | None = None
     ) -> Blocking[Activity]:
         """Wait for the first of some activities."""
-        return activity.wait_any(self.world, activities, timeout)
+        wanted, limit = activity.checked(activities), time_limit(timeout)
+        if not wanted:
+            raise ValueError("wait_any needs at least one activity")
+
+        def perform() -> Activity:
+            over = activity.await_first(wanted, limit, "any of")
+            over.outcome()
+            return over
+
+        return Blocking(self.world, lambda: activity.describe_those("any of", wanted), perform)
 
     def wait_all(
         self, activities: Sequence[Activity], timeout: float | None = None
     ) -> Blocking[list[Any]]:
         """Wait for all of some activities."""
-        return activity.wait_all(self.world, activities, timeout)
+        wanted, limit = activity.checked(activities), time_limit(timeout)
+
+        def perform() -> list[Any]:
+            deadline = self.now + limit
+            left = wanted
+            while left:
+                time = activity.time_left(self.world, deadline, limit)
+                over = activity.await_first(left, time, "all of")
+                over.outcome()
+                left = [each for each in left if each is not over]
+            return [each.outcome() for each in wanted]
+
+        return Blocking(self.world, lambda: activity.describe_those("all of", wanted), perform)
 
     def test_any(self, activities: Sequence[Activity]) -> Activity | None:
         """Return the first activity that is over, or None."""
@@ -547,7 +569,7 @@ def _abandon_activities(actor: Actor) -> None:
     ]
     for each in waited_for:
         if each.ends_with_owner:
-            each.cancelled_by_simgrid()
+            each.ends(CancelException, activity.NAN)
             each.wake_waiters()
     # From here to the end of the thread no call of SimGrid: others must find us and SimGrid agree.
     actor.abandon()

@@ -59,9 +59,7 @@ class ThreadsBackEnd:
         actor = self._world.actor
         return None if actor is None else (actor.host.name, actor.name, actor.pid)
 
-    def clock(self) -> float:
-        """Return the simulated date [s]."""
-        return self._world.now
+    clock = staticmethod(_driver.clock)
 
     def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
         """Have what actors log from this level on written: `write(level, message)`."""
@@ -70,7 +68,7 @@ class ThreadsBackEnd:
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
         world = self._world
-        called = CalledBack(callbacks, world.stop, lambda: world.now)
+        called = CalledBack(callbacks, world.stop)
         if heard := called.on_activity_completion:
             self._record.monitor = lambda pid, *row: heard(world.actors[pid - 1].name, *row)
 
