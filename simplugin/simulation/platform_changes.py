@@ -158,8 +158,15 @@ def profiles(platform: Platform) -> dict[Use, Lines]:
             if (part.profile, part.kind) not in followers and part.profile in named:
                 found[part.element, part.kind] = named[part.profile]
             followers.add((part.profile, part.kind))
-        for kind, file in _files(part):
-            found[str(getattr(part, "id", "")), kind] = (read_profile(platform, file), -1.0)
+        # Hosts and links may name files themselves.
+        files = {}
+        if isinstance(part, Host | Peer):
+            files = {"HOST_AVAIL": part.state_profile, "SPEED": part.speed_profile}
+        elif isinstance(part, Link):
+            files = {"LINK_AVAIL": part.state_profile, "BANDWIDTH": part.bandwidth_profile}
+        for kind, file in files.items():
+            if file:
+                found[str(getattr(part, "id", "")), kind] = (read_profile(platform, file), -1.0)
     # SimGrid makes two links of a split-duplex link.
     result: dict[Use, Lines] = {}
     for (resource, kind), lines in found.items():
@@ -174,17 +181,6 @@ def profiles(platform: Platform) -> dict[Use, Lines]:
             )
         result |= {(f"{resource}_{way}", kind): lines for way in ("UP", "DOWN")}
     return result
-
-
-def _files(part: object) -> Iterator[tuple[str, str]]:
-    """Yield the kinds and files of profiles that a host or link names itself."""
-    if isinstance(part, Host | Peer):
-        given = {"HOST_AVAIL": part.state_profile, "SPEED": part.speed_profile}
-    elif isinstance(part, Link):
-        given = {"LINK_AVAIL": part.state_profile, "BANDWIDTH": part.bandwidth_profile}
-    else:
-        return
-    yield from ((kind, file) for kind, file in given.items() if file)
 
 
 def _changes(

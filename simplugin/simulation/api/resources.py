@@ -186,11 +186,43 @@ class Activity(Protocol):
 
 
 class Resource(Protocol):
-    """A host or a link."""
+    """A host, a link or a disk."""
 
     @property
     def name(self) -> str:
         """Its name."""
+
+    @property
+    def is_on(self) -> bool:
+        """True if it is on."""
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """From the platform file."""
+
+    @property
+    def concurrency_limit(self) -> int | None:
+        """Largest number of activities at a time, None without a limit; the others wait in turn.
+
+        May be set while nothing uses the resource.
+        """
+
+    @concurrency_limit.setter
+    def concurrency_limit(self, value: int | None) -> None: ...
+
+    def turn_on(self) -> None:
+        """Turn it on; the restartable actors of a host start again, and its disks are on."""
+
+    def turn_off(self) -> None:
+        """Turn it off.
+
+        Actors on a host are killed, and its disks turned off; what runs on it or crosses it, or
+        crosses a link, or is read from or written to a disk, fails.
+        """
+
+
+class Measured(Resource, Protocol):
+    """A host or a link, whose load and energy SimGrid measures."""
 
     @property
     def load(self) -> float:
@@ -216,38 +248,11 @@ class Resource(Protocol):
         """Let them count from now on."""
 
     @property
-    def is_on(self) -> bool:
-        """True if it is on."""
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """From the platform file."""
-
-    @property
-    def concurrency_limit(self) -> int | None:
-        """Largest number of activities at a time, None without a limit; the others wait in turn.
-
-        May be set while nothing uses the resource.
-        """
-
-    @concurrency_limit.setter
-    def concurrency_limit(self, value: int | None) -> None: ...
-
-    @property
     def energy(self) -> float:
         """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
 
-    def turn_on(self) -> None:
-        """Turn it on; the restartable actors of a host start again."""
 
-    def turn_off(self) -> None:
-        """Turn it off.
-
-        Actors on a host are killed; what runs on it or crosses it, or crosses a link, fails.
-        """
-
-
-class Host(Resource, Protocol):
+class Host(Measured, Protocol):
     """A host of the platform."""
 
     @property
@@ -284,38 +289,16 @@ class Host(Resource, Protocol):
         """Return the peak speed of a core in a performance state [flop/s]."""
 
 
-class Disk(Protocol):
-    """A disk of a host.
+class Disk(Resource, Protocol):
+    """A disk of a host, where its name is unlike that of any other disk.
 
     Reads share its bandwidth of reading, writes that of writing, and both together the larger of
     the two, in proportion to their priorities.
     """
 
     @property
-    def name(self) -> str:
-        """Its name, unlike that of any other disk of the host."""
-
-    @property
     def host(self) -> Host:
         """The host that it belongs to; actors of any host may use it."""
-
-    @property
-    def is_on(self) -> bool:
-        """True if it is on."""
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """From the platform file."""
-
-    @property
-    def concurrency_limit(self) -> int | None:
-        """Largest number of activities at a time, None without a limit; the others wait in turn.
-
-        May be set while nothing uses the resource.
-        """
-
-    @concurrency_limit.setter
-    def concurrency_limit(self, value: int | None) -> None: ...
 
     @property
     def read_bandwidth(self) -> float:
@@ -371,14 +354,8 @@ class Disk(Protocol):
     def write_init(self) -> Activity:
         """Return a planned write; the parameters are those of `read`."""
 
-    def turn_on(self) -> None:
-        """Turn it on; a host that comes back turns on its disks."""
 
-    def turn_off(self) -> None:
-        """Turn it off: what it reads and writes fails. A host that fails turns off its disks."""
-
-
-class Link(Resource, Protocol):
+class Link(Measured, Protocol):
     """A link of the platform."""
 
     @property
@@ -447,6 +424,30 @@ class Meeting(Protocol):
     def size(self) -> int:
         """Number of puts that wait for a partner."""
 
+    def get(self, *, timeout: float | None = None) -> Awaitable[Any]:
+        """Receive an object.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Time limit [s], after which the get is withdrawn, or the transfer stopped.
+
+        Returns
+        -------
+        awaitable of object
+            The payload.
+
+        Raises
+        ------
+        TimeoutException
+            The limit was reached first.
+        NetworkFailureException
+            At a mailbox: a link failed, or the sender ended or failed during the transfer.
+        """
+
+    def get_async(self) -> Activity:
+        """Start to receive; its result is the payload."""
+
 
 class Mailbox(Meeting, Protocol):
     """A place where puts and gets meet, first come first served.
@@ -500,30 +501,6 @@ class Mailbox(Meeting, Protocol):
     def put_detached(self) -> None:
         """Send and forget: it survives the end of its sender."""
 
-    def get(self, *, timeout: float | None = None) -> Awaitable[Any]:
-        """Receive an object.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Time limit [s], after which the get is withdrawn, or the transfer stopped.
-
-        Returns
-        -------
-        awaitable of object
-            The payload.
-
-        Raises
-        ------
-        TimeoutException
-            The limit was reached first.
-        NetworkFailureException
-            A link failed, or the sender ended or failed during the transfer.
-        """
-
-    def get_async(self) -> Activity:
-        """Start to receive; its result is the payload."""
-
     def get_init(self) -> Activity:
         """Return a planned get; its result is the payload."""
 
@@ -542,9 +519,3 @@ class MessageQueue(Meeting, Protocol):
 
     def put_detached(self, payload: Any) -> None:
         """Give and forget."""
-
-    def get(self, *, timeout: float | None = None) -> Awaitable[Any]:
-        """Take an object. See `Mailbox.get` for the time limit."""
-
-    def get_async(self) -> Activity:
-        """Start to take; its result is the payload."""

@@ -534,22 +534,19 @@ class Life:
         actor.waits_for_boot = False
         if start_time > world.now:
             actor.waits_for = lambda: "its start"
-            self._sleep_until_start(actor, start_time)
+            try:
+                work.sleep_until(world, start_time, start_time - world.now)
+            except simgrid.ActorKilled:
+                world.killed(actor)
+                if actor.host.is_on:
+                    raise ForcefulKillException("exited") from None
+                # It is not there yet, and waits for its host to boot.
+                actor.dying = False
+                self._wait_for_boot(actor)
         while actor.is_held:
             world.call(simgrid.this_actor.yield_)
         world.call(actor.wait_until_resumed)
         world.resumed()
-
-    def _sleep_until_start(self, actor: Actor, date: float) -> None:
-        """Sleep; an actor whose host fails meanwhile is not there yet, and waits for it to boot."""
-        try:
-            work.sleep_until(self.world, date, date - self.world.now)
-        except simgrid.ActorKilled:
-            self.world.killed(actor)
-            if actor.host.is_on:
-                raise ForcefulKillException("exited") from None
-            actor.dying = False
-            self._wait_for_boot(actor)
 
     def _wait_for_boot(self, actor: Actor) -> None:
         """End this thread; the actor waits for its start time again when its host is back."""
@@ -596,8 +593,14 @@ def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
     world = actor.world
     actor.waits_for, actor.since = request.waits_for, world.now
     actor.let_children_start()
+    go_on: Callable[[], Any]
     try:
-        go_on = _outcome(actor, request)
+        try:
+            go_on = functools.partial(actor.coroutine.send, request.perform())
+        except (AbandonedError, AssertionError, simgrid.ActorKilled):
+            raise
+        except (Exception, ForcefulKillException) as error:
+            go_on = functools.partial(actor.coroutine.throw, error)
         while actor.is_doomed:  # by an actor that ran before, at the date at which this ended
             simgrid.this_actor.yield_()
         actor.wait_until_resumed()
@@ -607,13 +610,3 @@ def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
     if not actor.dying:
         world.resumed()
     return go_on
-
-
-def _outcome(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
-    """Perform a request; return how to hand over its result or its exception."""
-    try:
-        return functools.partial(actor.coroutine.send, request.perform())
-    except (AbandonedError, AssertionError, simgrid.ActorKilled):
-        raise
-    except (Exception, ForcefulKillException) as error:
-        return functools.partial(actor.coroutine.throw, error)
