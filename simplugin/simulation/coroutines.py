@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from simplugin.errors import ActorError, BlockedActor, DeadlockError
 from simplugin.simulation import _driver
@@ -23,9 +23,6 @@ from simplugin.simulation.failures import full_trace_error
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
-
-Rows: TypeAlias = list[tuple[Any, ...]]
-Looked: TypeAlias = tuple[Rows, Rows, Rows, tuple[BlockedActor, ...]]
 
 
 def _waiting() -> tuple[BlockedActor, ...]:
@@ -104,7 +101,7 @@ class CoroutinesBackEnd:
         if blocked:
             raise DeadlockError(_driver.clock(), blocked)
 
-    def look(self, date: float) -> Looked:
+    def look(self, date: float) -> tuple[Any, ...]:
         """Return the state at a date between the last event and the next [s]; rows of plain data.
 
         Returns

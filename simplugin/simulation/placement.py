@@ -9,15 +9,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from simplugin.errors import DeploymentError, UnitError
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import Deployment
 from simplugin.units import parse_time
 
-if TYPE_CHECKING:
-    Actors = Deployment | str | os.PathLike[str] | Sequence["Placement | tuple[Any, ...]"]
+Actors: TypeAlias = "Deployment | str | os.PathLike[str] | Sequence[Placement | tuple[Any, ...]]"
 
 
 class NotAsyncError(DeploymentError, TypeError):
