@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.sax import saxutils
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
@@ -117,7 +118,16 @@ def expanded(cluster: Cluster) -> Zone:
     PlatformError
         XML has no elements that say what the cluster says.
     """
-    _require_expandable(cluster)
+    backbone = cluster.backbone_sharing_policy if cluster.backbone_bandwidth else SHARED
+    for is_one, obstacle in (
+        (cluster.topology != "FLAT", f"its topology is {cluster.topology}"),
+        (cluster.limiter_bandwidth is not None, "it has limiter links"),
+        (cluster.loopback_bandwidth is not None, "it has loopback links"),
+        (backbone != SHARED, f"its backbone is {backbone}"),
+    ):
+        if is_one:
+            message = f"cluster {cluster.id!r} cannot be written host by host: {obstacle}"
+            raise PlatformError(message, remedy="write it as one <cluster> (expand=False)")
     elements: list[ZoneElement] = []
     split = cluster.sharing_policy == SPLITDUPLEX
     # SimGrid makes FATPIPE links of a flat cluster SHARED.
@@ -131,20 +141,6 @@ def expanded(cluster: Cluster) -> Zone:
         elements.append(Backbone(f"{cluster.id}_backbone", bandwidth, latency))
     elements.append(Router(cluster.router_name or ""))
     return Zone(cluster.id, "Cluster", tuple(elements), properties=cluster.properties)
-
-
-def _require_expandable(cluster: Cluster) -> None:
-    """Refuse a cluster that explicit elements cannot describe."""
-    backbone = cluster.backbone_sharing_policy if cluster.backbone_bandwidth else SHARED
-    for is_one, obstacle in (
-        (cluster.topology != "FLAT", f"its topology is {cluster.topology}"),
-        (cluster.limiter_bandwidth is not None, "it has limiter links"),
-        (cluster.loopback_bandwidth is not None, "it has loopback links"),
-        (backbone != SHARED, f"its backbone is {backbone}"),
-    ):
-        if is_one:
-            message = f"cluster {cluster.id!r} cannot be written host by host: {obstacle}"
-            raise PlatformError(message, remedy="write it as one <cluster> (expand=False)")
 
 
 def expanded_platform(platform: Platform) -> Platform:
@@ -224,8 +220,8 @@ class PlatformLines:
             attributes.append((attribute.key, text))
         if element.text and part.text:
             # The text of a profile is written exactly as it is.
-            text = xml_text.escape_content(part.text)
-            return [f"{indent}{xml_text.start(tag, attributes)}>{text}</{tag}>"]
+            start = xml_text.start(tag, attributes)
+            return [f"{indent}{start}>{saxutils.escape(part.text)}</{tag}>"]
         if not element.content:
             return [indent + xml_text.empty(tag, attributes)]
         content = self._content(part, element.content, indent + "  ")

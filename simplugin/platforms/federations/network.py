@@ -271,7 +271,14 @@ class Layout:
             edge = DrawnSwitch(f"edge.{name}", switches=[site]) if site.uplink else site
             edges[name] = edge.id
             self._place(edge, None)
-        joined = _site_links(backbone, list(sites))
+        # The cables of any backbone but a star, each once.
+        joined = list(backbone.links)
+        if backbone.wire is not None:
+            names = list(sites)
+            pairs = list(combinations(names, 2) if backbone.kind == "mesh" else pairwise(names))
+            if backbone.kind == "ring" and len(names) > 2:
+                pairs.append((names[-1], names[0]))
+            joined = [SiteLink(*pair, backbone.wire) for pair in pairs]
         self._is_tree = len(joined) == len(sites) - 1
         for link in joined:
             ends = sorted((link.source, link.destination))
@@ -432,14 +439,3 @@ def _pool(switch: DrawnSwitch, clusters: list[Cluster]) -> Zone:
             link = Link(f"link_{name}", bandwidth, latency, SPLITDUPLEX)
             elements += spoke(Host(name, speed, each.cores), link)
     return Zone(switch.id, "Cluster", tuple(elements))
-
-
-def _site_links(backbone: SiteBackbone, sites: list[str]) -> list[SiteLink]:
-    """Return the cables between sites of any backbone but a star, each once."""
-    if backbone.kind == "links":
-        return list(backbone.links)
-    assert backbone.wire is not None
-    pairs = list(combinations(sites, 2)) if backbone.kind == "mesh" else list(pairwise(sites))
-    if backbone.kind == "ring" and len(sites) > 2:
-        pairs.append((sites[-1], sites[0]))
-    return [SiteLink(*pair, backbone.wire) for pair in pairs]
