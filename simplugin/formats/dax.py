@@ -75,20 +75,6 @@ def read_dax(
         `speed` or `alpha` is out of range.
     """
     require_speed(speed)
-    root = _root(path)
-    tasks = [_job(node, path, speed) for node in _children(root, "job")]
-    title = root.attributes.get("name", Path(path).stem) if name is None else name
-    relations = [
-        (_attribute(parent, "ref", path), target, Line(path, parent.line))
-        for child in _children(root, "child")
-        for target in [_attribute(child, "ref", path)]
-        for parent in _children(child, "parent")
-    ]
-    return read_graph(title, tasks, relations, Line(path, root.line), alpha)
-
-
-def _root(path: str | os.PathLike[str]) -> Node:
-    """Return the root element of a DAX."""
     data = read_bytes(path, WorkloadFileError)
     root = xml_tree.parse(data, path, WorkloadFileError, "adag")
     if _tag(root) != "adag":
@@ -101,7 +87,15 @@ def _root(path: str | os.PathLike[str]) -> Node:
                 f"there is a workflow in the workflow, <{_tag(node)}>",
                 "put the jobs of the one in its place",
             )
-    return root
+    tasks = [_job(node, path, speed) for node in _children(root, "job")]
+    title = root.attributes.get("name", Path(path).stem) if name is None else name
+    relations = [
+        (_attribute(parent, "ref", path), target, Line(path, parent.line))
+        for child in _children(root, "child")
+        for target in [_attribute(child, "ref", path)]
+        for parent in _children(child, "parent")
+    ]
+    return read_graph(title, tasks, relations, Line(path, root.line), alpha)
 
 
 def _tag(node: Node) -> str:
@@ -191,7 +185,15 @@ def write_dax(
             raise WorkloadFileError(f"XML cannot say {shown(label)}", file=path, remedy=remedy)
     times = runtimes(graph, speed, path)
     jobs = [line for task in range(graph.n_tasks) for line in _job_lines(graph, task, times[task])]
-    groups = _relation_lines(graph)
+    groups: list[list[str]] = []
+    previous = -1
+    for source, target in graph.edges.tolist():
+        parent = "    " + xml_text.empty("parent", [("ref", graph.tasks[source])])
+        if target == previous:
+            groups[-1].insert(-1, parent)
+        else:
+            groups.append(xml_text.block("  ", "child", [("ref", graph.tasks[target])], [parent]))
+        previous = target
     content = [*jobs, *(line for group in groups for line in group)]
     attributes = [("xmlns", _NAMESPACE), ("version", "2.1"), ("name", graph.name)]
     attributes += [("jobCount", str(graph.n_tasks)), ("childCount", str(len(groups)))]
@@ -215,17 +217,3 @@ def _job_lines(graph: TaskGraph, task: int, time: float) -> list[str]:
     if graph.byte[task] != sum(sizes["input"]):
         attributes.append(("byte", number_text(graph.byte[task])))
     return xml_text.block("  ", "job", attributes, content)
-
-
-def _relation_lines(graph: TaskGraph) -> list[list[str]]:
-    """Return an element for each run of edges to the same child, so that their order is kept."""
-    groups: list[list[str]] = []
-    previous = -1
-    for source, target in graph.edges.tolist():
-        parent = "    " + xml_text.empty("parent", [("ref", graph.tasks[source])])
-        if target == previous:
-            groups[-1].insert(-1, parent)
-        else:
-            groups.append(xml_text.block("  ", "child", [("ref", graph.tasks[target])], [parent]))
-        previous = target
-    return groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -187,14 +187,6 @@ class _Parser:
         self._next = _tokens(text, file).__next__
         self._token = self._next()
         self.place = self._token.place
-        self._graph()
-
-    def _is(self, kind: str, text: str) -> bool:
-        """Return True if the token that is next is of a kind and says a text."""
-        return self._token.text == text and self._token.kind == kind
-
-    def _graph(self) -> None:
-        """Read the whole text."""
         if self._is("keyword", "strict"):
             self._take()
         if self._is("keyword", "graph"):
@@ -210,6 +202,10 @@ class _Parser:
         self._take()
         if self._token.kind != "end":
             raise self._unexpected("the end of the file", "give each graph a file of its own")
+
+    def _is(self, kind: str, text: str) -> bool:
+        """Return True if the token that is next is of a kind and says a text."""
+        return self._token.text == text and self._token.kind == kind
 
     def _take(self) -> Token:
         """Return the token and step on to the next."""
@@ -329,7 +325,13 @@ def read_dot(
         `alpha` is out of range.
     """
     found = _Parser(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
-    edges = _folded(found.edges)
+    first: dict[tuple[str, str], DotEdge] = {}
+    edges = [
+        edge
+        for edge in found.edges
+        if (same := first.setdefault((edge.source, edge.target), edge)) is edge
+        or _size(edge) != _size(same)
+    ]
     pairs = structure(
         [(task.name, task.place) for task in found.tasks],
         [(edge.source, edge.target, edge.place) for edge in edges],
@@ -353,17 +355,6 @@ def read_dot(
         np.array(edge_byte),
         assumed_alpha=None if all("alpha" in task.attributes for task in found.tasks) else alpha,
     )
-
-
-def _folded(edges: Iterable[DotEdge]) -> list[DotEdge]:
-    """Leave out what repeats an edge; what differs from it in size is still there."""
-    first: dict[tuple[str, str], DotEdge] = {}
-    return [
-        edge
-        for edge in edges
-        if (same := first.setdefault((edge.source, edge.target), edge)) is edge
-        or _size(edge) != _size(same)
-    ]
 
 
 def _size(edge: DotEdge) -> float:

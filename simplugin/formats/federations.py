@@ -114,13 +114,6 @@ def _backbone(kind: str, hub: Any = None, links: Any = (), **wire: Any) -> SiteB
     return SiteBackbone(kind, Wire(**wire) if wire else None, hub, links)
 
 
-def _federation(
-    name: str = "federation", seed: int = 0, sites: Any = (), backbone: Any = None
-) -> Federation:
-    """Return the federation."""
-    return Federation(name, sites, backbone, seed)
-
-
 def _whole(value: Any) -> Any:
     """Return a whole number, which may be written as 4.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -165,4 +158,4 @@ _BACKBONE = table(
     hub=table(Switch, **_CAPACITY),
     links=tuple_of(table(_link, between=_BETWEEN, **_CABLE)),
 )
-_FEDERATION = table(_federation, name=_TEXT, seed=_SEED, backbone=_BACKBONE, sites=tuple_of(_SITE))
+_FEDERATION = table(Federation, name=_TEXT, seed=_SEED, backbone=_BACKBONE, sites=tuple_of(_SITE))

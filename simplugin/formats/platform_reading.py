@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -368,23 +369,17 @@ def _version_problem(root: Node) -> tuple[str, str] | None:
 
 
 _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
-
-
 _PARSERS = {"f": parse_speed, "Bps": parse_bandwidth, "s": parse_time}
 
 
-class _UsualQuantities(dict[tuple[str, str], float | None]):
-    """Values by unit and text; None where there is something to say of the text."""
-
-    def __missing__(self, key: tuple[str, str]) -> float | None:
-        unit, text = key
-        try:
-            value = _PARSERS[unit](text)
-            usual = value >= 0 and not odd_quantities(text, value, unit)
-        except UnitError:
-            usual = False
-        self[key] = value if usual else None
-        return self[key]
+@lru_cache(maxsize=4096)
+def _usual(unit: str, text: str) -> float | None:
+    """Return the value of a quantity; None where there is something to say of the text."""
+    try:
+        value = _PARSERS[unit](text)
+    except UnitError:
+        return None
+    return value if value >= 0 and not odd_quantities(text, value, unit) else None
 
 
 class PlatformReader:
@@ -422,7 +417,6 @@ class PlatformReader:
         self.broken: list[Node] = []
         self.odd: list[tuple[int, Problem]] = []
         self.replaced: list[tuple[int, str]] = []
-        self._usual = _UsualQuantities()
         # By what elements have in common: a part, then what copies it.
         self._models: dict[tuple[Any, ...], Any] = {}
 
@@ -475,7 +469,7 @@ class PlatformReader:
         names = ""
         for each, text in node.attributes.items():
             unit = free.get(each)
-            value = text if not unit else self._usual[unit, text]
+            value = text if not unit else _usual(unit, text)
             if value is None or value == "":
                 return self._build(node)
             # No latency is a matter of its own: Wi-Fi links have none.
@@ -564,7 +558,12 @@ class PlatformReader:
         if element.parts:
             values[element.parts] = parts
         if node.children and element.properties:
-            values[element.properties] = self._properties(node)
+            properties: dict[str, str] = {}
+            for child in node.children:
+                if child.tag == "prop" and "value" in child.attributes:
+                    properties.setdefault(child.attributes.get("id", ""), child.attributes["value"])
+            properties.pop("", None)
+            values[element.properties] = properties
         return values
 
     def _zone(self, node: Node, values: dict[str, Any]) -> Zone:
@@ -599,12 +598,3 @@ class PlatformReader:
         if self._report is None:
             raise located from None
         self._report(located)
-
-    def _properties(self, node: Node) -> dict[str, str]:
-        """Return the properties of an element; SimGrid keeps the first of equal names."""
-        properties: dict[str, str] = {}
-        for child in node.children:
-            if child.tag == "prop" and "value" in child.attributes:
-                properties.setdefault(child.attributes.get("id", ""), child.attributes["value"])
-        properties.pop("", None)
-        return properties

@@ -268,7 +268,22 @@ def write_swf(trace: JobTrace, path: str | os.PathLike[str]) -> None:
         The header has what comments cannot say, or the file cannot be written.
     """
     lines = header_lines(trace.header)
-    _require_sayable(trace, lines, path)
+    # A header that would not be read back as it is.
+    try:
+        data = "\n".join(lines).encode("utf-8")
+        comments = [line.lstrip().removeprefix(b";") for line in data.splitlines()]
+        read = header_of(_decoded(comments))
+        sayable = b"\0" not in data and max(map(len, comments), default=0) < LONGEST_LINE
+    except UnicodeEncodeError:
+        read, sayable = (), False
+    if not sayable or read != trace.header:
+        pairs = zip(trace.header, (*read, *trace.header), strict=False)
+        label, value = next((said for said, heard in pairs if said != heard), ("", ""))
+        raise WorkloadFileError(
+            f"comments cannot say {label!r}: {value!r} so that it is read back",
+            file=path,
+            remedy="give a label of letters, digits and underscores, and a value of plain lines",
+        )
     texts = [_texts(name, getattr(trace, name)) for name in FIELDS]
     lines += [" ".join(job) for job in zip(*texts, strict=True)]
     try:
@@ -289,22 +304,3 @@ def _texts(name: str, values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> l
     if name in FRACTIONAL:
         return [repr(value).removesuffix(".0") for value in values.tolist()]
     return [str(value) for value in values.tolist()]
-
-
-def _require_sayable(trace: JobTrace, lines: list[str], path: str | os.PathLike[str]) -> None:
-    """Refuse a header that would not be read back as it is."""
-    try:
-        data = "\n".join(lines).encode("utf-8")
-        comments = [line.lstrip().removeprefix(b";") for line in data.splitlines()]
-        read = header_of(_decoded(comments))
-        sayable = b"\0" not in data and max(map(len, comments), default=0) < LONGEST_LINE
-    except UnicodeEncodeError:
-        read, sayable = (), False
-    if not sayable or read != trace.header:
-        pairs = zip(trace.header, (*read, *trace.header), strict=False)
-        label, value = next((said for said, heard in pairs if said != heard), ("", ""))
-        raise WorkloadFileError(
-            f"comments cannot say {label!r}: {value!r} so that it is read back",
-            file=path,
-            remedy="give a label of letters, digits and underscores, and a value of plain lines",
-        )

@@ -120,31 +120,32 @@ class _Inspection:
         elif isinstance(element, Router):
             self._netpoint(element, element.id, "router", where)
         elif isinstance(element, _PARTS_OF_CLUSTERS):
-            self._part_of_cluster(element, zone)
+            if zone is None or zone.routing != "Cluster":
+                kind = type(element).__name__.lower()
+                message = f"a {kind} is in {_zone_text(zone)}"
+                self._say(element, message, "move it into a zone of routing Cluster")
+            elif isinstance(element, Cabinet):
+                self._twice(element, "host", *self.names.declare_hosts(element, zone.id))
+                names = element.host_names()
+                links = [f"link_{name}_{way}" for name in names for way in ("UP", "DOWN")]
+                self._declare_link(element, links, None)
+            elif isinstance(element, Backbone):
+                self._declare_link(element, [element.id], None)
         elif isinstance(element, Zone):
             self._zone(element, where)
         elif isinstance(element, Cluster):
             self._cluster(element, zone)
         elif isinstance(element, Peer):
-            self._peer(element, zone)
+            self._netpoint(element, element.id, "host", ROOT if zone is None else zone.id)
+            self._profile_files(element, [element.id])
+            if zone is None or zone.routing != "Vivaldi":
+                message = f"peer {element.id!r} is in {_zone_text(zone)}"
+                self._say(element, message, "move it into a zone of routing Vivaldi")
+            self._declare_link(element, [f"link_{element.id}_UP", f"link_{element.id}_DOWN"], None)
         elif isinstance(element, Profile):
             self._profile(element)
         else:
             self._profile_use(element)
-
-    def _part_of_cluster(self, element: HostLink | Cabinet | Backbone, zone: Zone | None) -> None:
-        """Check what only a zone of routing Cluster holds."""
-        if zone is None or zone.routing != "Cluster":
-            kind = type(element).__name__.lower()
-            message = f"a {kind} is in {_zone_text(zone)}"
-            self._say(element, message, "move it into a zone of routing Cluster")
-        elif isinstance(element, Cabinet):
-            self._twice(element, "host", *self.names.declare_hosts(element, zone.id))
-            names = element.host_names()
-            links = [f"link_{name}_{way}" for name in names for way in ("UP", "DOWN")]
-            self._declare_link(element, links, None)
-        elif isinstance(element, Backbone):
-            self._declare_link(element, [element.id], None)
 
     def _zone(self, zone: Zone, parent: str) -> None:
         """Check a zone and its elements."""
@@ -182,26 +183,21 @@ class _Inspection:
             message = f"cluster {cluster.id!r} of topology {cluster.topology} is in no zone"
             self._say(cluster, message, "SimGrid crashes on it: put it into a <zone>")
         if cluster.topology == "DRAGONFLY":
-            self._dragonfly(cluster)
+            levels = cluster.topology_parameters.split(";")
+            groups, routers = (int(levels[place].split(",")[0]) for place in (0, 2))
+            if groups > routers:
+                # Router n of each group leads to group n.
+                message = (
+                    f"dragonfly {cluster.id!r} has {groups} groups and {routers} routers a "
+                    "chassis: SimGrid 4.1 aborts at a route to a group that has no router of its "
+                    "number"
+                )
+                remedy = "give at least as many routers a chassis as groups"
+                self._say(cluster, message, remedy, WARNING)
         self._twice(cluster, "host", *self.names.declare_hosts(cluster, cluster.id))
         if cluster.router_name is not None:
             self._netpoint(cluster, cluster.router_name, "router", cluster.id)
         self.names.declare_cluster_links(cluster)
-
-    def _dragonfly(self, cluster: Cluster) -> None:
-        """Warn of a dragonfly in which SimGrid 4.1 aborts at a route between groups.
-
-        Router n of each group leads to group n.
-        """
-        levels = cluster.topology_parameters.split(";")
-        groups, routers = (int(levels[place].split(",")[0]) for place in (0, 2))
-        if groups > routers:
-            message = (
-                f"dragonfly {cluster.id!r} has {groups} groups and {routers} routers a chassis: "
-                "SimGrid 4.1 aborts at a route to a group that has no router of its number"
-            )
-            remedy = "give at least as many routers a chassis as groups"
-            self._say(cluster, message, remedy, WARNING)
 
     def _link(self, link: Link, zone: Zone | None) -> None:
         """Declare and check a link."""
@@ -225,15 +221,6 @@ class _Inspection:
         twice = self.names.declare_link(names, split)
         if twice is not None:
             self._say(part, f"link {twice!r} is declared twice", "give each link its own name")
-
-    def _peer(self, peer: Peer, zone: Zone | None) -> None:
-        """Declare a peer with its links."""
-        self._netpoint(peer, peer.id, "host", ROOT if zone is None else zone.id)
-        self._profile_files(peer, [peer.id])
-        if zone is None or zone.routing != "Vivaldi":
-            message = f"peer {peer.id!r} is in {_zone_text(zone)}"
-            self._say(peer, message, "move it into a zone of routing Vivaldi")
-        self._declare_link(peer, [f"link_{peer.id}_UP", f"link_{peer.id}_DOWN"], None)
 
     def _check_wifi(self, zone: Zone) -> None:
         """Check the properties that a Wi-Fi zone needs."""

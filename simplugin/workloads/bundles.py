@@ -15,7 +15,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -241,16 +241,7 @@ def trace_bundles(
     fits &= (trace.status == UNKNOWN) | (trace.status == COMPLETED)
     if "user" in by:
         fits &= trace.user != UNKNOWN
-    found = [
-        _bundle(trace, rows, by) for rows in _groups(trace, np.flatnonzero(fits), gap, by, least)
-    ]
-    return sorted(found, key=lambda each: each.release)
-
-
-def _groups(
-    trace: JobTrace, rows: NDArray[np.intp], gap: float, by: Sequence[str], least: int
-) -> Iterator[NDArray[np.intp]]:
-    """Return the jobs of each bundle, by their dates."""
+    rows = np.flatnonzero(fits)
     keys = [trace.columns[name][rows] for name in by]
     # The last key counts most; equal dates stay in the order of the log.
     order = np.lexsort((trace.submit[rows], *reversed(keys)))
@@ -259,9 +250,9 @@ def _groups(
     begins[1:] = np.diff(trace.submit[rows]) > gap
     for key in keys:
         begins[1:] |= np.diff(key[order]) != 0
-    for part in np.split(rows, np.flatnonzero(begins)):
-        if len(part) >= least:
-            yield part
+    groups = np.split(rows, np.flatnonzero(begins))
+    found = [_bundle(trace, group, by) for group in groups if len(group) >= least]
+    return sorted(found, key=lambda each: each.release)
 
 
 def _bundle(trace: JobTrace, rows: NDArray[np.intp], by: Sequence[str]) -> TraceBundle:

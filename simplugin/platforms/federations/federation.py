@@ -51,8 +51,8 @@ class Federation:
         the same name, or there is more than can be.
     """
 
-    name: Name
-    sites: tuple[SiteGroup, ...]
+    name: Name = "federation"
+    sites: tuple[SiteGroup, ...] = ()
     backbone: SiteBackbone | None = None
     seed: Annotated[int, partial(require_count, least=0)] = 0
 

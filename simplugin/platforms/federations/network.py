@@ -297,7 +297,20 @@ class Layout:
         if above is not None and not switch.switches and (limits or alone):
             self._attach(switch, switch.clusters, above)
         elif limits:
-            self._place_limit(switch, above)
+            inner = (f"{switch.id}-in", f"{switch.id}-out")
+            self._routers += inner
+            # What hangs directly from it has passed it when it comes out, and before it goes in.
+            if switch.clusters:
+                through = self._attach(switch, switch.clusters, (inner[1], inner[0]), direct=True)
+            else:
+                assert switch.bandwidth is not None
+                self._links.append(Link(switch.id, switch.bandwidth, switch.latency))
+                through = switch.id
+            self._edges.append(_Edge(*inner, LinkUse(through), switch.latency))
+            if above is not None:
+                self._step(switch, inner, above)
+            for each in switch.switches:
+                self._place(each, inner)
         elif above is not None and merges and switch.uplink is None:
             self._place_below(switch, above)
         else:
@@ -312,23 +325,6 @@ class Layout:
             self._place(inner, routers)
         for cluster in switch.clusters:
             self._attach(DrawnSwitch(cluster.id), [cluster], routers)
-
-    def _place_limit(self, switch: DrawnSwitch, above: tuple[str, str] | None) -> None:
-        """Place a switch with a bandwidth, which leads from one router to another."""
-        inner = (f"{switch.id}-in", f"{switch.id}-out")
-        self._routers += inner
-        # What hangs directly from it has passed it when it comes out, and before it goes in.
-        if switch.clusters:
-            through = self._attach(switch, switch.clusters, (inner[1], inner[0]), direct=True)
-        else:
-            assert switch.bandwidth is not None
-            self._links.append(Link(switch.id, switch.bandwidth, switch.latency))
-            through = switch.id
-        self._edges.append(_Edge(*inner, LinkUse(through), switch.latency))
-        if above is not None:
-            self._step(switch, inner, above)
-        for each in switch.switches:
-            self._place(each, inner)
 
     def _wire(self, wire: Link | None) -> LinkUse:
         """Add a cable; return its use on the way up. None limits nothing, each has all of it."""
