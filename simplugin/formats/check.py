@@ -11,11 +11,11 @@ from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
 from simplugin.formats.platform_reading import (
     PlatformReader,
-    collections_postponed,
     read_document,
     standard_tag,
 )
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
+from simplugin.inputs.files import FilePath, uncollected
 from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
@@ -113,7 +113,7 @@ class _EnoughError(Exception):
     """There is no use in looking further."""
 
 
-def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
+def check(files: Iterable[FilePath]) -> list[Finding]:
     """Return everything that is wrong with platform and deployment files.
 
     Well-formedness, elements and their order, names, values, routes, gateways, profile files,
@@ -131,7 +131,7 @@ def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
     list of Finding
         In the order of the files, then by line. `exit_status` turns it into a status.
     """
-    with collections_postponed():
+    with uncollected():
         checked = [_check_file(os.fspath(path)) for path in dict.fromkeys(files)]
     platforms = [file for file in checked if file.has_hardware]
     names = ", ".join(repr(other.name) for other in platforms)
@@ -148,7 +148,7 @@ def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
     return [finding for file in checked for finding in file.in_order()]
 
 
-def read_checked(path: str | os.PathLike[str]) -> tuple[list[Finding], Platform]:
+def read_checked(path: FilePath) -> tuple[list[Finding], Platform]:
     """Check a platform file and give what it says, which reads it once.
 
     Parameters
@@ -164,7 +164,7 @@ def read_checked(path: str | os.PathLike[str]) -> tuple[list[Finding], Platform]
         As `simplugin.formats.platform_xml.read_platform` returns it if no finding is an error;
         otherwise what could be read.
     """
-    with collections_postponed():
+    with uncollected():
         file = _check_file(os.fspath(path))
     return file.in_order(), file.platform
 

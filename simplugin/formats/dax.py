@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ from simplugin.formats.task_graph_structure import (
     runtimes,
 )
 from simplugin.inputs import xml_tree
-from simplugin.inputs.files import read_bytes, uncollected, write
+from simplugin.inputs.files import FilePath, read_bytes, uncollected, write
 from simplugin.inputs.places import Line, Place, fraction, non_negative, quantity, shown
 from simplugin.inputs.xml_tree import Node
 from simplugin.workloads.task_graphs import TaskGraph
@@ -31,7 +30,7 @@ _OTHER_LINKS = frozenset(["none", "checkpoint"])
 
 @uncollected()
 def read_dax(
-    path: str | os.PathLike[str],
+    path: FilePath,
     *,
     speed: float = DEFAULT_SPEED,
     name: str | None = None,
@@ -108,7 +107,7 @@ def _children(node: Node, tag: str) -> Iterator[Node]:
     return (child for child in node.children if _tag(child) == tag)
 
 
-def _attribute(node: Node, name: str, path: str | os.PathLike[str]) -> str:
+def _attribute(node: Node, name: str, path: FilePath) -> str:
     """Return an attribute that has to be there."""
     value = node.attributes.get(name)
     if value is None:
@@ -116,7 +115,7 @@ def _attribute(node: Node, name: str, path: str | os.PathLike[str]) -> str:
     return value
 
 
-def _job(node: Node, path: str | os.PathLike[str], speed: float) -> ReadTask:
+def _job(node: Node, path: FilePath, speed: float) -> ReadTask:
     """Return what a job says."""
     task, place = _attribute(node, "id", path), Line(path, node.line)
     what = f"of job {shown(task)}"
@@ -153,9 +152,7 @@ def _job(node: Node, path: str | os.PathLike[str], speed: float) -> ReadTask:
     return ReadTask(task, place, flop, given.get("alpha"), given.get("byte"), read, written)
 
 
-def write_dax(
-    graph: TaskGraph, path: str | os.PathLike[str], *, speed: float = DEFAULT_SPEED
-) -> None:
+def write_dax(graph: TaskGraph, path: FilePath, *, speed: float = DEFAULT_SPEED) -> None:
     """Write a task graph as a DAX of version 2.1.
 
     Each edge of more than 0 byte becomes a file. `read_dax` with the same speed gives the graph

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from simplugin.errors import DeploymentError, FileError
 from simplugin.inputs.documents import Document, read_json, read_toml
+from simplugin.inputs.files import FilePath
 from simplugin.platforms.deployments import ApplicationTree, require_tree, sole_root
 
 Steps = tuple[str, ...]
@@ -70,7 +70,7 @@ class _TreeFile:
 
 
 def read_trees(
-    path: str | os.PathLike[str],
+    path: FilePath,
     roots: Mapping[str, str | None] | None = None,
     root: str | None = None,
 ) -> tuple[ApplicationTree, ...]:

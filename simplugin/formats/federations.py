@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from simplugin.errors import PlatformError
 from simplugin.inputs.documents import Document, read_toml
+from simplugin.inputs.files import FilePath
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.validation import table, tuple_of, validated
 from simplugin.platforms.consistency import require_consistent
@@ -30,7 +30,7 @@ from simplugin.platforms.laws import Law
 from simplugin.platforms.platform import Platform
 
 
-def read_federation(path: str | os.PathLike[str], seed: int | None = None) -> Federation:
+def read_federation(path: FilePath, seed: int | None = None) -> Federation:
     """Read the description of a federation.
 
     Parameters
@@ -48,7 +48,7 @@ def read_federation(path: str | os.PathLike[str], seed: int | None = None) -> Fe
     return _federation_of(read_toml(path, PlatformError), seed)
 
 
-def read_federation_platform(path: str | os.PathLike[str], seed: int | None = None) -> Platform:
+def read_federation_platform(path: FilePath, seed: int | None = None) -> Platform:
     """Read the description of a federation, and make its platform.
 
     Parameters

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +11,7 @@ from typing import Any
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
 from simplugin.formats.elements import ELEMENTS, TEXT, Element
 from simplugin.inputs import xml_tree
-from simplugin.inputs.files import read_bytes
+from simplugin.inputs.files import FilePath, read_bytes
 from simplugin.inputs.xml_tree import Node
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import DeployedActor
@@ -265,20 +262,8 @@ _UPGRADE = (
 )
 
 
-@contextmanager
-def collections_postponed() -> Iterator[None]:
-    """Let no garbage be searched for while a file becomes millions of objects that all stay."""
-    collected = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collected:
-            gc.enable()
-
-
 def read_document(
-    path: str | os.PathLike[str],
+    path: FilePath,
     kind: type[FileError],
     report: Callable[[FileError], None] | None = None,
 ) -> Node:
@@ -325,7 +310,7 @@ def read_document(
 
 
 def _without_doctype(
-    data: bytes, file: str | os.PathLike[str], kind: type[FileError]
+    data: bytes, file: FilePath, kind: type[FileError]
 ) -> tuple[bytes, FileError | None]:
     """Check the DOCTYPE and blank it, so that no reference can use an external subset."""
     match = _PROLOG.match(data)
@@ -408,7 +393,7 @@ class PlatformReader:
 
     def __init__(
         self,
-        file: str | os.PathLike[str],
+        file: FilePath,
         report: Callable[[FileError], None] | None = None,
     ) -> None:
         self._file = file

@@ -12,8 +12,8 @@ from xml.sax import saxutils
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
 from simplugin.formats.elements import ELEMENTS, FILE, TAGS, TEXT
-from simplugin.formats.platform_reading import PlatformReader, collections_postponed, read_document
-from simplugin.inputs.files import write
+from simplugin.formats.platform_reading import PlatformReader, read_document
+from simplugin.inputs.files import FilePath, uncollected, write
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.deployment import Deployment
 from simplugin.platforms.hosts import Cluster, Host, Router, spoke
@@ -23,7 +23,7 @@ from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.radical import numbers
 
 
-def read_deployment(path: str | os.PathLike[str]) -> Deployment:
+def read_deployment(path: FilePath) -> Deployment:
     """Read the actors of a deployment file.
 
     Parameters
@@ -59,9 +59,7 @@ def read_deployment(path: str | os.PathLike[str]) -> Deployment:
     return Deployment(platform.actors)
 
 
-def write_deployment(
-    deployment: Deployment, path: str | os.PathLike[str], *, comment: str | None = None
-) -> None:
+def write_deployment(deployment: Deployment, path: FilePath, *, comment: str | None = None) -> None:
     """Write a deployment to a file that SimGrid 4.1 loads.
 
     Parameters
@@ -229,14 +227,6 @@ class PlatformLines:
 
     def _content(self, part: Any, fields: tuple[str, ...], indent: str) -> list[str]:
         """Return the lines of what is in a part."""
-        if isinstance(part, Zone):
-            # SimGrid's parser takes neither zones nor links after the profiles of a zone of zones.
-            profiles = [each for each in part.elements if isinstance(each, Profile | ProfileUse)]
-            others = [each for each in part.elements if not isinstance(each, Profile | ProfileUse)]
-            lines = xml_text.properties(indent, part.properties)
-            for inner in (*others, *part.routes, *profiles):
-                lines += self._lines(inner, indent)
-            return lines
         lines = []
         for name in fields:
             values = getattr(part, name)
@@ -245,12 +235,16 @@ class PlatformLines:
             elif name == "arguments":
                 lines += [indent + xml_text.empty("argument", [("value", each)]) for each in values]
             else:
+                if isinstance(part, Zone):
+                    # SimGrid's parser takes nothing after the profiles of a zone of zones.
+                    values = (*values, *part.routes)
+                    values = sorted(values, key=lambda each: isinstance(each, Profile | ProfileUse))
                 for inner in values:
                     lines += self._lines(inner, indent)
         return lines
 
 
-def read_platform(path: str | os.PathLike[str]) -> Platform:
+def read_platform(path: FilePath) -> Platform:
     """Read a platform file as it is written: its zones, clusters, hosts, links and routes.
 
     Parameters
@@ -269,13 +263,13 @@ def read_platform(path: str | os.PathLike[str]) -> Platform:
         The file cannot be read or says something wrong; the first error, with its line.
         `simplugin.formats.check` gives all of them.
     """
-    with collections_postponed():
+    with uncollected():
         return PlatformReader(path).platform(read_document(path, PlatformError))
 
 
 def write_platform(
     platform: Platform,
-    path: str | os.PathLike[str],
+    path: FilePath,
     *,
     comment: str | None = None,
     expand: bool = False,
@@ -314,7 +308,7 @@ def platform_text(
     *,
     comment: str | None = None,
     expand: bool = False,
-    directory: str | os.PathLike[str] | None = None,
+    directory: FilePath | None = None,
 ) -> str:
     """Return a platform as SimGrid 4.1 XML.
 

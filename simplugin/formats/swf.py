@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
+from simplugin.inputs.files import FilePath
 from simplugin.inputs.places import Line, shown
 from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, Floats, JobTrace, expected, misfit
 
@@ -29,7 +30,7 @@ _JOB = re.compile(rf"\s*+(?:{_NUMBER}\s++){{{len(FIELDS) - 1}}}{_NUMBER}\s*+", r
 Numbered = tuple[int, str]
 
 
-def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
+def rows(lines: Sequence[Numbered], file: FilePath) -> Floats:
     """Return the fields of jobs.
 
     Parameters
@@ -158,7 +159,7 @@ LONGEST_LINE = 1 << 20
 LARGEST_FILE = 4 << 30
 
 
-def read_swf(path: str | os.PathLike[str]) -> JobTrace:
+def read_swf(path: FilePath) -> JobTrace:
     """Read a job trace in the Standard Workload Format, version 2.2 [1]_.
 
     A line is a job of 18 numbers apart by blanks or tabs, a comment that begins with ``;``, or
@@ -209,7 +210,7 @@ def _decoded(comments: list[bytes]) -> list[str]:
         return [comment.decode("latin-1") for comment in comments]
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[Numbered]:
+def _lines(path: FilePath) -> Iterator[Numbered]:
     """Yield the lines of a regular file, unpacked, with their numbers."""
     size = 0
     try:
@@ -251,7 +252,7 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[Numbered]:
         raise WorkloadFileError(str(error.strerror), file=path, remedy=remedy) from None
 
 
-def write_swf(trace: JobTrace, path: str | os.PathLike[str]) -> None:
+def write_swf(trace: JobTrace, path: FilePath) -> None:
     """Write a job trace in the Standard Workload Format; `read_swf` gives an equal one back.
 
     Parameters

@@ -12,6 +12,8 @@ from typing import IO
 
 from simplugin.errors import FileError
 
+FilePath = str | os.PathLike[str]
+
 LARGEST_FILE = 64 << 20
 _READABLE = f"give the path of a file of at most {LARGEST_FILE >> 20} MiB that you may read"
 

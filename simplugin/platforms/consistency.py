@@ -7,28 +7,30 @@ from collections.abc import Iterable
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
 from simplugin.platforms.links import (
+    BYPASSES,
+    CROSSING,
     AnyRoute,
     Backbone,
-    BypassRoute,
-    BypassZoneRoute,
     HostLink,
     Link,
     LinkUse,
-    Route,
-    ZoneRoute,
 )
 from simplugin.platforms.names import ROOT, Broken, Names, Place
 from simplugin.platforms.platform import Platform, Zone, ZoneElement
-from simplugin.platforms.profiles import HOST_KINDS, Profile, ProfileUse, profile_problem
+from simplugin.platforms.profiles import (
+    HOST_KINDS,
+    LINES_REMEDY,
+    Profile,
+    ProfileUse,
+    profile_problem,
+)
 from simplugin.platforms.reachability import unreachable
 from simplugin.platforms.validation import ERROR, WARNING, Problem
 
 _WITHOUT_ROUTES = {"None", "Wifi"}
 _STARS = {"Cluster", "Vivaldi"}
-# Tuples of classes take less time than unions where there are many elements.
-_BYPASSES = (BypassRoute, BypassZoneRoute)
-_CROSSING = (ZoneRoute, BypassZoneRoute)
 _Taken = dict[tuple[bool, str, str], AnyRoute]
+# A tuple of classes takes less time than a union where there are many elements.
 _PARTS_OF_CLUSTERS = (HostLink, Cabinet, Backbone)
 
 
@@ -283,7 +285,7 @@ class _Inspection:
         self._profile_source(profile, profile.id)
         wrong = profile_problem(profile.text, profile.period)
         if wrong is not None:
-            self._say(profile, f"profile {profile.id!r}, {wrong}", _PROFILE_REMEDY)
+            self._say(profile, f"profile {profile.id!r}, {wrong}", LINES_REMEDY)
 
     def _profile_files(self, part: Host | Peer | Link, names: Iterable[str]) -> None:
         """Record the profile files that an element follows under SimGrid's names."""
@@ -355,7 +357,7 @@ class _Inspection:
         """Check all routes of a zone whose elements are declared."""
         taken: _Taken = {}
         for route in zone.routes:
-            bypass = isinstance(route, _BYPASSES)
+            bypass = isinstance(route, BYPASSES)
             if (bypass or self._accepts(zone, route)) and self._ends(zone, route):
                 self._gateways(route)
                 self._once(zone, route, taken)
@@ -376,7 +378,7 @@ class _Inspection:
 
     def _ends(self, zone: Zone, route: AnyRoute) -> bool:
         """Return True if both ends are known and the route may join them."""
-        between_zones = isinstance(route, _CROSSING)
+        between_zones = isinstance(route, CROSSING)
         kind = "zone or cluster" if between_zones else "host or router"
         good = True
         for end in dict.fromkeys((route.source, route.destination)):
@@ -390,7 +392,7 @@ class _Inspection:
             elif (place.kind == "zone") is not between_zones:
                 tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
                 message, remedy = f"is a {place.kind}", f"name a {kind}, or write {tag}"
-            elif place.zone != zone.id and not isinstance(route, _BYPASSES):
+            elif place.zone != zone.id and not isinstance(route, BYPASSES):
                 message = f"is in zone {place.zone!r}, not directly in {zone.id!r}"
                 remedy = f"move the route, or name a {kind} of {zone.id!r}"
             else:
@@ -402,7 +404,7 @@ class _Inspection:
 
     def _gateways(self, route: AnyRoute) -> None:
         """Check the gateways of a route between zones."""
-        if not isinstance(route, _CROSSING):
+        if not isinstance(route, CROSSING):
             return
         for key, gateway, zone in (
             ("gw_src", route.gateway_source, route.source),
@@ -425,7 +427,7 @@ class _Inspection:
 
     def _once(self, zone: Zone, route: AnyRoute, taken: _Taken) -> None:
         """Add a problem for a second route between the same elements."""
-        bypass = isinstance(route, _BYPASSES)
+        bypass = isinstance(route, BYPASSES)
         ways = [(route.source, route.destination)]
         loop = route.source == route.destination
         if getattr(route, "symmetrical", False) and not (
@@ -466,13 +468,12 @@ class _Inspection:
         self._say(use, f"the <{route.tag}> {_ends_text(route)} {problem}", remedy)
 
 
-def _ends_text(route: Route | ZoneRoute | BypassRoute | BypassZoneRoute) -> str:
+def _ends_text(route: AnyRoute) -> str:
     """Return what messages call a route."""
     return f"from {route.source!r} to {route.destination!r}"
 
 
 _WIFI_REMEDY = "SimGrid 4.1 ends at its first event: remove the profile"
-_PROFILE_REMEDY = "write lines of a date in s and a value, in ascending order of date"
 
 
 def _zone_text(zone: Zone | None) -> str:

@@ -15,6 +15,7 @@ from simplugin.platforms.validation import Name, Text, check_fields, choice, rea
 HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})
 LINK_KINDS = frozenset({"LINK_AVAIL", "BANDWIDTH", "LATENCY"})
 KINDS = HOST_KINDS | LINK_KINDS
+LINES_REMEDY = "write lines of a date in s and a value, in ascending order of date"
 
 
 def _as_period(what: str, period: float | str) -> float:

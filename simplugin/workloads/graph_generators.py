@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from inspect import Parameter, signature
 from typing import Any, Literal, get_args
@@ -359,7 +359,8 @@ def combination(
             strassen(generator, counting=counting, costs=law, name=name)
             for generator, name in zip(generators, names, strict=True)
         )
-    drawn = [_DRAWN[family](generator) for generator in generators]
+    values = RANDOM if family == "random" else {"points": POINTS}
+    drawn = [random_parameters(generator, values) for generator in generators]
     kinds = [parameters.pop("scenario") for parameters in drawn]
     if scenario != "each":
         kinds = ["mixed" if scenario == "mixed" else kinds[0]] * count
@@ -370,19 +371,12 @@ def combination(
     )
 
 
-def random_parameters(generator: np.random.Generator) -> dict[str, Any]:
-    """Return parameters of a random graph of the campaign, those of `RANDOM` and a scenario.
+def random_parameters(
+    generator: np.random.Generator, values: Mapping[str, Sequence[Any]] = RANDOM
+) -> dict[str, Any]:
+    """Return parameters of a graph of the campaign: one of each of the values, and a scenario.
 
     Each is drawn uniformly and on its own, and named as `graph_named` takes it.
     """
-    values = {**RANDOM, "scenario": SCENARIOS}
-    return {name: each[generator.integers(len(each))] for name, each in values.items()}
-
-
-_DRAWN: dict[str, Callable[[np.random.Generator], dict[str, Any]]] = {
-    "random": random_parameters,
-    "fft": lambda generator: {
-        "points": POINTS[generator.integers(len(POINTS))],
-        "scenario": SCENARIOS[generator.integers(len(SCENARIOS))],
-    },
-}
+    drawn_from = {**values, "scenario": SCENARIOS}
+    return {name: each[generator.integers(len(each))] for name, each in drawn_from.items()}

@@ -187,7 +187,7 @@ class _SiteLayout:
             zone, router = equipment(switch, self._site.uid)
             use = LinkUse(self._patch.id)
             if adapter is not group.adapter:
-                # Their Ethernet adapters; from a host to the switch it takes as long as over its own.
+                # Their Ethernet adapters; a host to the switch takes as long as over its own.
                 late = max(0.0, self._latencies.of_adapter(group.adapter) - cluster.latency)
                 rate = group.count * group.adapter.rate / 8
                 self._links.append(Link(f"{name}.{self._site.uid}", rate, late, SPLITDUPLEX))
