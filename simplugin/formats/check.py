@@ -9,11 +9,7 @@ from typing import Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.platform_reading import (
-    PlatformReader,
-    read_document,
-    standard_tag,
-)
+from simplugin.formats.platform_reading import PlatformReader, read_document, standard_tag
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
 from simplugin.inputs.files import FilePath, uncollected
 from simplugin.inputs.xml_tree import Node

@@ -7,18 +7,16 @@ import io
 import itertools
 import os
 import re
-import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
-from simplugin.inputs.files import FilePath
+from simplugin.inputs.files import FilePath, opened, write
 from simplugin.inputs.places import Line, shown
-from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, Floats, JobTrace, expected, misfit
+from simplugin.workloads.job_traces import FIELDS, Floats, JobTrace, expected, misfit
 
 # Possessive, so that no text takes long to refuse; but no optional group is: Python 3.11.2 then
 # takes half of it.
@@ -153,7 +151,6 @@ _GZIP = b"\x1f\x8b"
 _MARK = "\xef\xbb\xbf"
 _BLANKS = " \t\n\r\v\f"
 _AT_ONCE = 1 << 16
-_NO_WAIT = os.O_NONBLOCK | os.O_CLOEXEC
 # Longest line and largest file, unpacked, that are read [byte].
 LONGEST_LINE = 1 << 20
 LARGEST_FILE = 4 << 30
@@ -213,11 +210,8 @@ def _decoded(comments: list[bytes]) -> list[str]:
 def _lines(path: FilePath) -> Iterator[Numbered]:
     """Yield the lines of a regular file, unpacked, with their numbers."""
     size = 0
-    try:
-        # Nobody need write to a pipe for it to be opened.
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as stream:
-            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                raise WorkloadFileError("not a regular file", file=path, remedy="name a file")
+    with opened(path, WorkloadFileError, "give the path of a file that you may read") as stream:
+        try:
             packed = stream.read(len(_GZIP)) == _GZIP
             stream.seek(0)
             # In Latin-1, each byte is a letter.
@@ -241,15 +235,12 @@ def _lines(path: FilePath) -> Iterator[Numbered]:
                 if not line:
                     return
                 yield number, line.removeprefix(_MARK) if number == 1 else line
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise WorkloadFileError(
-            f"the compressed file is damaged: {error}",
-            file=path,
-            remedy="get it again, or unpack what can be saved of it",
-        ) from None
-    except OSError as error:
-        remedy = "give the path of a file that you may read"
-        raise WorkloadFileError(str(error.strerror), file=path, remedy=remedy) from None
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise WorkloadFileError(
+                f"the compressed file is damaged: {error}",
+                file=path,
+                remedy="get it again, or unpack what can be saved of it",
+            ) from None
 
 
 def write_swf(trace: JobTrace, path: FilePath) -> None:
@@ -285,19 +276,19 @@ def write_swf(trace: JobTrace, path: FilePath) -> None:
             file=path,
             remedy="give a label of letters, digits and underscores, and a value of plain lines",
         )
-    texts = [_texts(name, getattr(trace, name)) for name in FIELDS]
+    # Each number is the shortest text that reads back as the same.
+    texts = [
+        [repr(value).removesuffix(".0") for value in column.tolist()]
+        for column in trace.columns.values()
+    ]
     lines += [" ".join(job) for job in zip(*texts, strict=True)]
-    try:
-        data = "\n".join([*lines, ""]).encode("utf-8")
-        if os.fspath(path).endswith(".gz"):
-            packed = io.BytesIO()
-            with gzip.GzipFile("", "wb", 6, packed, 0) as stream:
-                stream.write(data)
-            data = packed.getvalue()
-        Path(path).write_bytes(data)
-    except OSError as error:
-        remedy = "give a path that you may write"
-        raise WorkloadFileError(str(error.strerror), file=path, remedy=remedy) from None
+    data = "\n".join([*lines, ""]).encode("utf-8")
+    if os.fspath(path).endswith(".gz"):
+        packed = io.BytesIO()
+        with gzip.GzipFile("", "wb", 6, packed, 0) as stream:
+            stream.write(data)
+        data = packed.getvalue()
+    write(data, path, WorkloadFileError)
 
 
 def _texts(name: str, values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> list[str]:

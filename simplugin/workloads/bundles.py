@@ -186,12 +186,10 @@ class TraceBundle:
         if not 0 < speed < np.inf:
             raise WorkloadError(f"speed is {speed!r}; give a positive number of flop/s")
         work = self.run_times * self.processors * speed
-        title = name
-        if title is None:
-            title = f"user {self.user}, partition {self.partition}, {self.release:.15g} s"
-        flop = float(work.mean())
+        if name is None:
+            name = f"user {self.user}, partition {self.partition}, {self.release:.15g} s"
         sizes = work if real_sizes else None
-        return Bundle(title, self.count, flop, byte, self.release, sizes)
+        return Bundle(name, self.count, float(work.mean()), byte, self.release, sizes)
 
 
 def trace_bundles(

@@ -15,12 +15,7 @@ from itertools import permutations
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import quickest
-from simplugin.platforms.grid5000.facts import (
-    BackboneLink,
-    ClusterFacts,
-    Grid5000,
-    SiteFacts,
-)
+from simplugin.platforms.grid5000.facts import BackboneLink, ClusterFacts, Grid5000, SiteFacts
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.hosts import Cluster, Router
 from simplugin.platforms.links import (
