@@ -108,7 +108,7 @@ class BundleTable(Section):
     @model_validator(mode="after")
     def _one_source(self) -> BundleTable:
         """Raise ValueError unless there is one source, and all keys belong to it."""
-        given = {_alias(key) for key in self.model_fields_set} - {"name", "release"}
+        given = {key.rstrip("_") for key in self.model_fields_set} - {"name", "release"}
         if not given & {"file", "log", "class", "flop", "byte"}:
             raise ValueError("give a class of tasks, or flop and byte, or a file or log")
         for key in sorted(given - set(_KEYS[self.source])):
@@ -129,11 +129,6 @@ class BundleTable(Section):
         if self.log is not None:
             return "log"
         return "sizes" if self.class_ is None else "class"
-
-
-def _alias(field: str) -> str:
-    """Return how a field is called in files, where Python's own words are no names of fields."""
-    return field.rstrip("_")
 
 
 class SiteTable(Section):

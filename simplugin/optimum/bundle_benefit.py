@@ -273,7 +273,13 @@ def mixed_benefit(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> MixedAssi
     from scipy.optimize import linear_sum_assignment
 
     worth, market = _checked(values, caps, q)
-    peers, places = _useful_places(worth, market)
+    # Whatever tasks they get, the m places that are worth most with their worst task are each worth
+    # the bound or more. A place that is worth less even with its best task is not used, as one of
+    # those would be free for it.
+    worst = BundleMarket(worth.min(axis=1), market.m, market.caps, market.q)
+    bound = largest_benefit(*worst.arguments).price
+    # A hair lower, as rounding must not exclude a place.
+    peers, places = _listed(market, market.above(log(bound) - 1e-9 if bound > 0 else -np.inf))
     if len(peers) * market.m > _LARGEST:
         raise InfeasibleError(
             f"{market.m} tasks and {len(peers)} places are too many to pair; give fewer tasks, or"
@@ -350,20 +356,6 @@ def _checked(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> tuple[Floats, 
             f"values have shape {worth.shape} or are not all from 0 on; give one a peer and task"
         )
     return worth, BundleMarket(worth.max(axis=1), worth.shape[1], caps, q)
-
-
-def _useful_places(worth: Floats, market: BundleMarket) -> tuple[Amounts, Amounts]:
-    """Return peers and numbers of the places that an optimum may use.
-
-    Whatever tasks they get, the m places that are worth most with their worst task are each worth
-    the bound or more. A place that is worth less even with its best task is not used, as one of
-    those would be free for it.
-    """
-    worst = BundleMarket(worth.min(axis=1), market.m, market.caps, market.q)
-    bound = largest_benefit(*worst.arguments).price
-    # A hair lower, as rounding must not exclude a place.
-    useful = market.above(log(bound) - 1e-9 if bound > 0 else -np.inf)
-    return _listed(market, useful)
 
 
 def _listed(market: BundleMarket, amounts: Amounts) -> tuple[Amounts, Amounts]:

@@ -418,11 +418,19 @@ class SteadyProgram:
         if flows.port not in get_args(Port):
             ports = " or ".join(map(repr, get_args(Port)))
             raise WorkloadError(f"port is {flows.port!r}; give {ports}")
+        from scipy.sparse import coo_array
+
         self.flows = flows
         self.level = np.zeros(flows.bags.n_applications)
         self.dual = np.zeros(flows.n_rows)
         self.stages: list[tuple[Any, list[int]]] = []
-        self.solver = _highs(flows)
+        rows, columns, values = flows.scaled()
+        matrix = coo_array((values, (rows, columns)), shape=(flows.n_rows, flows.n_columns)).tocsc()
+        lower, upper = np.zeros(flows.n_rows), np.zeros(flows.n_rows)
+        lower[: flows.first_balance] = -np.inf
+        upper[: flows.first_balance] = 1.0
+        upper[flows.first_throughput :] = np.inf
+        self.solver = loaded(matrix, np.zeros(flows.n_columns), lower, upper)
 
     def fairest(self) -> None:
         """Raise the smallest throughput, then the next, until all applications are held back."""
@@ -536,16 +544,3 @@ def _set_costs(flows: TreeFlows, solver: Any, *, rising: bool) -> None:
     # The first rates of all are far from any optimum; the fairest ones are feasible already.
     solver.setOptionValue("simplex_strategy", 1 if rising else 4)
     solver.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
-
-
-def _highs(flows: TreeFlows) -> Any:
-    """Return HiGHS with the matrix and the bounds."""
-    from scipy.sparse import coo_array
-
-    rows, columns, values = flows.scaled()
-    matrix = coo_array((values, (rows, columns)), shape=(flows.n_rows, flows.n_columns)).tocsc()
-    lower, upper = np.zeros(flows.n_rows), np.zeros(flows.n_rows)
-    lower[: flows.first_balance] = -np.inf
-    upper[: flows.first_balance] = 1.0
-    upper[flows.first_throughput :] = np.inf
-    return loaded(matrix, np.zeros(flows.n_columns), lower, upper)

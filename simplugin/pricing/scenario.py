@@ -134,7 +134,14 @@ def _in_rounds(
     _check_unchanging(scenario)
     platform = scenario.make_platform()
     sharing = _sharing(scenario, platform, method)
-    _check_constant(scenario, platform)
+    # Rounds wait for all hosts, and there is no one optimum.
+    for name, kind in profiles(_described(platform)):
+        if kind != "LATENCY":
+            raise scenario.error(
+                f"{name!r} of the platform has a profile, but in rounds platforms must not change",
+                "platform",
+                remedy=f"remove it, or {_WITHOUT_ROUNDS}",
+            )
     try:
         best = fair_sharing(sharing, workload.alpha)
     except InfeasibleError as error:
@@ -248,17 +255,6 @@ def _check_unchanging(scenario: Scenario) -> None:
             *("workload", "changes", 0),
             remedy=f"remove it, or {_WITHOUT_ROUNDS}",
         )
-
-
-def _check_constant(scenario: Scenario, platform: Platform | Path) -> None:
-    """Raise if the platform changes: rounds wait for all hosts, and there is no one optimum."""
-    for name, kind in profiles(_described(platform)):
-        if kind != "LATENCY":
-            raise scenario.error(
-                f"{name!r} of the platform has a profile, but in rounds platforms must not change",
-                "platform",
-                remedy=f"remove it, or {_WITHOUT_ROUNDS}",
-            )
 
 
 def _described(platform: Platform | Path) -> Platform:

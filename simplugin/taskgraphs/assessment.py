@@ -118,10 +118,11 @@ class Assessment:
             columns.append(("from", "s", graphs.release.tolist()))
         if self.shares is not None:
             columns.append(("beta", "", self.shares.tolist()))
+        pairs = zip(self.own.tolist(), self.own_bound.tolist(), strict=True)
         columns += [
             ("bound", "s", self.own_bound.tolist()),
             ("own", "s", self.own.tolist()),
-            ("gap", "%", _gaps(self.own, self.own_bound)),
+            ("gap", "%", [value / bound - 1 if bound > 0 else None for value, bound in pairs]),
             ("shared", "s", makespans.tolist()),
             ("slowdown", "", self.slowdown.tolist()),
         ]
@@ -183,9 +184,3 @@ class Assessment:
     def graph_charts(self) -> tuple[GraphChart, ...]:
         """Return the drawings of the graphs with their allocations."""
         return graph_charts(self.schedule)
-
-
-def _gaps(values: Floats, bounds: Floats) -> list[Cell]:
-    """Return the relative gaps of values above bounds; None where the bound is 0."""
-    pairs = zip(values.tolist(), bounds.tolist(), strict=True)
-    return [value / bound - 1 if bound > 0 else None for value, bound in pairs]

@@ -182,7 +182,10 @@ def _check(
     mode: str,
     mapper: Callable[[], OnlineMapper] | None,
 ) -> None:
-    """Raise WorkloadError if the arguments do not define an execution."""
+    """Raise WorkloadError if the arguments do not define an execution.
+
+    A schedule has each task once, on processors of the site.
+    """
     if mode == "online" and schedule is not None:
         raise WorkloadError("a schedule is only executed with mode='planned'")
     if sum(each is not None for each in (allocations, schedule, mapper)) != 1:
@@ -194,11 +197,6 @@ def _check(
             f"the schedule has {len(schedule.cluster)} tasks on {schedule.site.n_processors}"
             f" processors; there are {graphs.n_tasks} on {site.n_processors}"
         )
-    _check_places(graphs, site, schedule)
-
-
-def _check_places(graphs: GraphSet, site: Site, schedule: Schedule) -> None:
-    """Raise WorkloadError unless a schedule has each task once, on processors of the site."""
     if sorted(schedule.order.tolist()) != list(range(graphs.n_tasks)):
         raise WorkloadError(
             f"the order of the schedule is not of {graphs.n_tasks} tasks; give each task once"

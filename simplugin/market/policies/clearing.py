@@ -446,7 +446,12 @@ def _opened(
     caps, (worth,) = yield from opening(n_peers, m, ("quote", share, m))
     bracket = Bracket.everything(m, caps)
     if np.minimum(caps, share).sum() < m:
-        share = _level(m, caps)
+        # The least number of tasks of a peer such that all are placed under the caps.
+        sizes = np.sort(caps)
+        before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        open_ = np.arange(len(caps), 0, -1)
+        levels = -(-(m - before) // open_)
+        share = int(levels[np.argmax(levels <= sizes)])
         _, worth = yield from ask_all(n_peers, ("quote", share, m))
     some = worth[(caps >= share) & (worth > -np.inf)]
     if not some.size:
@@ -454,15 +459,6 @@ def _opened(
     low = float(np.clip(some.mean(), some.min(), some.max()))
     high = max(float(some[some >= low].mean()), following(low))
     return bracket, DemandModel(np.minimum(caps, share), worth, caps), (low, high)
-
-
-def _level(m: int, caps: Amounts) -> int:
-    """Return the least number of tasks of a peer such that all are placed under the caps."""
-    sizes = np.sort(caps)
-    before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    open_ = np.arange(len(caps), 0, -1)
-    levels = -(-(m - before) // open_)
-    return int(levels[np.argmax(levels <= sizes)])
 
 
 def _announce(
