@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from simplugin.bags.execution import Execution
 from simplugin.bags.policy import message_size
 from simplugin.errors import WorkloadError
 from simplugin.figures import Figure
-from simplugin.listings import Listing
+from simplugin.listings import Cell, Listing
 from simplugin.optimum.steady_state import SteadyState
 from simplugin.rows import Best, Metric
 
@@ -246,21 +247,20 @@ class Assessment:
 
     def _applications(self) -> Listing:
         """Return throughput, optimum and gap of each application."""
-        lines = []
-        for k, name in enumerate(self.execution.bags.names):
-            reached, best = _known(self.throughput[k]), float(self.optimum.throughput[k])
-            gap = None if reached is None or best <= 0 else (best - reached) / best
-            done = len(self.execution.completion[k])
-            lines.append((name, done, reached, _known(self.slope[k]), best, gap))
-        columns = (
-            ("name", ""),
-            ("tasks", ""),
-            ("throughput", "task/s"),
-            ("slope", "task/s"),
-            ("optimum", "task/s"),
-            ("gap", "%"),
-        )
-        return Listing("Applications", columns, tuple(lines), " ".join(self.warnings))
+        reached, optimum = list(map(_known, self.throughput)), self.optimum.throughput.tolist()
+        gaps = [
+            None if own is None or best <= 0 else (best - own) / best
+            for own, best in zip(reached, optimum, strict=True)
+        ]
+        columns: list[tuple[str, str, Sequence[Cell]]] = [
+            ("name", "", self.execution.bags.names),
+            ("tasks", "", [len(dates) for dates in self.execution.completion]),
+            ("throughput", "task/s", reached),
+            ("slope", "task/s", list(map(_known, self.slope))),
+            ("optimum", "task/s", optimum),
+            ("gap", "%", gaps),
+        ]
+        return Listing.of_columns("Applications", columns, " ".join(self.warnings))
 
     def _nodes(self, most: int) -> Listing:
         """Return what each node computed, and how busy its CPU and its port were."""
@@ -310,8 +310,7 @@ class Assessment:
         names = self.execution.bags.names[:_MOST_CURVES]
         series: dict[str, tuple[Floats, Floats]] = {}
         for name, dates in zip(names, self.execution.completion, strict=False):
-            done = np.arange(len(dates) + 1, dtype=np.float64)
-            series[name] = (np.append(0.0, dates), done)
+            series[name] = (np.append(0.0, dates), np.arange(len(dates) + 1, dtype=np.float64))
         optimal = {} if self.changes else self._optimal_lines(names)
         return Figure(
             "completions",

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED, Tree, neighbours
-from simplugin.platforms.links import WIFI
 from simplugin.platforms.platform import Platform
-from simplugin.simulation.resolve import ResolvedLink, ResolvedPlatform, resolve
+from simplugin.simulation.resolve import ResolvedPlatform, refuse_wifi, resolve
 
 Pair = tuple[str, str]
 
@@ -74,8 +72,7 @@ def tree_of(
     else:
         wanted = {host: root for host in hosts if host != root}
     down = [(parent, host) for host, parent in wanted.items()]
-    source = platform if isinstance(platform, Platform) else Path(platform)
-    resolved = resolve(source, [*down, *(pair[::-1] for pair in down)])
+    resolved = resolve(platform, [*down, *(pair[::-1] for pair in down)])
     lost = {pair for a, b, _ in resolved.unreachable for pair in ((a, b), (b, a))}
     if parents is not None:
         _check_routes(down, resolved)
@@ -154,7 +151,8 @@ def _tree(
         number[host] = len(number)
         parent.append(number[above])
         route = routes[above, host]
-        bandwidth.append(_narrowest([links[name] for name in route.links], above, host))
+        refuse_wifi(route, links, "give parents that leave the host out")
+        bandwidth.append(min(links[name].bandwidth for name in route.links))
         latency.append(route.latency)
     speed = np.array([0.0 if name in distributors else speeds[name] for name in number])
     return Tree(
@@ -164,14 +162,3 @@ def _tree(
         np.array(bandwidth),
         np.array(latency),
     )
-
-
-def _narrowest(links: Iterable[ResolvedLink], parent: str, host: str) -> float:
-    """Return the bandwidth of the narrowest link of a route."""
-    for link in links:
-        if link.sharing_policy == WIFI:
-            raise WorkloadError(
-                f"the route from {parent!r} to {host!r} passes the Wi-Fi link {link.name!r}, whose"
-                " bandwidth is not one number; give parents that leave the host out"
-            )
-    return min(link.bandwidth for link in links)

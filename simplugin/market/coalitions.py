@@ -169,8 +169,7 @@ def objection(
     """
     given = np.asarray(shares, dtype=np.float64)
     n_peers = market.n_peers
-    everyone = np.ones(n_peers, dtype=bool)
-    total = worth_of(market, everyone)
+    total = worth_of(market, np.ones(n_peers, dtype=bool))
     if given.shape != (n_peers + scheduler,) or not abs(given.sum() - total) <= _EQUAL * total:
         raise WorkloadError(
             f"shares are {shares!r}; give {n_peers + scheduler} that add up to {total!r}"

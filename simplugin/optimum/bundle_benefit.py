@@ -230,8 +230,7 @@ def scaled_benefit(
     if size.ndim != 1 or not size.size or not np.all(np.isfinite(size) & (size > 0)):
         raise WorkloadError("sizes are not positive numbers, one a task; give those of its tasks")
     market = BundleMarket(values, len(size), caps, q)
-    best = largest_benefit(*market.arguments)
-    peers, places = _listed(market, best.amounts)
+    peers, places = _listed(market, largest_benefit(*market.arguments).amounts)
     order = np.argsort(size, kind="stable")
     worth = exp(market.log_worth(places, peers))
     return _assignment(order, peers, places, worth / size[order])
@@ -340,8 +339,7 @@ def identical_benefit(
     """
     worth, _ = _checked(values, caps, q)
     market = BundleMarket(mean, worth.shape[1], caps, q)
-    best = largest_benefit(*market.arguments)
-    peers, places = _listed(market, best.amounts)
+    peers, places = _listed(market, largest_benefit(*market.arguments).amounts)
     tasks = np.arange(market.m)
     return _assignment(
         tasks, peers, places, worth[peers, tasks] * _discounts(market, peers, places)

@@ -120,8 +120,7 @@ class TreeFlows:
     def _number(self) -> None:
         """Give columns and rows their numbers."""
         tree, types = self.tree, self.bags.n_applications
-        shape = (tree.n_hosts, types)
-        self.column = np.full(shape, -1, dtype=np.int64)
+        self.column = np.full((tree.n_hosts, types), -1, dtype=np.int64)
         n_rates = int(self.allowed.sum())
         self.column[self.allowed] = np.arange(n_rates)
         self.receiving = self.edges[self.branching[self.edges]]

@@ -338,8 +338,7 @@ def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
        X + Y and matrices with sorted columns. J. Computer and System Sciences 24.
     """
     caps, _ = yield from opening(n_peers, m, ("open", m))
-    bracket = Bracket.everything(m, caps)
-    return (yield from settle_by_medians(bracket, SETTLED * n_peers))
+    return (yield from settle_by_medians(Bracket.everything(m, caps), SETTLED * n_peers))
 
 
 def settle_by_medians(bracket: Bracket, few: int) -> Scheduler:
@@ -416,8 +415,7 @@ def secant(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
             pair = _guessed(bracket, model)
             guesses += 1
         if bracket.doubt > aim:
-            asked = ("middle", bracket.low, bracket.high)
-            (middles,) = yield from ask_all(n_peers, asked)
+            (middles,) = yield from ask_all(n_peers, ("middle", bracket.low, bracket.high))
             pivot = weighted_median(middles, bracket.doubtful)
             bracket = yield from _announce(bracket, model, (pivot, following(pivot)))
     return (yield from bracket.settle())

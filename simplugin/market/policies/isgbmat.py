@@ -215,8 +215,7 @@ def run_isgbmat(
         amounts = amounts - (loop.taken - left)
     price = exp(loop.price) if "logarithms" in repairs else loop.price
     if "clearing_price" in repairs and end == "ended":
-        last = np.where(amounts > 0, market.log_worth(amounts), np.inf)
-        price = exp(last.min())
+        price = exp(np.where(amounts > 0, market.log_worth(amounts), np.inf).min())
     return Run(
         end, loop.n_passes, loop.rounds, loop.assigned, loop.latest, loop.before, amounts, price
     )
@@ -298,8 +297,7 @@ def _printed(market: BundleMarket, price: float, loop: _Loop, idle: bool) -> Ans
     """Return the answers of all peers by the formulas as they are printed."""
     with np.errstate(all="ignore"):
         base = market.values * power(market.q, loop.assigned)
-        wanted = np.floor(1 + log(price / base) / log(market.q))
-        takes = _limited(wanted, loop)
+        takes = _limited(np.floor(1 + log(price / base) / log(market.q)), loop)
         retail = base * (1 - power(market.q, takes)) / (1 - market.q) / takes
         following = market.values * power(market.q, loop.taken)
     if idle:
@@ -315,8 +313,7 @@ def _logarithmic(market: BundleMarket, price: float, loop: _Loop, idle: bool) ->
     if np.isnan(price):
         none = np.full(market.n_peers, np.nan)
         return none, none, none
-    wanted = (market.response_to_log(price) - loop.assigned).astype(np.float64)
-    takes = _limited(wanted, loop)
+    takes = _limited((market.response_to_log(price) - loop.assigned).astype(np.float64), loop)
     retail = market.log_means(loop.assigned, takes)
     if idle:
         return takes, retail, market.log_worth(loop.taken + 1)

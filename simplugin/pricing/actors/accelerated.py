@@ -253,8 +253,7 @@ def _mix(state: AcceleratedAgent, verdict: Verdict, posts: Posts) -> str:
         for i, either in enumerate((state.computing, state.receiving)):
             if either:
                 requests = [each[i] for each in state.requests]
-                residuals = [each[i] for each in state.residuals]
-                either.request = _mixed(requests, residuals, verdict)
+                either.request = _mixed(requests, [each[i] for each in state.residuals], verdict)
     return _bid(state, False, posts)
 
 

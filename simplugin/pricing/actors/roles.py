@@ -165,8 +165,7 @@ def taken_over(method: object, sharing: Sharing, start: Any) -> Callable[[Any], 
     if start is None:
         return lambda role: role
     expected, take = _TAKES.get(type(method), (type(None), _of_market))
-    fits = isinstance(start, expected)
-    if not fits:
+    if not isinstance(start, expected):
         raise WorkloadError(
             f"{type(method).__name__} cannot go on from a {type(start).__name__}; give a"
             f" {expected.__name__}"
