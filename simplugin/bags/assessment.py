@@ -210,22 +210,19 @@ class Assessment:
                 f"Too few tasks to measure the throughput of {', '.join(few)}: give a count of"
                 f" {least_count()} at least, and of several for each host."
             )
-        wait, name = self._longest_request()
+        # How many tasks each host is to get while it requests one.
+        tree = self.optimum.tree
+        lasts = tree.latency + message_size(1) / tree.bandwidth
+        waits = lasts[1:] * self.optimum.sent[1:].sum(axis=1)
+        wait = float(waits.max(initial=0.0))
         if wait > 1:
+            name = tree.hosts[1 + int(waits.argmax())]
             found.append(
                 "Tasks are so small that requests dominate, which the optimum does not count: one"
                 f" of {name!r} lasts as long as {wait:.2g} of its tasks at the optimum's rate; give"
                 " tasks of more flop and bytes."
             )
         return tuple(found)
-
-    def _longest_request(self) -> tuple[float, str]:
-        """Return how many tasks a host is to get while it requests one, and the worst host."""
-        tree = self.optimum.tree
-        lasts = tree.latency + message_size(1) / tree.bandwidth
-        tasks = lasts[1:] * self.optimum.sent[1:].sum(axis=1)
-        worst = max(range(1, tree.n_hosts), key=lambda host: float(tasks[host - 1]), default=0)
-        return (float(tasks[worst - 1]) if worst else 0.0), tree.hosts[worst]
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return what the execution came to, in numbers."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from simplugin.bags.actors.hosts import run_host
 from simplugin.bags.actors.messages import Deeds, Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
-from simplugin.bags.actors.periodic import Duty, Log, periodic_host
+from simplugin.bags.actors.periodic import Duty, periodic_host
 from simplugin.bags.periodic import PeriodicSchedule
 from simplugin.bags.policy import BUFFER, Known, Place, Policy
 from simplugin.errors import DeadlockError, WorkloadError
@@ -424,7 +424,13 @@ def execute_periodic(
     done = sorted((date, kind, host) for host in hosts for date, kind in logs[host].computed)
     most = np.zeros(schedule.tree.n_hosts, dtype=np.int64)
     for host in hosts[1:]:
-        most[host] = _most(logs[host], _slack(schedule))
+        log = logs[host]
+        came = [date for date, _ in log.came]
+        left = [date - _slack(schedule) for date, _ in (*log.computed, *log.sent)]
+        # Of those at the same date, the leaving go first.
+        change = np.repeat([1, -1], [len(came), len(left)])
+        order = np.lexsort((change, np.array(came + left)))
+        most[host] = np.cumsum(change[order]).max(initial=0)
     dates = np.array([date for date, _, _ in done])
     kind, host_of = np.array([each[1:] for each in done], dtype=np.int64).reshape(-1, 2).T
     return PeriodicExecution(schedule, n_periods, dates, kind, host_of, most, result)
@@ -450,12 +456,3 @@ def _duty(schedule: PeriodicSchedule, host: int, n_periods: int) -> Duty:
 def _slack(schedule: PeriodicSchedule) -> float:
     """Return by how much dates may differ and be the same [s]."""
     return SAME[0] + SAME[1] * float(schedule.period)
-
-
-def _most(log: Log, slack: float) -> int:
-    """Return the most tasks that a buffer held; of those at the same date, the leaving go first."""
-    came = [date for date, _ in log.came]
-    left = [date - slack for date, _ in (*log.computed, *log.sent)]
-    dates = np.array(came + left)
-    change = np.repeat([1, -1], [len(came), len(left)])
-    return int(np.cumsum(change[np.lexsort((change, dates))]).max(initial=0))

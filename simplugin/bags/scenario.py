@@ -81,7 +81,17 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     # Each request is an activity, so traces are on demand.
     given["trace"] = scenario.has_traced_output("trace", "gantt")
     platform = scenario.make_platform()
-    tree = _tree(scenario, platform)
+    workload: BagsWorkload = scenario.workload
+    try:
+        tree = tree_of(
+            platform,
+            workload.applications[0].master,
+            workload.parents if "parents" in workload.model_fields_set else None,
+            distributors=workload.distributors,
+        )
+    except WorkloadError as error:
+        place = (error.argument,) if error.argument else ("applications", 0, "master")
+        raise scenario.error(str(error), "workload", *place) from error
     changing, changes, fails = _changing(scenario, platform, tree)
     for name, wrong in (
         ("direction", settings.direction == "results"),
@@ -132,21 +142,6 @@ def check(scenario: Scenario) -> tuple[Settings, PolicyMaker, dict[str, Any]]:
     make = policy_of(scenario, POLICIES)
     settings, parameters = read_parameters(scenario, make, Settings, by_position=2)
     return settings, make, parameters
-
-
-def _tree(scenario: Scenario, platform: Platform | Path) -> Tree:
-    """Return the tree on which the tasks travel."""
-    workload: BagsWorkload = scenario.workload
-    try:
-        return tree_of(
-            platform,
-            workload.applications[0].master,
-            workload.parents if "parents" in workload.model_fields_set else None,
-            distributors=workload.distributors,
-        )
-    except WorkloadError as error:
-        place = (error.argument,) if error.argument else ("applications", 0, "master")
-        raise scenario.error(str(error), "workload", *place) from error
 
 
 def _policy(

@@ -74,8 +74,14 @@ def tree_of(
     down = [(parent, host) for host, parent in wanted.items()]
     resolved = resolve(platform, [*down, *(pair[::-1] for pair in down)])
     lost = {pair for a, b, _ in resolved.unreachable for pair in ((a, b), (b, a))}
-    if parents is not None:
-        _check_routes(down, resolved)
+    for source, destination, reason in resolved.unreachable if parents is not None else ():
+        ends = (source, destination)
+        parent, host = ends if ends in down else ends[::-1]
+        raise WorkloadError(
+            f"parents makes {parent!r} the parent of {host!r}, but there is no route from"
+            f" {source!r} to {destination!r} ({reason.strip()}); choose a neighbour",
+            argument="parents",
+        )
     return _tree(root, [pair for pair in down if pair not in lost], resolved, set(distributors))
 
 
@@ -120,19 +126,6 @@ def _breadth_first(root: str, pairs: Iterable[Pair]) -> dict[str, str]:
     graph = networkx.DiGraph(pairs)
     graph.add_node(root)
     return {host: parent for parent, host in networkx.bfs_edges(graph, root)}
-
-
-def _check_routes(down: Iterable[Pair], resolved: ResolvedPlatform) -> None:
-    """Raise if a parent and its child have no route, there or back."""
-    chosen = set(down)
-    for source, destination, reason in resolved.unreachable:
-        parent = source if (source, destination) in chosen else destination
-        host = destination if parent == source else source
-        raise WorkloadError(
-            f"parents makes {parent!r} the parent of {host!r}, but there is no route from"
-            f" {source!r} to {destination!r} ({reason.strip()}); choose a neighbour",
-            argument="parents",
-        )
 
 
 def _tree(

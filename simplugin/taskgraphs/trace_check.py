@@ -58,7 +58,9 @@ def trace_violations(execution: Execution) -> list[str]:
     found += violations(seen, transfers=False)
     found += _amounts(seen, done)
     found += _moves(seen, {number: rows[name][0] for name, number in edges.items()})
-    found += _differences(execution, seen)
+    for field in ("start", "finish", "cluster", "processor_start", "processor"):
+        if not np.array_equal(getattr(execution.schedule, field), getattr(seen, field)):
+            found.append(f"the execution has another {field} than its trace")
     return found
 
 
@@ -139,11 +141,3 @@ def _moves(seen: Schedule, rows: dict[int, _Row]) -> Iterator[str]:
             )
             if row.end - row.start < least - slack:
                 yield f"{name} takes {row.end - row.start} s, at least {least} s are needed"
-
-
-def _differences(execution: Execution, seen: Schedule) -> Iterator[str]:
-    """Yield the fields in which an execution differs from its trace."""
-    schedule = execution.schedule
-    for field in ("start", "finish", "cluster", "processor_start", "processor"):
-        if not np.array_equal(getattr(schedule, field), getattr(seen, field)):
-            yield f"the execution has another {field} than its trace"

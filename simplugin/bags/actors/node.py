@@ -367,19 +367,16 @@ class Node:
             if over and not self.announced[kind] and not state.stock[kind] and kind != sending:
                 self.announced[kind] = True
                 for target in range(1, len(state.asked)):
-                    self._withdraw(target, kind)
+                    # Forget the child's requests, as the child itself does.
+                    loose = self.loose[target]
+                    for _ in range(state.wanted[target][kind] + loose.count(kind)):
+                        state.asked[target] -= 1
+                        state.queue.remove(target)
+                    state.wanted[target][kind] = 0
+                    self.loose[target] = deque(each for each in loose if each != kind)
                     child = self.station.place.children[target - 1]
                     box = self.me.mailbox(tasks_for(child, self.station.line))
                     box.put_detached(kind, message_size(1))
-
-    def _withdraw(self, target: int, kind: int) -> None:
-        """Forget a child's requests for a type that has ended, as the child itself does."""
-        loose = self.loose[target]
-        for _ in range(self.state.wanted[target][kind] + loose.count(kind)):
-            self.state.asked[target] -= 1
-            self.state.queue.remove(target)
-        self.state.wanted[target][kind] = 0
-        self.loose[target] = deque(each for each in loose if each != kind)
 
     def _request(self, target: int) -> None:
         """Count a request."""

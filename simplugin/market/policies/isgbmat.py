@@ -196,7 +196,14 @@ def run_isgbmat(
     .. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
        Task-Bundle Allocation. NPC 2011.
     """
-    market = _market(values, m, caps, q, repairs)
+    try:
+        market = BundleMarket(values, m, caps, q)
+    except InfeasibleError:
+        if "refusal" in repairs:
+            raise
+        # The market of what can be placed.
+        room = int(np.broadcast_to(np.minimum(caps, m), np.shape(values)).sum())
+        market = BundleMarket(values, max(room, 1), caps, q)
     peers = _logarithmic if "logarithms" in repairs else _printed
     mean = log_mean if "logarithms" in repairs else _mean
     loop = _Loop(m, market.caps, repairs)
@@ -219,19 +226,6 @@ def run_isgbmat(
     return Run(
         end, loop.n_passes, loop.rounds, loop.assigned, loop.latest, loop.before, amounts, price
     )
-
-
-def _market(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None, repairs: frozenset[str]
-) -> BundleMarket:
-    """Return the market; if it lacks room, and that is not refused, of what can be placed."""
-    try:
-        return BundleMarket(values, m, caps, q)
-    except InfeasibleError:
-        if "refusal" in repairs:
-            raise
-    room = int(np.broadcast_to(np.minimum(caps, m), np.shape(values)).sum())
-    return BundleMarket(values, max(room, 1), caps, q)
 
 
 class _Loop:

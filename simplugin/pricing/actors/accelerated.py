@@ -199,7 +199,12 @@ def _hear(state: AcceleratedAgent, verdict: Verdict, totals: list[float], posts:
         for slot in state.slots:
             posts.append((slot.manager, (*tag, float(undone), slot.planned, slot.moved)))
     if undone:
-        _undo(state)
+        # Return to the round before, with the requests of its plain step.
+        for slot, request in zip(state.slots, state.plain, strict=True):
+            slot.undo(request)
+        state.reached, state.mixed = state.settled, False
+        state.requests, state.residuals = state.requests[-1:], state.residuals[-1:]
+        state.schedule.put_off(state.round + 2)
     state.settled = state.reached
     state.round += 1
     state.over = state.round == state.rounds
@@ -229,15 +234,6 @@ def _bid(state: AcceleratedAgent, undone: bool, posts: Posts) -> str:
     posts += [(slot.manager, (*tag, *slot.bid(), float(undone))) for slot in state.slots]
     state.wait(ABOVE, state.seat.managers)
     return "offers"
-
-
-def _undo(state: AcceleratedAgent) -> None:
-    """Return to the round before, with the requests of its plain step."""
-    for slot, request in zip(state.slots, state.plain, strict=True):
-        slot.undo(request)
-    state.reached = state.settled
-    state.requests, state.residuals, state.mixed = state.requests[-1:], state.residuals[-1:], False
-    state.schedule.put_off(state.round + 2)
 
 
 def _mix(state: AcceleratedAgent, verdict: Verdict, posts: Posts) -> str:

@@ -362,23 +362,17 @@ class _Run:
         tasks = [activity for activity in over if activity in self.tasks]
         for activity in over[len(tasks) :]:
             await activity  # one that failed raises here
-            self._arrive(self.moves.pop(activity), activity)
+            edge = self.moves.pop(activity)
+            self.arrived[edge] = activity.finish_time or 0.0
+            self.progress.arrive(edge)
         for activity in tasks:
             await activity
-            self._finish(self.tasks.pop(activity), activity)
-
-    def _arrive(self, edge: int, activity: Activity) -> None:
-        """Note that a redistribution has ended."""
-        self.arrived[edge] = activity.finish_time or 0.0
-        self.progress.arrive(edge)
-
-    def _finish(self, task: int, activity: Activity) -> None:
-        """Note that a task has ended."""
-        self.ended[task] = activity.finish_time or 0.0
-        self.progress.finish(task)
-        self.changed = True
-        if self.mapper is not None:
-            self.mapper.finished(task, self.ended[task])
+            task = self.tasks.pop(activity)
+            self.ended[task] = activity.finish_time or 0.0
+            self.progress.finish(task)
+            self.changed = True
+            if self.mapper is not None:
+                self.mapper.finished(task, self.ended[task])
 
     def record(self) -> Record:
         """Return the execution."""
