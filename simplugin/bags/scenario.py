@@ -90,8 +90,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             distributors=workload.distributors,
         )
     except WorkloadError as error:
-        place = (error.argument,) if error.argument else ("applications", 0, "master")
-        raise scenario.error(str(error), "workload", *place) from error
+        key = (error.argument,) if error.argument else ("applications", 0, "master")
+        raise scenario.error(str(error), "workload", *key) from error
     changing, changes, fails = _changing(scenario, platform, tree)
     for name, wrong in (
         ("direction", settings.direction == "results"),
@@ -109,7 +109,15 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         best = steady_state(measured, bags)
     draws = np.random.default_rng(scenario.simulation.seed)
     known, bias = with_errors(measured, settings.errors, draws)
-    policy = _policy(scenario, make, known, bags, parameters)
+    called = scenario.scheduler.name
+    place = PATH if scenario.scheduler.parameters else ("scheduler", "name")
+    refused, kinds = f"{called!r} refused its parameters: ", (SimpluginError, TypeError, ValueError)
+    with errors_at(scenario, *place, of=kinds, before=refused):
+        policy: object = make(known, bags, **parameters)
+    if not isinstance(policy, Policy):
+        message = f"{called!r} returned {type(policy).__name__}, not a Policy"
+        remedy = "applications with a count are distributed by a simplugin.bags.Policy"
+        raise scenario.error(message, "scheduler", "name", remedy=remedy)
     done = execute(
         tree,
         bags,
@@ -142,22 +150,6 @@ def check(scenario: Scenario) -> tuple[Settings, PolicyMaker, dict[str, Any]]:
     make = policy_of(scenario, POLICIES)
     settings, parameters = read_parameters(scenario, make, Settings, by_position=2)
     return settings, make, parameters
-
-
-def _policy(
-    scenario: Scenario, make: PolicyMaker, tree: Tree, bags: Bags, parameters: dict[str, Any]
-) -> Policy:
-    """Return the policy that the scenario names."""
-    name = scenario.scheduler.name
-    place = PATH if scenario.scheduler.parameters else ("scheduler", "name")
-    refused, kinds = f"{name!r} refused its parameters: ", (SimpluginError, TypeError, ValueError)
-    with errors_at(scenario, *place, of=kinds, before=refused):
-        policy: object = make(tree, bags, **parameters)
-    if not isinstance(policy, Policy):
-        message = f"{name!r} returned {type(policy).__name__}, not a Policy"
-        remedy = "applications with a count are distributed by a simplugin.bags.Policy"
-        raise scenario.error(message, "scheduler", "name", remedy=remedy)
-    return policy
 
 
 def _changing(

@@ -75,7 +75,11 @@ def largest_benefit(
     .. [1] B. Fox (1966). Discrete optimization via marginal analysis. Management Science 13.
     """
     market = BundleMarket(values, m, caps, q)
-    amounts = _sold(market)
+    over = market.m - int(market.valuable.sum())
+    if over >= 0:
+        amounts = market.valuable + in_order(over, market.caps - market.valuable)
+    else:
+        amounts = _settled(market, *_bracket(market))
     sold, open_ = amounts > 0, amounts < market.caps
     last = np.where(sold, market.log_worth(amounts), np.inf)
     following = np.where(open_, market.log_worth(amounts + 1), -np.inf)
@@ -89,14 +93,6 @@ def largest_benefit(
         exp(last.min()),
         exp(following.max()),
     )
-
-
-def _sold(market: BundleMarket) -> Amounts:
-    """Return the amounts if the most valuable tasks are sold, of equal ones the lowest peers'."""
-    over = market.m - int(market.valuable.sum())
-    if over >= 0:
-        return market.valuable + in_order(over, market.caps - market.valuable)
-    return _settled(market, *_bracket(market))
 
 
 def _bracket(market: BundleMarket) -> tuple[Amounts, Amounts]:

@@ -363,7 +363,13 @@ def steady_state(
     cpu_price, port_price, bound = program.prices()
     compute = program.chosen(least_communication)
     for again in range(RESOLVES + 1):
-        tiny = _tiny(program.flows, compute, cut)
+        # Pairs of host and type that are cut, with all the subtree of a flow that is.
+        carried = program.flows.gather(compute)
+        least = cut * carried[0] / program.flows.tree.n_hosts
+        tiny: NDArray[np.bool_] = carried < least
+        for level in program.flows.levels[1:]:
+            tiny[level] |= tiny[program.flows.tree.parent[level]]
+        tiny |= compute < least
         lost = np.where(tiny, compute, 0.0).sum(axis=0) / compute.sum(axis=0)
         if again == RESOLVES or float(np.max(lost)) < WORTH:
             break
@@ -517,17 +523,6 @@ class SteadyProgram:
         size = float(np.sum(bags.weight * price.min(axis=0)))
         cpu_price, port_price = cpu_price / size, port_price / size
         return cpu_price, port_price, float(np.sum(cpu_price * tree.speed) + port_price.sum())
-
-
-def _tiny(flows: TreeFlows, compute: Floats, cut: float) -> NDArray[np.bool_]:
-    """Return which pairs of host and type are cut, with all the subtree of a flow that is."""
-    sent = flows.gather(compute)
-    least = cut * sent[0] / flows.tree.n_hosts
-    tiny: NDArray[np.bool_] = sent < least
-    for level in flows.levels[1:]:
-        tiny[level] |= tiny[flows.tree.parent[level]]
-    tiny |= compute < least
-    return tiny
 
 
 def _set_costs(flows: TreeFlows, solver: Any, *, rising: bool) -> None:

@@ -374,7 +374,14 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     settings, graphs = scheduler.settings, graph_set(scenario)
     platform = scenario.make_platform()
     site = site_of(platform)
-    simulation = {"platform": platform, **_simulation(scenario)}
+    simulation: dict[str, Any] = scenario.simulation.arguments()
+    del simulation["trace"]
+    options = simulation["options"]
+    if options.host_model not in (None, "ptask_L07"):
+        message = f"simulation.options.host_model is {options.host_model!r}"
+        remedy = "remove it: parallel tasks need 'ptask_L07'"
+        raise scenario.error(message, "simulation", "options", "host_model", remedy=remedy)
+    simulation |= {"platform": platform, "options": replace(options, host_model="ptask_L07")}
     shares, allocations = None, None
     if scheduler.decides == "shares":
         shares = scheduler.shares(graphs.graphs, site)
@@ -424,18 +431,6 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         schedule=found.chart(scenario.title),
         graphs=found.graph_charts(),
     )
-
-
-def _simulation(scenario: Scenario) -> dict[str, Any]:
-    """Return the arguments of `simulate` without the trace; parallel tasks need a host model."""
-    given: dict[str, Any] = scenario.simulation.arguments()
-    del given["trace"]
-    model = given["options"].host_model
-    if model not in (None, "ptask_L07"):
-        message = f"simulation.options.host_model is {model!r}"
-        remedy = "remove it: parallel tasks need 'ptask_L07'"
-        raise scenario.error(message, "simulation", "options", "host_model", remedy=remedy)
-    return given | {"options": replace(given["options"], host_model="ptask_L07")}
 
 
 def graph_set(scenario: Scenario) -> GraphSet:

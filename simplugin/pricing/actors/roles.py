@@ -172,11 +172,8 @@ def taken_over(method: object, sharing: Sharing, start: Any) -> Callable[[Any], 
         )
     sizes = len(start.rate), len(start.host_price), len(start.link_price)
     if sizes != (sharing.n_agents, sharing.n_hosts, sharing.n_links):
-        raise WorkloadError(
-            "the state is of {} agents, {} hosts and {} links, not of this deployment".format(
-                *sizes
-            )
-        )
+        message = "the state is of {} agents, {} hosts and {} links, not of this deployment"
+        raise WorkloadError(message.format(*sizes))
     return partial(take, sharing, start)
 
 
