@@ -50,6 +50,34 @@ class Listing:
                 columns = f"listing {self.title!r} has {len(self.columns)} columns"
                 raise SimpluginError(f"{columns}, but a line of {len(line)} values")
 
+    @classmethod
+    def of_columns(
+        cls,
+        title: str,
+        columns: Sequence[tuple[str, str, Sequence[Cell]]],
+        note: str = "",
+        most: int | None = None,
+    ) -> Listing:
+        """Return the listing of some columns.
+
+        Parameters
+        ----------
+        title : str
+            What it lists.
+        columns : sequence of (str, str, sequence)
+            Name, unit and values of each column.
+        note : str
+            What there is to say about it.
+        most : int, optional
+            How many lines it has at most; the note says how many more there are.
+        """
+        lines = list(zip(*(values for _, _, values in columns), strict=True))
+        if most is not None and len(lines) > most:
+            note = f"and {len(lines) - most} more" + (f"; {note}" if note else "")
+        return cls(
+            title, tuple((name, unit) for name, unit, _ in columns), tuple(lines[:most]), note
+        )
+
     def column(self, name: str) -> Sequence[Cell]:
         """Return the values of a column.
 

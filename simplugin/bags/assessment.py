@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from simplugin.bags.execution import Execution
 from simplugin.bags.policy import message_size
 from simplugin.errors import WorkloadError
 from simplugin.figures import Figure
-from simplugin.listings import Listing
+from simplugin.listings import Cell, Listing
 from simplugin.optimum.steady_state import SteadyState
 from simplugin.rows import Best, Metric
 
@@ -209,22 +210,19 @@ class Assessment:
                 f"Too few tasks to measure the throughput of {', '.join(few)}: give a count of"
                 f" {least_count()} at least, and of several for each host."
             )
-        wait, name = self._longest_request()
+        # How many tasks each host is to get while it requests one.
+        tree = self.optimum.tree
+        lasts = tree.latency + message_size(1) / tree.bandwidth
+        waits = lasts[1:] * self.optimum.sent[1:].sum(axis=1)
+        wait = float(waits.max(initial=0.0))
         if wait > 1:
+            name = tree.hosts[1 + int(waits.argmax())]
             found.append(
                 "Tasks are so small that requests dominate, which the optimum does not count: one"
                 f" of {name!r} lasts as long as {wait:.2g} of its tasks at the optimum's rate; give"
                 " tasks of more flop and bytes."
             )
         return tuple(found)
-
-    def _longest_request(self) -> tuple[float, str]:
-        """Return how many tasks a host is to get while it requests one, and the worst host."""
-        tree = self.optimum.tree
-        lasts = tree.latency + message_size(1) / tree.bandwidth
-        tasks = lasts[1:] * self.optimum.sent[1:].sum(axis=1)
-        worst = max(range(1, tree.n_hosts), key=lambda host: float(tasks[host - 1]), default=0)
-        return (float(tasks[worst - 1]) if worst else 0.0), tree.hosts[worst]
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return what the execution came to, in numbers."""
@@ -246,21 +244,20 @@ class Assessment:
 
     def _applications(self) -> Listing:
         """Return throughput, optimum and gap of each application."""
-        lines = []
-        for k, name in enumerate(self.execution.bags.names):
-            reached, best = _known(self.throughput[k]), float(self.optimum.throughput[k])
-            gap = None if reached is None or best <= 0 else (best - reached) / best
-            done = len(self.execution.completion[k])
-            lines.append((name, done, reached, _known(self.slope[k]), best, gap))
-        columns = (
-            ("name", ""),
-            ("tasks", ""),
-            ("throughput", "task/s"),
-            ("slope", "task/s"),
-            ("optimum", "task/s"),
-            ("gap", "%"),
-        )
-        return Listing("Applications", columns, tuple(lines), " ".join(self.warnings))
+        reached, optimum = list(map(_known, self.throughput)), self.optimum.throughput.tolist()
+        gaps = [
+            None if own is None or best <= 0 else (best - own) / best
+            for own, best in zip(reached, optimum, strict=True)
+        ]
+        columns: list[tuple[str, str, Sequence[Cell]]] = [
+            ("name", "", self.execution.bags.names),
+            ("tasks", "", [len(dates) for dates in self.execution.completion]),
+            ("throughput", "task/s", reached),
+            ("slope", "task/s", list(map(_known, self.slope))),
+            ("optimum", "task/s", optimum),
+            ("gap", "%", gaps),
+        ]
+        return Listing.of_columns("Applications", columns, " ".join(self.warnings))
 
     def _nodes(self, most: int) -> Listing:
         """Return what each node computed, and how busy its CPU and its port were."""
@@ -310,8 +307,7 @@ class Assessment:
         names = self.execution.bags.names[:_MOST_CURVES]
         series: dict[str, tuple[Floats, Floats]] = {}
         for name, dates in zip(names, self.execution.completion, strict=False):
-            done = np.arange(len(dates) + 1, dtype=np.float64)
-            series[name] = (np.append(0.0, dates), done)
+            series[name] = (np.append(0.0, dates), np.arange(len(dates) + 1, dtype=np.float64))
         optimal = {} if self.changes else self._optimal_lines(names)
         return Figure(
             "completions",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from simplugin.bags.actors.hosts import run_host
 from simplugin.bags.actors.messages import Deeds, Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
-from simplugin.bags.actors.periodic import Duty, Log, periodic_host
+from simplugin.bags.actors.periodic import Duty, periodic_host
 from simplugin.bags.periodic import PeriodicSchedule
 from simplugin.bags.policy import BUFFER, Known, Place, Policy
 from simplugin.errors import DeadlockError, WorkloadError
@@ -22,6 +22,7 @@ from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import Result, SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
+from simplugin.simulation.simulate import simulate_long
 from simplugin.workloads.applications import Bags
 from simplugin.workloads.parameter_ranges import one_of, whole
 
@@ -31,8 +32,6 @@ Integers = NDArray[np.int64]
 # What travels: data down the tree, or results up.
 Direction = Literal["data", "results"]
 
-# From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
-COARSE, PRECISION = 2.0**23, 1e-6
 # Tasks of one run, beyond which the period was hardly chosen for being simulated.
 MOST_TASKS = 10_000_000
 # Plans in the time that computing alone takes.
@@ -199,20 +198,13 @@ def execute(
     options = SimGridOptions.linear() if options is None else options
     simulation |= {"trace": trace}
     try:
-        result = simulate(platform, [*placements, *others], options=options, **simulation)
+        result = simulate_long(platform, [*placements, *others], options=options, **simulation)
     except DeadlockError as error:
-        # From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s.
-        # It can take the end of an activity for the past then, and say that nothing can happen any
-        # more.
-        if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
-            raise DeadlockError(
-                error.clock or 0.0,
-                error.blocked,
-                f"policy {policy.name!r} leaves tasks; let it return one of servable(state) at"
-                " last",
-            ) from None
-        options = replace(options, precision_timing=PRECISION)
-        result = simulate(platform, [*placements, *others], options=options, **simulation)
+        raise DeadlockError(
+            error.clock or 0.0,
+            error.blocked,
+            f"policy {policy.name!r} leaves tasks; let it return one of servable(state) at last",
+        ) from None
     # Actors write the numbers of applications.
     names = {str(number): name for number, name in enumerate(bags.names)}
     labels = tuple(names.get(label, label) for label in result.trace.label_names)
@@ -371,8 +363,7 @@ class PeriodicExecution:
 
     def done(self, until: float) -> Integers:
         """Return how many tasks of each type were computed by a date [s], shape (n_types,)."""
-        late = until + _slack(self.schedule)
-        early = self.kind[: np.searchsorted(self.date, late, side="right")]
+        early = self.kind[: np.searchsorted(self.date, until + _slack(self.schedule), side="right")]
         return np.bincount(early, minlength=self.schedule.bags.n_applications)
 
 
@@ -433,7 +424,13 @@ def execute_periodic(
     done = sorted((date, kind, host) for host in hosts for date, kind in logs[host].computed)
     most = np.zeros(schedule.tree.n_hosts, dtype=np.int64)
     for host in hosts[1:]:
-        most[host] = _most(logs[host], _slack(schedule))
+        log = logs[host]
+        came = [date for date, _ in log.came]
+        left = [date - _slack(schedule) for date, _ in (*log.computed, *log.sent)]
+        # Of those at the same date, the leaving go first.
+        change = np.repeat([1, -1], [len(came), len(left)])
+        order = np.lexsort((change, np.array(came + left)))
+        most[host] = np.cumsum(change[order]).max(initial=0)
     dates = np.array([date for date, _, _ in done])
     kind, host_of = np.array([each[1:] for each in done], dtype=np.int64).reshape(-1, 2).T
     return PeriodicExecution(schedule, n_periods, dates, kind, host_of, most, result)
@@ -459,13 +456,3 @@ def _duty(schedule: PeriodicSchedule, host: int, n_periods: int) -> Duty:
 def _slack(schedule: PeriodicSchedule) -> float:
     """Return by how much dates may differ and be the same [s]."""
     return SAME[0] + SAME[1] * float(schedule.period)
-
-
-def _most(log: Log, slack: float) -> int:
-    """Return the most tasks that a buffer held; of those at the same date, the leaving go first."""
-    came = [date for date, _ in log.came]
-    left = [date - slack for date, _ in (*log.computed, *log.sent)]
-    dates = np.array(came + left)
-    change = np.repeat([1, -1], [len(came), len(left)])
-    order = np.lexsort((change, dates))
-    return int(np.cumsum(change[order]).max(initial=0))

@@ -139,8 +139,7 @@ async def _probe(
         size = float(math.ceil(2 * FIRST_BYTE + FIRST_BYTE / max(first, INSTANT) * LENGTH))
         start = me.now
         await box.put(None, size, label="probe")
-        second = me.now - start
-        rate = (size - FIRST_BYTE) / (second - first)
+        rate = (size - FIRST_BYTE) / (me.now - start - first)
         links.append((rate, max(first - FIRST_BYTE / rate, 0.0)))
     return speed, links
 

@@ -133,7 +133,12 @@ def periodic_schedule(
 
     if state is None:
         state = exact_steady_state(tree, bags, max_denominator=max_denominator)
-    length = _length(state, period, max_period)
+    for name, value in (("period", period), ("max_period", max_period)):
+        if value is not None and not 0 < value < math.inf:
+            raise InfeasibleError(f"{name} is {value!r}; give a number of seconds above 0")
+    length = natural_period(state) if period is None else Fraction(period)
+    if period is None and max_period is not None:
+        length = min(length, Fraction(max_period))
     compute = tuple(tuple(math.floor(rate * length) for rate in row) for row in state.compute)
     sent = gathered(tree, compute)
     if 0 in sent[0]:
@@ -152,16 +157,3 @@ def natural_period(state: ExactState) -> Fraction:
         math.lcm(*(rate.denominator for rate in rates)),
         math.gcd(*(rate.numerator for rate in rates)),
     )
-
-
-def _length(
-    state: ExactState, period: float | Fraction | None, max_period: float | Fraction | None
-) -> Fraction:
-    """Return the length of the period [s]."""
-    for name, value in (("period", period), ("max_period", max_period)):
-        if value is not None and not 0 < value < math.inf:
-            raise InfeasibleError(f"{name} is {value!r}; give a number of seconds above 0")
-    if period is not None:
-        return Fraction(period)
-    natural = natural_period(state)
-    return natural if max_period is None else min(natural, Fraction(max_period))

@@ -15,22 +15,15 @@ from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES, PolicyMaker
 from simplugin.bags.policy import BUFFER, Policy
 from simplugin.bags.trees import tree_of
-from simplugin.errors import (
-    InfeasibleError,
-    PlatformError,
-    ScenarioError,
-    SimpluginError,
-    WorkloadError,
-)
+from simplugin.errors import PlatformError, SimpluginError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
-from simplugin.inputs.kinds import Outcome, Progress, Scenario
+from simplugin.inputs.kinds import Outcome, Progress, Scenario, errors_at
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.sections import Section
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
-from simplugin.rows import Row
-from simplugin.simulation.metrics import metrics
+from simplugin.simulation.metrics import row_of
 from simplugin.simulation.platform_changes import (
     Change,
     Changeable,
@@ -40,7 +33,7 @@ from simplugin.simulation.platform_changes import (
 )
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.applications import Bags
-from simplugin.workloads.bag_sections import BagsWorkload
+from simplugin.workloads.bag_sections import BagsWorkload, errors_at_applications
 
 # Tasks of an application without a count.
 COUNT = 200
@@ -82,12 +75,23 @@ class Settings(Section):
 def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     """Distribute all tasks on the simulated platform, and compare with the optimum."""
     settings, make, parameters = check(scenario)
-    bags = _bags(scenario)
+    with errors_at_applications(scenario):
+        bags = Bags.of([each.application() for each in scenario.workload.applications], COUNT)
     given = scenario.simulation.arguments()
     # Each request is an activity, so traces are on demand.
     given["trace"] = scenario.has_traced_output("trace", "gantt")
     platform = scenario.make_platform()
-    tree = _tree(scenario, platform)
+    workload: BagsWorkload = scenario.workload
+    try:
+        tree = tree_of(
+            platform,
+            workload.applications[0].master,
+            workload.parents if "parents" in workload.model_fields_set else None,
+            distributors=workload.distributors,
+        )
+    except WorkloadError as error:
+        key = (error.argument,) if error.argument else ("applications", 0, "master")
+        raise scenario.error(str(error), "workload", *key) from error
     changing, changes, fails = _changing(scenario, platform, tree)
     for name, wrong in (
         ("direction", settings.direction == "results"),
@@ -101,15 +105,19 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         # Before anything changes, as is the optimum.
         how = {name: given[name] for name in ("options", "back_end", "wall_limit", "memory_limit")}
         measured = measure(tree, bags, platform=platform, progress=progress, **how)
-    try:
+    with errors_at_applications(scenario):
         best = steady_state(measured, bags)
-    except WorkloadError as error:
-        raise _at_application(scenario, error) from error
-    except InfeasibleError as error:
-        raise scenario.error(str(error), "workload", "applications") from error
     draws = np.random.default_rng(scenario.simulation.seed)
     known, bias = with_errors(measured, settings.errors, draws)
-    policy = _policy(scenario, make, known, bags, parameters)
+    called = scenario.scheduler.name
+    place = PATH if scenario.scheduler.parameters else ("scheduler", "name")
+    refused, kinds = f"{called!r} refused its parameters: ", (SimpluginError, TypeError, ValueError)
+    with errors_at(scenario, *place, of=kinds, before=refused):
+        policy: object = make(known, bags, **parameters)
+    if not isinstance(policy, Policy):
+        message = f"{called!r} returned {type(policy).__name__}, not a Policy"
+        remedy = "applications with a count are distributed by a simplugin.bags.Policy"
+        raise scenario.error(message, "scheduler", "name", remedy=remedy)
     done = execute(
         tree,
         bags,
@@ -127,8 +135,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         **given,
     )
     found = Assessment(done, best, policy.theory, changes)
-    energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
-    row = Row((*found.metrics(), *energy), done.result.provenance, found.best)
+    row = row_of(found, done.result)
     return Outcome(row, done.result, found.listings(), found.figures())
 
 
@@ -145,67 +152,14 @@ def check(scenario: Scenario) -> tuple[Settings, PolicyMaker, dict[str, Any]]:
     return settings, make, parameters
 
 
-def _bags(scenario: Scenario) -> Bags:
-    """Return the tasks."""
-    applications = [each.application() for each in scenario.workload.applications]
-    try:
-        return Bags.of(applications, COUNT)
-    except WorkloadError as error:
-        raise _at_application(scenario, error) from error
-
-
-def _at_application(scenario: Scenario, error: WorkloadError) -> ScenarioError:
-    """Return an error at the application that it names."""
-    names = [each.name for each in scenario.workload.applications]
-    place: list[str | int] = []
-    if error.application in names:
-        place = [names.index(error.application), *([error.argument] if error.argument else [])]
-    return scenario.error(str(error), "workload", "applications", *place)
-
-
-def _tree(scenario: Scenario, platform: Platform | Path) -> Tree:
-    """Return the tree on which the tasks travel."""
-    workload: BagsWorkload = scenario.workload
-    try:
-        return tree_of(
-            platform,
-            workload.applications[0].master,
-            workload.parents if "parents" in workload.model_fields_set else None,
-            distributors=workload.distributors,
-        )
-    except WorkloadError as error:
-        place = (error.argument,) if error.argument else ("applications", 0, "master")
-        raise scenario.error(str(error), "workload", *place) from error
-
-
-def _policy(
-    scenario: Scenario, make: PolicyMaker, tree: Tree, bags: Bags, parameters: dict[str, Any]
-) -> Policy:
-    """Return the policy that the scenario names."""
-    name = scenario.scheduler.name
-    try:
-        policy: object = make(tree, bags, **parameters)
-    except (SimpluginError, TypeError, ValueError) as error:
-        place = PATH if scenario.scheduler.parameters else ("scheduler", "name")
-        message = f"{name!r} refused its parameters: {error}"
-        raise scenario.error(message, *place) from error
-    if not isinstance(policy, Policy):
-        message = f"{name!r} returned {type(policy).__name__}, not a Policy"
-        remedy = "applications with a count are distributed by a simplugin.bags.Policy"
-        raise scenario.error(message, "scheduler", "name", remedy=remedy)
-    return policy
-
-
 def _changing(
     scenario: Scenario, platform: Platform | Path, tree: Tree
 ) -> tuple[Platform | Path, bool, bool]:
     """Return a platform with profiles of its changes; whether anything changes, or fails."""
     workload: BagsWorkload = scenario.workload
     described = read_platform(platform) if isinstance(platform, Path) else platform
-    try:
+    with errors_at(scenario, "platform", of=PlatformError):
         followed = profiles(described)
-    except PlatformError as error:
-        raise scenario.error(str(error), "platform") from error
     fails = any(kind in _STATES for _, kind in followed)
     if (tree.hosts[0], _STATES[0]) in followed:
         message = f"the root {tree.hosts[0]!r} has a profile of its state, but it has all tasks"

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED, Tree, neighbours
-from simplugin.platforms.links import WIFI
 from simplugin.platforms.platform import Platform
-from simplugin.simulation.resolve import ResolvedLink, ResolvedPlatform, resolve
+from simplugin.simulation.resolve import ResolvedPlatform, refuse_wifi, resolve
 
 Pair = tuple[str, str]
 
@@ -74,11 +72,16 @@ def tree_of(
     else:
         wanted = {host: root for host in hosts if host != root}
     down = [(parent, host) for host, parent in wanted.items()]
-    source = platform if isinstance(platform, Platform) else Path(platform)
-    resolved = resolve(source, [*down, *(pair[::-1] for pair in down)])
+    resolved = resolve(platform, [*down, *(pair[::-1] for pair in down)])
     lost = {pair for a, b, _ in resolved.unreachable for pair in ((a, b), (b, a))}
-    if parents is not None:
-        _check_routes(down, resolved)
+    for source, destination, reason in resolved.unreachable if parents is not None else ():
+        ends = (source, destination)
+        parent, host = ends if ends in down else ends[::-1]
+        raise WorkloadError(
+            f"parents makes {parent!r} the parent of {host!r}, but there is no route from"
+            f" {source!r} to {destination!r} ({reason.strip()}); choose a neighbour",
+            argument="parents",
+        )
     return _tree(root, [pair for pair in down if pair not in lost], resolved, set(distributors))
 
 
@@ -125,19 +128,6 @@ def _breadth_first(root: str, pairs: Iterable[Pair]) -> dict[str, str]:
     return {host: parent for parent, host in networkx.bfs_edges(graph, root)}
 
 
-def _check_routes(down: Iterable[Pair], resolved: ResolvedPlatform) -> None:
-    """Raise if a parent and its child have no route, there or back."""
-    chosen = set(down)
-    for source, destination, reason in resolved.unreachable:
-        parent = source if (source, destination) in chosen else destination
-        host = destination if parent == source else source
-        raise WorkloadError(
-            f"parents makes {parent!r} the parent of {host!r}, but there is no route from"
-            f" {source!r} to {destination!r} ({reason.strip()}); choose a neighbour",
-            argument="parents",
-        )
-
-
 def _tree(
     root: str, down: Iterable[Pair], resolved: ResolvedPlatform, distributors: Collection[str]
 ) -> Tree:
@@ -154,7 +144,8 @@ def _tree(
         number[host] = len(number)
         parent.append(number[above])
         route = routes[above, host]
-        bandwidth.append(_narrowest([links[name] for name in route.links], above, host))
+        refuse_wifi(route, links, "give parents that leave the host out")
+        bandwidth.append(min(links[name].bandwidth for name in route.links))
         latency.append(route.latency)
     speed = np.array([0.0 if name in distributors else speeds[name] for name in number])
     return Tree(
@@ -164,14 +155,3 @@ def _tree(
         np.array(bandwidth),
         np.array(latency),
     )
-
-
-def _narrowest(links: Iterable[ResolvedLink], parent: str, host: str) -> float:
-    """Return the bandwidth of the narrowest link of a route."""
-    for link in links:
-        if link.sharing_policy == WIFI:
-            raise WorkloadError(
-                f"the route from {parent!r} to {host!r} passes the Wi-Fi link {link.name!r}, whose"
-                " bandwidth is not one number; give parents that leave the host out"
-            )
-    return min(link.bandwidth for link in links)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -65,6 +67,58 @@ class Scenario(Protocol):
 
     def errors(self, problems: Iterable[Problem]) -> ScenarioError:
         """Return one exception about several problems."""
+
+
+@contextmanager
+def errors_at(
+    scenario: Scenario,
+    *key: str | int,
+    of: type[Exception] | tuple[type[Exception], ...],
+    before: str = "",
+    remedy: str | None = None,
+) -> Iterator[None]:
+    """Locate errors of a block at a key of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The scenario.
+    *key : str or int
+        The key.
+    of : type or tuple of type
+        The classes of these errors.
+    before : str
+        What the message has before that of the error.
+    remedy : str, optional
+        The remedy.
+
+    Raises
+    ------
+    ScenarioError
+        The block raises such an error.
+    """
+    try:
+        yield
+    except of as error:
+        raise scenario.error(f"{before}{error}", *key, remedy=remedy) from error
+
+
+def numbered(items: Iterable[Any]) -> list[Any]:
+    """Return data classes with a name, those of the same name numbered.
+
+    Parameters
+    ----------
+    items : iterable of object
+        They have an attribute `name`; the first called ``x`` becomes ``x-1`` if there are more.
+    """
+    found = list(items)
+    counts = Counter(each.name for each in found)
+    used: Counter[str] = Counter()
+    for place, each in enumerate(found):
+        used[each.name] += 1
+        if counts[each.name] > 1:
+            found[place] = replace(each, name=f"{each.name}-{used[each.name]}")
+    return found
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ class Assessment:
             "best: tasks where the benefit is largest; by ECT, real: estimated and measured time"
             " for all tasks"
         )
-        return _table("Peers", columns, words, most)
+        return Listing.of_columns("Peers", columns, words, most)
 
     def _bundles(self, most: int) -> Listing:
         """Return when each bundle was sold and executed, and for how much."""
@@ -252,7 +252,7 @@ class Assessment:
             " bundles left. Among the metrics, completion is the mean of all bundles, price that of"
             " all tasks"
         )
-        return _table("Bundles", columns, words, most)
+        return Listing.of_columns("Bundles", columns, words, most)
 
     def _gaps(self) -> list[Cell]:
         """Return by which part each bundle's benefit is below its largest."""
@@ -260,17 +260,6 @@ class Assessment:
         return [
             Best("benefit", best.benefit, sense="max").gap(each.benefit) for each, best in pairs
         ]
-
-
-def _table(
-    title: str, columns: list[tuple[str, str, list[Cell]]], words: str, most: int
-) -> Listing:
-    """Return columns as a listing of not too many lines."""
-    lines = list(zip(*(values for _, _, values in columns), strict=True))
-    rest = len(lines) - most
-    note = f"and {rest} more; {words}" if rest > 0 else words
-    head = tuple((name, unit) for name, unit, _ in columns)
-    return Listing(title, head, tuple(lines[:most]), note)
 
 
 def _bars(
@@ -334,8 +323,7 @@ def demand_curve(market: BundleMarket) -> tuple[Floats, Floats]:
         else:
             high = middle
     logs = np.linspace(start, low, _MOST_POINTS)
-    bought = [float(market.response_to_log(log).sum()) for log in logs.tolist()]
-    return exp(logs), np.array(bought)
+    return exp(logs), np.array([float(market.response_to_log(log).sum()) for log in logs.tolist()])
 
 
 def _queue(deals: Sequence[Deal]) -> Figure:

@@ -169,8 +169,7 @@ def objection(
     """
     given = np.asarray(shares, dtype=np.float64)
     n_peers = market.n_peers
-    everyone = np.ones(n_peers, dtype=bool)
-    total = worth_of(market, everyone)
+    total = worth_of(market, np.ones(n_peers, dtype=bool))
     if given.shape != (n_peers + scheduler,) or not abs(given.sum() - total) <= _EQUAL * total:
         raise WorkloadError(
             f"shares are {shares!r}; give {n_peers + scheduler} that add up to {total!r}"
@@ -272,7 +271,15 @@ def shapley_value(
             total[player] += now - before
             before = now
     wide = math.sqrt(log(2 * n_players / (1 - confidence)) / (2 * samples))
-    return Shapley(total / samples, _ranges(market, scheduler) * wide)
+    # Between how different numbers all that a player may add lies.
+    each = np.eye(market.n_peers, dtype=bool)
+    ranges = np.array([worth_of(market, own) for own in each])
+    everyone = worth_of(market, np.ones(market.n_peers, dtype=bool))
+    if scheduler:
+        ranges = np.append(ranges, everyone)
+    else:
+        ranges -= np.array([everyone - worth_of(market, ~own) for own in each])
+    return Shapley(total / samples, ranges * wide)
 
 
 def _exact_shares(worths: Floats) -> Floats:
@@ -289,14 +296,3 @@ def _exact_shares(worths: Floats) -> Floats:
         added = worths[without | (1 << player)] - worths[without]
         shares[player] = np.sum(weights[sizes[without]] * added)
     return shares
-
-
-def _ranges(market: BundleMarket, scheduler: bool) -> Floats:
-    """Return between how different numbers all that a player may add lies."""
-    each = np.eye(market.n_peers, dtype=bool)
-    alone = np.array([worth_of(market, own) for own in each])
-    everyone = worth_of(market, np.ones(market.n_peers, dtype=bool))
-    if scheduler:
-        return np.append(alone, everyone)
-    least: Floats = np.array([everyone - worth_of(market, ~own) for own in each])
-    return alone - least

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from simplugin.errors import (
-    ActorError,
-    DeadlockError,
-    InfeasibleError,
-    WorkloadError,
-)
+from simplugin.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.market.actors.global_schedulers import grid, one_site
 from simplugin.market.actors.messages import Capacity
 from simplugin.market.actors.stations import (
@@ -30,14 +25,13 @@ from simplugin.market.policies.negotiation import Negotiation
 from simplugin.market.policies.shipped import Policy, negotiation_called
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
-from simplugin.simulation import Result, SimGridOptions, simulate
+from simplugin.simulation import Result, SimGridOptions
 from simplugin.simulation.placement import Placement
+from simplugin.simulation.simulate import simulate_long
 from simplugin.workloads.bundle_markets import BundleMarket, rows_of
 from simplugin.workloads.bundles import Bundle
 from simplugin.workloads.parameter_ranges import one_of
 
-# From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
-COARSE, PRECISION = 2.0**23, 1e-6
 # Name of the actor that returns what the others have left.
 _MARKET = "market"
 
@@ -194,14 +188,20 @@ def execute(
     if several:
         parties = (site.scheduler, dispatch, schedulers, peers)
     actor = Placement(site.scheduler, run, (*parties, how, given), name=_MARKET)
-    result = _simulated(
-        site.platform() if platform is None else platform,
-        [actor],
-        SimGridOptions.linear() if options is None else options,
-        trace=trace,
-        seed=seed,
-        **simulation,
-    )
+    try:
+        result = simulate_long(
+            site.platform() if platform is None else platform,
+            [actor],
+            options=SimGridOptions.linear() if options is None else options,
+            trace=trace,
+            seed=seed,
+            **simulation,
+        )
+    except ActorError as error:
+        # Errors of a negotiation about its market are for the caller.
+        if isinstance(error.__cause__, InfeasibleError | WorkloadError):
+            raise error.__cause__ from error
+        raise
     records, ledgers = result.value_of(_MARKET)
     records.sort(key=lambda each: each.bundle)
     deals = [_deal(each, given, agreed[each.site], ledgers[each.site]) for each in records]
@@ -247,31 +247,6 @@ def _capacities(thought: PeerSite, terms: Terms) -> list[Capacity]:
         Capacity(speed, bandwidth, setup, price_unit, q, n_max, discounts)
         for speed, bandwidth, setup, price_unit, q, n_max in np.transpose(columns).tolist()
     ]
-
-
-def _simulated(
-    platform: Platform | str | os.PathLike[str],
-    actors: list[Placement],
-    options: SimGridOptions,
-    **simulation: Any,
-) -> Result:
-    """Simulate; again with a coarser precision if SimGrid's may have been too fine.
-
-    From `COARSE` on, dates are further apart than SimGrid's usual precision/timing of 1e-9 s. It
-    can take the end of an activity for the past then, and say that nothing can happen any more.
-    """
-    try:
-        return simulate(platform, actors, options=options, **simulation)
-    except DeadlockError as error:
-        if (error.clock or 0.0) < COARSE or options.precision_timing is not None:
-            raise
-    except ActorError as error:
-        # Errors of a negotiation about its market are for the caller.
-        if isinstance(error.__cause__, InfeasibleError | WorkloadError):
-            raise error.__cause__ from error
-        raise
-    options = replace(options, precision_timing=PRECISION)
-    return simulate(platform, actors, options=options, **simulation)
 
 
 def _deal(

@@ -313,8 +313,7 @@ def play(
     found: list[Settlement] = []
     for turn in range(1, passes + 1):
         for peer in range(truth.n_peers):
-            now = reported(truth, factors)
-            factors[peer] = best_report(truth, peer, rule, now, tick).factor
+            factors[peer] = best_report(truth, peer, rule, reported(truth, factors), tick).factor
         found.append(MECHANISMS[rule](reported(truth, factors)))
         state = np.round(log(factors) / tick).astype(np.int64).tobytes()
         if state in seen:

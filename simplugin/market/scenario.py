@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
-from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario
+from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario, errors_at
 from simplugin.inputs.messages import suggestion
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.quantities import Time
@@ -32,8 +32,7 @@ from simplugin.market.sections import BundlesWorkload, bundles_of
 from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
-from simplugin.rows import Row
-from simplugin.simulation.metrics import metrics
+from simplugin.simulation.metrics import row_of
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 from simplugin.workloads.bundles import Bundle
@@ -77,7 +76,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     terms = terms_of(scenario, site, bundles)
     markets = markets_of(sites_of(site), terms, bundles[0])
     negotiation = negotiation_of(scenario, parameters, markets[0], settings.decides)
-    try:
+    key, unusable = ("scheduler", "name"), f"{scenario.scheduler.name!r} cannot be used: "
+    with errors_at(scenario, *key, of=(InfeasibleError, WorkloadError), before=unusable):
         done = execute(
             site,
             bundles,
@@ -92,12 +92,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             patience=settings.patience,
             **scenario.simulation.arguments(),
         )
-    except (InfeasibleError, WorkloadError) as error:
-        message = f"{scenario.scheduler.name!r} cannot be used: {error}"
-        raise scenario.error(message, "scheduler", "name") from error
     found = Assessment(done)
-    energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
-    row = Row((*found.metrics(), *energy), done.result.provenance, found.best)
+    row = row_of(found, done.result)
     return Outcome(row, done.result, found.listings(), found.figures())
 
 
@@ -214,16 +210,14 @@ def negotiation_of(
     # Only here: bound for good, every copy and bundle would be dealt by the same draws.
     if "seed" in inspect.signature(policy).parameters:
         trial = {"seed": scenario.simulation.seed} | parameters
-    try:
-        answer = policy(*market.arguments, **trial)
-        amounts, price = answer
+    key = ("scheduler", "parameters" if parameters else "name")
+    kinds = (InfeasibleError, WorkloadError, TypeError, ValueError)
+    unusable = f"{scenario.scheduler.name!r} cannot be used: "
+    with errors_at(scenario, *key, of=kinds, before=unusable):
+        amounts, price = policy(*market.arguments, **trial)
         market.check(amounts)
         if not math.isfinite(price):
             raise WorkloadError(f"its price is {price!r}; let it be a finite number")
-    except (InfeasibleError, WorkloadError, TypeError, ValueError) as error:
-        key = ("scheduler", "parameters" if parameters else "name")
-        message = f"{scenario.scheduler.name!r} cannot be used: {error}"
-        raise scenario.error(message, *key) from error
     return found or posted(policy, name, **parameters)
 
 
@@ -251,10 +245,8 @@ def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGri
         message = f"global_scheduler {workload.global_scheduler!r} is no host"
         remedy = suggestion(workload.global_scheduler, hosts, "there are")
         raise scenario.error(message, "workload", "global_scheduler", remedy=remedy)
-    try:
+    with errors_at(scenario, "workload", "sites", of=PlatformError):
         return PeerGrid(tuple(names), tuple(sites), scheduler=workload.global_scheduler)
-    except PlatformError as error:
-        raise scenario.error(str(error), "workload", "sites") from error
 
 
 def _believed(
@@ -326,14 +318,12 @@ def terms_of(
         rest = workload.price_unit, workload.setup, workload.discounts
         terms.append(Terms(alpha, n_max, *rest))
     for bundle in bundles:
-        try:
+        what = f"bundle {bundle.name!r}"
+        with (
+            errors_at(scenario, "workload", "n_max", of=InfeasibleError, before=f"{what}: "),
+            errors_at(scenario, "workload", of=WorkloadError, before=f"{what} has no market: "),
+        ):
             markets_of(sites, terms, bundle)
-        except InfeasibleError as error:
-            message = f"bundle {bundle.name!r}: {error}"
-            raise scenario.error(message, "workload", "n_max") from error
-        except WorkloadError as error:
-            message = f"bundle {bundle.name!r} has no market: {error}"
-            raise scenario.error(message, "workload") from error
     return terms
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, Literal
@@ -11,7 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
 from simplugin.formats.swf import read_swf
-from simplugin.inputs.kinds import Scenario
+from simplugin.inputs.kinds import Scenario, numbered
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Size, Speed, Time, Work
 from simplugin.inputs.sections import ExistingFile, Section
@@ -108,7 +107,7 @@ class BundleTable(Section):
     @model_validator(mode="after")
     def _one_source(self) -> BundleTable:
         """Raise ValueError unless there is one source, and all keys belong to it."""
-        given = {_alias(key) for key in self.model_fields_set} - {"name", "release"}
+        given = {key.rstrip("_") for key in self.model_fields_set} - {"name", "release"}
         if not given & {"file", "log", "class", "flop", "byte"}:
             raise ValueError("give a class of tasks, or flop and byte, or a file or log")
         for key in sorted(given - set(_KEYS[self.source])):
@@ -129,11 +128,6 @@ class BundleTable(Section):
         if self.log is not None:
             return "log"
         return "sizes" if self.class_ is None else "class"
-
-
-def _alias(field: str) -> str:
-    """Return how a field is called in files, where Python's own words are no names of fields."""
-    return field.rstrip("_")
 
 
 class SiteTable(Section):
@@ -245,14 +239,7 @@ def bundles_of(scenario: Scenario) -> list[Bundle]:
         tasks += sum(bundle.count for bundle in made)
         _check_tasks(scenario, place, tasks)
         bundles += made
-    bundles.sort(key=lambda bundle: bundle.release)
-    counts = Counter(bundle.name for bundle in bundles)
-    used: Counter[str] = Counter()
-    for number, bundle in enumerate(bundles):
-        used[bundle.name] += 1
-        if counts[bundle.name] > 1:
-            bundles[number] = replace(bundle, name=f"{bundle.name}-{used[bundle.name]}")
-    return bundles
+    return numbered(sorted(bundles, key=lambda bundle: bundle.release))
 
 
 def _check_tasks(scenario: Scenario, place: int, tasks: int) -> None:
@@ -295,8 +282,7 @@ def _logged(scenario: Scenario, place: int) -> list[Bundle]:
             message = f"{table.file.name} has no {table.least} jobs of a user close to each other"
             remedy = "give a smaller least or a longer gap"
             raise scenario.error(message, *_KEY, place, "file", remedy=remedy)
-        chosen = found[: table.first]
-        made = [each.bundle(table.speed, byte, table.real_sizes) for each in chosen]
+        made = [each.bundle(table.speed, byte, table.real_sizes) for each in found[: table.first]]
     else:
         assert table.log is not None
         name, made, seed = table.log, [], scenario.simulation.seed

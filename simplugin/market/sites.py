@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +13,10 @@ from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED
 from simplugin.platforms.hosts import Host
-from simplugin.platforms.links import FATPIPE, WIFI
+from simplugin.platforms.links import FATPIPE
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.platform import Platform
-from simplugin.simulation.resolve import ResolvedLink, ResolvedRoute, resolve
+from simplugin.simulation.resolve import ResolvedLink, ResolvedRoute, refuse_wifi, resolve
 from simplugin.workloads.bundles import Bundle
 
 SCHEDULER = "scheduler"
@@ -53,8 +52,7 @@ def site_of(
         route has no one bandwidth: it passes a Wi-Fi link, or none at all. `argument` is
         ``scheduler`` or ``peers``, whichever is to be changed.
     """
-    source = platform if isinstance(platform, Platform) else Path(platform)
-    speed = {host.name: host.speed for host in resolve(source).hosts}
+    speed = {host.name: host.speed for host in resolve(platform).hosts}
     if scheduler not in speed:
         known = ", ".join(sorted(speed)[:8])
         raise WorkloadError(
@@ -65,7 +63,7 @@ def site_of(
         wanted = [name for name in wanted if name != scheduler and speed[name] > NO_SPEED]
         wanted.sort(key=_key)
     _check(scheduler, wanted, speed)
-    resolved = resolve(source, [(scheduler, name) for name in wanted])
+    resolved = resolve(platform, [(scheduler, name) for name in wanted])
     found = {route.destination: route for route in resolved.routes}
     if peers is None:
         wanted = [name for name in wanted if name in found]
@@ -120,8 +118,7 @@ def shared_site(
     PlatformError
         SimGrid refuses the platform.
     """
-    source = platform if isinstance(platform, Platform) else Path(platform)
-    resolved = resolve(source, [(site.scheduler, name) for name in site.names])
+    resolved = resolve(platform, [(site.scheduler, name) for name in site.names])
     passed = {route.destination: set(route.links) for route in resolved.routes}
     links = [
         (link.bandwidth, np.array([link.name in passed[name] for name in site.names]))
@@ -212,14 +209,8 @@ def _check(scheduler: str, peers: Sequence[str], speed: Mapping[str, float]) -> 
 
 def _narrowest(route: ResolvedRoute, links: Mapping[str, ResolvedLink]) -> float:
     """Return the bandwidth of the narrowest link of a route."""
+    refuse_wifi(route, links, "give peers that leave the host out", argument="peers")
     passed = [links[name] for name in route.links if name in links]
-    for link in passed:
-        if link.sharing_policy == WIFI:
-            raise WorkloadError(
-                f"peers names {route.destination!r}, whose route passes the Wi-Fi link"
-                f" {link.name!r} with no one bandwidth; give peers that leave the host out",
-                argument="peers",
-            )
     if not passed:
         raise WorkloadError(
             f"peers names {route.destination!r}, to which the route has no link and thus no"

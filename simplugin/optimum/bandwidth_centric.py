@@ -113,8 +113,7 @@ def bandwidth_centric(
     sent[0] = most[0]
     for host in range(len(own)):
         compute[host] = min(own[host], sent[host])
-        rest = sent[host] - compute[host]
-        served = _served(children[host], most, cost, rest, shared)
+        served = _served(children[host], most, cost, sent[host] - compute[host], shared)
         for child, rate in zip(children[host], served, strict=True):
             sent[child] = rate
     return BandwidthCentric(np.array(compute), np.array(sent), most[0])

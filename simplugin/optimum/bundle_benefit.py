@@ -75,7 +75,11 @@ def largest_benefit(
     .. [1] B. Fox (1966). Discrete optimization via marginal analysis. Management Science 13.
     """
     market = BundleMarket(values, m, caps, q)
-    amounts = _sold(market)
+    over = market.m - int(market.valuable.sum())
+    if over >= 0:
+        amounts = market.valuable + in_order(over, market.caps - market.valuable)
+    else:
+        amounts = _settled(market, *_bracket(market))
     sold, open_ = amounts > 0, amounts < market.caps
     last = np.where(sold, market.log_worth(amounts), np.inf)
     following = np.where(open_, market.log_worth(amounts + 1), -np.inf)
@@ -89,14 +93,6 @@ def largest_benefit(
         exp(last.min()),
         exp(following.max()),
     )
-
-
-def _sold(market: BundleMarket) -> Amounts:
-    """Return the amounts if the most valuable tasks are sold, of equal ones the lowest peers'."""
-    over = market.m - int(market.valuable.sum())
-    if over >= 0:
-        return market.valuable + in_order(over, market.caps - market.valuable)
-    return _settled(market, *_bracket(market))
 
 
 def _bracket(market: BundleMarket) -> tuple[Amounts, Amounts]:
@@ -230,8 +226,7 @@ def scaled_benefit(
     if size.ndim != 1 or not size.size or not np.all(np.isfinite(size) & (size > 0)):
         raise WorkloadError("sizes are not positive numbers, one a task; give those of its tasks")
     market = BundleMarket(values, len(size), caps, q)
-    best = largest_benefit(*market.arguments)
-    peers, places = _listed(market, best.amounts)
+    peers, places = _listed(market, largest_benefit(*market.arguments).amounts)
     order = np.argsort(size, kind="stable")
     worth = exp(market.log_worth(places, peers))
     return _assignment(order, peers, places, worth / size[order])
@@ -273,7 +268,13 @@ def mixed_benefit(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> MixedAssi
     from scipy.optimize import linear_sum_assignment
 
     worth, market = _checked(values, caps, q)
-    peers, places = _useful_places(worth, market)
+    # Whatever tasks they get, the m places that are worth most with their worst task are each worth
+    # the bound or more. A place that is worth less even with its best task is not used, as one of
+    # those would be free for it.
+    worst = BundleMarket(worth.min(axis=1), market.m, market.caps, market.q)
+    bound = largest_benefit(*worst.arguments).price
+    # A hair lower, as rounding must not exclude a place.
+    peers, places = _listed(market, market.above(log(bound) - 1e-9 if bound > 0 else -np.inf))
     if len(peers) * market.m > _LARGEST:
         raise InfeasibleError(
             f"{market.m} tasks and {len(peers)} places are too many to pair; give fewer tasks, or"
@@ -334,8 +335,7 @@ def identical_benefit(
     """
     worth, _ = _checked(values, caps, q)
     market = BundleMarket(mean, worth.shape[1], caps, q)
-    best = largest_benefit(*market.arguments)
-    peers, places = _listed(market, best.amounts)
+    peers, places = _listed(market, largest_benefit(*market.arguments).amounts)
     tasks = np.arange(market.m)
     return _assignment(
         tasks, peers, places, worth[peers, tasks] * _discounts(market, peers, places)
@@ -350,20 +350,6 @@ def _checked(values: ArrayLike, caps: ArrayLike, q: ArrayLike) -> tuple[Floats, 
             f"values have shape {worth.shape} or are not all from 0 on; give one a peer and task"
         )
     return worth, BundleMarket(worth.max(axis=1), worth.shape[1], caps, q)
-
-
-def _useful_places(worth: Floats, market: BundleMarket) -> tuple[Amounts, Amounts]:
-    """Return peers and numbers of the places that an optimum may use.
-
-    Whatever tasks they get, the m places that are worth most with their worst task are each worth
-    the bound or more. A place that is worth less even with its best task is not used, as one of
-    those would be free for it.
-    """
-    worst = BundleMarket(worth.min(axis=1), market.m, market.caps, market.q)
-    bound = largest_benefit(*worst.arguments).price
-    # A hair lower, as rounding must not exclude a place.
-    useful = market.above(log(bound) - 1e-9 if bound > 0 else -np.inf)
-    return _listed(market, useful)
 
 
 def _listed(market: BundleMarket, amounts: Amounts) -> tuple[Amounts, Amounts]:

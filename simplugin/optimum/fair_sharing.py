@@ -141,9 +141,8 @@ def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
             prices[: sharing.n_hosts],
             prices[sharing.n_hosts :],
         )
-        unit = np.exp(top)
         host_price, link_price = (
-            np.multiply(part, unit, out=np.zeros(len(part)), where=part > 0)
+            np.multiply(part, np.exp(top), out=np.zeros(len(part)), where=part > 0)
             for part in (host_price, link_price)
         )
         throughput = sharing.throughput(rate)

@@ -84,8 +84,7 @@ class Flows:
 
     def __init__(self, sharing: Sharing) -> None:
         self.sharing = sharing
-        byte = sharing.byte[sharing.application]
-        self.carries = (sharing.link >= 0) & (byte > 0)
+        self.carries = (sharing.link >= 0) & (sharing.byte[sharing.application] > 0)
         reached = np.ones(sharing.n_agents, dtype=bool)
         reached[self.carries] = sharing.bandwidth[sharing.link[self.carries]] > 0
         for level in sharing.levels[1:]:

@@ -113,9 +113,8 @@ class _Iteration:
         way, row, application = ways.way, ways.row, ways.application
         entries = np.bincount(way)
         if start is None:
-            users = np.bincount(row)
             # Half of an equal share of the scarcest resource, whose price all rows divide.
-            crowded = ways.demand + np.log(users)[row]
+            crowded = ways.demand + np.log(np.bincount(row))[row]
             self.rate = np.log(0.5) - np.maximum.reduceat(crowded, ways.first[:-1])
             part = -np.log(entries)[way]
         else:

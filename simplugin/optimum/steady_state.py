@@ -120,8 +120,7 @@ class TreeFlows:
     def _number(self) -> None:
         """Give columns and rows their numbers."""
         tree, types = self.tree, self.bags.n_applications
-        shape = (tree.n_hosts, types)
-        self.column = np.full(shape, -1, dtype=np.int64)
+        self.column = np.full((tree.n_hosts, types), -1, dtype=np.int64)
         n_rates = int(self.allowed.sum())
         self.column[self.allowed] = np.arange(n_rates)
         self.receiving = self.edges[self.branching[self.edges]]
@@ -364,7 +363,13 @@ def steady_state(
     cpu_price, port_price, bound = program.prices()
     compute = program.chosen(least_communication)
     for again in range(RESOLVES + 1):
-        tiny = _tiny(program.flows, compute, cut)
+        # Pairs of host and type that are cut, with all the subtree of a flow that is.
+        carried = program.flows.gather(compute)
+        least = cut * carried[0] / program.flows.tree.n_hosts
+        tiny: NDArray[np.bool_] = carried < least
+        for level in program.flows.levels[1:]:
+            tiny[level] |= tiny[program.flows.tree.parent[level]]
+        tiny |= compute < least
         lost = np.where(tiny, compute, 0.0).sum(axis=0) / compute.sum(axis=0)
         if again == RESOLVES or float(np.max(lost)) < WORTH:
             break
@@ -418,11 +423,19 @@ class SteadyProgram:
         if flows.port not in get_args(Port):
             ports = " or ".join(map(repr, get_args(Port)))
             raise WorkloadError(f"port is {flows.port!r}; give {ports}")
+        from scipy.sparse import coo_array
+
         self.flows = flows
         self.level = np.zeros(flows.bags.n_applications)
         self.dual = np.zeros(flows.n_rows)
         self.stages: list[tuple[Any, list[int]]] = []
-        self.solver = _highs(flows)
+        rows, columns, values = flows.scaled()
+        matrix = coo_array((values, (rows, columns)), shape=(flows.n_rows, flows.n_columns)).tocsc()
+        lower, upper = np.zeros(flows.n_rows), np.zeros(flows.n_rows)
+        lower[: flows.first_balance] = -np.inf
+        upper[: flows.first_balance] = 1.0
+        upper[flows.first_throughput :] = np.inf
+        self.solver = loaded(matrix, np.zeros(flows.n_columns), lower, upper)
 
     def fairest(self) -> None:
         """Raise the smallest throughput, then the next, until all applications are held back."""
@@ -512,17 +525,6 @@ class SteadyProgram:
         return cpu_price, port_price, float(np.sum(cpu_price * tree.speed) + port_price.sum())
 
 
-def _tiny(flows: TreeFlows, compute: Floats, cut: float) -> NDArray[np.bool_]:
-    """Return which pairs of host and type are cut, with all the subtree of a flow that is."""
-    sent = flows.gather(compute)
-    least = cut * sent[0] / flows.tree.n_hosts
-    tiny: NDArray[np.bool_] = sent < least
-    for level in flows.levels[1:]:
-        tiny[level] |= tiny[flows.tree.parent[level]]
-    tiny |= compute < least
-    return tiny
-
-
 def _set_costs(flows: TreeFlows, solver: Any, *, rising: bool) -> None:
     """Have HiGHS maximise the fair throughput, or minimise the port time of all links."""
     cost = np.zeros(flows.n_columns)
@@ -536,16 +538,3 @@ def _set_costs(flows: TreeFlows, solver: Any, *, rising: bool) -> None:
     # The first rates of all are far from any optimum; the fairest ones are feasible already.
     solver.setOptionValue("simplex_strategy", 1 if rising else 4)
     solver.changeColsCost(len(cost), np.arange(len(cost), dtype=np.int32), cost)
-
-
-def _highs(flows: TreeFlows) -> Any:
-    """Return HiGHS with the matrix and the bounds."""
-    from scipy.sparse import coo_array
-
-    rows, columns, values = flows.scaled()
-    matrix = coo_array((values, (rows, columns)), shape=(flows.n_rows, flows.n_columns)).tocsc()
-    lower, upper = np.zeros(flows.n_rows), np.zeros(flows.n_rows)
-    lower[: flows.first_balance] = -np.inf
-    upper[: flows.first_balance] = 1.0
-    upper[flows.first_throughput :] = np.inf
-    return loaded(matrix, np.zeros(flows.n_columns), lower, upper)

@@ -252,8 +252,7 @@ class _Program:
         values = np.concatenate([-load, np.ones(count)])
         shape = (count, arcs.n_events + len(self.task))
         matrix = csr_array((values, (rows, columns)), shape=shape)
-        lower = arcs.constant[-count:]
-        self.solver.addRows(count, lower, np.full(count, np.inf), *_sparse(matrix))
+        self.solver.addRows(count, arcs.constant[-count:], np.full(count, np.inf), *_sparse(matrix))
 
 
 def _sparse(matrix: Any) -> tuple[int, NDArray[np.int32], NDArray[np.int32], Floats]:
@@ -376,8 +375,7 @@ def relaxation_bound(
         The tolerance is out of its range.
     """
     relaxed = relaxation(graphs, site, transfers=transfers, tolerance=tolerance).value
-    simple = _simple_bound(graphs, site, transfers)
-    return Bound(max(relaxed, simple.value), "relaxation")
+    return Bound(max(relaxed, _simple_bound(graphs, site, transfers).value), "relaxation")
 
 
 def makespan_bound(

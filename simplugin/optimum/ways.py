@@ -55,8 +55,7 @@ class Ways:
         way, used, demand = (np.concatenate(each) for each in zip(*parts, strict=True))
         self.resource, row = np.unique(used, return_inverse=True)
         # A route may pass a link twice; such entries are added up.
-        matrix = coo_array((demand, (way, row)), shape=(len(self.agent), len(self.resource)))
-        table = matrix.tocsr()
+        table = coo_array((demand, (way, row)), shape=(len(self.agent), len(self.resource))).tocsr()
         self.row: Integers = table.indices
         self.first: Integers = table.indptr
         self.way = np.repeat(np.arange(len(self.agent)), np.diff(self.first))
@@ -79,8 +78,7 @@ class Ways:
 
     def load(self, entries: Floats) -> Floats:
         """Return the sum of entries over each resource."""
-        total = np.bincount(self.row, entries, len(self.resource))
-        return total.astype(np.float64, copy=False)
+        return np.bincount(self.row, entries, len(self.resource)).astype(np.float64, copy=False)
 
     def largest(self, entries: Floats) -> Floats:
         """Return the largest of the entries of each resource."""

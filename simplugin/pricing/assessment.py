@@ -185,18 +185,14 @@ def _busiest(
         # Smaller values are remainders of the iteration.
         worth = np.where(worth > 1e-9 * worth.sum(), worth, 0.0)
         order = [each for each in np.lexsort((-share, -worth)) if share[each] or worth[each]]
-        columns = (
-            (what, ""),
-            ("capacity", f"{unit}/s"),
-            ("load", "%"),
-            (f"price [utility/{large}]", ""),
-            ("optimal price", ""),
-        )
-        numbers = np.column_stack([capacity, share, 1e9 * price, 1e9 * optimal])
-        lines = tuple((names[each], *numbers[each].tolist()) for each in order[:most])
-        rest = len(order) - len(lines)
-        note = f"and {rest} more" if rest > 0 else ""
-        found.append(Listing(f"Busiest {what}s", columns, lines, note))
+        columns: list[tuple[str, str, Sequence[Cell]]] = [
+            (what, "", [names[each] for each in order]),
+            ("capacity", f"{unit}/s", capacity[order].tolist()),
+            ("load", "%", share[order].tolist()),
+            (f"price [utility/{large}]", "", (1e9 * price[order]).tolist()),
+            ("optimal price", "", (1e9 * optimal[order]).tolist()),
+        ]
+        found.append(Listing.of_columns(f"Busiest {what}s", columns, most=most))
     return found
 
 
@@ -365,7 +361,6 @@ class Recovery:
             ratio[np.ix_(seen, columns)] = each.samples[0][:, there] / best[there]
             error[seen] = each.errors
         shown = self.sharing.applications[:_MOST_CURVES]
-        worst = np.maximum(error, _LEAST_ERROR)
         return (
             Figure(
                 "throughputs",
@@ -381,7 +376,7 @@ class Recovery:
                 "Worst error of a throughput, or overload",
                 "date [s]",
                 f"relative error, or {_LEAST_ERROR:g}",
-                {"error": (date, worst)},
+                {"error": (date, np.maximum(error, _LEAST_ERROR))},
                 {f"{level:.0%}": level for level in _RETURN_LEVELS},
                 log_y=True,
             ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +10,9 @@ import numpy as np
 from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED, Graph, neighbours
-from simplugin.platforms.links import FATPIPE, WIFI
+from simplugin.platforms.links import FATPIPE
 from simplugin.platforms.platform import Platform
-from simplugin.simulation.resolve import resolve
+from simplugin.simulation.resolve import refuse_wifi, resolve
 from simplugin.workloads.sharing import Sharing
 
 if TYPE_CHECKING:
@@ -132,8 +131,7 @@ def _neighbours(graph: Graph) -> csr_array:
 
     usable = np.flatnonzero(graph.bandwidth > 0)
     ends = (graph.source[usable], graph.destination[usable])
-    shape = (graph.n_hosts, graph.n_hosts)
-    return csr_array((np.ones(len(usable)), ends), shape=shape)
+    return csr_array((np.ones(len(usable)), ends), shape=(graph.n_hosts, graph.n_hosts))
 
 
 def _breadth_first(graph: Graph, neighbours: csr_array, master: int) -> Tree:
@@ -258,8 +256,7 @@ def sharing_of(
     wanted += [(father, son) for tree in given.values() for son, father in tree.items()]
     known = set(hosts)
     asked = [pair for pair in dict.fromkeys(wanted) if known.issuperset(pair)]
-    source = platform if isinstance(platform, Platform) else Path(platform)
-    resolved = resolve(source, asked)
+    resolved = resolve(platform, asked)
     if adjacent is None:
         for name, master in masters.items():
             sons = [route.destination for route in resolved.routes if route.source == master]
@@ -290,12 +287,7 @@ def _shared_links(
     chains: dict[Pair, tuple[str, ...]] = {}
     bandwidth: dict[str, float] = {}
     for route in resolved.routes:
-        for name in route.links:
-            if links[name].sharing_policy == WIFI:
-                raise WorkloadError(
-                    f"the route from {route.source!r} to {route.destination!r} passes the Wi-Fi"
-                    f" link {name!r}, whose capacity is not one number; leave its hosts out"
-                )
+        refuse_wifi(route, links, "leave its hosts out")
         shared = tuple(name for name in route.links if links[name].sharing_policy != FATPIPE)
         if not shared:
             shared = (min(route.links, key=lambda name: links[name].bandwidth),)

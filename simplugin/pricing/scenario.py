@@ -15,26 +15,25 @@ from simplugin.errors import (
     WorkloadError,
 )
 from simplugin.formats.platform_xml import read_platform
-from simplugin.inputs.kinds import Outcome, Progress, Scenario
+from simplugin.inputs.kinds import Outcome, Progress, Scenario, errors_at
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import policy_of, read_parameters
 from simplugin.inputs.quantities import POSITIVE, Time
 from simplugin.inputs.sections import Section
-from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Platform
 from simplugin.pricing.actors.roles import cast, check_sizes, ticking_cast
 from simplugin.pricing.assessment import Assessment, Recovery, Stretch, events_of
-from simplugin.pricing.changes import Interval, intervals
+from simplugin.pricing.changes import intervals
 from simplugin.pricing.deployment import sharing_of
 from simplugin.pricing.execution import keep_up, negotiate
 from simplugin.pricing.iteration import Method
 from simplugin.pricing.policies.shipped import POLICIES
-from simplugin.rows import Row
 from simplugin.simulation import Result
-from simplugin.simulation.metrics import metrics
-from simplugin.simulation.platform_changes import Change, changeable, own_changes, profiles
+from simplugin.simulation.metrics import row_of
+from simplugin.simulation.platform_changes import changeable, own_changes, profiles
 from simplugin.workloads import AlphaFair, Sharing
-from simplugin.workloads.bag_sections import BagsWorkload
+from simplugin.workloads.bag_sections import BagsWorkload, errors_at_applications
 
 ROUNDS = 200
 # Without rounds messages are old, and markets must move more slowly.
@@ -129,16 +128,20 @@ def _in_rounds(
     scenario: Scenario, method: Method[Any], rounds: int, progress: Progress | None
 ) -> Outcome:
     """Simulate synchronous rounds."""
-    workload: BagsWorkload = scenario.workload
     utility = _utility(scenario)
     _check_unchanging(scenario)
     platform = scenario.make_platform()
     sharing = _sharing(scenario, platform, method)
-    _check_constant(scenario, platform)
-    try:
-        best = fair_sharing(sharing, workload.alpha)
-    except InfeasibleError as error:
-        raise scenario.error(str(error), "workload", "applications") from error
+    # Rounds wait for all hosts, and there is no one optimum.
+    for name, kind in profiles(_described(platform)):
+        if kind != "LATENCY":
+            raise scenario.error(
+                f"{name!r} of the platform has a profile, but in rounds platforms must not change",
+                "platform",
+                remedy=f"remove it, or {_WITHOUT_ROUNDS}",
+            )
+    with errors_at_applications(scenario):
+        best = fair_sharing(sharing, scenario.workload.alpha)
     done = negotiate(
         platform, sharing, method, rounds, utility, progress=progress, **_simulation(scenario)
     )
@@ -159,9 +162,18 @@ def _through_changes(
     platform = scenario.make_platform()
     sharing = _sharing(scenario, platform, method)
     applications = [each.application() for each in workload.applications]
-    changes, of_platform = _changes(scenario, platform, sharing, until)
+    with errors_at(scenario, "platform", of=PlatformError):
+        of_platform = own_changes(platform, sharing, until)
+    changes = []
+    if workload.changes:
+        known = changeable(_described(platform))
+        changes = [known.change_in(scenario, place) for place in range(len(workload.changes))]
     parts = intervals(sharing, applications, changes, until, platform)
-    optima = [_optimum(scenario, part) for part in parts]
+    optima = []
+    for part in parts:
+        span = f"from {part.start:g} s to {part.end:g} s: "
+        with errors_at(scenario, "workload", "applications", of=InfeasibleError, before=span):
+            optima.append(fair_sharing(part.sharing, workload.alpha))
     if not parts:
         message = f"no application is there at any time before {until:g} s"
         raise scenario.error(message, "workload", "applications")
@@ -172,7 +184,7 @@ def _through_changes(
             *("simulation", "until"),
             remedy="remove it: scheduler.parameters.until is the end",
         )
-    try:
+    with errors_at(scenario, "workload", "changes", of=WorkloadError):
         kept = keep_up(
             platform,
             applications,
@@ -186,8 +198,6 @@ def _through_changes(
             progress=progress,
             **simulation,
         )
-    except WorkloadError as error:
-        raise scenario.error(str(error), "workload", "changes") from error
     stretches = [Stretch(kept, part, best) for part, best in zip(parts, optima, strict=True)]
     events = events_of(sharing, applications, [*changes, *of_platform])
     return _outcome(Recovery(sharing, utility, kept, stretches, events), kept.result)
@@ -195,9 +205,7 @@ def _through_changes(
 
 def _outcome(found: Assessment | Recovery, result: Result) -> Outcome:
     """Return metrics, tables and curves of a run."""
-    simulated = (metric for metric in metrics(result) if metric.name in _SIMULATED)
-    row = Row((*found.metrics(), *simulated), result.provenance, found.best)
-    return Outcome(row, result, found.listings(), found.figures())
+    return Outcome(row_of(found, result, _SIMULATED), result, found.listings(), found.figures())
 
 
 def _simulation(scenario: Scenario) -> dict[str, Any]:
@@ -219,16 +227,10 @@ def _sharing(scenario: Scenario, platform: Platform | Path, method: Method[Any])
     """Return the deployment of the scenario's applications, for which the method has steps."""
     workload: BagsWorkload = scenario.workload
     applications = [each.application() for each in workload.applications]
-    try:
+    with errors_at_applications(scenario):
         sharing = sharing_of(platform, applications, workload.trees)
-    except WorkloadError as error:
-        names = [each.name for each in applications]
-        place = [names.index(error.application)] if error.application in names else []
-        raise scenario.error(str(error), "workload", "applications", *place) from error
-    try:
+    with errors_at(scenario, "scheduler", "parameters", of=WorkloadError):
         check_sizes(method, sharing)
-    except WorkloadError as error:
-        raise scenario.error(str(error), "scheduler", "parameters") from error
     return sharing
 
 
@@ -250,17 +252,6 @@ def _check_unchanging(scenario: Scenario) -> None:
         )
 
 
-def _check_constant(scenario: Scenario, platform: Platform | Path) -> None:
-    """Raise if the platform changes: rounds wait for all hosts, and there is no one optimum."""
-    for name, kind in profiles(_described(platform)):
-        if kind != "LATENCY":
-            raise scenario.error(
-                f"{name!r} of the platform has a profile, but in rounds platforms must not change",
-                "platform",
-                remedy=f"remove it, or {_WITHOUT_ROUNDS}",
-            )
-
-
 def _described(platform: Platform | Path) -> Platform:
     """Return a platform, read from its file if it is one."""
     return read_platform(platform) if isinstance(platform, Path) else platform
@@ -280,27 +271,3 @@ def _check_dates(scenario: Scenario, until: float) -> None:
             message = f"a change of {change.resource!r} is at {change.date:g} s, at or after"
             key = ("workload", "changes", number, "date")
             raise scenario.error(f"{message} the end, {until:g} s", *key, remedy=remedy)
-
-
-def _changes(
-    scenario: Scenario, platform: Platform | Path, sharing: Sharing, until: float
-) -> tuple[list[Change], list[Change]]:
-    """Return the changes of the scenario, and those that the platform makes itself."""
-    try:
-        of_platform = own_changes(platform, sharing, until)
-    except PlatformError as error:
-        raise scenario.error(str(error), "platform") from error
-    count = len(scenario.workload.changes)
-    if not count:
-        return [], of_platform
-    known = changeable(_described(platform))
-    return [known.change_in(scenario, number) for number in range(count)], of_platform
-
-
-def _optimum(scenario: Scenario, part: Interval) -> FairShare:
-    """Return the best that can be done in an interval."""
-    try:
-        return fair_sharing(part.sharing, scenario.workload.alpha)
-    except InfeasibleError as error:
-        message = f"from {part.start:g} s to {part.end:g} s: {error}"
-        raise scenario.error(message, "workload", "applications") from error

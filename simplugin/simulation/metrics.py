@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.listings import Listing
-from simplugin.rows import Metric
+from simplugin.rows import Metric, Row
 from simplugin.simulation.result import Result
 from simplugin.simulation.trace import KINDS, STATES
 
@@ -21,6 +24,22 @@ HOST_MEASURES = {
     "queue": "",
     "longest_queue": "",
 }
+
+
+def row_of(found: Any, result: Result, also: Sequence[str] = ("energy",)) -> Row:
+    """Return the row of an assessment and of the simulation that it is of.
+
+    Parameters
+    ----------
+    found : object
+        The assessment, with a method `metrics` and an attribute `best`.
+    result : Result
+        The simulation's.
+    also : sequence of str
+        Which metrics of the simulation follow.
+    """
+    simulated = (metric for metric in metrics(result) if metric.name in also)
+    return Row((*found.metrics(), *simulated), result.provenance, found.best)
 
 
 def metrics(result: Result) -> tuple[Metric, ...]:

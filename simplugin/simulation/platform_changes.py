@@ -6,7 +6,6 @@ import os
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from simplugin.errors import PlatformError, UnitError, WorkloadError
@@ -240,9 +239,8 @@ def ways(
     if isinstance(platform, Graph):
         links = {(a, b): (f"{a}->{b}",) for pair in names for a, b in (pair, pair[::-1])}
     else:
-        source = platform if isinstance(platform, Platform) else Path(platform)
         asked = dict.fromkeys(each for pair in names for each in (pair, pair[::-1]))
-        routes = resolve(source, list(asked)).routes
+        routes = resolve(platform, list(asked)).routes
         links = {(route.source, route.destination): route.links for route in routes}
     found = {}
     for pair, (father, son) in zip(pairs, names, strict=True):

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import PlatformError
+from simplugin.errors import PlatformError, WorkloadError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.inputs.scratch import scratch_directory
 from simplugin.platforms import Platform
+from simplugin.platforms.links import WIFI
 from simplugin.simulation.protocol import BACK_ENDS, Settings
 from simplugin.simulation.servers import Supervision
 from simplugin.simulation.surroundings import Surroundings
@@ -148,6 +149,31 @@ class Loading:
     def asked(self) -> int:
         """Number of pairs for which SimGrid was asked for the route."""
         return self.joined + len(self.unreachable)
+
+
+def refuse_wifi(
+    route: ResolvedRoute, links: Mapping[str, ResolvedLink], remedy: str, argument: str = ""
+) -> None:
+    """Raise WorkloadError if a route passes a Wi-Fi link, whose bandwidth is not one number.
+
+    Parameters
+    ----------
+    route : ResolvedRoute
+        The route.
+    links : mapping of str to ResolvedLink
+        Links by their names; others of the route do not count.
+    remedy : str
+        What to do instead.
+    argument : str
+        The argument at fault.
+    """
+    for name in route.links:
+        if name in links and links[name].sharing_policy == WIFI:
+            raise WorkloadError(
+                f"the route from {route.source!r} to {route.destination!r} passes the Wi-Fi link"
+                f" {name!r}, whose bandwidth is not one number; {remedy}",
+                argument=argument,
+            )
 
 
 def resolve(

@@ -14,7 +14,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from simplugin.errors import NeverAwaitedError, PlatformError, SimpluginError, SimulationError
+from simplugin.errors import (
+    DeadlockError,
+    NeverAwaitedError,
+    PlatformError,
+    SimpluginError,
+    SimulationError,
+)
 from simplugin.inputs.scratch import scratch_directory
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.logs import Level, check_level
@@ -38,6 +44,9 @@ _QUIET = [
     f"--log={category}.threshold:warning"
     for category in ("xbt_cfg", "host_dvfs", "host_energy", "link_energy", "link_energy_wifi")
 ]
+
+# From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
+_COARSE, _PRECISION = 2.0**23, 1e-6
 
 
 def simulate(
@@ -140,6 +149,37 @@ def simulate(
     arguments = locals()
     with prepared(**arguments) as job:
         return job.run_here() if debug else job.run()
+
+
+def simulate_long(
+    platform: Platform | str | os.PathLike[str],
+    actors: Actors,
+    *,
+    options: SimGridOptions,
+    **simulation: Any,
+) -> Result:
+    """Simulate; again with a coarser precision if SimGrid's may have been too fine.
+
+    After 2^23 s dates are further apart than SimGrid's usual precision/timing of 1e-9 s. It can
+    take the end of an activity for the past then, and say that nothing can happen any more.
+
+    Parameters
+    ----------
+    platform, actors, options, **simulation
+        As of `simulate`.
+
+    Raises
+    ------
+    SimpluginError
+        As `simulate`.
+    """
+    try:
+        return simulate(platform, actors, options=options, **simulation)
+    except DeadlockError as error:
+        if (error.clock or 0.0) < _COARSE or options.precision_timing is not None:
+            raise
+    options = replace(options, precision_timing=_PRECISION)
+    return simulate(platform, actors, options=options, **simulation)
 
 
 # What a simulation's process has as it was given, and what of it determines the outcome.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -118,19 +119,15 @@ class Assessment:
             columns.append(("from", "s", graphs.release.tolist()))
         if self.shares is not None:
             columns.append(("beta", "", self.shares.tolist()))
+        pairs = zip(self.own.tolist(), self.own_bound.tolist(), strict=True)
         columns += [
             ("bound", "s", self.own_bound.tolist()),
             ("own", "s", self.own.tolist()),
-            ("gap", "%", _gaps(self.own, self.own_bound)),
+            ("gap", "%", [value / bound - 1 if bound > 0 else None for value, bound in pairs]),
             ("shared", "s", makespans.tolist()),
             ("slowdown", "", self.slowdown.tolist()),
         ]
-        return Listing(
-            "Graphs",
-            tuple((name, unit) for name, unit, _ in columns),
-            tuple(zip(*(values for _, _, values in columns), strict=True)),
-            self._words(),
-        )
+        return Listing.of_columns("Graphs", columns, self._words())
 
     def _words(self) -> str:
         """Return the meaning of the metrics and columns."""
@@ -151,30 +148,28 @@ class Assessment:
         """Return the table of clusters."""
         schedule, site = self.schedule, self.schedule.site
         held = schedule.allocation * (schedule.finish - schedule.start)
-        lines: list[tuple[Cell, ...]] = []
-        for number, name in enumerate(site.clusters):
-            own = schedule.cluster == number
-            offered = float(site.processors[number]) * schedule.makespan
-            lines.append(
-                (
-                    name,
-                    int(site.processors[number]),
-                    float(site.speed[number]),
-                    int(np.count_nonzero(own)),
-                    float(np.mean(schedule.allocation[own])) if np.any(own) else None,
-                    float(np.sum(held[own])) / offered if offered > 0 else None,
-                )
+        own = [schedule.cluster == number for number in range(len(site.clusters))]
+        mean = [float(np.mean(schedule.allocation[each])) if np.any(each) else None for each in own]
+        used = [
+            float(np.sum(held[each])) / offered if offered > 0 else None
+            for each, offered in zip(
+                own, (site.processors * schedule.makespan).tolist(), strict=True
             )
-        columns = (
-            ("cluster", ""), ("processors", ""), ("speed", "flop/s"), ("tasks", ""),
-            ("processors a task", ""), ("in use", "%"),
-        )  # fmt: skip
+        ]
+        columns: list[tuple[str, str, Sequence[Cell]]] = [
+            ("cluster", "", site.clusters),
+            ("processors", "", site.processors.tolist()),
+            ("speed", "flop/s", site.speed.tolist()),
+            ("tasks", "", [int(np.count_nonzero(each)) for each in own]),
+            ("processors a task", "", mean),
+            ("in use", "%", used),
+        ]
         several = np.flatnonzero(self.cores > 1).tolist() if self.cores is not None else []
         note = ""
         if self.cores is not None and several:
             hosts = ", ".join(f"{site.clusters[each]} ({self.cores[each]})" for each in several)
             note = f"a host is one processor, whose other cores idle; hosts with cores: {hosts}"
-        return Listing("Clusters", columns, tuple(lines), note)
+        return Listing.of_columns("Clusters", columns, note)
 
     def chart(self, title: str = "") -> ScheduleChart:
         """Return the Gantt chart of the executed schedule, with the bound."""
@@ -183,9 +178,3 @@ class Assessment:
     def graph_charts(self) -> tuple[GraphChart, ...]:
         """Return the drawings of the graphs with their allocations."""
         return graph_charts(self.schedule)
-
-
-def _gaps(values: Floats, bounds: Floats) -> list[Cell]:
-    """Return the relative gaps of values above bounds; None where the bound is 0."""
-    pairs = zip(values.tolist(), bounds.tolist(), strict=True)
-    return [value / bound - 1 if bound > 0 else None for value, bound in pairs]

@@ -145,7 +145,12 @@ class _Drawing:
                 row = self.rows[at]
                 wanted = np.array([_mean(x, node, sides) for node in row])
                 x[row] = gaps[at] + _increasing(wanted - gaps[at], weight[row])
-        return _without_empty_strips(x)
+        # Without empty strips: parts that no edge joins drift apart.
+        order = np.argsort(x, kind="stable")
+        steps = np.minimum(np.diff(x[order]), _APART[0])
+        closer = np.empty(len(x))
+        closer[order] = np.concatenate([[0.0], np.cumsum(steps)])
+        return closer
 
     def _gaps(self, row: Sequence[int]) -> NDArray[np.float64]:
         """Return the places in a row that is as narrow as it can be."""
@@ -172,15 +177,6 @@ def _mean(x: NDArray[np.float64], node: int, sides: Sequence[Sequence[Sequence[i
     """Return the mean place of a node's neighbours; its own if it has none."""
     means = [float(np.mean(x[side[node]])) for side in sides if side[node]]
     return sum(means) / len(means) if means else float(x[node])
-
-
-def _without_empty_strips(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return places without empty strips: parts that no edge joins drift apart."""
-    order = np.argsort(x, kind="stable")
-    steps = np.minimum(np.diff(x[order]), _APART[0])
-    closer = np.empty(len(x))
-    closer[order] = np.concatenate([[0.0], np.cumsum(steps)])
-    return closer
 
 
 def _increasing(wanted: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:

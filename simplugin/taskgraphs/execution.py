@@ -153,7 +153,12 @@ def execute(
     if mode == "planned" and (mapper is not None or revise is not None):
         raise WorkloadError("mappers and revisions only decide with mode='online'")
     check_choices(mode=(mode, Mode), pattern=(pattern, Pattern), local=(local, Local))
-    _check(graphs, site, allocations, schedule, mode, mapper)
+    if mode == "online" and schedule is not None:
+        raise WorkloadError("a schedule is only executed with mode='planned'")
+    if sum(each is not None for each in (allocations, schedule, mapper)) != 1:
+        raise WorkloadError("give either allocations, or a schedule, or a mapper")
+    if schedule is not None:
+        _check(graphs, site, schedule)
     if allocations is not None and schedule is None and mapper is None:
         schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
         mapper = partial(Mapper, graphs, allocations, site, readings, transfers)
@@ -167,38 +172,30 @@ def execute(
         local=local,
         labelled=trace,
     )
-    result = _without_pauses(
-        _simulated(platform, orders, options=options, trace=trace, **simulation)
-    )
+    first = site.names[0]
+    try:
+        result = simulate(
+            platform, [(first, conduct, orders)], options=options, trace=trace, **simulation
+        )
+    except DeploymentError as error:
+        raise no_host(site, first) from error
+    except ActorError as error:
+        # Errors of the arguments are for the caller.
+        if isinstance(error.__cause__, PlatformError | WorkloadError):
+            raise error.__cause__ from None
+        raise
+    result = _without_pauses(result)
     record: Record = result.returned[0].value
     return Execution(_schedule(orders, record), record.sent, record.arrived, schedule, result)
 
 
-def _check(
-    graphs: GraphSet,
-    site: Site,
-    allocations: Sequence[Allocation] | None,
-    schedule: Schedule | None,
-    mode: str,
-    mapper: Callable[[], OnlineMapper] | None,
-) -> None:
-    """Raise WorkloadError if the arguments do not define an execution."""
-    if mode == "online" and schedule is not None:
-        raise WorkloadError("a schedule is only executed with mode='planned'")
-    if sum(each is not None for each in (allocations, schedule, mapper)) != 1:
-        raise WorkloadError("give either allocations, or a schedule, or a mapper")
-    if schedule is None:
-        return
+def _check(graphs: GraphSet, site: Site, schedule: Schedule) -> None:
+    """Raise WorkloadError unless a schedule has each task once, on processors of the site."""
     if len(schedule.cluster) != graphs.n_tasks or len(schedule.site.names) != len(site.names):
         raise WorkloadError(
             f"the schedule has {len(schedule.cluster)} tasks on {schedule.site.n_processors}"
             f" processors; there are {graphs.n_tasks} on {site.n_processors}"
         )
-    _check_places(graphs, site, schedule)
-
-
-def _check_places(graphs: GraphSet, site: Site, schedule: Schedule) -> None:
-    """Raise WorkloadError unless a schedule has each task once, on processors of the site."""
     if sorted(schedule.order.tolist()) != list(range(graphs.n_tasks)):
         raise WorkloadError(
             f"the order of the schedule is not of {graphs.n_tasks} tasks; give each task once"
@@ -214,21 +211,6 @@ def _queue(schedule: Schedule) -> tuple[tuple[int, tuple[int, ...]], ...]:
     return tuple(
         (task, tuple(schedule.processors_of(task).tolist())) for task in schedule.order.tolist()
     )
-
-
-def _simulated(
-    platform: Platform | str | os.PathLike[str], orders: Orders, **simulation: Any
-) -> Result:
-    """Simulate; raise errors of the arguments without the actor's."""
-    first = orders.site.names[0]
-    try:
-        return simulate(platform, [(first, conduct, orders)], **simulation)
-    except DeploymentError as error:
-        raise no_host(orders.site, first) from error
-    except ActorError as error:
-        if isinstance(error.__cause__, PlatformError | WorkloadError):
-            raise error.__cause__ from None
-        raise
 
 
 def _without_pauses(result: Result) -> Result:

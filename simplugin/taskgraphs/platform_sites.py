@@ -52,7 +52,11 @@ def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None
     groups = _groups(platform, {host.name: host.speed for host in resolve(platform).hosts})
     if not groups:
         raise PlatformError("the platform has no host", remedy="give it at least one")
-    samples = [_samples(hosts) for _, hosts in groups]
+    # The first, middle and last of the hosts.
+    samples = [
+        sorted({hosts[0], hosts[len(hosts) // 2], hosts[-1]}, key=hosts.index)
+        for _, hosts in groups
+    ]
     everyone = [host for hosts in samples for host in hosts]
     # A host alone in its cluster only ever sends to itself there.
     alone = [(hosts[0], hosts[0]) for hosts in samples if len(hosts) == 1]
@@ -90,11 +94,6 @@ def _groups(
         for host in hosts:
             groups.setdefault((place, speed[host]), []).append(host)
     return list(groups.items())
-
-
-def _samples(hosts: Sequence[str]) -> list[str]:
-    """Return the first, middle and last of some hosts."""
-    return sorted({hosts[0], hosts[len(hosts) // 2], hosts[-1]}, key=hosts.index)
 
 
 def _names(groups: Iterable[Sequence[str]]) -> tuple[str, ...]:

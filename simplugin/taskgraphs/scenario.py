@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
@@ -15,7 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.formats.task_graph_files import read_task_graph
-from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario
+from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario, errors_at, numbered
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Speed, Time
@@ -24,8 +23,7 @@ from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import one_of
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
 from simplugin.platforms.sites import Site
-from simplugin.rows import Row
-from simplugin.simulation.metrics import metrics
+from simplugin.simulation.metrics import row_of
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.assessment import Assessment
@@ -376,7 +374,14 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     settings, graphs = scheduler.settings, graph_set(scenario)
     platform = scenario.make_platform()
     site = site_of(platform)
-    simulation = {"platform": platform, **_simulation(scenario)}
+    simulation: dict[str, Any] = scenario.simulation.arguments()
+    del simulation["trace"]
+    options = simulation["options"]
+    if options.host_model not in (None, "ptask_L07"):
+        message = f"simulation.options.host_model is {options.host_model!r}"
+        remedy = "remove it: parallel tasks need 'ptask_L07'"
+        raise scenario.error(message, "simulation", "options", "host_model", remedy=remedy)
+    simulation |= {"platform": platform, "options": replace(options, host_model="ptask_L07")}
     shares, allocations = None, None
     if scheduler.decides == "shares":
         shares = scheduler.shares(graphs.graphs, site)
@@ -419,26 +424,13 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         np.array([max(map(cores.__getitem__, hosts)) for hosts in site.hosts]),
         program,
     )
-    energy = [metric for metric in metrics(done.result) if metric.name == "energy"]
     return Outcome(
-        Row((*found.metrics(), *energy), done.result.provenance, found.best),
+        row_of(found, done.result),
         done.result,
         found.listings(),
         schedule=found.chart(scenario.title),
         graphs=found.graph_charts(),
     )
-
-
-def _simulation(scenario: Scenario) -> dict[str, Any]:
-    """Return the arguments of `simulate` without the trace; parallel tasks need a host model."""
-    given: dict[str, Any] = scenario.simulation.arguments()
-    del given["trace"]
-    model = given["options"].host_model
-    if model not in (None, "ptask_L07"):
-        message = f"simulation.options.host_model is {model!r}"
-        remedy = "remove it: parallel tasks need 'ptask_L07'"
-        raise scenario.error(message, "simulation", "options", "host_model", remedy=remedy)
-    return given | {"options": replace(given["options"], host_model="ptask_L07")}
 
 
 def graph_set(scenario: Scenario) -> GraphSet:
@@ -461,16 +453,8 @@ def graph_set(scenario: Scenario) -> GraphSet:
         make = _read if table.generator is None else _drawn
         graphs += make(scenario, place, table)
         release += [table.release] * table.count
-    counts = Counter(graph.name for graph in graphs)
-    used: Counter[str] = Counter()
-    for number, graph in enumerate(graphs):
-        used[graph.name] += 1
-        if counts[graph.name] > 1:
-            graphs[number] = replace(graph, name=f"{graph.name}-{used[graph.name]}")
-    try:
-        return GraphSet(tuple(graphs), np.array(release))
-    except WorkloadError as error:
-        raise scenario.error(str(error), *_GRAPHS) from error
+    with errors_at(scenario, *_GRAPHS, of=WorkloadError):
+        return GraphSet(tuple(numbered(graphs)), np.array(release))
 
 
 def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
@@ -478,11 +462,9 @@ def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
     assert table.file is not None
     options = {name: getattr(table, name) for name in ("alpha", "speed")}
     given = {name: value for name, value in options.items() if value is not None}
-    try:
+    with errors_at(scenario, *_GRAPHS, place, of=WorkloadError):
         graph = read_task_graph(table.file, name=table.name or table.file.stem, **given)
         graph = graph if table.alpha is None else replace(graph, assumed_alpha=None)
-    except WorkloadError as error:
-        raise scenario.error(str(error), *_GRAPHS, place) from error
     return [graph] * table.count
 
 
@@ -492,15 +474,13 @@ def _drawn(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]
     seed = (scenario.simulation.seed, place) if table.seed is None else table.seed
     generator = np.random.default_rng(seed)
     name = {"name": table.name or table.generator}
-    try:
+    key = (*_GRAPHS, place, "parameters" if table.parameters else "generator")
+    refused = f"generator {table.generator!r} refused its parameters: "
+    with errors_at(scenario, *key, of=(WorkloadError, TypeError, ValueError), before=refused):
         return [
             graph_named(table.generator, generator, **(name | table.parameters))
             for _ in range(table.count)
         ]
-    except (WorkloadError, TypeError, ValueError) as error:
-        message = f"generator {table.generator!r} refused its parameters: {error}"
-        key = "parameters" if table.parameters else "generator"
-        raise scenario.error(message, *_GRAPHS, place, key) from error
 
 
 KIND = Kind(

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from simplugin.errors import WorkloadError
-from simplugin.simulation.trace import Trace
 from simplugin.taskgraphs.actors.conductor import edge_label
 from simplugin.taskgraphs.execution import Execution
 from simplugin.taskgraphs.schedule import Schedule, violations
@@ -45,7 +44,10 @@ def trace_violations(execution: Execution) -> list[str]:
     graphs = execution.schedule.graphs
     tasks = {graphs.name_of(task): task for task in range(graphs.n_tasks)}
     edges = {edge_label(graphs, edge): edge for edge in np.flatnonzero(graphs.edge_byte).tolist()}
-    rows = _rows(trace)
+    rows: dict[str, list[_Row]] = {}
+    for _, resource, kind, label, start, end, amount, state in trace.rows():
+        if kind == "ptask" and state == "done":
+            rows.setdefault(label, []).append(_Row(resource, start, end, amount))
     found = list(_numbers(rows, [*tasks, *edges]))
     if found:
         return found
@@ -56,7 +58,9 @@ def trace_violations(execution: Execution) -> list[str]:
     found += violations(seen, transfers=False)
     found += _amounts(seen, done)
     found += _moves(seen, {number: rows[name][0] for name, number in edges.items()})
-    found += _differences(execution, seen)
+    for field in ("start", "finish", "cluster", "processor_start", "processor"):
+        if not np.array_equal(getattr(execution.schedule, field), getattr(seen, field)):
+            found.append(f"the execution has another {field} than its trace")
     return found
 
 
@@ -66,15 +70,6 @@ class _Row:
     def __init__(self, resource: str, start: float, end: float, amount: float) -> None:
         self.hosts = resource.split(",")
         self.start, self.end, self.amount = start, end, amount
-
-
-def _rows(trace: Trace) -> dict[str, list[_Row]]:
-    """Return the parallel tasks that ended well, by their labels."""
-    rows: dict[str, list[_Row]] = {}
-    for _, resource, kind, label, start, end, amount, state in trace.rows():
-        if kind == "ptask" and state == "done":
-            rows.setdefault(label, []).append(_Row(resource, start, end, amount))
-    return rows
 
 
 def _numbers(rows: dict[str, list[_Row]], names: list[str]) -> Iterator[str]:
@@ -146,11 +141,3 @@ def _moves(seen: Schedule, rows: dict[int, _Row]) -> Iterator[str]:
             )
             if row.end - row.start < least - slack:
                 yield f"{name} takes {row.end - row.start} s, at least {least} s are needed"
-
-
-def _differences(execution: Execution, seen: Schedule) -> Iterator[str]:
-    """Yield the fields in which an execution differs from its trace."""
-    schedule = execution.schedule
-    for field in ("start", "finish", "cluster", "processor_start", "processor"):
-        if not np.array_equal(getattr(schedule, field), getattr(seen, field)):
-            yield f"the execution has another {field} than its trace"

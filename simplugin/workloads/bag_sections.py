@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
+from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.inputs.kinds import Scenario
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Bandwidth, Size, Speed, Time, Work
 from simplugin.inputs.sections import Section
@@ -120,3 +124,22 @@ class BagsWorkload(Section):
     def is_counted(self) -> bool:
         """True if some application has a number of tasks."""
         return any(each.count is not None for each in self.applications)
+
+
+@contextmanager
+def errors_at_applications(scenario: Scenario) -> Iterator[None]:
+    """Locate errors of a block at the applications of a scenario, or at the one that they name.
+
+    Raises
+    ------
+    ScenarioError
+        The block raises a WorkloadError or an InfeasibleError.
+    """
+    try:
+        yield
+    except (InfeasibleError, WorkloadError) as error:
+        names = [each.name for each in scenario.workload.applications]
+        place: list[str | int] = []
+        if isinstance(error, WorkloadError) and error.application in names:
+            place = [names.index(error.application), *([error.argument] if error.argument else [])]
+        raise scenario.error(str(error), "workload", "applications", *place) from error

@@ -1,5 +1,7 @@
 """Markets on SimGrid: dates against closed forms, deals against what was negotiated; refusals."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -230,7 +232,7 @@ def test_tries_again_with_a_coarser_precision(monkeypatch):
             raise DeadlockError(2.0**24, ())
         return simulate(*args, options=options, **further)
 
-    monkeypatch.setattr("simplugin.market.execution.simulate", fails_once)
+    monkeypatch.setattr(sys.modules["simplugin.simulation.simulate"], "simulate", fails_once)
     _run()
     assert tried == [None, 1e-6]
     tried.clear()

@@ -79,16 +79,14 @@ class Supply:
     def known(self, whole: Known) -> Known:
         """Return what a node that knows all applications knows of the types."""
         if not self.bundled:
-            names = ("flop", "byte", "weight", "allowed")
-            rows = {name: getattr(whole, name) for name in names}
+            rows = {name: getattr(whole, name) for name in ("flop", "byte", "weight", "allowed")}
             chosen: dict[str, Any] = {
                 name: [row[k] for k in self.applications] for name, row in rows.items()
             }
             return replace(whole, **chosen)
         share, bags = self._share, self.bags
         flop, byte = float((share * bags.flop).sum()), float((share * bags.byte).sum())
-        allowed = [all(whole.allowed)]
-        return replace(whole, flop=[flop], byte=[byte], weight=[1.0], allowed=allowed)
+        return replace(whole, flop=[flop], byte=[byte], weight=[1.0], allowed=[all(whole.allowed)])
 
     def parcel(self, kind: int, number: int, tag: tuple[float, ...]) -> Parcel:
         """Return the parcel of a type with a number from 0 on."""

@@ -200,7 +200,8 @@ class Node:
                 self.is_asking = True
                 self.ask.release()
         self._announce_ends()
-        if self._is_over():
+        is_idle = self.in_hand is None and self.outgoing is None
+        if is_idle and all(self.announced) and not self.outbox and not self.missing:
             self.over.release()
 
     def needs(self) -> list[int]:
@@ -366,28 +367,16 @@ class Node:
             if over and not self.announced[kind] and not state.stock[kind] and kind != sending:
                 self.announced[kind] = True
                 for target in range(1, len(state.asked)):
-                    self._withdraw(target, kind)
-                    self._announce(target, kind)
-
-    def _announce(self, target: int, kind: int) -> None:
-        """Notify a child that a type has ended."""
-        child = self.station.place.children[target - 1]
-        box = self.me.mailbox(tasks_for(child, self.station.line))
-        box.put_detached(kind, message_size(1))
-
-    def _withdraw(self, target: int, kind: int) -> None:
-        """Forget a child's requests for a type that has ended, as the child itself does."""
-        loose = self.loose[target]
-        for _ in range(self.state.wanted[target][kind] + loose.count(kind)):
-            self.state.asked[target] -= 1
-            self.state.queue.remove(target)
-        self.state.wanted[target][kind] = 0
-        self.loose[target] = deque(each for each in loose if each != kind)
-
-    def _is_over(self) -> bool:
-        """Return True if there is nothing left to do."""
-        is_idle = self.in_hand is None and self.outgoing is None
-        return is_idle and all(self.announced) and not self.outbox and not self.missing
+                    # Forget the child's requests, as the child itself does.
+                    loose = self.loose[target]
+                    for _ in range(state.wanted[target][kind] + loose.count(kind)):
+                        state.asked[target] -= 1
+                        state.queue.remove(target)
+                    state.wanted[target][kind] = 0
+                    self.loose[target] = deque(each for each in loose if each != kind)
+                    child = self.station.place.children[target - 1]
+                    box = self.me.mailbox(tasks_for(child, self.station.line))
+                    box.put_detached(kind, message_size(1))
 
     def _request(self, target: int) -> None:
         """Count a request."""

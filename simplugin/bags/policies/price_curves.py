@@ -269,8 +269,7 @@ def _segments(
     per_byte[:, 0] = 1.0
     per_byte[:, 1] += np.array([1.0 / speed if speed else 0.0 for speed in speeds])[targets]
     pieces: list[list[_Segment]] = [[] for _ in parts]
-    values = worth(per_byte, posted).tolist()
-    numbers = zip(values, width.tolist(), targets.tolist(), strict=True)
+    numbers = zip(worth(per_byte, posted).tolist(), width.tolist(), targets.tolist(), strict=True)
     for number, (value, wide, target) in enumerate(numbers):
         found = pieces[target]
         # Rounding must not turn the order of a target's segments round.
@@ -304,8 +303,7 @@ class _Tracing:
             numbers, amounts = zip(*self.changes, strict=True)
             steps[1:] = np.array(amounts)[:, None] * self.per_byte[list(numbers)]
         points = steps.cumsum(axis=0)[self.places]
-        values = worth(points, self.posted).tolist()
-        return Curve(points, values, self.moves, self.parts)
+        return Curve(points, worth(points, self.posted).tolist(), self.moves, self.parts)
 
     def fill(self) -> None:
         """Take what makes most of a byte, until the port is busy or nothing is worth its rent."""

@@ -413,7 +413,13 @@ class Follower(_Negotiator):
             self.settled = message.award
             return self._down([message] * len(self.known.bandwidth))
         parts = {number: self.rounds[number].parts for number, _, _ in message.shares}
-        return self._share(message, self._replays(message), parts)
+        replays: dict[tuple[int, tuple[float, ...]], float] = {}
+        for number, weight, received in message.shares:
+            for part, shares in replayed(self.rounds[number], received):
+                key = (number, tuple(shares))
+                replays[key] = replays.get(key, 0.0) + weight * part
+        listed = [(number, weight, shares) for (number, shares), weight in replays.items()]
+        return self._share(message, listed, parts)
 
     def _answer(self, answers: Sequence[Up]) -> Up:
         """Return the curve of a round with its best points, or the verdict on an award."""
@@ -432,15 +438,6 @@ class Follower(_Negotiator):
         if len(curve.kept) < len(points):
             points = points[curve.kept]
         return Offer(points, loss + sum(each.loss for each in offers))
-
-    def _replays(self, award: Award) -> list[Replay]:
-        """Return the parts of an award, round by round."""
-        replays: dict[tuple[int, tuple[float, ...]], float] = {}
-        for number, weight, received in award.shares:
-            for part, shares in replayed(self.rounds[number], received):
-                key = (number, tuple(shares))
-                replays[key] = replays.get(key, 0.0) + weight * part
-        return [(number, weight, shares) for (number, shares), weight in replays.items()]
 
 
 class Leader(_Negotiator):

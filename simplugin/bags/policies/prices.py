@@ -75,7 +75,17 @@ def priced(state: NodeState) -> Choice | None:
             if due >= least:
                 continue
             if kind not in behind:
-                behind |= _behind(state, kind)
+                # When the pair most behind is due: of the type, or at the root of all in stock.
+                kinds = [kind]
+                if state.is_root:
+                    kinds = [each for each, tasks in enumerate(state.stock) if tasks]
+                first = min(
+                    (got[each] + 1) / row[each]
+                    for row, got in zip(rates, given, strict=True)
+                    for each in kinds
+                    if row[each] > 0
+                )
+                behind |= dict.fromkeys(kinds, first)
             lead = max(1.0, LEAD * rate / sum(rates[target])) if state.is_root else 1.0
             if given[target][kind] + 1 - rate * behind[kind] < lead:
                 best, least = (target, kind), due
@@ -83,21 +93,6 @@ def priced(state: NodeState) -> Choice | None:
             # Whatever an earlier plan has left here goes to whoever asks, after all else.
             best = target, kind
     return best
-
-
-def _behind(state: NodeState, kind: int) -> dict[int, float]:
-    """Return when the pair most behind is due: of a type, or at the root of all in stock."""
-    assert state.plan is not None
-    kinds = [kind]
-    if state.is_root:
-        kinds = [each for each, tasks in enumerate(state.stock) if tasks]
-    first = min(
-        (got[each] + 1) / row[each]
-        for row, got in zip(state.plan.rates, state.given, strict=True)
-        for each in kinds
-        if row[each] > 0
-    )
-    return dict.fromkeys(kinds, first)
 
 
 @dataclass(frozen=True, eq=False)

@@ -463,8 +463,7 @@ class Trader:
         rows = rates.compute, *rates.sent
         if operation is Operation.FILL:
             order, _, caps = self._gaps()
-            targets = self._targets[order]
-            given = pour(amount, caps, rates.cost[low], port_room(rates), targets)
+            given = pour(amount, caps, rates.cost[low], port_room(rates), self._targets[order])
             for row, each in zip(rows, given, strict=True):
                 row[low] += each
         elif operation is Operation.TRADE:

@@ -69,8 +69,7 @@ async def local_scheduler(
     queue = me.message_queue(bundles_for(station.host))
     while True:
         submitted: Submission = await queue.get()
-        done = await _serve(me, station, negotiation, submitted.number, submitted.bundle)
-        records.append(done)
+        records.append(await _serve(me, station, negotiation, submitted.number, submitted.bundle))
         if station.reports:
             me.mailbox(reports_of(station.host)).put_detached(station.site, REPORT, label="report")
         else:
@@ -139,8 +138,7 @@ async def _deliver(
     me: Actor, host: str, work: list[float], byte: float, payment: float, record: DealRecord
 ) -> float:
     """Send a peer its award and its tasks; return when it had done the last one."""
-    award = Award(len(work), payment)
-    await me.mailbox(inbox_of(host)).put(award, AWARD, label="award")
+    await me.mailbox(inbox_of(host)).put(Award(len(work), payment), AWARD, label="award")
     if not work:
         return record.agreed
     tasks, end = me.mailbox(tasks_for(host)), me.mailbox(ends_at(host))

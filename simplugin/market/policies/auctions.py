@@ -247,8 +247,7 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     open_ = np.flatnonzero(caps).tolist()
     paid = 0.0
     for _ in range(m):
-        top = max(worth[peer] for peer in open_)
-        winner, log_price = yield from _trade(draws, open_, top)
+        winner, log_price = yield from _trade(draws, open_, max(worth[peer] for peer in open_))
         paid += exp(log_price)
         amounts[winner] += 1
         ((_, worth[winner]),) = yield Call((winner,), ("sold",))

@@ -338,8 +338,7 @@ def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
        X + Y and matrices with sorted columns. J. Computer and System Sciences 24.
     """
     caps, _ = yield from opening(n_peers, m, ("open", m))
-    bracket = Bracket.everything(m, caps)
-    return (yield from settle_by_medians(bracket, SETTLED * n_peers))
+    return (yield from settle_by_medians(Bracket.everything(m, caps), SETTLED * n_peers))
 
 
 def settle_by_medians(bracket: Bracket, few: int) -> Scheduler:
@@ -416,8 +415,7 @@ def secant(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
             pair = _guessed(bracket, model)
             guesses += 1
         if bracket.doubt > aim:
-            asked = ("middle", bracket.low, bracket.high)
-            (middles,) = yield from ask_all(n_peers, asked)
+            (middles,) = yield from ask_all(n_peers, ("middle", bracket.low, bracket.high))
             pivot = weighted_median(middles, bracket.doubtful)
             bracket = yield from _announce(bracket, model, (pivot, following(pivot)))
     return (yield from bracket.settle())
@@ -446,7 +444,12 @@ def _opened(
     caps, (worth,) = yield from opening(n_peers, m, ("quote", share, m))
     bracket = Bracket.everything(m, caps)
     if np.minimum(caps, share).sum() < m:
-        share = _level(m, caps)
+        # The least number of tasks of a peer such that all are placed under the caps.
+        sizes = np.sort(caps)
+        before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        open_ = np.arange(len(caps), 0, -1)
+        levels = -(-(m - before) // open_)
+        share = int(levels[np.argmax(levels <= sizes)])
         _, worth = yield from ask_all(n_peers, ("quote", share, m))
     some = worth[(caps >= share) & (worth > -np.inf)]
     if not some.size:
@@ -454,15 +457,6 @@ def _opened(
     low = float(np.clip(some.mean(), some.min(), some.max()))
     high = max(float(some[some >= low].mean()), following(low))
     return bracket, DemandModel(np.minimum(caps, share), worth, caps), (low, high)
-
-
-def _level(m: int, caps: Amounts) -> int:
-    """Return the least number of tasks of a peer such that all are placed under the caps."""
-    sizes = np.sort(caps)
-    before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    open_ = np.arange(len(caps), 0, -1)
-    levels = -(-(m - before) // open_)
-    return int(levels[np.argmax(levels <= sizes)])
 
 
 def _announce(

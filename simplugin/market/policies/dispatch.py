@@ -79,5 +79,4 @@ def completion_of_best(market: BundleMarket, times: Floats) -> float:
     times : float64, shape (n_peers,)
         Estimated completion time of one task on each peer, t_i [s].
     """
-    best = largest_benefit(*market.arguments)
-    return float((best.amounts * times).max())
+    return float((largest_benefit(*market.arguments).amounts * times).max())

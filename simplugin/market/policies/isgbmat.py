@@ -196,7 +196,14 @@ def run_isgbmat(
     .. [1] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
        Task-Bundle Allocation. NPC 2011.
     """
-    market = _market(values, m, caps, q, repairs)
+    try:
+        market = BundleMarket(values, m, caps, q)
+    except InfeasibleError:
+        if "refusal" in repairs:
+            raise
+        # The market of what can be placed.
+        room = int(np.broadcast_to(np.minimum(caps, m), np.shape(values)).sum())
+        market = BundleMarket(values, max(room, 1), caps, q)
     peers = _logarithmic if "logarithms" in repairs else _printed
     mean = log_mean if "logarithms" in repairs else _mean
     loop = _Loop(m, market.caps, repairs)
@@ -215,24 +222,10 @@ def run_isgbmat(
         amounts = amounts - (loop.taken - left)
     price = exp(loop.price) if "logarithms" in repairs else loop.price
     if "clearing_price" in repairs and end == "ended":
-        last = np.where(amounts > 0, market.log_worth(amounts), np.inf)
-        price = exp(last.min())
+        price = exp(np.where(amounts > 0, market.log_worth(amounts), np.inf).min())
     return Run(
         end, loop.n_passes, loop.rounds, loop.assigned, loop.latest, loop.before, amounts, price
     )
-
-
-def _market(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None, repairs: frozenset[str]
-) -> BundleMarket:
-    """Return the market; if it lacks room, and that is not refused, of what can be placed."""
-    try:
-        return BundleMarket(values, m, caps, q)
-    except InfeasibleError:
-        if "refusal" in repairs:
-            raise
-    room = int(np.broadcast_to(np.minimum(caps, m), np.shape(values)).sum())
-    return BundleMarket(values, max(room, 1), caps, q)
 
 
 class _Loop:
@@ -298,8 +291,7 @@ def _printed(market: BundleMarket, price: float, loop: _Loop, idle: bool) -> Ans
     """Return the answers of all peers by the formulas as they are printed."""
     with np.errstate(all="ignore"):
         base = market.values * power(market.q, loop.assigned)
-        wanted = np.floor(1 + log(price / base) / log(market.q))
-        takes = _limited(wanted, loop)
+        takes = _limited(np.floor(1 + log(price / base) / log(market.q)), loop)
         retail = base * (1 - power(market.q, takes)) / (1 - market.q) / takes
         following = market.values * power(market.q, loop.taken)
     if idle:
@@ -315,8 +307,7 @@ def _logarithmic(market: BundleMarket, price: float, loop: _Loop, idle: bool) ->
     if np.isnan(price):
         none = np.full(market.n_peers, np.nan)
         return none, none, none
-    wanted = (market.response_to_log(price) - loop.assigned).astype(np.float64)
-    takes = _limited(wanted, loop)
+    takes = _limited((market.response_to_log(price) - loop.assigned).astype(np.float64), loop)
     retail = market.log_means(loop.assigned, takes)
     if idle:
         return takes, retail, market.log_worth(loop.taken + 1)

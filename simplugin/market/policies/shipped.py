@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -96,10 +96,15 @@ def posted(
 
     def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
         replies = yield Call(tuple(range(n_peers)), ("post",))
-        values, caps, q = _market_of(replies)
+        q: Floats | None = None
+        if replies[0][0] == "posted":
+            values, limits, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
+            caps = limits.astype(np.int64)
+        else:
+            values = rows_of([np.array(reply[2:]) for reply in replies])
+            caps = np.array([reply[1] for reply in replies], dtype=np.int64)
         drawn = {"seed": int(generator.integers(_SEEDS))} if draws else {}
-        answer: tuple[Any, Any] = decide(values, m, caps, q, **drawn)
-        amounts, price = answer
+        amounts, price = decide(values, m, caps, q, **drawn)
         try:
             checked = BundleMarket(values, m, caps, q).check(amounts)
         except WorkloadError as error:
@@ -109,15 +114,6 @@ def posted(
         return Agreement(checked, float(price))
 
     return Negotiation(called, scheduler, PostingPeer)
-
-
-def _market_of(replies: Sequence[Message]) -> tuple[Floats, Amounts, Floats | None]:
-    """Return values, caps and q as peers posted them."""
-    if replies[0][0] == "posted":
-        values, limits, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
-        return values, limits.astype(np.int64), q
-    caps = np.array([reply[1] for reply in replies], dtype=np.int64)
-    return rows_of([np.array(reply[2:]) for reply in replies]), caps, None
 
 
 class Policy(Protocol):

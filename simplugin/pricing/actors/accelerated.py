@@ -199,7 +199,12 @@ def _hear(state: AcceleratedAgent, verdict: Verdict, totals: list[float], posts:
         for slot in state.slots:
             posts.append((slot.manager, (*tag, float(undone), slot.planned, slot.moved)))
     if undone:
-        _undo(state)
+        # Return to the round before, with the requests of its plain step.
+        for slot, request in zip(state.slots, state.plain, strict=True):
+            slot.undo(request)
+        state.reached, state.mixed = state.settled, False
+        state.requests, state.residuals = state.requests[-1:], state.residuals[-1:]
+        state.schedule.put_off(state.round + 2)
     state.settled = state.reached
     state.round += 1
     state.over = state.round == state.rounds
@@ -231,15 +236,6 @@ def _bid(state: AcceleratedAgent, undone: bool, posts: Posts) -> str:
     return "offers"
 
 
-def _undo(state: AcceleratedAgent) -> None:
-    """Return to the round before, with the requests of its plain step."""
-    for slot, request in zip(state.slots, state.plain, strict=True):
-        slot.undo(request)
-    state.reached = state.settled
-    state.requests, state.residuals, state.mixed = state.requests[-1:], state.residuals[-1:], False
-    state.schedule.put_off(state.round + 2)
-
-
 def _mix(state: AcceleratedAgent, verdict: Verdict, posts: Posts) -> str:
     """Move the requests by the rounds remembered, and bid."""
     pair = [slot.request if slot else 0.0 for slot in (state.computing, state.receiving)]
@@ -253,8 +249,7 @@ def _mix(state: AcceleratedAgent, verdict: Verdict, posts: Posts) -> str:
         for i, either in enumerate((state.computing, state.receiving)):
             if either:
                 requests = [each[i] for each in state.requests]
-                residuals = [each[i] for each in state.residuals]
-                either.request = _mixed(requests, residuals, verdict)
+                either.request = _mixed(requests, [each[i] for each in state.residuals], verdict)
     return _bid(state, False, posts)
 
 

@@ -260,8 +260,7 @@ def plan(state: MarketAgent, above: float) -> None:
         state.nu = state.share * (above + bent)
     elif state.slack > 0:
         middle, slack = np.array([state.middle]), np.array([state.slack])
-        weight = np.array([state.seat.weight])
-        reached, nu = best_throughput(middle, slack, weight, state.utility)
+        reached, nu = best_throughput(middle, slack, np.array([state.seat.weight]), state.utility)
         state.reached, state.nu = float(reached[0]), float(nu[0])
     if state.alone <= 0:
         return

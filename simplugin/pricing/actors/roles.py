@@ -165,19 +165,15 @@ def taken_over(method: object, sharing: Sharing, start: Any) -> Callable[[Any], 
     if start is None:
         return lambda role: role
     expected, take = _TAKES.get(type(method), (type(None), _of_market))
-    fits = isinstance(start, expected)
-    if not fits:
+    if not isinstance(start, expected):
         raise WorkloadError(
             f"{type(method).__name__} cannot go on from a {type(start).__name__}; give a"
             f" {expected.__name__}"
         )
     sizes = len(start.rate), len(start.host_price), len(start.link_price)
     if sizes != (sharing.n_agents, sharing.n_hosts, sharing.n_links):
-        raise WorkloadError(
-            "the state is of {} agents, {} hosts and {} links, not of this deployment".format(
-                *sizes
-            )
-        )
+        message = "the state is of {} agents, {} hosts and {} links, not of this deployment"
+        raise WorkloadError(message.format(*sizes))
     return partial(take, sharing, start)
 
 

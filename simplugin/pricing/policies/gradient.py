@@ -425,5 +425,4 @@ class Gradient:
 def _over_links(sharing: Sharing, values: Floats) -> Floats:
     """Return sums over links of values of agents; masters, which have none, come first."""
     below = slice(sharing.n_applications, None)
-    sums = np.bincount(sharing.link[below], values[below], sharing.n_links)
-    return np.asarray(sums, dtype=float)
+    return np.asarray(np.bincount(sharing.link[below], values[below], sharing.n_links), dtype=float)

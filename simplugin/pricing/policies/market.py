@@ -305,8 +305,7 @@ def plan_applications(
         above[level] = nu[father[level]]
         nu[level] = share[level] * (above[level] + bent[level])
     plan = np.stack([answer[0] + nu * state.inverse[0], middle + slack * nu])
-    worth = np.stack([nu, above - nu])
-    return state.slots.cleared(plan), state.slots.cleared(worth), reached
+    return state.slots.cleared(plan), state.slots.cleared(np.stack([nu, above - nu])), reached
 
 
 def first_metric(sharing: Sharing, utility: AlphaFair, state: MarketState) -> Floats:
@@ -332,8 +331,7 @@ def scales(sharing: Sharing, utility: AlphaFair, state: MarketState) -> tuple[Fl
     alone = state.slots.alone
     reached = np.clip(state.reached, LEAST * alone, alone)
     value = sharing.weight * utility.marginal(reached)
-    size = np.minimum(state.slots.bound, reached[sharing.application])
-    return value[sharing.application], size
+    return value[sharing.application], np.minimum(state.slots.bound, reached[sharing.application])
 
 
 def remember(

@@ -237,7 +237,12 @@ class _Run:
         self.me = me
         self.orders = orders
         graphs, site = orders.graphs, orders.site
-        self.hosts = _hosts(me, site)
+        self.hosts: list[Any] = []
+        for name in site.names:
+            try:
+                self.hosts.append(me.host_by_name(name))
+            except SimpluginError:
+                raise no_host(site, name) from None
         self.flop, self.alpha = graphs.flop.tolist(), graphs.alpha.tolist()
         self.byte, self.edges = graphs.edge_byte.tolist(), graphs.edges.tolist()
         self.progress = Progress(graphs, site.n_processors)
@@ -301,7 +306,16 @@ class _Run:
         for edge in self.progress.edges_to_start():
             self._send(edge)
         for task in self.progress.tasks_to_start():
-            self._compute(task)
+            numbers = self.progress.processors[task] or ()
+            alpha, count = self.alpha[task], len(numbers)
+            # By Amdahl's law each processor has the sequential part.
+            flop = np.full(count, (alpha + (1 - alpha) / count) * self.flop[task])
+            hosts = [self.hosts[number] for number in numbers]
+            label = self.orders.graphs.name_of(task) if self.orders.labelled else None
+            self.tasks[self.me.parallel_async(hosts, flop, None, label=label)] = task
+            self.began[task] = self.me.now
+            if self.mapper is not None:
+                self.mapper.started(task, self.me.now)
 
     def _send(self, edge: int) -> None:
         """Start a redistribution; no data take no time."""
@@ -321,18 +335,6 @@ class _Run:
         hosts = [self.hosts[number] for number in numbers.tolist()]
         label = edge_label(self.orders.graphs, edge) if self.orders.labelled else None
         self.moves[self.me.parallel_async(hosts, None, sizes, label=label)] = edge
-
-    def _compute(self, task: int) -> None:
-        """Start a task: by Amdahl's law each processor has the sequential part."""
-        numbers = self.progress.processors[task] or ()
-        alpha, count = self.alpha[task], len(numbers)
-        flop = np.full(count, (alpha + (1 - alpha) / count) * self.flop[task])
-        hosts = [self.hosts[number] for number in numbers]
-        label = self.orders.graphs.name_of(task) if self.orders.labelled else None
-        self.tasks[self.me.parallel_async(hosts, flop, None, label=label)] = task
-        self.began[task] = self.me.now
-        if self.mapper is not None:
-            self.mapper.started(task, self.me.now)
 
     async def wait(self) -> None:
         """Wait until something ends or a graph is submitted."""
@@ -360,23 +362,17 @@ class _Run:
         tasks = [activity for activity in over if activity in self.tasks]
         for activity in over[len(tasks) :]:
             await activity  # one that failed raises here
-            self._arrive(self.moves.pop(activity), activity)
+            edge = self.moves.pop(activity)
+            self.arrived[edge] = activity.finish_time or 0.0
+            self.progress.arrive(edge)
         for activity in tasks:
             await activity
-            self._finish(self.tasks.pop(activity), activity)
-
-    def _arrive(self, edge: int, activity: Activity) -> None:
-        """Note that a redistribution has ended."""
-        self.arrived[edge] = activity.finish_time or 0.0
-        self.progress.arrive(edge)
-
-    def _finish(self, task: int, activity: Activity) -> None:
-        """Note that a task has ended."""
-        self.ended[task] = activity.finish_time or 0.0
-        self.progress.finish(task)
-        self.changed = True
-        if self.mapper is not None:
-            self.mapper.finished(task, self.ended[task])
+            task = self.tasks.pop(activity)
+            self.ended[task] = activity.finish_time or 0.0
+            self.progress.finish(task)
+            self.changed = True
+            if self.mapper is not None:
+                self.mapper.finished(task, self.ended[task])
 
     def record(self) -> Record:
         """Return the execution."""
@@ -397,17 +393,6 @@ def _over(me: Actor, running: list[Activity]) -> list[Activity]:
     while (activity := me.test_any(running)) is not None:
         found.append(activity)
         running = running[running.index(activity) + 1 :]
-    return found
-
-
-def _hosts(me: Actor, site: Site) -> list[Any]:
-    """Return the hosts of a site by the numbers of their processors."""
-    found = []
-    for name in site.names:
-        try:
-            found.append(me.host_by_name(name))
-        except SimpluginError:
-            raise no_host(site, name) from None
     return found
 
 

@@ -14,7 +14,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
@@ -256,7 +256,11 @@ class Rebalanced:
         planner = Forecaster(
             now, allocators, given, forecast, self.graphs.release, self._own, self.waste
         )
-        found = [corrected(planner.point, start, _ROUNDS) for start in self._starts(done)]
+        # From the present shares, and from those of the remaining tasks.
+        left = [self.graphs.graphs[graph].without(flags) for graph, flags in done.items()]
+        present = np.where(np.isnan(given), 1.0 / len(given), given)
+        begins = (present, *starts(left, self.site))
+        found = [corrected(planner.point, start, _ROUNDS) for start in begins]
         under_wps_width = found[1][0]
         points = [point for each in found for point in each]
         best = fairest(points, self.length * under_wps_width.makespan)
@@ -276,10 +280,3 @@ class Rebalanced:
             return False
         self._active, self._mapped = list(active), n_mapped
         return True
-
-    def _starts(self, done: Mapping[int, NDArray[np.bool_]]) -> list[NDArray[np.float64]]:
-        """Return shares to start from: the present ones, and those of the remaining tasks."""
-        left = [self.graphs.graphs[graph].without(flags) for graph, flags in done.items()]
-        given = self._beta[list(done)]
-        as_it_is = np.where(np.isnan(given), 1.0 / len(given), given)
-        return [as_it_is, *starts(left, self.site)]
