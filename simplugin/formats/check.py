@@ -11,11 +11,11 @@ from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
 from simplugin.formats.platform_reading import (
     PlatformReader,
-    collections_postponed,
     read_document,
     standard_tag,
 )
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
+from simplugin.inputs.files import uncollected
 from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
@@ -123,7 +123,7 @@ def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
     list of Finding
         In the order of the files, then by line. `exit_status` turns it into a status.
     """
-    with collections_postponed():
+    with uncollected():
         checked = [_check_file(os.fspath(path)) for path in dict.fromkeys(files)]
     platforms = [file for file in checked if file.has_hardware]
     if platforms:
@@ -149,7 +149,7 @@ def read_checked(path: str | os.PathLike[str]) -> tuple[list[Finding], Platform]
         As `simplugin.formats.platform_xml.read_platform` returns it if no finding is an error;
         otherwise what could be read.
     """
-    with collections_postponed():
+    with uncollected():
         file = _check_file(os.fspath(path))
     return file.in_order(), file.platform
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -262,18 +260,6 @@ _UPGRADE = (
     "tools/simgrid_update_xml.pl in SimGrid's source distribution (simgrid-4.1.tar.gz on PyPI) "
     "does all but the units"
 )
-
-
-@contextmanager
-def collections_postponed() -> Iterator[None]:
-    """Let no garbage be searched for while a file becomes millions of objects that all stay."""
-    collected = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collected:
-            gc.enable()
 
 
 def read_document(

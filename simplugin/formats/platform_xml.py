@@ -11,8 +11,8 @@ from typing import Any
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
 from simplugin.formats.elements import ELEMENTS, FILE, TAGS, TEXT
-from simplugin.formats.platform_reading import PlatformReader, collections_postponed, read_document
-from simplugin.inputs.files import write
+from simplugin.formats.platform_reading import PlatformReader, read_document
+from simplugin.inputs.files import uncollected, write
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.deployment import Deployment
 from simplugin.platforms.hosts import Cluster, Host, Router, spoke
@@ -273,7 +273,7 @@ def read_platform(path: str | os.PathLike[str]) -> Platform:
         The file cannot be read or says something wrong; the first error, with its line.
         `simplugin.formats.check` gives all of them.
     """
-    with collections_postponed():
+    with uncollected():
         return PlatformReader(path).platform(read_document(path, PlatformError))
 
 

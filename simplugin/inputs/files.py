@@ -96,8 +96,7 @@ def decoded(data: bytes, path: str | os.PathLike[str], kind: type[FileError]) ->
         text = ""
     if wrong >= 0:
         line = data.count(b"\n", 0, wrong) + 1
-        remedy = "save the file in UTF-8"
-        raise kind("this is no UTF-8 text", file=path, line=line, remedy=remedy)
+        raise kind("this is no UTF-8 text", file=path, line=line, remedy="save the file in UTF-8")
     return text
 
 
@@ -114,8 +113,7 @@ def write(content: str | bytes, path: str | os.PathLike[str], kind: type[FileErr
         Raised if the file cannot be written, or the text has half a surrogate pair.
     """
     try:
-        data = content.encode("utf-8") if isinstance(content, str) else content
-        Path(path).write_bytes(data)
+        Path(path).write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     except UnicodeEncodeError as error:
         half = f"{error.object[error.start]!r} is half a character"
         raise kind(half, file=path, remedy="rename what has it in its name") from None

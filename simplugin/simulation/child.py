@@ -31,7 +31,7 @@ from simplugin.errors import PlatformError, SetupError, SimpluginError, Simulati
 from simplugin.simulation.failures import full_trace_error, platform_error
 from simplugin.simulation.logs import LEVELS, PrefixedStream, Voice, rank
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
-from simplugin.simulation.processes import children, memory
+from simplugin.simulation.processes import adopt_orphans, children, flush_output, memory
 from simplugin.simulation.protocol import (
     COMMAND,
     ERROR,
@@ -92,16 +92,25 @@ def prepare(back_end: str) -> None:
     _versions["numpy"] = np.__version__
 
 
-def run(file: int, news: socket.socket) -> None:
+def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
     """Read the job, simulate, write the outcome.
 
     Parameters
     ----------
     file : int
         Descriptor of the file of the job and of the outcome.
-    news : socket
-        Where the caller waits for progress.
+    news_descriptor : int
+        Of the socket where the caller waits for progress.
+    stdout, stderr : int
+        Descriptors to print to.
     """
+    # Or it would become a child of the server while the simulation runs.
+    adopt_orphans()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for descriptor, place in ((stdout, 1), (stderr, 2)):
+        os.dup2(descriptor, place)
+        os.close(descriptor)
+    news = socket.socket(fileno=news_descriptor)
     # Nobody closes it: the process ends without collecting what is left.
     _kept.append(news)
     settings, packed_actors = take_job(file)
@@ -232,13 +241,6 @@ class _Pausing(_Caller):
                 write_outcome(self._file, STATE, *self._back_end.look(date))
             else:
                 return event if kind == STEP else further
-
-
-def flush_output() -> None:
-    """Write out what was printed."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(Exception):
-            stream.flush()
 
 
 def _adopt(settings: Settings) -> None:

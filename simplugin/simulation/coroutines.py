@@ -24,6 +24,9 @@ from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
 
+# New objects after which Python looks for cycles of them while it simulates.
+_NEW_OBJECTS = 100_000
+
 
 def _waiting() -> tuple[BlockedActor, ...]:
     """Return the actors that have not ended."""
@@ -81,6 +84,9 @@ class CoroutinesBackEnd:
 
     def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
         """Simulate until the end, an error or the simulated date `until` [s]."""
+        # Messages in transit outlive many collections, each of which would look at all of them.
+        often = gc.get_threshold()
+        gc.set_threshold(max(often[0], _NEW_OBJECTS) if often[0] else 0, *often[1:])
         try:
             at_end = _driver.run(-1.0 if until is None else until, progress)
         except BaseException as error:
@@ -89,6 +95,8 @@ class CoroutinesBackEnd:
                 raise
             inside = error.__traceback__ and error.__traceback__.tb_next  # without our own frame
             raise ActorError(*failed, _driver.clock(), *described(error, inside)) from error
+        finally:
+            gc.set_threshold(*often)
         if _driver.trace_is_full():
             raise full_trace_error(_driver.clock())
         if _driver.expected_awaits():

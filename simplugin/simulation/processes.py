@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
 import signal
+import sys
 from collections.abc import Container, Iterable
 from functools import cache
 from glob import glob
@@ -70,6 +72,13 @@ def end_children(spared: Container[int] = ()) -> None:
         for pid in found:
             if pid not in foreign:
                 os.waitpid(pid, 0)
+
+
+def flush_output() -> None:
+    """Write out what was printed."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
 
 
 def children(pid: int) -> list[int]:

@@ -43,7 +43,11 @@ STEP = b"s"  # to the next event
 GO = b"g"  # to the last event that is not later
 LOOK = b"l"  # write the state into the file
 
-# From the server about one simulation: the kind of message and a number.
+# From the server, when it has loaded what its children need, or could not; a text follows.
+READY = b"r"
+FAILED = b"f"
+
+# From the server about one child: the kind of message and a number.
 STATUS = struct.Struct("<ci")
 STARTED = b"s"  # and its process id
 ENDED = b"e"  # and its wait status

@@ -1,9 +1,13 @@
-"""The warm fork server: ``python -m simplugin.simulation.server FD MODULE``.
+"""The warm fork server: ``python -m simplugin.simulation.server FD BACK_END``.
 
 One such process serves each process that calls `simulate`, per back end. It loads SimGrid once,
-never starts an engine, and forks a fresh child for each simulation. It belongs to its caller: it
-ends, with all its children, when the caller's end of the control socket closes, however that
-happened.
+never starts an engine, and forks a fresh child for each simulation. Campaigns have servers that
+load something else, and whose children do one run after the other.
+
+A server belongs to its caller: it ends, with everything below it, when the caller's end of the
+control socket closes, however that happened. That works also while a child is inside a C function
+that never returns, and does not depend on which of the caller's threads started it. What a child
+starts stays below the server, even if it detaches itself, and ends with the child.
 """
 
 from __future__ import annotations
@@ -19,29 +23,66 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from typing import Any, NoReturn
 
-from simplugin.simulation import child
-from simplugin.simulation.processes import adopt_orphans, end_children, part_from
-from simplugin.simulation.protocol import ENDED, NOT_STARTED, STARTED, STATUS
+from simplugin.simulation.processes import (
+    adopt_orphans,
+    end_children,
+    flush_output,
+    part_from,
+    signal_at_parents_end,
+)
+from simplugin.simulation.protocol import ENDED, FAILED, NOT_STARTED, READY, STARTED, STATUS
 from simplugin.simulation.surroundings import adopt, forbid_simulations
 
 _MESSAGE = 1 << 18
 _RUN_FDS = 5
 
 
-def main() -> None:
-    """Load the back end's module, then serve until the caller is gone."""
+def main(
+    prepare: Callable[[], str | None],
+    run: Callable[..., None],
+    tidy: Callable[[], None] = lambda: None,
+) -> None:
+    """Load what children need, then serve until the caller is gone.
+
+    Parameters
+    ----------
+    prepare : callable
+        Loads it; returns a text for the caller, if there is one.
+    run : callable
+        Called in each child with the descriptors that the caller gave for it.
+    tidy : callable
+        Called when a child and all that it started have ended.
+    """
     control = socket.socket(fileno=int(sys.argv[1]))
+    # While it loads it does not listen, and would outlive a caller that is killed by a second.
+    # Later the caller's thread that started it may end.
+    _end_with_caller(control, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        child.prepare(sys.argv[2])
+        answer = READY + (prepare() or "").encode()
     except Exception:
-        control.send(b"failed " + traceback.format_exc()[-60000:].encode())
-        return
-    server = Server(control)
-    control.send(b"ready")
-    server.serve()
+        control.send(FAILED + traceback.format_exc()[-60000:].encode())
+    else:
+        _end_with_caller(control, 0)
+        server = Server(control, run, tidy)
+        control.send(answer)
+        try:
+            server.serve()
+        finally:
+            end_children()
+            tidy()
+
+
+def _end_with_caller(control: socket.socket, number: int) -> None:
+    """Have the system send a signal when the caller's thread ends, or none; end if it is gone."""
+    signal_at_parents_end(number)
+    poll = select.poll()
+    poll.register(control, select.POLLHUP)
+    if poll.poll(0):
+        sys.exit()
 
 
 class Server:
@@ -51,11 +92,16 @@ class Server:
     ----------
     control : socket
         To the caller.
+    run, tidy
+        As `main` takes them.
     """
 
-    def __init__(self, control: socket.socket) -> None:
-        forbid_simulations("the module asks for a simulation while a server imports it")
+    def __init__(
+        self, control: socket.socket, run: Callable[..., None], tidy: Callable[[], None]
+    ) -> None:
         self._control = control
+        self._run = run
+        self._tidy = tidy
         self._retired = False
         # By process id: where the caller waits for its end.
         self._children: dict[int, socket.socket] = {}
@@ -66,28 +112,29 @@ class Server:
         self._wakeup.setblocking(False)
         self._wakeup_end.setblocking(False)
         signal.set_wakeup_fd(self._wakeup_end.fileno(), warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        for number in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
         self._poll = select.poll()
         self._poll.register(self._control, select.POLLIN)
         self._poll.register(self._wakeup, select.POLLIN)
-        # What a simulation leaves behind becomes a child of the server, which thus finds it.
+        # What a child leaves behind becomes a child of the server, which thus finds it.
         adopt_orphans()
         _settle_memory()
 
     def serve(self) -> None:
-        """Answer until the caller is gone, or until retired and idle."""
+        """Answer until the caller is gone, or until retired and idle, or until terminated."""
         while not (self._retired and not self._children):
             for descriptor, _ in self._poll.poll():
                 if descriptor == self._control.fileno():
                     if not self._answer():
-                        end_children()
                         return
                 elif descriptor == self._wakeup.fileno():
                     with contextlib.suppress(BlockingIOError):
-                        self._wakeup.recv(4096)
+                        if signal.SIGTERM in self._wakeup.recv(4096):
+                            return
                     self._reap()
                 elif descriptor in self._owners:
-                    # The caller shut its side: it does not want this simulation any more.
+                    # The caller shut its side: it does not want this child any more.
                     self._poll.unregister(descriptor)
                     os.kill(self._owners.pop(descriptor), signal.SIGKILL)
 
@@ -112,8 +159,8 @@ class Server:
             self._retired = True
         return True
 
-    def _start(self, file: int, news: int, watch: int, stdout: int, stderr: int) -> None:
-        """Fork the process of one simulation."""
+    def _start(self, watch: int, *descriptors: int) -> None:
+        """Fork a child."""
         status = socket.socket(fileno=watch)
         server = os.getpid()
         try:
@@ -123,8 +170,9 @@ class Server:
             status.close()
             pid = -1
         if pid == 0:
-            self._become_child(server, file, news, stdout, stderr)
-        for descriptor in (file, news, stdout, stderr):
+            status.close()
+            self._become_child(server, descriptors)
+        for descriptor in descriptors:
             os.close(descriptor)
         if pid > 0:
             _report(status, STARTED, pid)
@@ -132,27 +180,19 @@ class Server:
             self._owners[status.fileno()] = pid
             self._poll.register(status, select.POLLIN)
 
-    def _become_child(
-        self, server: int, file: int, news: int, stdout: int, stderr: int
-    ) -> NoReturn:
-        """Run one simulation in the process just forked, and never come back."""
+    def _become_child(self, server: int, descriptors: tuple[int, ...]) -> NoReturn:
+        """Do what is asked for in the process just forked, and never come back."""
         code = 1
         try:
-            part_from(server, signal.SIGCHLD, signal.SIGINT)
-            # Or it would become a child of the server while the simulation runs.
-            adopt_orphans()
-            os.dup2(stdout, 1)
-            os.dup2(stderr, 2)
-            os.close(stdout)
-            os.close(stderr)
+            part_from(server, signal.SIGCHLD, signal.SIGTERM)
             for mine in (self._control, self._wakeup, self._wakeup_end, *self._children.values()):
                 mine.close()
-            child.run(file, socket.socket(fileno=news))
+            self._run(*descriptors)
             code = 0
         except BaseException:
             traceback.print_exc()
         finally:
-            child.flush_output()
+            flush_output()
             # Neither SimGrid's nor Python's clean-up: both may hang on actors that still wait.
             os._exit(code)
 
@@ -169,6 +209,7 @@ class Server:
                         self._poll.unregister(watch)
                     # Of the others, each has adopted what it started.
                     end_children(self._children)
+                    self._tidy()
                     _report(watch, ENDED, status)
                     watch.close()
 
@@ -181,6 +222,7 @@ def _report(watch: socket.socket, kind: bytes, number: int) -> None:
 
 def _warm(modules: list[str]) -> None:
     """Import modules that the children would import one after the other."""
+    forbid_simulations("the module asks for a simulation while a server imports it")
     for name in modules:
         # The child that needs it reports what is wrong with it.
         with contextlib.suppress(BaseException):
@@ -195,6 +237,8 @@ def _settle_memory() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    from simplugin.simulation import child
+
+    main(lambda: child.prepare(sys.argv[2]), child.run)
     # The caller waits for this end, and Python's clean-up would take longer than a simulation.
     os._exit(0)

@@ -8,9 +8,11 @@ from __future__ import annotations
 import atexit
 import codecs
 import contextlib
+import fcntl
 import os
 import pickle
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -20,20 +22,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any, TextIO
+from typing import IO, Any, Self, TextIO
 
 from simplugin.errors import CrashError, SetupError, SimulationError, WallClockLimitError
 from simplugin.simulation.failures import crash, place, platform_error_of_abort, tail
-from simplugin.simulation.processes import spent
+from simplugin.simulation.processes import descendants, spent
 from simplugin.simulation.protocol import (
     COMMAND,
     ENDED,
     ERROR,
+    FAILED,
     LOADED,
     LOGGED,
     NOT_STARTED,
     PAUSED,
     PROGRESS,
+    READY,
     RESULT,
     STARTED,
     STATUS,
@@ -45,7 +49,9 @@ from simplugin.simulation.protocol import (
 from simplugin.simulation.surroundings import Surroundings
 from simplugin.simulation.travel import unpack_error
 
-_STOP_TIMEOUT = 5.0
+# Enough for a server that is busy ending what a child started [s].
+_STOP_TIMEOUT = 10.0
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 # No message of a simulation is longer [byte].
 _NEWS = 64
 _SHOWN_AT_ONCE = 1 << 20
@@ -65,71 +71,73 @@ _retired: list[WarmServer] = []
 
 
 @dataclass(eq=False)
-class WarmServer:
-    """A running server process, seen from its caller.
+class ServerProcess:
+    """A fork server (`simplugin.simulation.server`), seen from its caller.
 
     Attributes
     ----------
-    back_end : str
-        ``module:class`` that it has loaded.
     control : socket
         Closing it ends the server and everything that it runs.
-    log : file
-        What it writes to standard error; closed when the server is ready.
-    warm : dict of str to [str, int]
-        File of each module that is loaded for the children's sake, and when it was changed.
+    output : file
+        What it prints to; children may have another.
+    is_ready : bool
+        True once it has loaded what its children need.
     """
 
-    back_end: str
     control: socket.socket
     process: subprocess.Popen[bytes]
-    log: IO[bytes]
-    warm: dict[str, list[Any]] = field(default_factory=dict)
-    surroundings: Surroundings | None = None
+    output: IO[bytes]
+    is_ready: bool = False
 
     @classmethod
-    def start(cls, back_end: str) -> WarmServer:
-        """Start a server, which is not ready yet."""
-        mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # -P: a file of the current directory must not pass for one of our modules.
-        command = [sys.executable, "-P", "-m", "simplugin.simulation.server"]
-        command += [str(its.fileno()), back_end]
-        log = tempfile.TemporaryFile()  # noqa: SIM115  until the server is ready
-        with its:
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                cwd="/",
-                env=_server_environment(),
-                pass_fds=(its.fileno(),),
-                # Ctrl-C at the terminal is for the caller, who decides what it ends.
-                start_new_session=True,
-            )
-        return cls(back_end, mine, process, log)
-
-    def wait_until_ready(self, where: Surroundings) -> None:
-        """Wait until the back end is loaded; raise if the server cannot work."""
-        if self.log.closed:
-            return
-        with contextlib.suppress(ConnectionResetError):
-            answer = self.control.recv(1 << 16)
-            if answer == b"ready":
-                self.log.close()
-                self.adopt(where)
-                return
-            if answer:
-                module = self.back_end.partition(":")[0]
-                reason = answer.decode().strip().splitlines()[-1]
-                raise SetupError(
-                    f"the back end {module} cannot be loaded: {reason}; `make install` builds it"
+    def start(cls, module: str, *arguments: str, **environment: str) -> Self:
+        """Start a server, which is not ready yet, with this environment and some more."""
+        path = [os.path.abspath(str(entry)) for entry in sys.path]
+        with contextlib.ExitStack() as stack:
+            # A file without a disk: it cannot be full, and nobody needs to read it.
+            output = stack.enter_context(open(os.memfd_create("simplugin-server"), "rb"))
+            # Who is cut short goes on at the new end.
+            fcntl.fcntl(output, fcntl.F_SETFL, os.O_APPEND)
+            mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            stack.enter_context(mine)
+            with its:
+                process = subprocess.Popen(
+                    # -P: a file of the current directory must not pass for one of our modules.
+                    [sys.executable, "-P", "-m", module, str(its.fileno()), *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    env={
+                        **os.environ,
+                        "PYTHONPATH": os.pathsep.join(path),
+                        # There may be a loop over a set of names: the same inputs give the same
+                        # order.
+                        "PYTHONHASHSEED": "0",
+                        **environment,
+                    },
+                    pass_fds=(its.fileno(),),
+                    # Ctrl-C at the terminal is for the caller, who decides what it ends.
+                    start_new_session=True,
                 )
-        self.log.seek(0)
-        raise SetupError(f"the simulation server did not start: {tail(self.log.read())}")
+            stack.pop_all()
+        return cls(mine, process, output)
+
+    def answer(self) -> tuple[bytes, str]:
+        """Wait until it has loaded; return READY or FAILED, or nothing if it died, and a text."""
+        try:
+            answer = self.control.recv(1 << 16)
+        except ConnectionResetError:
+            answer = b""
+        self.is_ready = answer[:1] == READY
+        return answer[:1], answer[1:].decode()
 
     def run(self, descriptors: Sequence[int]) -> None:
-        """Have a simulation started on the given descriptors (see `start_simulation`).
+        """Have a child forked.
+
+        Parameters
+        ----------
+        descriptors : sequence of int
+            The socket where the server reports its start and end; those that the child gets.
 
         Raises
         ------
@@ -137,6 +145,70 @@ class WarmServer:
             The server is gone.
         """
         socket.send_fds(self.control, [pickle.dumps({"do": "run"})], list(descriptors))
+
+    def hang_up(self) -> None:
+        """Have everything ended; does not wait. Any thread may call it."""
+        with contextlib.suppress(OSError):
+            self.control.shutdown(socket.SHUT_RDWR)
+
+    def end(self) -> None:
+        """End it now, with everything that it runs, and wait until they are gone."""
+        self.hang_up()
+        if not self.is_ready:
+            # It would notice when all is loaded, and has started nothing yet.
+            self.process.kill()
+        try:
+            self.process.wait(_STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:  # stuck, or stopped
+            for pid in (*descendants(self.process.pid), self.process.pid):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            self.process.wait()
+
+    def stop(self) -> None:
+        """End it, and give back what it took."""
+        self.end()
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of it, also in a process forked from its caller."""
+        self.control.close()
+        self.output.close()
+        # There it is no child: nothing to wait for, nothing to warn about.
+        self.process.returncode = self.process.returncode or 0
+
+
+@dataclass(eq=False)
+class WarmServer(ServerProcess):
+    """A server that has loaded a back end of simulations.
+
+    Attributes
+    ----------
+    warm : dict of str to [str, int]
+        File of each module that is loaded for the children's sake, and when it was changed.
+    surroundings : Surroundings, optional
+        Those that its children have already.
+    """
+
+    warm: dict[str, list[Any]] = field(default_factory=dict)
+    surroundings: Surroundings | None = None
+
+    def wait_until_ready(self, back_end: str, where: Surroundings) -> None:
+        """Wait until the back end is loaded; raise if the server cannot work."""
+        if self.is_ready:
+            return
+        kind, text = self.answer()
+        if kind == FAILED:
+            reason = text.strip().splitlines()[-1]
+            raise SetupError(
+                f"the back end {back_end.partition(':')[0]} cannot be loaded: {reason}; "
+                "`make install` builds it"
+            )
+        if kind != READY:
+            words = os.pread(self.output.fileno(), _SHOWN_AT_ONCE, 0)
+            raise SetupError(f"the simulation server did not start: {tail(words)}")
+        self.output.close()
+        self.adopt(where)
 
     def adopt(self, where: Surroundings) -> bool:
         """Give the server its caller's surroundings, which its children then have already."""
@@ -175,24 +247,6 @@ class WarmServer:
         """Let it end when its last simulation has ended."""
         self._say({"do": "retire"})
 
-    def stop(self) -> None:
-        """End it now, with everything that it runs."""
-        self.control.close()
-        if not self.log.closed:  # it still loads modules
-            self.log.close()
-            self.process.kill()
-        try:
-            self.process.wait(_STOP_TIMEOUT)
-        except subprocess.TimeoutExpired:  # stuck in a module that it loads
-            self.process.kill()
-            self.process.wait()
-
-    def forget(self) -> None:
-        """Let go of it in a process forked from its caller."""
-        self.control.close()
-        self.log.close()
-        self.process.returncode = 0  # not our child: nothing to wait for, nothing to warn about
-
     def _say(self, order: dict[str, Any]) -> bool:
         """Send a message; False if it is too long, or if the server is gone."""
         try:
@@ -212,12 +266,12 @@ def start_simulation(back_end: str, where: Surroundings, descriptors: Sequence[i
     where : Surroundings
         The caller's.
     descriptors : sequence of int
-        The file of the job; the simulation's ends of the news socket, the watch socket and standard
-        output; the file of its standard error.
+        The server's end of the watch socket; the file of the job; the simulation's ends of the
+        news socket and of standard output; the file of its standard error.
     """
     with _lock:
         for ended in [each for each in _retired if each.process.poll() is not None]:
-            ended.control.close()
+            ended.forget()
             _retired.remove(ended)
         for _ in range(3):
             server = _fit_server(back_end, where)
@@ -241,7 +295,7 @@ def _fit_server(back_end: str, where: Surroundings) -> WarmServer:
     start_server(back_end)
     server = _servers[back_end]
     try:
-        server.wait_until_ready(where)
+        server.wait_until_ready(back_end, where)
     except BaseException:
         _servers.pop(back_end).stop()
         raise
@@ -252,7 +306,12 @@ def start_server(back_end: str) -> None:
     """Start a server unless there is one; it loads the back end while its caller goes on."""
     with _lock:
         if back_end not in _servers:
-            _servers[back_end] = WarmServer.start(back_end)
+            # BLAS threads started before a fork do not survive it, and results must not depend on
+            # their number.
+            threads = {name: os.environ.get(name, number) for name, number in ONE_THREAD.items()}
+            _servers[back_end] = WarmServer.start(
+                "simplugin.simulation.server", back_end, **threads
+            )
 
 
 def warm_up(server: WarmServer, modules: Sequence[tuple[str, str, int]]) -> None:
@@ -294,22 +353,6 @@ def _places_of(package: str) -> tuple[str, ...]:
             inside = spec.submodule_search_locations
             return (spec.origin or "",) if inside is None else tuple(f"{each}/" for each in inside)
     return ()
-
-
-def _server_environment() -> dict[str, str]:
-    """Return the environment in which a server starts; its children get the caller's."""
-    path = [os.path.abspath(str(entry)) for entry in sys.path]
-    return {
-        # BLAS threads started before a fork do not survive it, and results must not depend on
-        # their number.
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path),
-        # Actors may go through a set of names: the same inputs give the same order.
-        "PYTHONHASHSEED": "0",
-    }
 
 
 def _changed(file: str) -> int | None:
@@ -457,7 +500,7 @@ class Supervision:
             self._server = start_simulation(
                 self._settings.back_end,
                 self._settings.surroundings,
-                [self._file, its_news.fileno(), its_watch.fileno(), its_stdout, self._stderr],
+                [its_watch.fileno(), self._file, its_news.fileno(), its_stdout, self._stderr],
             )
 
     def _converse(self) -> None:

@@ -331,7 +331,7 @@ def test_coordinator_that_is_killed_early_leaves_no_keeper(tmp_path):
     told = tmp_path / "keeper"
     slow = f"import os, pathlib, time\npathlib.Path({str(told)!r}).write_text(str(os.getpid()))\n"
     (tmp_path / "pydantic.py").write_text(f"{slow}time.sleep(600)\n")
-    program = "from simplugin.campaigns.running.run_process import KeptProcess as K; K()._heard()"
+    program = "from simplugin.campaigns.running.run_process import RunProcess as R; R().run(None)"
     with started(program, path=[str(tmp_path), *sys.path]) as coordinator:
         wait_until(lambda: told.exists() and told.read_text(), "the keeper loads")
         coordinator.kill()

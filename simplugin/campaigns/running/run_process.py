@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import math
 import os
 import pickle
@@ -11,33 +10,23 @@ import select
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 import weakref
-from typing import Any
 
 from simplugin.campaigns.jobs import Failure, Job, Record, now
 from simplugin.campaigns.keys import versions
-from simplugin.campaigns.running.keeper import (
-    END,
-    ENDED,
-    FAILED,
-    LENGTH,
-    READY,
-    START,
-    STARTED,
-)
+from simplugin.campaigns.running.keeper import LENGTH
 from simplugin.errors import SetupError, SimpluginError
 from simplugin.simulation.processes import descendants, occupied
+from simplugin.simulation.protocol import FAILED, READY, STARTED, STATUS
+from simplugin.simulation.servers import ONE_THREAD, ServerProcess
 
 # Quick jobs are over before anybody looks at their memory; the others are looked at often [s].
 _FIRST_LOOK = 0.05
 _NEXT_LOOK = 0.1
 # Enough for a keeper that is busy ending what a run started [s].
 _PATIENCE = 10.0
-_MESSAGE = 1 << 17
 _CHUNK = 1 << 18
 # A run process that does not take a job for so long is stuck [s].
 _TAKES_JOB = 10.0
@@ -134,7 +123,7 @@ class RunProcess:
         with self._state:
             self._closed = self._stopped = True
             if self._kept is not None:
-                self._kept.hang_up()
+                self._kept.server.hang_up()
         if wait:
             with self._running:
                 self._dispose()
@@ -159,7 +148,7 @@ class RunProcess:
                 lost = str(error)
             # Nothing of the job has been done yet: it was no attempt.
             self._check_stopped()
-            left, ready = self._kept, self._kept is not None and self._kept.is_ready
+            left, ready = self._kept, self._kept is not None and self._kept.server.is_ready
             # Without its keeper too, if that is gone.
             if left is None or left.worker is None or left.end_worker(_ENDS_ITSELF) is None:
                 self._dispose()
@@ -304,7 +293,7 @@ class LostError(SimpluginError):
 class KeptProcess:
     """A run process and its keeper.
 
-    One thread at a time may use it; only `ask_to_end` and `hang_up` may be called by
+    One thread at a time may use it; only `ask_to_end` and `server.hang_up` may be called by
     another one.
 
     Raises
@@ -315,23 +304,16 @@ class KeptProcess:
 
     def __init__(self) -> None:
         self.worker: int | None = None
-        self.is_ready = False
         self._earlier_words = b""
-        self._directory: str | None = None
+        self._directory = ""
         self._jobs: socket.socket | None = None
-        # A file without a disk: it cannot be full, and the reader cannot be too slow for it.
-        self._output = os.memfd_create("simplugin-run")
+        self._watch: socket.socket | None = None
         try:
-            # Who is cut short goes on at the new end.
-            fcntl.fcntl(self._output, fcntl.F_SETFL, os.O_APPEND)
-            self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with theirs:
-                self._process = _started(theirs.fileno(), self._output)
+            # The same sums: as many processes as there are cores do not need threads.
+            self.server = ServerProcess.start("simplugin.campaigns.running.keeper", **ONE_THREAD)
         except OSError as error:
-            os.close(self._output)
-            if hasattr(self, "_control"):
-                self._control.close()
             raise LostError(f"its keeper cannot be started: {error}") from error
+        self._output = self.server.output.fileno()
 
     def wait_until_ready(self) -> None:
         """Raise if the keeper cannot work.
@@ -343,36 +325,36 @@ class KeptProcess:
         LostError
             It was ended before.
         """
-        kind, *details = self._heard()
+        kind, text = self.server.answer()
         if kind == FAILED:
-            text = details[0].strip()
-            raise SetupError(f"run processes cannot load what they need:\n{text}")
-        assert kind == READY, kind
-        self.is_ready = True
+            raise SetupError(f"run processes cannot load what they need:\n{text.strip()}")
+        if kind != READY:
+            raise self._gone()
+        self._directory = text
 
     def start_worker(self) -> None:
         """Have a run process forked."""
-        jobs, theirs = socket.socketpair()
-        with theirs:
+        self._jobs, its_jobs = socket.socketpair()
+        self._watch, its_watch = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._jobs.settimeout(_TAKES_JOB)
+        with its_jobs, its_watch:
             try:
-                socket.send_fds(self._control, [START], [theirs.fileno()])
+                self.server.run([its_watch.fileno(), its_jobs.fileno()])
             except OSError as error:
-                jobs.close()
                 raise LostError("its keeper is gone") from error
-        self._jobs = jobs
-        jobs.settimeout(_TAKES_JOB)
-        kind, self.worker, self._directory = self._heard()
-        assert kind == STARTED, kind
-        self._earlier_words = b""
+        kind, number = self._heard()
+        if kind != STARTED:
+            raise LostError(f"its process cannot be started: {os.strerror(number)}")
+        self.worker = number
         self._poll = select.poll()
-        self._poll.register(jobs, select.POLLIN)
-        self._poll.register(self._control, select.POLLIN)
+        self._poll.register(self._jobs, select.POLLIN)
+        self._poll.register(self._watch, select.POLLIN)
 
     def has_worker(self) -> bool:
         """Return True if there is a run process that has not ended."""
-        if self.worker is None:
+        if self.worker is None or self._watch is None:
             return False
-        if _is_readable(self._control):
+        if _is_readable(self._watch):
             self.end_worker()
             return False
         return True
@@ -426,23 +408,21 @@ class KeptProcess:
         int or None
             As `os.waitpid` gives it; None if nobody knows.
         """
+        assert self._watch is not None
         status = None
-        with contextlib.suppress(LostError, OSError):
-            if not _is_readable(self._control, patience):
-                self._control.send(END)
-            kind, status = self._heard(_PATIENCE)
-            assert kind == ENDED, kind
+        with contextlib.suppress(LostError):
+            if not _is_readable(self._watch, patience):
+                self.ask_to_end()
+            _, status = self._heard(_PATIENCE)
         if status is None:
             self.end()
         self.worker = None
-        if self._jobs is not None:
-            self._jobs.close()
-            self._jobs = None
+        self._hang_up_worker()
         return status
 
     def processes(self) -> list[int]:
         """Return the run process and everything below it."""
-        return descendants(self._process.pid)
+        return descendants(self.server.process.pid)
 
     def last_words(self) -> str:
         """Return the end of what the job printed so far."""
@@ -469,30 +449,15 @@ class KeptProcess:
 
     def ask_to_end(self) -> None:
         """Have the run process ended; does not wait. Any thread may call it."""
-        with contextlib.suppress(OSError):
-            self._control.send(END)
-
-    def hang_up(self) -> None:
-        """Have everything ended; does not wait. Any thread may call it."""
-        with contextlib.suppress(OSError):
-            self._control.shutdown(socket.SHUT_RDWR)
+        if (watch := self._watch) is not None:
+            with contextlib.suppress(OSError):
+                watch.shutdown(socket.SHUT_WR)
 
     def end(self) -> None:
         """End the keeper and everything below it, and wait until they are gone."""
-        self.hang_up()
-        if not self.is_ready:
-            # It would notice when all is loaded, and has started nothing yet.
-            self._process.kill()
-        try:
-            self._process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:  # stuck, or stopped
-            for pid in (*self.processes(), self._process.pid):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-            self._process.wait()
-        if self._directory is not None:
-            # A keeper that was killed leaves it; mostly it is gone already.
-            shutil.rmtree(self._directory, ignore_errors=True)
+        self.server.end()
+        # A keeper that was killed leaves it; mostly it is gone already.
+        shutil.rmtree(self._directory, ignore_errors=True)
 
     def close(self) -> None:
         """End everything and give back what it took."""
@@ -501,50 +466,32 @@ class KeptProcess:
 
     def forget(self) -> None:
         """Let go of it, also in a process forked from its caller."""
-        self._process.returncode = self._process.returncode or 0
-        self._control.close()
-        if self._jobs is not None:
-            self._jobs.close()
-        os.close(self._output)
+        self.server.forget()
+        self._hang_up_worker()
 
-    def _heard(self, patience: float | None = None) -> tuple[Any, ...]:
-        """Return the next message of the keeper."""
-        if not _is_readable(self._control, patience):
+    def _hang_up_worker(self) -> None:
+        """Close the channels of the run process."""
+        for channel in (self._jobs, self._watch):
+            if channel is not None:
+                channel.close()
+        self._jobs = self._watch = None
+
+    def _heard(self, patience: float | None = None) -> tuple[bytes, int]:
+        """Return the next message of the keeper about the run process."""
+        assert self._watch is not None
+        if not _is_readable(self._watch, patience):
             raise LostError("its keeper does not answer")
-        try:
-            data = self._control.recv(_MESSAGE)
-        except OSError as error:
-            raise LostError("its keeper is gone") from error
-        if not data:
-            words = self.last_words()
-            raise LostError(f"its keeper is gone; it wrote last:\n{words}".rstrip("\n"))
-        message: tuple[Any, ...] = pickle.loads(data)
-        return message
+        message = b""
+        with contextlib.suppress(ConnectionResetError):
+            message = self._watch.recv(STATUS.size)
+        if not message:
+            raise self._gone()
+        kind, number = STATUS.unpack(message)
+        return kind, number
 
-
-def _started(control: int, output: int) -> subprocess.Popen[bytes]:
-    """Start a keeper."""
-    module = "simplugin.campaigns.running.keeper"
-    return subprocess.Popen(
-        # -P: a file of the current directory must not pass for one of our modules.
-        [sys.executable, "-P", "-m", module, str(control)],
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(os.path.abspath(str(entry)) for entry in sys.path),
-            # The same inputs give the same order in sets, and the same sums: as many processes as
-            # there are cores do not need threads.
-            "PYTHONHASHSEED": "0",
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-        },
-        pass_fds=(control,),
-        # Ctrl-C at the terminal is for the caller, who decides what it ends.
-        start_new_session=True,
-    )
+    def _gone(self) -> LostError:
+        """Return the error for a keeper that ended."""
+        return LostError(f"its keeper is gone; it wrote last:\n{self.last_words()}".rstrip("\n"))
 
 
 def _is_readable(channel: socket.socket, patience: float | None = 0.0) -> bool:

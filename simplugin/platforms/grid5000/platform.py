@@ -190,22 +190,13 @@ class _SiteLayout:
         zone, router = equipment(switch, self._site.uid)
         use = LinkUse(self._patch.id)
         if adapter is not group.adapter:
-            use = self._way_out(cluster, group)
+            # Their Ethernet adapters; from a host to the switch it takes as long as over its own.
+            late = max(0.0, self._latencies.of_adapter(group.adapter) - cluster.latency)
+            rate = group.count * group.adapter.rate / 8
+            self._links.append(Link(f"{name}.{self._site.uid}", rate, late, SPLITDUPLEX))
+            use = LinkUse(self._links[-1].id, "UP")
         self._routes.append(ZoneRoute(name, zone, str(cluster.router_name), router, (use,)))
         return cluster
-
-    def _way_out(self, cluster: Cluster, group: NodeGroup) -> LinkUse:
-        """Add the Ethernet adapters of hosts that talk to each other over something faster."""
-        # From a host to the switch it takes as long as over its own Ethernet adapter.
-        latency = max(0.0, self._latencies.of_adapter(group.adapter) - cluster.latency)
-        link = Link(
-            f"{cluster.id}.{self._site.uid}",
-            group.count * group.adapter.rate / 8,
-            latency,
-            sharing_policy=SPLITDUPLEX,
-        )
-        self._links.append(link)
-        return LinkUse(link.id, "UP")
 
     def _towards_router(self, switch: str) -> None:
         """Record a switch and those between it and the router."""
