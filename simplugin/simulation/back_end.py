@@ -326,7 +326,7 @@ class CalledBack:
         self.on_activity_completion = self._monitor(
             "on_activity_completion",
             callbacks.on_activity_completion,
-            lambda *row: [Completion(*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]])],
+            lambda *row: [Completion._make([*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]]])],
         )
 
     def _share(self) -> None:

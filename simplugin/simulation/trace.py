@@ -188,7 +188,7 @@ class Trace(Columns):
         import pandas as pd
 
         columns: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS[4:7]}
-        texts = {
+        texts: dict[str, tuple[tuple[str, ...], NDArray[Any]]] = {
             "actor": (self.actor_names, self.actor_code),
             "resource": (self.resource_names, self.resource_code),
             "kind": (KINDS, self.kind_code),
