@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 # Larger numbers are written with an exponent.
@@ -52,6 +52,13 @@ def percent(value: float | None) -> str:
     return f"{100 * value:z.1f} %"
 
 
+def listed(names: Iterable[str], most: int = 10) -> str:
+    """Return names as messages list them, cut where there are many."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
 def natural_order(name: str) -> list[tuple[int, str]]:
     """Return a key that sorts numbers in names by their value: h2 before h10."""
     parts = re.split(r"(\d+)", name)
@@ -87,10 +94,10 @@ def html_table(
         for line in islice(lines, most)
     ]
     sides = [
-        "left" if any(line[at].is_text for line in cells) else "right" for at in range(len(columns))
+        "left" if any(line[at][1] for line in cells) else "right" for at in range(len(columns))
     ]
     head = _html_line("th", [name for name, _ in columns], sides)
-    body = "".join(_html_line("td", [cell.text for cell in line], sides) for line in cells)
+    body = "".join(_html_line("td", [text for text, _ in line], sides) for line in cells)
     named = any(name for name, _ in columns)
     rest = f"and {readable(total - most)} more" if total > most else ""
     below = "; ".join(filter(None, (rest, note)))
@@ -101,21 +108,14 @@ def html_table(
     )
 
 
-class _Cell(NamedTuple):
-    """A cell of a table; numbers stand to the right."""
-
-    text: str
-    is_text: bool
-
-
-def _html_text(value: Any, unit: str) -> _Cell:
-    """Return what is written of a value."""
+def _html_text(value: Any, unit: str) -> tuple[str, bool]:
+    """Return what is written of a value, and whether that is a text, not a number."""
     if hasattr(value, "dtype") and not value.shape:
         value = value.item()  # a number of numpy
     if value is None or (isinstance(value, float | int) and not isinstance(value, bool)):
-        return _Cell(percent(value) if unit == "%" else readable(value, unit), is_text=False)
+        return (percent(value) if unit == "%" else readable(value, unit)), False
     text = value if isinstance(value, str) else repr(value)
-    return _Cell(text if len(text) <= _LONGEST else f"{text[:_LONGEST]}...", is_text=True)
+    return (text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."), True
 
 
 def _html_line(tag: str, texts: Sequence[str], sides: Sequence[str]) -> str:

@@ -5,23 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simplugin.bags.execution import Execution
 from simplugin.bags.policy import message_size
 from simplugin.errors import WorkloadError
 from simplugin.figures import Figure
 from simplugin.listings import Listing
+from simplugin.optimum.steady_state import SteadyState
 from simplugin.rows import Best, Metric
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.bags.execution import Execution
-    from simplugin.optimum.steady_state import SteadyState
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # The part of the time at either end that does not count, section 6.1.1.
 EPSILON = 0.1

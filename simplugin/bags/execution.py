@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.bags.actors.hosts import run_host
-from simplugin.bags.actors.messages import Station, Supply
+from simplugin.bags.actors.messages import Deeds, Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
-from simplugin.bags.actors.periodic import Duty, periodic_host
+from simplugin.bags.actors.periodic import Duty, Log, periodic_host
+from simplugin.bags.periodic import PeriodicSchedule
 from simplugin.bags.policy import BUFFER, Known, Place, Policy
 from simplugin.errors import DeadlockError, WorkloadError
 from simplugin.inputs.places import shown
+from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
-from simplugin.simulation import SimGridOptions, simulate
+from simplugin.simulation import Result, SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
 from simplugin.workloads.parameter_ranges import one_of, whole
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.bags.actors.messages import Deeds
-    from simplugin.bags.actors.periodic import Log
-    from simplugin.bags.periodic import PeriodicSchedule
-    from simplugin.platforms import Platform
-    from simplugin.simulation import Result
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # What travels: data down the tree, or results up.
 Direction = Literal["data", "results"]

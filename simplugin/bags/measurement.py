@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.bags.policy import Place
 from simplugin.errors import PlatformError
+from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
+from simplugin.simulation.api import Actor
 from simplugin.simulation.placement import Placement
-
-if TYPE_CHECKING:
-    import os
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms import Platform
-    from simplugin.simulation.api import Actor
-    from simplugin.workloads.applications import Bags
+from simplugin.workloads.applications import Bags
 
 # The first probes [flop, byte], from which the size of the second ones follows.
 FIRST_FLOP, FIRST_BYTE = 1e6, 1e4

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from simplugin.errors import InfeasibleError
+from simplugin.optimum.exact_steady_state import ExactState
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
-if TYPE_CHECKING:
-    from simplugin.optimum.exact_steady_state import ExactState
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
-
-    Counts = tuple[tuple[int, ...], ...]
+Counts = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)

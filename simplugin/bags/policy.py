@@ -7,14 +7,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from simplugin.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from simplugin.platforms.graphs import Tree
-    from simplugin.simulation.api import Actor
-    from simplugin.workloads.applications import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.simulation.api import Actor
+from simplugin.workloads.applications import Bags
 
 # The target that is the node's own worker; its children are 1, 2, ... in their order.
 WORKER = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -12,7 +12,7 @@ from simplugin.bags.assessment import Assessment
 from simplugin.bags.execution import Direction, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
-from simplugin.bags.policies.shipped import POLICIES
+from simplugin.bags.policies.shipped import POLICIES, PolicyMaker
 from simplugin.bags.policy import BUFFER, Policy
 from simplugin.bags.trees import tree_of
 from simplugin.errors import (
@@ -27,18 +27,20 @@ from simplugin.inputs.kinds import Outcome, Progress, Scenario
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.sections import Section
 from simplugin.optimum.steady_state import steady_state
+from simplugin.platforms import Platform
+from simplugin.platforms.graphs import Tree
 from simplugin.rows import Row
 from simplugin.simulation.metrics import metrics
-from simplugin.simulation.platform_changes import Change, changeable, profiles, with_changes
+from simplugin.simulation.platform_changes import (
+    Change,
+    Changeable,
+    changeable,
+    profiles,
+    with_changes,
+)
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.applications import Bags
-
-if TYPE_CHECKING:
-    from simplugin.bags.policies.shipped import PolicyMaker
-    from simplugin.platforms import Platform
-    from simplugin.platforms.graphs import Tree
-    from simplugin.simulation.platform_changes import Changeable
-    from simplugin.workloads.bag_sections import BagsWorkload
+from simplugin.workloads.bag_sections import BagsWorkload
 
 # Tasks of an application without a count.
 COUNT = 200

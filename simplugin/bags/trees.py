@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,15 +14,9 @@ from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED, Tree, neighbours
 from simplugin.platforms.links import WIFI
 from simplugin.platforms.platform import Platform
-from simplugin.simulation.resolve import resolve
+from simplugin.simulation.resolve import ResolvedLink, ResolvedPlatform, resolve
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection, Iterable, Mapping
-
-    from simplugin.simulation.resolve import ResolvedLink, ResolvedPlatform
-
-    Pair = tuple[str, str]
+Pair = tuple[str, str]
 
 
 def tree_of(

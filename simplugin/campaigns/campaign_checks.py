@@ -68,9 +68,8 @@ def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> 
     ScenarioError
         There is one.
     """
-    remedy = "give a number up to 1.79e308"
     found = [
-        Problem(path, f"{dotted(path)} is beyond all floats", remedy)
+        Problem(path, f"{dotted(path)} is beyond all floats", "give a number up to 1.79e308")
         for path in _large_numbers(document, ())
     ]
     if found:
@@ -79,12 +78,9 @@ def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> 
 
 def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
     """Yield the paths of integers beyond all floats."""
-    if isinstance(value, Mapping):
-        for key, each in value.items():
+    if isinstance(value, Mapping | list | tuple):
+        for key, each in value.items() if isinstance(value, Mapping) else enumerate(value):
             yield from _large_numbers(each, (*path, key))
-    elif isinstance(value, list | tuple):
-        for at, each in enumerate(value):
-            yield from _large_numbers(each, (*path, at))
     elif is_too_large(value):
         yield path
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import importlib.util
 import os
 import re
 import stat
@@ -19,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from simplugin.errors import ScenarioError
+from simplugin.inputs.references import find_spec
 
 # Two changes within a tick of a file system's clock have one date. [s]
 SETTLED = 2.0
@@ -222,11 +222,8 @@ def _texts(value: Any) -> Iterator[str]:
     """Yield the texts in plain data, keys apart."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
+    elif isinstance(value, Mapping | list | tuple):
+        for each in value.values() if isinstance(value, Mapping) else value:
             yield from _texts(each)
 
 
@@ -247,8 +244,7 @@ def _digest(path: str) -> str:
     try:
         return file_digest(path)
     except OSError as error:
-        reason = error.strerror or str(error)
-        message = f"cannot be read: {reason}"
+        message = f"cannot be read: {error.strerror or str(error)}"
         raise ScenarioError(message, file=path, remedy="the scenario names it") from error
 
 
@@ -317,8 +313,7 @@ def modules_beside(directory: str, name: str) -> list[str]:
         if path in found:
             continue
         found[path] = None
-        imported = _imports(path)
-        if imported is None:
+        if (imported := _imports(path)) is None:
             return sorted(_every(directory))
         inside = os.path.relpath(path, directory).split(os.sep)[:-1]
         left += chain.from_iterable(
@@ -354,11 +349,7 @@ def installed_digest(name: str) -> str:
 
 def _found(name: str) -> tuple[str, ...]:
     """Return where a package is installed: its directories, or its only file."""
-    try:
-        spec = importlib.util.find_spec(name)
-    except (ImportError, ValueError):
-        return ()
-    if spec is None:
+    if (spec := find_spec(name)) is None:
         return ()
     if spec.submodule_search_locations:
         return tuple(spec.submodule_search_locations)

@@ -154,7 +154,11 @@ class _Code:
         elif isinstance(value, FunctionType | BuiltinFunctionType | type):
             self._definition(value)
         elif isinstance(value, CodeType):
-            self._code(value)
+            # Without its place in a file, which differs from session to session.
+            self._note("code", value.co_code.hex(), value.co_names, value.co_varnames)
+            self._note(value.co_argcount, value.co_kwonlyargcount, value.co_flags)
+            self._note(value.co_freevars, value.co_cellvars, value.co_exceptiontable.hex())
+            self._each(value.co_consts)
         elif isinstance(value, Mapping):
             self._note("mapping", type(value).__qualname__, len(value))
             self._each(part for item in value.items() for part in item)
@@ -210,13 +214,6 @@ class _Code:
             self._each(part for item in own if item[0] not in _OF_CLASSES for part in item)
         else:
             self._object(value)
-
-    def _code(self, value: CodeType) -> None:
-        """Add code without its place in a file, which differs from session to session."""
-        self._note("code", value.co_code.hex(), value.co_names, value.co_varnames)
-        self._note(value.co_argcount, value.co_kwonlyargcount, value.co_flags)
-        self._note(value.co_freevars, value.co_cellvars, value.co_exceptiontable.hex())
-        self._each(value.co_consts)
 
     def _object(self, value: Any) -> None:
         """Add any other object by what it is made of again."""

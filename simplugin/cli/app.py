@@ -23,16 +23,13 @@ from simplugin.cli.options import (
     trust_option,
 )
 from simplugin.cli.platform_commands import platform_app
-from simplugin.cli.terminal import Commands, plain_errors, short
+from simplugin.cli.terminal import group, plain_errors, short
 
-app = typer.Typer(
+app = group(
+    "A laboratory for scheduling on grids and multi-clusters, built on SimGrid.",
     name="simplugin",
-    cls=Commands,
-    help="A laboratory for scheduling on grids and multi-clusters, built on SimGrid.",
-    no_args_is_help=True,
     # An error ends in one message; a traceback is a defect of ours.
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 app.add_typer(platform_app, name="platform")
 app.add_typer(campaign_app, name="campaign")
@@ -224,8 +221,7 @@ def reproduce(
     """
     from simplugin.cli.reproduce import reproduce_command
 
-    status = reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json)
-    raise typer.Exit(status)
+    raise typer.Exit(reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json))
 
 
 @app.command()

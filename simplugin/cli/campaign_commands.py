@@ -20,14 +20,9 @@ from simplugin.cli.options import (
     scheduler_option,
     trust_option,
 )
-from simplugin.cli.terminal import Commands, short
+from simplugin.cli.terminal import group, short
 
-campaign_app = typer.Typer(
-    cls=Commands,
-    help="Run many variations of a scenario, and read what came out.",
-    no_args_is_help=True,
-    add_completion=False,
-)
+campaign_app = group("Run many variations of a scenario, and read what came out.")
 
 Store = Annotated[Path | None, option("Instead of what the campaign file names.", "FILE")]
 AsJson = Annotated[bool, json_option("text")]

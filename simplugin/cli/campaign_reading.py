@@ -76,8 +76,7 @@ def shown_campaign(place: Path, store: Path | None, asked: str | None) -> tuple[
     """
     path = store_of(place, store)
     if asked is not None and asked != _ALL and not asked.isdecimal():
-        message = f"--campaign is {asked!r}; give the number of a campaign, or {_ALL}"
-        raise SimpluginError(message)
+        raise SimpluginError(f"--campaign is {asked!r}; give the number of a campaign, or {_ALL}")
     number = None if asked is None or asked == _ALL else int(asked)
     with StoreReader(path) as reader:
         entries = reader.campaigns()
@@ -138,8 +137,7 @@ def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
             about = asdict(entry) | {"first": first, "last": last, "mean_duration": mean}
             del about["text"]
             known.append(about | {"failures": [group.document() for group in failures]})
-        document = {"store": str(store), "campaigns": known}
-        sys.stdout.write(text_of(document) + "\n")
+        sys.stdout.write(text_of({"store": str(store), "campaigns": known}) + "\n")
         return
     console = standard_output()
     if not standings:
@@ -235,8 +233,7 @@ def runs(count: int) -> str:
 
 def varied_text(varied: Mapping[str, Any]) -> str:
     """Return a line with what distinguishes a run."""
-    text = ", ".join(f"{name} = {value!r}" for name, value in varied.items())
-    return text or "nothing varied"
+    return ", ".join(f"{name} = {value!r}" for name, value in varied.items()) or "nothing varied"
 
 
 def headline(group: FailureGroup) -> str:

@@ -93,8 +93,7 @@ def tell_of_earlier_versions(campaign: Campaign, store: Path) -> None:
     if not store.exists():
         return
     with StoreReader(store) as reader:
-        entries = reader.campaigns()
-        earlier = earlier_versions(entries, campaign)
+        earlier = earlier_versions(reader.campaigns(), campaign)
         if not earlier or reader.described(campaign.identity) is not None:
             return
         last = earlier[-1]
@@ -159,9 +158,8 @@ def print_summary(summary: Summary, again: str) -> None:
             typer.echo(f"  ... and {group.count - len(group.first)} more")
     place = quote(short(summary.store))
     if summary.interrupted:
-        recorded = summary.done + summary.failed
         typer.echo(
-            f"stopped: {recorded} of {runs(summary.total)} recorded; "
+            f"stopped: {summary.done + summary.failed} of {runs(summary.total)} recorded; "
             "the same command goes on from there"
         )
     elif summary.gave_up:

@@ -109,8 +109,7 @@ def deploy(
     if tree is None:
         _refuse("without --tree", {"--application": application})
     else:
-        several = {"--worker-argument": worker_argument, "--per-host": per_host > 1}
-        _refuse("with --tree", several)
+        _refuse("with --tree", {"--worker-argument": worker_argument, "--per-host": per_host > 1})
     if tree != SHORTEST:
         _refuse("without --tree shortest", {"--metric": metric != "latency"})
     if tree is None and master is None:

@@ -131,7 +131,14 @@ class RunsDisplay(Bars):
                 self._task, total=progress.total, completed=finished, text=progress_text(progress)
             )
         elif self.console.is_jupyter:
-            self._update_cell(progress_text(progress))
+            # The text in the output of the cell; needs no widgets, unlike bars.
+            from IPython import display
+
+            shown = {"text/plain": progress_text(progress)}
+            if self._cell is None:
+                self._cell = cast("Any", display).display(shown, raw=True, display_id=True)
+            else:
+                self._cell.update(shown, raw=True)
         elif monotonic() - self._line >= _LINE_PERIOD:
             self._line = monotonic()
             self._write_line(progress)
@@ -139,16 +146,6 @@ class RunsDisplay(Bars):
     def _write_line(self, progress: Progress) -> None:
         """Write a line, not wrapped: nobody knows how wide a file is."""
         self.console.print(progress_text(progress), soft_wrap=True, markup=False, highlight=False)
-
-    def _update_cell(self, text: str) -> None:
-        """Replace the text in the output of a notebook's cell; needs no widgets, unlike bars."""
-        from IPython import display
-
-        shown = {"text/plain": text}
-        if self._cell is None:
-            self._cell = cast("Any", display).display(shown, raw=True, display_id=True)
-        else:
-            self._cell.update(shown, raw=True)
 
 
 def progress_text(progress: Progress) -> str:

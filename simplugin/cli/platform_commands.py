@@ -12,16 +12,10 @@ from simplugin.cli import terminal
 from simplugin.cli.options import argument, flag, json_option, option, output_option, seed_option
 from simplugin.cli.platform_availability import availability
 from simplugin.cli.platform_grid5000 import catalogue, grid5000
-from simplugin.cli.terminal import Commands
 from simplugin.errors import PlatformError
 from simplugin.inputs.files import uncollected
 
-platform_app = typer.Typer(
-    cls=Commands,
-    help="Make, look at and draw platform files.",
-    no_args_is_help=True,
-    add_completion=False,
-)
+platform_app = terminal.group("Make, look at and draw platform files.")
 
 
 def multicluster(

@@ -167,8 +167,7 @@ def _print_warnings(warnings: Sequence[DataWarning], *, every: bool) -> None:
         typer.echo(f"simplugin: {_counts(warnings)}; --warnings lists them", err=True)
         return
     for kind in dict.fromkeys((*_HEADS, *(warning.kind for warning in warnings))):
-        of_kind = [warning for warning in warnings if warning.kind == kind]
-        if of_kind:
+        if of_kind := [warning for warning in warnings if warning.kind == kind]:
             typer.echo(f"{_HEADS.get(kind, kind)} ({len(of_kind)}):", err=True)
         for warning in of_kind:
             typer.echo(f"  {warning.place}: {warning.message}", err=True)

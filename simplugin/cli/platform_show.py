@@ -30,8 +30,7 @@ _WALL_LIMIT = 600.0
 def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> int:
     """Print what a platform is and what SimGrid makes of it; return the exit status."""
     findings, platform = read_checked(file)
-    status = exit_status([each for each in findings if each.severity != WARNING])
-    if status:
+    if status := exit_status([each for each in findings if each.severity != WARNING]):
         for finding in findings:
             typer.echo(str(finding), err=True)
         return status
@@ -52,10 +51,9 @@ def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> 
     if pair is not None:
         listings.append(_route(file, pair))
     if as_json:
-        values = {metric.name: metric.value for metric in row}
         document = {
             "file": str(file),
-            **values,
+            **{metric.name: metric.value for metric in row},
             "pairs": loading.asked,
             "pairs_are_all": pairs.complete and loading.asked == len(pairs.pairs),
             "unreachable": [list(lost) for lost in loading.unreachable[:_MOST_PARTS]],

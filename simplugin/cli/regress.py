@@ -75,8 +75,7 @@ def _with_status(
         def report(checked: Checked, of: int) -> None:
             nonlocal done, total
             done, total = done + 1, of
-            name = escape(printable(checked.name))
-            status.update(f"{done} of {of}: {name} {checked.state}")
+            status.update(f"{done} of {of}: {escape(printable(checked.name))} {checked.state}")
 
         checked = check_recorded(paths, replace(means, report=report), limits, update=update)
     return checked, total
@@ -133,8 +132,7 @@ def _print(checked: Sequence[Checked], console: Console) -> None:
             if each.state == "ok":
                 now = "recorded now" if each.recorded else "not"
                 outcome = f"metrics as recorded, activities {now}"
-            heading = f"{printable(each.name)}: {outcome}"
-            console.print(Text(heading, style="bold"), soft_wrap=True)
+            console.print(Text(f"{printable(each.name)}: {outcome}", style="bold"), soft_wrap=True)
             for line in each.explanation:
                 console.print(Text(f"  {printable(line)}"), soft_wrap=True)
     console.print()
@@ -169,23 +167,16 @@ def _print_table(checked: Sequence[Checked], console: Console) -> None:
 
 def _cells(change: Change) -> tuple[Text, ...]:
     """Return the columns of a metric that moved."""
-    difference = change.difference
+    difference, unit = change.difference, change.unit
+    if unit != change.recorded_unit:
+        unit = f"{change.recorded_unit or '-'} -> {unit or '-'}"
     return (
-        Text(_named(change)),
+        Text(printable(f"{change.name} [{unit}]" if unit else change.name)),
         Text("not recorded" if change.state == "new" else _short(change.recorded)),
         Text("gone" if change.state == "missing" else _short(change.now)),
         Text("" if difference is None else f"{difference:+.4g}"),
         Text(relative_text(change.relative)),
     )
-
-
-def _named(change: Change) -> str:
-    """Write the name of a metric and its unit, or both of its units."""
-    if change.unit != change.recorded_unit:
-        unit = f" [{change.recorded_unit or '-'} -> {change.unit or '-'}]"
-    else:
-        unit = f" [{change.unit}]" if change.unit else ""
-    return printable(change.name + unit)
 
 
 def _short(value: Value) -> str:
@@ -199,8 +190,7 @@ def _summary(checked: Sequence[Checked]) -> Text:
     """Count the states, and say how to accept changes."""
     counts = {state: sum(each.state == state for each in checked) for state in _STYLES}
     text = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
-    recorded = sum(each.recorded for each in checked)
-    if recorded:
+    if recorded := sum(each.recorded for each in checked):
         text += f"; {recorded} recorded now"
     elif counts["moved"] or counts["new"] or counts["missing"]:
         text += "; --update records what is new or moved"

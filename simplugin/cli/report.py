@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from simplugin.cli.campaign_reading import chosen_entry, store_of
 from simplugin.cli.terminal import short
 from simplugin.errors import SimpluginError, StoreError
 from simplugin.figures import Figure
+from simplugin.formatting import listed
 from simplugin.listings import Listing
 from simplugin.papers import reproduction_runs
 from simplugin.papers.reproductions import ALL, CAPABILITIES, ReproductionJobs
@@ -36,7 +38,8 @@ _STORE = "store.sqlite"
 _MOST_PROVENANCE = 2_000_000
 # Of keys and digests as many digits as distinguish runs.
 _DIGITS = 16
-_ACTIVITIES = ("actor", "resource", "kind", "label", "start", "end", "state")
+# Of several values of one fact.
+_FEW = 4
 
 
 def write_report(
@@ -108,8 +111,7 @@ def _grouped(report: CampaignReport, group: str | None, baseline: str | None) ->
             f"there is nothing to compare with {baseline!r}: no key was varied that has a few"
             " values; name one with --group"
         )
-    values = report.column(report.group).distinct()
-    return replace(report, baseline=_meant(baseline, values))
+    return replace(report, baseline=_meant(baseline, report.column(report.group).distinct()))
 
 
 def _meant(text: str, values: list[Value]) -> Value:
@@ -143,7 +145,17 @@ def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport
     table = _Table()
     for run in reader.runs(entry.number):
         table.add(run.record, run.attempt)
-    kept, claims, figures = _contents(reader, entry.number)
+    kept: list[KeptRun] = []
+    # Of reproductions, by capability.
+    claims: dict[str, list[Claim]] = defaultdict(list)
+    figures: dict[str, list[Figure]] = defaultdict(list)
+    for record, contents in reader.contents(entry.number):
+        if "listings" in contents:
+            kept.append(_kept(record, contents))
+            continue
+        name = str(record.job.varied["capability"])
+        claims[name] += map(claim_from, contents.get("claims", ()))
+        figures[name] += map(figure_from, contents.get("figures", ()))
     return CampaignReport(
         title=entry.title or entry.file or f"Campaign {entry.number}",
         columns=table.columns(),
@@ -154,8 +166,8 @@ def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport
         total=entry.total,
         facts=_facts(reader, entry, table),
         kept=tuple(kept),
-        claims={name: tuple(each) for name, each in claims.items()},
-        figures={name: tuple(each) for name, each in figures.items()},
+        claims={name: tuple(each) for name, each in claims.items() if each},
+        figures={name: tuple(each) for name, each in figures.items() if each},
     )
 
 
@@ -224,8 +236,7 @@ class _Table:
         self, row: int, role: Role, name: str, value: Value, unit: str = "", sense: Sense = None
     ) -> None:
         """Put a value where it belongs."""
-        column = self._columns.setdefault((role, name), _Named(role, unit, sense))
-        column.values[row] = value
+        self._columns.setdefault((role, name), _Named(role, unit, sense)).values[row] = value
 
     def columns(self) -> tuple[Column, ...]:
         """Return the columns; the gap follows all metrics."""
@@ -235,11 +246,10 @@ class _Table:
             del self._columns["other", _PROVENANCE]
         order = sorted(self._columns, key=lambda each: each == ("metric", _GAP))
         names = [name for _, name in order]
-        rows = range(len(self.position))
         return tuple(
             Column(
                 name=name if names.count(name) == 1 else f"{role}.{name}",
-                values=[column.values.get(row) for row in rows],
+                values=[column.values.get(row) for row in range(len(self.position))],
                 unit=column.unit,
                 role=column.role,
                 sense=column.sense,
@@ -254,16 +264,15 @@ class _Table:
 
     def seeds(self) -> str:
         """Return the seeds that were swept with their values; else those of the simulations."""
-        varied = {
-            name: column
+        values = {
+            name: list(dict.fromkeys(column.values.values()))
             for (role, name), column in self._columns.items()
             if role == "varied" and name.rpartition(".")[2] == "seed"
         }
-        if not varied:
-            return _some([each for each in self.texts("seed") if each != "None"])
-        values = {name: list(dict.fromkeys(each.values.values())) for name, each in varied.items()}
+        if not values:
+            return listed([each for each in self.texts("seed") if each != "None"], _FEW)
         return "; ".join(
-            f"{name} {_span_of(each) or _some(list(map(str, each)))}"
+            f"{name} {_span_of(each) or listed(map(str, each), _FEW)}"
             for name, each in values.items()
         )
 
@@ -275,24 +284,23 @@ def _named_cells(document: Mapping[str, Any]) -> str:
 
 def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str, str]:
     """Return when and where runs were done, with which versions."""
-    started = sorted(table.texts("started"))
     places = list(dict.fromkeys(each.partition(":")[0] for each in table.texts("place")))
     file = short(Path(entry.file)) if entry.file else ""
     facts = {
         "campaign file": file,
         "store": f"{short(reader.path)}, campaign {entry.number}",
-        "runs started": _span(started),
+        "runs started": _span(sorted(table.texts("started"))),
         "time of all runs": _duration(table.seconds),
-        "hosts": _some(places),
+        "hosts": listed(places, _FEW),
         "seeds": table.seeds(),
     }
-    versions = [f"{name} {_some(list(found))}" for name, found in table.versions.items()]
+    versions = [f"{name} {listed(found, _FEW)}" for name, found in table.versions.items()]
     facts["versions"] = ", ".join(versions)
     if file:
         from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
 
-        command = command_that_goes_on(Path(file), Path(short(reader.path)))
-        facts["resumed or run again by"] = command
+        again = command_that_goes_on(Path(file), Path(short(reader.path)))
+        facts["resumed or run again by"] = again
     if command := _reproduced_by(reader.path, entry.title, table):
         facts["resumed or measured again by"] = command
     return {name: text for name, text in facts.items() if text}
@@ -332,39 +340,12 @@ def _span_of(values: list[Value]) -> str:
     return ""
 
 
-def _some(texts: list[str], most: int = 4) -> str:
-    """Name a few, and how many there are beyond."""
-    shown = ", ".join(texts[:most])
-    return shown if len(texts) <= most else f"{shown} and {len(texts) - most} more"
-
-
 def _duration(seconds: float) -> str:
     """Write a duration in the unit that suits it."""
     for unit, name in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= 2 * unit:
             return f"{seconds / unit:.1f} {name}"
     return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-
-
-def _contents(
-    reader: StoreReader, campaign: int
-) -> tuple[list[KeptRun], dict[str, list[Claim]], dict[str, list[Figure]]]:
-    """Return single runs, and the claims and figures of reproductions by capability."""
-    kept: list[KeptRun] = []
-    claims: dict[str, list[Claim]] = {}
-    figures: dict[str, list[Figure]] = {}
-    for record, contents in reader.contents(campaign):
-        if "listings" in contents:
-            kept.append(_kept(record, contents))
-            continue
-        name = str(record.job.varied["capability"])
-        found = [claim_from(each) for each in contents.get("claims", ())]
-        if found:
-            claims.setdefault(name, []).extend(found)
-        drawn = [figure_from(each) for each in contents.get("figures", ())]
-        if drawn:
-            figures.setdefault(name, []).extend(drawn)
-    return kept, claims, figures
 
 
 def _kept(record: Record, contents: Mapping[str, Any]) -> KeptRun:
@@ -384,8 +365,7 @@ def _kept(record: Record, contents: Mapping[str, Any]) -> KeptRun:
 
 def _activities(document: Mapping[str, Any]) -> Listing:
     """Return the activities of a run; what is left out is said."""
-    columns: Iterable[list[Any]] = (document["columns"][name] for name in _ACTIVITIES)
-    lines = tuple(zip(*columns, strict=True))
-    total = document["total"]
+    columns, total = document["columns"], document["total"]
+    lines = tuple(zip(*columns.values(), strict=True))
     note = f"the first {len(lines)} of {total} activities" if total > len(lines) else ""
-    return Listing("Activities", tuple((name, "") for name in _ACTIVITIES), lines, note)
+    return Listing("Activities", tuple((name, "") for name in columns), lines, note)

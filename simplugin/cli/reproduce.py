@@ -17,7 +17,7 @@ from simplugin.errors import SimpluginError
 from simplugin.papers.reproduce import Reproduction, reproduce
 from simplugin.papers.reproductions import ALL, CAPABILITIES
 from simplugin.papers.statements import judged_again, statements
-from simplugin.scenarios.outputs import claim_document, claim_from, figure_from, finite
+from simplugin.scenarios.outputs import claim_document, claim_from, figure_from, finite, with_floats
 
 # Of the store, unless one is asked for.
 _DIRECTORY = Path("out/reproductions")
@@ -147,22 +147,18 @@ def page_texts(name: str, recorded: Mapping[str, Any]) -> dict[str, str]:
     chosen = [each.name for each in paper.figures]
     document = {key: recorded[key] for key in ("quick", "dates", "versions", "seconds")} | {
         "claims": [claim_document(claim) for claim in claims],
-        "figures": [_rounded(each) for each in recorded["figures"] if each["name"] in chosen],
+        # With numbers of the digits that a drawing shows.
+        "figures": [
+            with_floats(each, lambda number: float(f"{number:.5g}"))
+            for each in recorded["figures"]
+            if each["name"] in chosen
+        ],
     }
     text = json.dumps(finite(document), indent=1, allow_nan=False)
     # One line for each list of numbers.
     text = re.sub(r"\[\n[^\[\]{}\"]+\]", lambda found: " ".join(found[0].split()), text)
     page = reproduction_page(name, paper, claims, document)
     return {f"{name}.json": f"{text}\n", f"{name}.md": page}
-
-
-def _rounded(value: Any) -> Any:
-    """Return plain containers with numbers of the digits that a drawing shows."""
-    if isinstance(value, dict):
-        return {name: _rounded(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_rounded(each) for each in value]
-    return float(f"{value:.5g}") if isinstance(value, float) else value
 
 
 def _write(path: Path, text: str) -> Path:

@@ -35,7 +35,12 @@ def run_command(
     as_json: bool,
 ) -> None:
     """Run a scenario with changes of ``[simulation]``, print what came out, write files."""
-    scenario = _overridden(load_scenario(file, trust=trust), changes, directory)
+    scenario = load_scenario(file, trust=trust)
+    simulation = scenario.simulation.model_copy(update=changes)
+    scenario = replace(scenario, simulation=simulation)
+    if directory is not None:
+        output = scenario.output.relocated(directory, scenario.kind, trace=simulation.trace)
+        scenario = replace(scenario, output=output)
     scenario.refuse_stray_outputs()
     console = Console(stderr=True)
     # What actors print must not get into the JSON.
@@ -54,15 +59,6 @@ def run_command(
         _print_tables(scenario, outcome)
     for path in written:
         sys.stdout.write(f"wrote {short(path)}\n")
-
-
-def _overridden(scenario: Scenario, changes: dict[str, Any], directory: Path | None) -> Scenario:
-    """Return the scenario with the options of the command line."""
-    simulation = scenario.simulation.model_copy(update=changes)
-    output = scenario.output
-    if directory is not None:
-        output = output.relocated(directory, scenario.kind, trace=simulation.trace)
-    return replace(scenario, simulation=simulation, output=output)
 
 
 def _print_tables(scenario: Scenario, outcome: Outcome) -> None:

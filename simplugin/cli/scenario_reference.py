@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 
 from simplugin.campaigns.campaign import CampaignSection
 from simplugin.campaigns.running.slurm import SlurmSection
+from simplugin.inputs.messages import models_in
 from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import dimension_of
 from simplugin.inputs.sections import PlatformSection, SchedulerSection
@@ -80,8 +81,15 @@ def reference() -> str:
         lines += _table(draw.__name__, _of_function(draw, hidden=("generator", "costs")), 3)
     lines += _table("costs, of every generator", _of_function(CostLaw), 3)
     lines += _table("[scheduler]", _of_model(SchedulerSection), 2)
-    for capability, (module, given) in _CAPABILITIES.items():
-        lines += _of_capability(capability, importlib.import_module(module), given)
+    for capability, (name, given) in _CAPABILITIES.items():
+        module = importlib.import_module(name)
+        head = f"Of any scheduler `{capability}.*`, besides its own:"
+        title = f"[scheduler.parameters] of {capability}"
+        lines += _table(title, _of_model(module.Settings), 2, head)
+        policies = {**getattr(module, "SCHEDULERS", {}), **module.POLICIES}
+        for policy, function in policies.items():
+            if rows := list(_of_function(function, given, ("seed",))):
+                lines += _table(f"{capability}.{policy}", rows, 3)
     lines += _table("[simulation]", _of_model(SimulationSection, nested=False), 2)
     lines += _table("[simulation.options]", _of_options(), 2)
     lines += _table("[metrics]", _of_model(MetricsSection), 2)
@@ -91,17 +99,6 @@ def reference() -> str:
     lines += _table("Ranges of [sweep]", _of_model(Range), 2)
     lines += _table("[slurm]", _of_model(SlurmSection), 2)
     return "\n".join(lines).rstrip()
-
-
-def _of_capability(capability: str, module: Any, given: int) -> Iterator[str]:
-    """Yield the parameters of the schedulers of a capability."""
-    head = f"Of any scheduler `{capability}.*`, besides its own:"
-    title = f"[scheduler.parameters] of {capability}"
-    yield from _table(title, _of_model(module.Settings), 2, head)
-    policies = {**getattr(module, "SCHEDULERS", {}), **module.POLICIES}
-    for name, policy in policies.items():
-        if rows := list(_of_function(policy, given, ("seed",))):
-            yield from _table(f"{capability}.{name}", rows, 3)
 
 
 Row = tuple[str, str, str, str, str]
@@ -120,11 +117,11 @@ def _table(title: str, rows: Any, level: int, head: str = "") -> list[str]:
 def _of_model(model: type[BaseModel], above: str = "", *, nested: bool = True) -> Iterator[Row]:
     """Yield the keys of a table, those of tables in it after each."""
     for name, field in model.model_fields.items():
-        key, inner = f"{above}{field.alias or name}", _model_in(field.annotation)
+        key = f"{above}{field.alias or name}"
         kind = _ANNOTATED[field.annotation, field, *field.metadata]
         default = "required" if field.is_required() else _shown(kind, field.default)
         yield _row(key, kind, default, _meaning(model, name))
-        if nested and inner is not None:
+        for inner in models_in(field.annotation)[:1] if nested else ():
             yield from _of_model(inner, f"{key}.")
 
 
@@ -206,14 +203,6 @@ def _shown(kind: Any, default: Any) -> str:
     if isinstance(default, int | float):
         return repr(default)
     return f'"{default}"' if isinstance(default, str) and default else ""
-
-
-def _model_in(kind: Any) -> type[BaseModel] | None:
-    """Return the model of the tables of a key; None if its values are no tables of a model."""
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return kind
-    found = (_model_in(each) for each in get_args(kind))
-    return next((each for each in found if each is not None), None)
 
 
 def _meaning(thing: Any, name: str) -> str:

@@ -59,6 +59,11 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
 
 
+def group(text: str, **more: Any) -> typer.Typer:
+    """Return a group of commands, which shows its help if none is named."""
+    return typer.Typer(cls=Commands, help=text, no_args_is_help=True, add_completion=False, **more)
+
+
 @contextmanager
 def stop_signals() -> Iterator[list[int]]:
     """Keep the numbers of the signals that ask to stop, instead of dying of them.
@@ -94,8 +99,7 @@ def warn_of_network(store: Path) -> None:
     """Warn on standard error if a store is on a network file system."""
     from simplugin.campaigns.store.schema import network_file_system
 
-    kind = network_file_system(store)
-    if kind is not None:
+    if (kind := network_file_system(store)) is not None:
         sys.stderr.write(
             f"simplugin: {short(store)} is on a network file system ({kind}), on which SQLite may"
             f" lose or damage it; keep it on a disk of this host\n"

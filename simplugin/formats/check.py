@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.platform_reading import (
-    PlatformReader,
-    collections_postponed,
-    read_document,
-    standard_tag,
-)
+from simplugin.formats.platform_reading import PlatformReader, read_document, standard_tag
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
+from simplugin.inputs.files import FilePath, uncollected
 from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
@@ -90,6 +86,14 @@ class _Checked:
         remedy = remedy or "see SimGrid's documentation of platform files"
         self.findings.append(Finding(self.name, line or 1, severity, message, remedy))
 
+    def placed_actors(self) -> Iterator[tuple[int | None, str, str]]:
+        """Yield line, function and host of each actor, also of those that could not be built."""
+        for actor in self.platform.actors:
+            yield self.lines.get(id(actor)), actor.function, actor.host
+        for node in self.broken_actors:
+            if node.attributes.get("host"):
+                yield node.line, node.attributes.get("function", ""), node.attributes["host"]
+
     def in_order(self) -> list[Finding]:
         """Return the findings by line, each once."""
         return sorted(set(self.findings), key=lambda found: (found.line, found.message))
@@ -105,7 +109,7 @@ class _EnoughError(Exception):
     """There is no use in looking further."""
 
 
-def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
+def check(files: Iterable[FilePath]) -> list[Finding]:
     """Return everything that is wrong with platform and deployment files.
 
     Well-formedness, elements and their order, names, values, routes, gateways, profile files,
@@ -123,17 +127,24 @@ def check(files: Iterable[str | os.PathLike[str]]) -> list[Finding]:
     list of Finding
         In the order of the files, then by line. `exit_status` turns it into a status.
     """
-    with collections_postponed():
+    with uncollected():
         checked = [_check_file(os.fspath(path)) for path in dict.fromkeys(files)]
     platforms = [file for file in checked if file.has_hardware]
-    if platforms:
-        for file in checked:
-            if file not in platforms:
-                _check_deployment(file, platforms)
+    names = ", ".join(repr(other.name) for other in platforms)
+    broken = [each for other in platforms for each in other.broken]
+    known = {each.id for each in broken}
+    known.update(name for other in platforms for name in other.platform.host_names())
+    patterns = [each.hosts for each in broken if each.hosts is not None]
+    for file in checked if platforms else ():
+        for line, function, host in () if file.has_hardware else file.placed_actors():
+            if host in known or any(host.startswith(a) and host.endswith(b) for a, b in patterns):
+                continue
+            message = f"actor {function!r} is on host {host!r}, which {names} lacks"
+            file.add(line, ERROR, message, "name a host of the platform")
     return [finding for file in checked for finding in file.in_order()]
 
 
-def read_checked(path: str | os.PathLike[str]) -> tuple[list[Finding], Platform]:
+def read_checked(path: FilePath) -> tuple[list[Finding], Platform]:
     """Check a platform file and give what it says, which reads it once.
 
     Parameters
@@ -149,7 +160,7 @@ def read_checked(path: str | os.PathLike[str]) -> tuple[list[Finding], Platform]
         As `simplugin.formats.platform_xml.read_platform` returns it if no finding is an error;
         otherwise what could be read.
     """
-    with collections_postponed():
+    with uncollected():
         file = _check_file(os.fspath(path))
     return file.in_order(), file.platform
 
@@ -218,32 +229,3 @@ def _broken(nodes: Iterable[Node]) -> Iterable[Broken]:
         yield Broken(given.get("id", ""), hosts)
         if tag == "zone":
             yield from _broken(node.children)
-
-
-def _check_deployment(file: _Checked, platforms: list[_Checked]) -> None:
-    """Check that the actors are on hosts of the platforms."""
-    known: set[str] = set()
-    patterns: list[tuple[str, str]] = []
-    for other in platforms:
-        known.update(broken.id for broken in other.broken)
-        patterns += [broken.hosts for broken in other.broken if broken.hosts is not None]
-        known.update(other.platform.host_names())
-    names = ", ".join(repr(other.name) for other in platforms)
-    actors = [
-        (file.lines.get(id(actor)), actor.function, actor.host) for actor in file.platform.actors
-    ]
-    # Also those that could not be built.
-    actors += [
-        (node.line, node.attributes.get("function", ""), node.attributes["host"])
-        for node in file.broken_actors
-        if node.attributes.get("host")
-    ]
-    for line, function, name in actors:
-        if name in known or any(name.startswith(a) and name.endswith(b) for a, b in patterns):
-            continue
-        file.add(
-            line,
-            ERROR,
-            f"actor {function!r} is on host {name!r}, which {names} lacks",
-            "name a host of the platform",
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ from simplugin.formats.task_graph_structure import (
     runtimes,
 )
 from simplugin.inputs import xml_tree
-from simplugin.inputs.files import read_bytes, uncollected, write
+from simplugin.inputs.files import FilePath, read_bytes, uncollected, write
 from simplugin.inputs.places import Line, Place, fraction, non_negative, quantity, shown
 from simplugin.inputs.xml_tree import Node
 from simplugin.workloads.task_graphs import TaskGraph
@@ -31,7 +30,7 @@ _OTHER_LINKS = frozenset(["none", "checkpoint"])
 
 @uncollected()
 def read_dax(
-    path: str | os.PathLike[str],
+    path: FilePath,
     *,
     speed: float = DEFAULT_SPEED,
     name: str | None = None,
@@ -75,20 +74,6 @@ def read_dax(
         `speed` or `alpha` is out of range.
     """
     require_speed(speed)
-    root = _root(path)
-    tasks = [_job(node, path, speed) for node in _children(root, "job")]
-    title = root.attributes.get("name", Path(path).stem) if name is None else name
-    relations = [
-        (_attribute(parent, "ref", path), target, Line(path, parent.line))
-        for child in _children(root, "child")
-        for target in [_attribute(child, "ref", path)]
-        for parent in _children(child, "parent")
-    ]
-    return read_graph(title, tasks, relations, Line(path, root.line), alpha)
-
-
-def _root(path: str | os.PathLike[str]) -> Node:
-    """Return the root element of a DAX."""
     data = read_bytes(path, WorkloadFileError)
     root = xml_tree.parse(data, path, WorkloadFileError, "adag")
     if _tag(root) != "adag":
@@ -101,7 +86,15 @@ def _root(path: str | os.PathLike[str]) -> Node:
                 f"there is a workflow in the workflow, <{_tag(node)}>",
                 "put the jobs of the one in its place",
             )
-    return root
+    tasks = [_job(node, path, speed) for node in _children(root, "job")]
+    title = root.attributes.get("name", Path(path).stem) if name is None else name
+    relations = [
+        (_attribute(parent, "ref", path), target, Line(path, parent.line))
+        for child in _children(root, "child")
+        for target in [_attribute(child, "ref", path)]
+        for parent in _children(child, "parent")
+    ]
+    return read_graph(title, tasks, relations, Line(path, root.line), alpha)
 
 
 def _tag(node: Node) -> str:
@@ -114,7 +107,7 @@ def _children(node: Node, tag: str) -> Iterator[Node]:
     return (child for child in node.children if _tag(child) == tag)
 
 
-def _attribute(node: Node, name: str, path: str | os.PathLike[str]) -> str:
+def _attribute(node: Node, name: str, path: FilePath) -> str:
     """Return an attribute that has to be there."""
     value = node.attributes.get(name)
     if value is None:
@@ -122,7 +115,7 @@ def _attribute(node: Node, name: str, path: str | os.PathLike[str]) -> str:
     return value
 
 
-def _job(node: Node, path: str | os.PathLike[str], speed: float) -> ReadTask:
+def _job(node: Node, path: FilePath, speed: float) -> ReadTask:
     """Return what a job says."""
     task, place = _attribute(node, "id", path), Line(path, node.line)
     what = f"of job {shown(task)}"
@@ -159,9 +152,7 @@ def _job(node: Node, path: str | os.PathLike[str], speed: float) -> ReadTask:
     return ReadTask(task, place, flop, given.get("alpha"), given.get("byte"), read, written)
 
 
-def write_dax(
-    graph: TaskGraph, path: str | os.PathLike[str], *, speed: float = DEFAULT_SPEED
-) -> None:
+def write_dax(graph: TaskGraph, path: FilePath, *, speed: float = DEFAULT_SPEED) -> None:
     """Write a task graph as a DAX of version 2.1.
 
     Each edge of more than 0 byte becomes a file. `read_dax` with the same speed gives the graph
@@ -191,7 +182,15 @@ def write_dax(
             raise WorkloadFileError(f"XML cannot say {shown(label)}", file=path, remedy=remedy)
     times = runtimes(graph, speed, path)
     jobs = [line for task in range(graph.n_tasks) for line in _job_lines(graph, task, times[task])]
-    groups = _relation_lines(graph)
+    groups: list[list[str]] = []
+    previous = -1
+    for source, target in graph.edges.tolist():
+        parent = "    " + xml_text.empty("parent", [("ref", graph.tasks[source])])
+        if target == previous:
+            groups[-1].insert(-1, parent)
+        else:
+            groups.append(xml_text.block("  ", "child", [("ref", graph.tasks[target])], [parent]))
+        previous = target
     content = [*jobs, *(line for group in groups for line in group)]
     attributes = [("xmlns", _NAMESPACE), ("version", "2.1"), ("name", graph.name)]
     attributes += [("jobCount", str(graph.n_tasks)), ("childCount", str(len(groups)))]
@@ -215,17 +214,3 @@ def _job_lines(graph: TaskGraph, task: int, time: float) -> list[str]:
     if graph.byte[task] != sum(sizes["input"]):
         attributes.append(("byte", number_text(graph.byte[task])))
     return xml_text.block("  ", "job", attributes, content)
-
-
-def _relation_lines(graph: TaskGraph) -> list[list[str]]:
-    """Return an element for each run of edges to the same child, so that their order is kept."""
-    groups: list[list[str]] = []
-    previous = -1
-    for source, target in graph.edges.tolist():
-        parent = "    " + xml_text.empty("parent", [("ref", graph.tasks[source])])
-        if target == previous:
-            groups[-1].insert(-1, parent)
-        else:
-            groups.append(xml_text.block("  ", "child", [("ref", graph.tasks[target])], [parent]))
-        previous = target
-    return groups

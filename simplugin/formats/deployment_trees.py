@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from simplugin.errors import DeploymentError, FileError
 from simplugin.inputs.documents import Document, read_json, read_toml
+from simplugin.inputs.files import FilePath
 from simplugin.platforms.deployments import ApplicationTree, require_tree, sole_root
 
 Steps = tuple[str, ...]
@@ -33,18 +33,6 @@ class _TreeFile:
 
     def tree(self, application: str, root: str | None) -> ApplicationTree:
         """Return the tree of an application."""
-        parent = self._parents(application)
-        steps = () if self.is_one_tree else (application,)
-        try:
-            root = sole_root(parent) if root is None else root
-            require_tree(root, parent)
-            return ApplicationTree(application, root, parent)
-        except FileError as error:
-            path = (*steps, *error.path)
-            raise self._error(path, error.message, error.remedy or _REMEDY) from None
-
-    def _parents(self, application: str) -> dict[str, str]:
-        """Return the parent of each host in an application's tree."""
         steps: Steps = ()
         hosts = self.content
         if not self.is_one_tree:
@@ -58,7 +46,13 @@ class _TreeFile:
                 kind = "a table" if isinstance(parent, dict) else "no name"
                 message = f"the parent of host {host!r} is {kind}"
                 raise self._error((*steps, host), message, _REMEDY)
-        return hosts
+        try:
+            root = sole_root(hosts) if root is None else root
+            require_tree(root, hosts)
+            return ApplicationTree(application, root, hosts)
+        except FileError as error:
+            path = (*steps, *error.path)
+            raise self._error(path, error.message, error.remedy or _REMEDY) from None
 
     def _no_tree(self, application: str) -> FileError:
         """Return the error for an application without a tree."""
@@ -76,7 +70,7 @@ class _TreeFile:
 
 
 def read_trees(
-    path: str | os.PathLike[str],
+    path: FilePath,
     roots: Mapping[str, str | None] | None = None,
     root: str | None = None,
 ) -> tuple[ApplicationTree, ...]:

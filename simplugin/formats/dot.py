@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import numpy as np
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.elements import number_text
 from simplugin.formats.task_graph_structure import structure
-from simplugin.inputs.files import read_text, uncollected, write
+from simplugin.inputs.files import FilePath, read_text, uncollected, write
 from simplugin.inputs.places import Line, Place, fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -38,7 +37,7 @@ _OPENED = {'"': "this quote", "/*": "this comment"}
 class _Place(NamedTuple):
     """A place in a text, whose line is looked for when there is an error; see `Place`."""
 
-    file: str | os.PathLike[str]
+    file: FilePath
     text: str
     at: int
 
@@ -65,20 +64,15 @@ class Token(NamedTuple):
     kind: str
     text: str
     at: int
-    source: tuple[str | os.PathLike[str], str]
+    source: tuple[FilePath, str]
 
     @property
     def place(self) -> _Place:
         """Its place."""
         return _Place(*self.source, self.at)
 
-    @property
-    def described(self) -> str:
-        """Return its description in messages."""
-        return "the end of the file" if self.kind == "end" else shown(self.text)
 
-
-def _tokens(text: str, file: str | os.PathLike[str]) -> Iterator[Token]:
+def _tokens(text: str, file: FilePath) -> Iterator[Token]:
     """Yield the tokens of a text; the last one is of kind ``'end'``."""
     source = (file, text)
     at, scan = 0, _TOKEN.scanner(text).match  # type: ignore[attr-defined] # it has no stub
@@ -178,7 +172,7 @@ class _Parser:
     Defaults of ``node [...]`` and ``edge [...]`` are in the statements that follow them.
     """
 
-    def __init__(self, text: str, file: str | os.PathLike[str], known: Collection[str]) -> None:
+    def __init__(self, text: str, file: FilePath, known: Collection[str]) -> None:
         self._known = known
         self.name: str | None = None
         self._defaults: dict[str, Attributes] = {"node": {}, "edge": {}, "graph": {}}
@@ -187,14 +181,6 @@ class _Parser:
         self._next = _tokens(text, file).__next__
         self._token = self._next()
         self.place = self._token.place
-        self._graph()
-
-    def _is(self, kind: str, text: str) -> bool:
-        """Return True if the token that is next is of a kind and says a text."""
-        return self._token.text == text and self._token.kind == kind
-
-    def _graph(self) -> None:
-        """Read the whole text."""
         if self._is("keyword", "strict"):
             self._take()
         if self._is("keyword", "graph"):
@@ -210,6 +196,10 @@ class _Parser:
         self._take()
         if self._token.kind != "end":
             raise self._unexpected("the end of the file", "give each graph a file of its own")
+
+    def _is(self, kind: str, text: str) -> bool:
+        """Return True if the token that is next is of a kind and says a text."""
+        return self._token.text == text and self._token.kind == kind
 
     def _take(self) -> Token:
         """Return the token and step on to the next."""
@@ -233,7 +223,8 @@ class _Parser:
     def _unexpected(self, expected: str, remedy: str) -> Exception:
         """Return an error for a token where another should be."""
         found = self._token
-        return found.place.error(f"{found.described} is here instead of {expected}", remedy)
+        here = "the end of the file" if found.kind == "end" else shown(found.text)
+        return found.place.error(f"{here} is here instead of {expected}", remedy)
 
     def _statement(self) -> None:
         """Read a statement."""
@@ -296,9 +287,7 @@ class _Parser:
 
 
 @uncollected()
-def read_dot(
-    path: str | os.PathLike[str], *, name: str | None = None, alpha: float = 0.0
-) -> TaskGraph:
+def read_dot(path: FilePath, *, name: str | None = None, alpha: float = 0.0) -> TaskGraph:
     """Read a task graph in daggen's dialect of DOT.
 
     A task is a statement ``1 [size="49659735022", alpha="0.19"]``, its size in flop; an edge is
@@ -329,7 +318,13 @@ def read_dot(
         `alpha` is out of range.
     """
     found = _Parser(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
-    edges = _folded(found.edges)
+    first: dict[tuple[str, str], DotEdge] = {}
+    edges = [
+        edge
+        for edge in found.edges
+        if (same := first.setdefault((edge.source, edge.target), edge)) is edge
+        or _size(edge) != _size(same)
+    ]
     pairs = structure(
         [(task.name, task.place) for task in found.tasks],
         [(edge.source, edge.target, edge.place) for edge in edges],
@@ -355,17 +350,6 @@ def read_dot(
     )
 
 
-def _folded(edges: Iterable[DotEdge]) -> list[DotEdge]:
-    """Leave out what repeats an edge; what differs from it in size is still there."""
-    first: dict[tuple[str, str], DotEdge] = {}
-    return [
-        edge
-        for edge in edges
-        if (same := first.setdefault((edge.source, edge.target), edge)) is edge
-        or _size(edge) != _size(same)
-    ]
-
-
 def _size(edge: DotEdge) -> float:
     """Return the data of an edge; 0 where nothing is said."""
     size = edge.attributes.get("size")
@@ -388,7 +372,7 @@ def _amounts(task: DotTask, alpha: float, leaving: float) -> tuple[float, float,
     return flop, alpha, leaving
 
 
-def write_dot(graph: TaskGraph, path: str | os.PathLike[str]) -> None:
+def write_dot(graph: TaskGraph, path: FilePath) -> None:
     """Write a task graph in daggen's dialect of DOT; `read_dot` gives an equal one back.
 
     Parameters
@@ -419,7 +403,7 @@ def write_dot(graph: TaskGraph, path: str | os.PathLike[str]) -> None:
     write("\n".join([*lines, "}", ""]), path, WorkloadFileError)
 
 
-def _name(name: str, path: str | os.PathLike[str]) -> str:
+def _name(name: str, path: FilePath) -> str:
     """Return a name as DOT writes it."""
     text = quoted(name)
     if text is None:

@@ -257,11 +257,6 @@ def _disk(**values: Any) -> Disk:
     return Disk(**{"id": "/", **values})
 
 
-def _argument(value: str) -> str:
-    """Return an argument of an actor, which has no data class."""
-    return value
-
-
 _POLICIES = {"SHARED", "SPLITDUPLEX", "FATPIPE"}
 # FULLDUPLEX is the old name.
 _OLD = {"FULLDUPLEX": "SPLITDUPLEX"}
@@ -392,6 +387,7 @@ ELEMENTS: dict[str, Element] = {
         ),
         ("arguments", "properties"),
     ),
-    "argument": Element(_argument, (need("value"),)),
+    # It has no data class.
+    "argument": Element(lambda value: value, (need("value"),)),
 }
 TAGS: dict[Any, str] = {each.make: tag for tag, each in ELEMENTS.items()} | {Disk: "disk"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from simplugin.errors import PlatformError
 from simplugin.inputs.documents import Document, read_toml
+from simplugin.inputs.files import FilePath
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.validation import table, tuple_of, validated
 from simplugin.platforms.consistency import require_consistent
@@ -30,7 +30,7 @@ from simplugin.platforms.laws import Law
 from simplugin.platforms.platform import Platform
 
 
-def read_federation(path: str | os.PathLike[str], seed: int | None = None) -> Federation:
+def read_federation(path: FilePath, seed: int | None = None) -> Federation:
     """Read the description of a federation.
 
     Parameters
@@ -48,7 +48,7 @@ def read_federation(path: str | os.PathLike[str], seed: int | None = None) -> Fe
     return _federation_of(read_toml(path, PlatformError), seed)
 
 
-def read_federation_platform(path: str | os.PathLike[str], seed: int | None = None) -> Platform:
+def read_federation_platform(path: FilePath, seed: int | None = None) -> Platform:
     """Read the description of a federation, and make its platform.
 
     Parameters
@@ -114,13 +114,6 @@ def _backbone(kind: str, hub: Any = None, links: Any = (), **wire: Any) -> SiteB
     return SiteBackbone(kind, Wire(**wire) if wire else None, hub, links)
 
 
-def _federation(
-    name: str = "federation", seed: int = 0, sites: Any = (), backbone: Any = None
-) -> Federation:
-    """Return the federation."""
-    return Federation(name, sites, backbone, seed)
-
-
 def _whole(value: Any) -> Any:
     """Return a whole number, which may be written as 4.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -165,4 +158,4 @@ _BACKBONE = table(
     hub=table(Switch, **_CAPACITY),
     links=tuple_of(table(_link, between=_BETWEEN, **_CABLE)),
 )
-_FEDERATION = table(_federation, name=_TEXT, seed=_SEED, backbone=_BACKBONE, sites=tuple_of(_SITE))
+_FEDERATION = table(Federation, name=_TEXT, seed=_SEED, backbone=_BACKBONE, sites=tuple_of(_SITE))

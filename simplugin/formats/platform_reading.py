@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gc
-import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
 from simplugin.formats.elements import ELEMENTS, TEXT, Element
 from simplugin.inputs import xml_tree
-from simplugin.inputs.files import read_bytes
+from simplugin.inputs.files import FilePath, read_bytes
 from simplugin.inputs.xml_tree import Node
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import DeployedActor
@@ -162,9 +160,8 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         return [PlatformError(message, remedy=_REMOVED[node.tag])]
     allowed = ALLOWED.get(tag)
     if allowed is None:
-        known = ", ".join(sorted(ALLOWED))
         message = f"there is no element <{node.tag}>"
-        return [PlatformError(message, remedy=f"the elements are {known}")]
+        return [PlatformError(message, remedy=f"the elements are {', '.join(sorted(ALLOWED))}")]
     given = node.attributes.keys()
     text = tag != "trace" and bool(node.text.strip())
     if REQUIRED[tag] <= given <= allowed and not text:
@@ -183,9 +180,9 @@ def attribute_problems(node: Node) -> list[PlatformError]:
         for key in sorted(REQUIRED[tag] - given)
     ]
     for key in sorted(given - allowed):
-        known = sorted(allowed)
-        remedy = f"remove it or choose among {', '.join(known) or 'no attribute at all'}"
-        remedy = did_you_mean(key, known) or remedy
+        names = sorted(allowed)
+        remedy = f"remove it or choose among {', '.join(names) or 'no attribute at all'}"
+        remedy = did_you_mean(key, names) or remedy
         problems.append(PlatformError(f"{name} has an unknown attribute {key!r}", remedy=remedy))
     return problems
 
@@ -265,20 +262,8 @@ _UPGRADE = (
 )
 
 
-@contextmanager
-def collections_postponed() -> Iterator[None]:
-    """Let no garbage be searched for while a file becomes millions of objects that all stay."""
-    collected = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collected:
-            gc.enable()
-
-
 def read_document(
-    path: str | os.PathLike[str],
+    path: FilePath,
     kind: type[FileError],
     report: Callable[[FileError], None] | None = None,
 ) -> Node:
@@ -325,7 +310,7 @@ def read_document(
 
 
 def _without_doctype(
-    data: bytes, file: str | os.PathLike[str], kind: type[FileError]
+    data: bytes, file: FilePath, kind: type[FileError]
 ) -> tuple[bytes, FileError | None]:
     """Check the DOCTYPE and blank it, so that no reference can use an external subset."""
     match = _PROLOG.match(data)
@@ -369,23 +354,17 @@ def _version_problem(root: Node) -> tuple[str, str] | None:
 
 
 _ROUTES = (Route, ZoneRoute, BypassRoute, BypassZoneRoute)
-
-
 _PARSERS = {"f": parse_speed, "Bps": parse_bandwidth, "s": parse_time}
 
 
-class _UsualQuantities(dict[tuple[str, str], float | None]):
-    """Values by unit and text; None where there is something to say of the text."""
-
-    def __missing__(self, key: tuple[str, str]) -> float | None:
-        unit, text = key
-        try:
-            value = _PARSERS[unit](text)
-            usual = value >= 0 and not odd_quantities(text, value, unit)
-        except UnitError:
-            usual = False
-        self[key] = value if usual else None
-        return self[key]
+@lru_cache(maxsize=4096)
+def _usual(unit: str, text: str) -> float | None:
+    """Return the value of a quantity; None where there is something to say of the text."""
+    try:
+        value = _PARSERS[unit](text)
+    except UnitError:
+        return None
+    return value if value >= 0 and not odd_quantities(text, value, unit) else None
 
 
 class PlatformReader:
@@ -414,7 +393,7 @@ class PlatformReader:
 
     def __init__(
         self,
-        file: str | os.PathLike[str],
+        file: FilePath,
         report: Callable[[FileError], None] | None = None,
     ) -> None:
         self._file = file
@@ -423,7 +402,6 @@ class PlatformReader:
         self.broken: list[Node] = []
         self.odd: list[tuple[int, Problem]] = []
         self.replaced: list[tuple[int, str]] = []
-        self._usual = _UsualQuantities()
         # By what elements have in common: a part, then what copies it.
         self._models: dict[tuple[Any, ...], Any] = {}
 
@@ -476,7 +454,7 @@ class PlatformReader:
         names = ""
         for each, text in node.attributes.items():
             unit = free.get(each)
-            value = text if not unit else self._usual[unit, text]
+            value = text if not unit else _usual(unit, text)
             if value is None or value == "":
                 return self._build(node)
             # No latency is a matter of its own: Wi-Fi links have none.
@@ -565,7 +543,12 @@ class PlatformReader:
         if element.parts:
             values[element.parts] = parts
         if node.children and element.properties:
-            values[element.properties] = self._properties(node)
+            properties: dict[str, str] = {}
+            for child in node.children:
+                if child.tag == "prop" and "value" in child.attributes:
+                    properties.setdefault(child.attributes.get("id", ""), child.attributes["value"])
+            properties.pop("", None)
+            values[element.properties] = properties
         return values
 
     def _zone(self, node: Node, values: dict[str, Any]) -> Zone:
@@ -600,12 +583,3 @@ class PlatformReader:
         if self._report is None:
             raise located from None
         self._report(located)
-
-    def _properties(self, node: Node) -> dict[str, str]:
-        """Return the properties of an element; SimGrid keeps the first of equal names."""
-        properties: dict[str, str] = {}
-        for child in node.children:
-            if child.tag == "prop" and "value" in child.attributes:
-                properties.setdefault(child.attributes.get("id", ""), child.attributes["value"])
-        properties.pop("", None)
-        return properties

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.sax import saxutils
 
 from simplugin.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
 from simplugin.formats.elements import ELEMENTS, FILE, TAGS, TEXT
-from simplugin.formats.platform_reading import PlatformReader, collections_postponed, read_document
-from simplugin.inputs.files import write
+from simplugin.formats.platform_reading import PlatformReader, read_document
+from simplugin.inputs.files import FilePath, uncollected, write
 from simplugin.platforms.consistency import require_consistent
 from simplugin.platforms.deployment import Deployment
 from simplugin.platforms.hosts import Cluster, Host, Router, spoke
@@ -22,7 +23,7 @@ from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.radical import numbers
 
 
-def read_deployment(path: str | os.PathLike[str]) -> Deployment:
+def read_deployment(path: FilePath) -> Deployment:
     """Read the actors of a deployment file.
 
     Parameters
@@ -58,9 +59,7 @@ def read_deployment(path: str | os.PathLike[str]) -> Deployment:
     return Deployment(platform.actors)
 
 
-def write_deployment(
-    deployment: Deployment, path: str | os.PathLike[str], *, comment: str | None = None
-) -> None:
+def write_deployment(deployment: Deployment, path: FilePath, *, comment: str | None = None) -> None:
     """Write a deployment to a file that SimGrid 4.1 loads.
 
     Parameters
@@ -117,7 +116,16 @@ def expanded(cluster: Cluster) -> Zone:
     PlatformError
         XML has no elements that say what the cluster says.
     """
-    _require_expandable(cluster)
+    backbone = cluster.backbone_sharing_policy if cluster.backbone_bandwidth else SHARED
+    for is_one, obstacle in (
+        (cluster.topology != "FLAT", f"its topology is {cluster.topology}"),
+        (cluster.limiter_bandwidth is not None, "it has limiter links"),
+        (cluster.loopback_bandwidth is not None, "it has loopback links"),
+        (backbone != SHARED, f"its backbone is {backbone}"),
+    ):
+        if is_one:
+            message = f"cluster {cluster.id!r} cannot be written host by host: {obstacle}"
+            raise PlatformError(message, remedy="write it as one <cluster> (expand=False)")
     elements: list[ZoneElement] = []
     split = cluster.sharing_policy == SPLITDUPLEX
     # SimGrid makes FATPIPE links of a flat cluster SHARED.
@@ -131,20 +139,6 @@ def expanded(cluster: Cluster) -> Zone:
         elements.append(Backbone(f"{cluster.id}_backbone", bandwidth, latency))
     elements.append(Router(cluster.router_name or ""))
     return Zone(cluster.id, "Cluster", tuple(elements), properties=cluster.properties)
-
-
-def _require_expandable(cluster: Cluster) -> None:
-    """Refuse a cluster that explicit elements cannot describe."""
-    backbone = cluster.backbone_sharing_policy if cluster.backbone_bandwidth else SHARED
-    for is_one, obstacle in (
-        (cluster.topology != "FLAT", f"its topology is {cluster.topology}"),
-        (cluster.limiter_bandwidth is not None, "it has limiter links"),
-        (cluster.loopback_bandwidth is not None, "it has loopback links"),
-        (backbone != SHARED, f"its backbone is {backbone}"),
-    ):
-        if is_one:
-            message = f"cluster {cluster.id!r} cannot be written host by host: {obstacle}"
-            raise PlatformError(message, remedy="write it as one <cluster> (expand=False)")
 
 
 def expanded_platform(platform: Platform) -> Platform:
@@ -224,8 +218,8 @@ class PlatformLines:
             attributes.append((attribute.key, text))
         if element.text and part.text:
             # The text of a profile is written exactly as it is.
-            text = xml_text.escape_content(part.text)
-            return [f"{indent}{xml_text.start(tag, attributes)}>{text}</{tag}>"]
+            start = xml_text.start(tag, attributes)
+            return [f"{indent}{start}>{saxutils.escape(part.text)}</{tag}>"]
         if not element.content:
             return [indent + xml_text.empty(tag, attributes)]
         content = self._content(part, element.content, indent + "  ")
@@ -233,14 +227,6 @@ class PlatformLines:
 
     def _content(self, part: Any, fields: tuple[str, ...], indent: str) -> list[str]:
         """Return the lines of what is in a part."""
-        if isinstance(part, Zone):
-            # SimGrid's parser takes neither zones nor links after the profiles of a zone of zones.
-            profiles = [each for each in part.elements if isinstance(each, Profile | ProfileUse)]
-            others = [each for each in part.elements if not isinstance(each, Profile | ProfileUse)]
-            lines = xml_text.properties(indent, part.properties)
-            for inner in (*others, *part.routes, *profiles):
-                lines += self._lines(inner, indent)
-            return lines
         lines = []
         for name in fields:
             values = getattr(part, name)
@@ -249,12 +235,16 @@ class PlatformLines:
             elif name == "arguments":
                 lines += [indent + xml_text.empty("argument", [("value", each)]) for each in values]
             else:
+                if isinstance(part, Zone):
+                    # SimGrid's parser takes nothing after the profiles of a zone of zones.
+                    values = (*values, *part.routes)
+                    values = sorted(values, key=lambda each: isinstance(each, Profile | ProfileUse))
                 for inner in values:
                     lines += self._lines(inner, indent)
         return lines
 
 
-def read_platform(path: str | os.PathLike[str]) -> Platform:
+def read_platform(path: FilePath) -> Platform:
     """Read a platform file as it is written: its zones, clusters, hosts, links and routes.
 
     Parameters
@@ -273,13 +263,13 @@ def read_platform(path: str | os.PathLike[str]) -> Platform:
         The file cannot be read or says something wrong; the first error, with its line.
         `simplugin.formats.check` gives all of them.
     """
-    with collections_postponed():
+    with uncollected():
         return PlatformReader(path).platform(read_document(path, PlatformError))
 
 
 def write_platform(
     platform: Platform,
-    path: str | os.PathLike[str],
+    path: FilePath,
     *,
     comment: str | None = None,
     expand: bool = False,
@@ -318,7 +308,7 @@ def platform_text(
     *,
     comment: str | None = None,
     expand: bool = False,
-    directory: str | os.PathLike[str] | None = None,
+    directory: FilePath | None = None,
 ) -> str:
     """Return a platform as SimGrid 4.1 XML.
 

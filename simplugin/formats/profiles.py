@@ -10,11 +10,11 @@ from typing import Any
 from urllib.parse import quote
 
 from simplugin.errors import PlatformError
-from simplugin.inputs.files import read_bytes, write
+from simplugin.inputs.files import FilePath, read_bytes, write
 from simplugin.platforms.hosts import Host, Peer
 from simplugin.platforms.links import Link
 from simplugin.platforms.platform import Config, Platform, Zone
-from simplugin.platforms.profiles import Profile, profile_problem
+from simplugin.platforms.profiles import LINES_REMEDY, Profile, profile_problem
 from simplugin.platforms.validation import Problem
 
 # A tuple takes less time than a union where there are many elements.
@@ -82,14 +82,7 @@ def read_profile(platform: Platform, name: str) -> str:
     PlatformError
         It is not found, or cannot be read.
     """
-    found = _find(name, _directories(platform))
-    if found is None:
-        raise PlatformError(f"profile file {name!r} is not found")
-    try:
-        return read_bytes(found, PlatformError).decode("utf-8", errors="replace")
-    except PlatformError as error:
-        message = f"profile file {name!r}: {error.message}"
-        raise PlatformError(message, remedy=error.remedy) from None
+    return _read(name, _directories(platform))
 
 
 def _directories(platform: Platform) -> list[Path]:
@@ -105,9 +98,17 @@ def _directories(platform: Platform) -> list[Path]:
     return directories
 
 
-def _find(name: str, directories: list[Path]) -> Path | None:
-    """Return the file that SimGrid would open."""
-    return next((path / name for path in directories if (path / name).is_file()), None)
+def _read(name: str, directories: list[Path]) -> str:
+    """Return the text of the file that SimGrid would open."""
+    found = next((path / name for path in directories if (path / name).is_file()), None)
+    if found is None:
+        remedy = "name it relative to this file, or write the file"
+        raise PlatformError(f"profile file {name!r} is not found", remedy=remedy)
+    try:
+        return read_bytes(found, PlatformError).decode("utf-8", errors="replace")
+    except PlatformError as error:
+        message = f"profile file {name!r}: {error.message}"
+        raise PlatformError(message, remedy=error.remedy) from None
 
 
 def _uses(platform: Platform) -> Iterator[tuple[object, str]]:
@@ -124,25 +125,19 @@ def _problem(part: object, name: str, directories: list[Path]) -> Problem | None
     if os.path.isabs(name):
         message = f"profile {name!r} is named by an absolute path, which SimGrid 4.1 never opens"
         return Problem(message, "name it relative to this file", part)
-    found = _find(name, directories)
-    if found is None:
-        message = f"profile file {name!r} is not found"
-        return Problem(message, "name it relative to this file, or write the file", part)
     try:
-        text = read_bytes(found, PlatformError).decode("utf-8", errors="replace")
+        wrong = profile_problem(_read(name, directories))
     except PlatformError as error:
-        return Problem(f"profile file {name!r}: {error.message}", error.remedy or "", part)
-    wrong = profile_problem(text)
+        return Problem(error.message, error.remedy or "", part)
     if wrong is None:
         return None
-    remedy = "write lines of a date in s and a value, in ascending order of date"
-    return Problem(f"profile file {name!r}, {wrong}", remedy, part)
+    return Problem(f"profile file {name!r}, {wrong}", LINES_REMEDY, part)
 
 
 SUFFIX = ".profile"
 
 
-def write_profiles(platform: Platform, directory: str | os.PathLike[str]) -> Platform:
+def write_profiles(platform: Platform, directory: FilePath) -> Platform:
     """Write the profiles inside a platform to files.
 
     Parameters

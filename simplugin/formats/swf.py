@@ -7,17 +7,16 @@ import io
 import itertools
 import os
 import re
-import stat
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
+from simplugin.inputs.files import FilePath, opened, write
 from simplugin.inputs.places import Line, shown
-from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, Floats, JobTrace, expected, misfit
+from simplugin.workloads.job_traces import FIELDS, Floats, JobTrace, expected, misfit
 
 # Possessive, so that no text takes long to refuse; but no optional group is: Python 3.11.2 then
 # takes half of it.
@@ -29,7 +28,7 @@ _JOB = re.compile(rf"\s*+(?:{_NUMBER}\s++){{{len(FIELDS) - 1}}}{_NUMBER}\s*+", r
 Numbered = tuple[int, str]
 
 
-def rows(lines: Sequence[Numbered], file: str | os.PathLike[str]) -> Floats:
+def rows(lines: Sequence[Numbered], file: FilePath) -> Floats:
     """Return the fields of jobs.
 
     Parameters
@@ -152,13 +151,12 @@ _GZIP = b"\x1f\x8b"
 _MARK = "\xef\xbb\xbf"
 _BLANKS = " \t\n\r\v\f"
 _AT_ONCE = 1 << 16
-_NO_WAIT = os.O_NONBLOCK | os.O_CLOEXEC
 # Longest line and largest file, unpacked, that are read [byte].
 LONGEST_LINE = 1 << 20
 LARGEST_FILE = 4 << 30
 
 
-def read_swf(path: str | os.PathLike[str]) -> JobTrace:
+def read_swf(path: FilePath) -> JobTrace:
     """Read a job trace in the Standard Workload Format, version 2.2 [1]_.
 
     A line is a job of 18 numbers apart by blanks or tabs, a comment that begins with ``;``, or
@@ -209,14 +207,11 @@ def _decoded(comments: list[bytes]) -> list[str]:
         return [comment.decode("latin-1") for comment in comments]
 
 
-def _lines(path: str | os.PathLike[str]) -> Iterator[Numbered]:
+def _lines(path: FilePath) -> Iterator[Numbered]:
     """Yield the lines of a regular file, unpacked, with their numbers."""
     size = 0
-    try:
-        # Nobody need write to a pipe for it to be opened.
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as stream:
-            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-                raise WorkloadFileError("not a regular file", file=path, remedy="name a file")
+    with opened(path, WorkloadFileError, "give the path of a file that you may read") as stream:
+        try:
             packed = stream.read(len(_GZIP)) == _GZIP
             stream.seek(0)
             # In Latin-1, each byte is a letter.
@@ -240,18 +235,15 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[Numbered]:
                 if not line:
                     return
                 yield number, line.removeprefix(_MARK) if number == 1 else line
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise WorkloadFileError(
-            f"the compressed file is damaged: {error}",
-            file=path,
-            remedy="get it again, or unpack what can be saved of it",
-        ) from None
-    except OSError as error:
-        remedy = "give the path of a file that you may read"
-        raise WorkloadFileError(str(error.strerror), file=path, remedy=remedy) from None
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise WorkloadFileError(
+                f"the compressed file is damaged: {error}",
+                file=path,
+                remedy="get it again, or unpack what can be saved of it",
+            ) from None
 
 
-def write_swf(trace: JobTrace, path: str | os.PathLike[str]) -> None:
+def write_swf(trace: JobTrace, path: FilePath) -> None:
     """Write a job trace in the Standard Workload Format; `read_swf` gives an equal one back.
 
     Parameters
@@ -268,31 +260,7 @@ def write_swf(trace: JobTrace, path: str | os.PathLike[str]) -> None:
         The header has what comments cannot say, or the file cannot be written.
     """
     lines = header_lines(trace.header)
-    _require_sayable(trace, lines, path)
-    texts = [_texts(name, getattr(trace, name)) for name in FIELDS]
-    lines += [" ".join(job) for job in zip(*texts, strict=True)]
-    try:
-        data = "\n".join([*lines, ""]).encode("utf-8")
-        if os.fspath(path).endswith(".gz"):
-            packed = io.BytesIO()
-            with gzip.GzipFile("", "wb", 6, packed, 0) as stream:
-                stream.write(data)
-            data = packed.getvalue()
-        Path(path).write_bytes(data)
-    except OSError as error:
-        remedy = "give a path that you may write"
-        raise WorkloadFileError(str(error.strerror), file=path, remedy=remedy) from None
-
-
-def _texts(name: str, values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> list[str]:
-    """Return the numbers of a field, each the shortest that reads back as the same."""
-    if name in FRACTIONAL:
-        return [repr(value).removesuffix(".0") for value in values.tolist()]
-    return [str(value) for value in values.tolist()]
-
-
-def _require_sayable(trace: JobTrace, lines: list[str], path: str | os.PathLike[str]) -> None:
-    """Refuse a header that would not be read back as it is."""
+    # A header that would not be read back as it is.
     try:
         data = "\n".join(lines).encode("utf-8")
         comments = [line.lstrip().removeprefix(b";") for line in data.splitlines()]
@@ -308,3 +276,23 @@ def _require_sayable(trace: JobTrace, lines: list[str], path: str | os.PathLike[
             file=path,
             remedy="give a label of letters, digits and underscores, and a value of plain lines",
         )
+    # Each number is the shortest text that reads back as the same.
+    texts = [
+        [repr(value).removesuffix(".0") for value in column.tolist()]
+        for column in trace.columns.values()
+    ]
+    lines += [" ".join(job) for job in zip(*texts, strict=True)]
+    data = "\n".join([*lines, ""]).encode("utf-8")
+    if os.fspath(path).endswith(".gz"):
+        packed = io.BytesIO()
+        with gzip.GzipFile("", "wb", 6, packed, 0) as stream:
+            stream.write(data)
+        data = packed.getvalue()
+    write(data, path, WorkloadFileError)
+
+
+def _texts(name: str, values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> list[str]:
+    """Return the numbers of a field, each the shortest that reads back as the same."""
+    if name in FRACTIONAL:
+        return [repr(value).removesuffix(".0") for value in values.tolist()]
+    return [str(value) for value in values.tolist()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from simplugin.formats.dax import read_dax, write_dax
 from simplugin.formats.dot import read_dot, write_dot
 from simplugin.formats.task_graph_structure import DEFAULT_SPEED
 from simplugin.formats.wfformat import read_wfformat, write_wfformat
+from simplugin.inputs.files import FilePath
 from simplugin.workloads.task_graphs import TaskGraph
 
 Read = Callable[..., TaskGraph]
@@ -34,7 +34,7 @@ FORMATS = {
 
 
 def read_task_graph(
-    path: str | os.PathLike[str],
+    path: FilePath,
     *,
     name: str | None = None,
     alpha: float = 0.0,
@@ -69,9 +69,7 @@ def read_task_graph(
     return _format(path)[0](path, speed=speed, name=name, alpha=alpha)
 
 
-def write_task_graph(
-    graph: TaskGraph, path: str | os.PathLike[str], *, speed: float = DEFAULT_SPEED
-) -> None:
+def write_task_graph(graph: TaskGraph, path: FilePath, *, speed: float = DEFAULT_SPEED) -> None:
     """Write a task graph in the format that the end of the name says, see `FORMATS`.
 
     Parameters
@@ -94,7 +92,7 @@ def write_task_graph(
     _format(path)[1](graph, path, speed=speed)
 
 
-def _format(path: str | os.PathLike[str]) -> tuple[Read, Write]:
+def _format(path: FilePath) -> tuple[Read, Write]:
     """Return the reader and the writer of a file."""
     suffix = Path(path).suffix
     if suffix.lower() not in FORMATS:

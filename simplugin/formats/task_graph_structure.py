@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError, WorkloadFileError
+from simplugin.inputs.files import FilePath
 from simplugin.inputs.places import Place, non_negative, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -41,7 +41,7 @@ def require_speed(speed: float) -> float:
     return speed
 
 
-def runtimes(graph: TaskGraph, speed: float, path: str | os.PathLike[str]) -> list[float]:
+def runtimes(graph: TaskGraph, speed: float, path: FilePath) -> list[float]:
     """Return the time of each task on one processor.
 
     Parameters

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ from simplugin.formats.task_graph_structure import (
     structure,
 )
 from simplugin.inputs.documents import Item, read_json
-from simplugin.inputs.files import uncollected, write
+from simplugin.inputs.files import FilePath, uncollected, write
 from simplugin.inputs.places import Place, fraction, non_negative, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -33,7 +32,7 @@ _VERSIONS = ("1.5", "1.6")
 
 @uncollected()
 def read_wfformat(
-    path: str | os.PathLike[str],
+    path: FilePath,
     *,
     speed: float = DEFAULT_SPEED,
     name: str | None = None,
@@ -321,9 +320,7 @@ def _files(task: _Value, key: str, sizes: dict[str, float]) -> Files:
     return found
 
 
-def write_wfformat(
-    graph: TaskGraph, path: str | os.PathLike[str], *, speed: float = DEFAULT_SPEED
-) -> None:
+def write_wfformat(graph: TaskGraph, path: FilePath, *, speed: float = DEFAULT_SPEED) -> None:
     """Write a task graph as an instance in WfFormat 1.5.
 
     Each edge of more than 0 byte becomes a file. `read_wfformat` with the same speed gives the

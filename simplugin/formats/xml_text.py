@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from xml.sax import saxutils
 
 HEADER = "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
 _SPECIAL = re.compile(r'[&<>"\t\n\r]')
-_REPLACED = {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-    "\t": "&#9;",
-    "\n": "&#10;",
-    "\r": "&#13;",
-}
+_ENTITIES = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def escape(text: str) -> str:
     """Return text fit for an attribute value between double quotes."""
-    if _SPECIAL.search(text) is None:
-        return text
-    return _SPECIAL.sub(lambda match: _REPLACED[match[0]], text)
-
-
-def escape_content(text: str) -> str:
-    """Return text escaped for the content of an element."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return text if _SPECIAL.search(text) is None else saxutils.escape(text, _ENTITIES)
 
 
 def start(tag: str, attributes: Iterable[tuple[str, str]]) -> str:

@@ -12,13 +12,15 @@ from typing import IO
 
 from simplugin.errors import FileError
 
+FilePath = str | os.PathLike[str]
+
 LARGEST_FILE = 64 << 20
 _READABLE = f"give the path of a file of at most {LARGEST_FILE >> 20} MiB that you may read"
 
 
 @contextmanager
 def opened(
-    path: str | os.PathLike[str],
+    path: FilePath,
     kind: type[FileError],
     remedy: str = "name a file",
 ) -> Iterator[IO[bytes]]:
@@ -47,9 +49,7 @@ def _open_without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def read_bytes(
-    path: str | os.PathLike[str], kind: type[FileError], remedy: str = _READABLE
-) -> bytes:
+def read_bytes(path: FilePath, kind: type[FileError], remedy: str = _READABLE) -> bytes:
     """Return the content of a regular file of at most `LARGEST_FILE` bytes.
 
     Parameters
@@ -70,7 +70,7 @@ def read_bytes(
         return stream.read(LARGEST_FILE)
 
 
-def read_text(path: str | os.PathLike[str], kind: type[FileError], remedy: str = _READABLE) -> str:
+def read_text(path: FilePath, kind: type[FileError], remedy: str = _READABLE) -> str:
     """Return the content of a file in UTF-8, a byte order mark left out, ends of lines as they are.
 
     Parameters
@@ -86,7 +86,7 @@ def read_text(path: str | os.PathLike[str], kind: type[FileError], remedy: str =
     return decoded(read_bytes(path, kind, remedy), path, kind)
 
 
-def decoded(data: bytes, path: str | os.PathLike[str], kind: type[FileError]) -> str:
+def decoded(data: bytes, path: FilePath, kind: type[FileError]) -> str:
     """Return the text that a file in UTF-8 holds; parameters and errors as for `read_text`."""
     wrong = data.find(b"\0")
     try:
@@ -96,12 +96,11 @@ def decoded(data: bytes, path: str | os.PathLike[str], kind: type[FileError]) ->
         text = ""
     if wrong >= 0:
         line = data.count(b"\n", 0, wrong) + 1
-        remedy = "save the file in UTF-8"
-        raise kind("this is no UTF-8 text", file=path, line=line, remedy=remedy)
+        raise kind("this is no UTF-8 text", file=path, line=line, remedy="save the file in UTF-8")
     return text
 
 
-def write(content: str | bytes, path: str | os.PathLike[str], kind: type[FileError]) -> None:
+def write(content: str | bytes, path: FilePath, kind: type[FileError]) -> None:
     """Write a file, a text in UTF-8 with its ends of lines as they are.
 
     Parameters
@@ -114,8 +113,7 @@ def write(content: str | bytes, path: str | os.PathLike[str], kind: type[FileErr
         Raised if the file cannot be written, or the text has half a surrogate pair.
     """
     try:
-        data = content.encode("utf-8") if isinstance(content, str) else content
-        Path(path).write_bytes(data)
+        Path(path).write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
     except UnicodeEncodeError as error:
         half = f"{error.object[error.start]!r} is half a character"
         raise kind(half, file=path, remedy="rename what has it in its name") from None

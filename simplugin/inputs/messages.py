@@ -19,6 +19,10 @@ _REMEDIES = {
     **dict.fromkeys(("array_type", "list_type", "tuple_type"), "give a list"),
     **dict.fromkeys(("dict_type", "model_type"), "give a table"),
     **dict.fromkeys(("string_type", "string_too_short"), "give a text"),
+    "string_pattern_mismatch": "write it as {pattern}",
+    "too_short": "give at least {min_length}",
+    "too_long": "give at most {max_length}",
+    "union_tag_invalid": "give one of {expected_tags}",
 }
 
 Path = tuple[str | int, ...]
@@ -176,19 +180,11 @@ def _example(fields: list[FieldInfo]) -> str:
 
 def remedy_of(found: Mapping[str, Any]) -> str:
     """Return how to correct a value, from an error of pydantic."""
-    cause = found.get("ctx", {}).get("error")
-    if isinstance(cause, InvalidValueError):
+    context = found.get("ctx", {})
+    if isinstance(cause := context.get("error"), InvalidValueError):
         return cause.remedy or ""
     if found["type"] in _REMEDIES:
-        return _REMEDIES[found["type"]]
-    if found["type"] == "string_pattern_mismatch":
-        return f"write it as {found['ctx']['pattern']}"
-    if found["type"] == "too_short":
-        return f"give at least {found['ctx']['min_length']}"
-    if found["type"] == "too_long":
-        return f"give at most {found['ctx']['max_length']}"
-    if found["type"] == "union_tag_invalid":
-        return f"give one of {found['ctx']['expected_tags']}"
+        return _REMEDIES[found["type"]].format_map(context)
     reason = str(found["msg"]).removeprefix("Value error, ").replace("Input should be ", "give ", 1)
     if reason.startswith(("give greater", "give less")):
         reason = reason.replace("give", "give a number", 1)
@@ -203,11 +199,11 @@ def _fields(table: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
 
 def _tables(kind: Any, path: Path, content: Any) -> list[type[BaseModel]]:
     """Return the models that the table at a path may have."""
-    tables = _models(kind)
+    tables = models_in(kind)
     for step in path:
         inner = [kind for table in tables for kind in _kinds(table, str(step))]
         # A position in a list, or a name in a table of tables, is no field.
-        tables = [model for each in inner for model in _models(each)] if inner else tables
+        tables = [model for each in inner for model in models_in(each)] if inner else tables
         content = content[step]
     # Those that have the tag of a member of a union.
     tagged = [
@@ -227,8 +223,8 @@ def _kinds(table: type[BaseModel], key: str) -> list[Any]:
     return [] if field is None else [field.annotation]
 
 
-def _models(kind: Any) -> list[type[BaseModel]]:
+def models_in(kind: Any) -> list[type[BaseModel]]:
     """Return the models in a type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return [kind]
-    return [model for each in get_args(kind) for model in _models(each)]
+    return [model for each in get_args(kind) for model in models_in(each)]

@@ -190,8 +190,7 @@ def read_parameters(
     found = None
     chosen = {key: given[key] for key in given if key in further}
     try:
-        context = {"directory": scenario.directory}
-        found = settings.model_validate(chosen, context=context)
+        found = settings.model_validate(chosen, context={"directory": scenario.directory})
     except ValidationError as error:
         problems += problems_of(error, settings, chosen, PATH)
     if problems or found is None:

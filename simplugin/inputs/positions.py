@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 Path = Sequence[str | int]
@@ -94,28 +94,22 @@ def toml_line(text: str, path: Path) -> int | None:
     int or None
         None if not even the outermost key is there.
     """
-    lines = _toml_lines(text)
+    lines = _TomlLines(text).lines
     wanted = tuple(path)
     while wanted and wanted not in lines:
         wanted = wanted[:-1]
     return lines.get(wanted)
 
 
-@lru_cache(maxsize=1)  # a document may have many problems
-def _toml_lines(text: str) -> Mapping[Steps, int]:
-    """Return the line of each key and item of a valid document."""
-    return _TomlLines(text).lines
-
-
 def toml_syntax_error(error: tomllib.TOMLDecodeError, text: str) -> tuple[str, int]:
     """Return the message and the line of a syntax error."""
     message = str(error)
-    match = _TOML_PLACE.search(message)
-    if match:
+    if match := _TOML_PLACE.search(message):
         return message[: match.start()], int(match[1])
     return message.removesuffix(_TOML_END), text.rstrip("\n").count("\n") + 1
 
 
+@lru_cache(maxsize=1)  # a document may have many problems
 class _TomlLines:
     """The line of each key and item of a valid document."""
 

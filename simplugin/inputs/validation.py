@@ -87,6 +87,9 @@ def _made(make: Callable[..., Any], values: dict[str, Any]) -> Any:
         raise InvalidValueError(message, remedy, getattr(error, "about", ())) from None
 
 
+_adapter: Callable[[Any], TypeAdapter[Any]] = lru_cache(TypeAdapter)
+
+
 def validated(kind: Any, document: Document) -> Any:
     """Return the object that a document describes.
 
@@ -106,9 +109,3 @@ def validated(kind: Any, document: Document) -> Any:
         return _adapter(kind).validate_python(document.content)
     except ValidationError as error:
         raise document.errors(problems_of(error, kind, document.content)) from None
-
-
-@lru_cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return what validates a type."""
-    return TypeAdapter(kind)

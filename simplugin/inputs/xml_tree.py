@@ -96,7 +96,7 @@ class _TreeBuilder:
         parser.buffer_text = True
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
         parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
+        parser.EndElementHandler = lambda _tag: self._stack.pop()
         parser.StartDoctypeDeclHandler = self._doctype
         if simgrid:
             parser.CharacterDataHandler = self._text
@@ -145,10 +145,6 @@ class _TreeBuilder:
         else:
             parent.children = [node]
         self._stack.append(node)
-
-    def _end(self, _tag: str) -> None:
-        """Close an element."""
-        self._stack.pop()
 
     def _text(self, text: str) -> None:
         """Keep the text of the element that is open, but not what only indents others."""

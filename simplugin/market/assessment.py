@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp
 from simplugin.figures import Figure
-from simplugin.listings import Listing
-from simplugin.market.execution import sites_of
-from simplugin.market.model import heterogeneity, jain_index
-from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.listings import Cell, Listing
+from simplugin.market.execution import Execution, sites_of
+from simplugin.market.model import Deal, Outcome, heterogeneity, jain_index
+from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.platforms.peers import PeerSite
 from simplugin.rows import Best, Metric
+from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.bundles import MEGA
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from simplugin.listings import Cell
-    from simplugin.market.execution import Execution
-    from simplugin.market.model import Deal, Outcome
-    from simplugin.optimum.bundle_benefit import BestBundle
-    from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 # What prices are in: grid dollars.
 DOLLAR = "G$"

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.workloads.bundle_markets import BundleMarket
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import whole
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from simplugin.workloads.bundle_markets import Amounts, Floats
 
 # How close the price comes to values of peers, which it must stay between, and benefits that are
 # the same; relative.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,27 +17,24 @@ from simplugin.errors import (
 )
 from simplugin.market.actors.global_schedulers import grid, one_site
 from simplugin.market.actors.messages import Capacity
-from simplugin.market.actors.stations import Counters, PeerStation, SchedulerStation, lifetime
-from simplugin.market.model import Deal, Terms
+from simplugin.market.actors.stations import (
+    Counters,
+    Ledger,
+    PeerStation,
+    SchedulerStation,
+    lifetime,
+)
+from simplugin.market.model import Deal, DealRecord, Terms
 from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import Negotiation
 from simplugin.market.policies.shipped import Policy, negotiation_called
-from simplugin.platforms.peers import PeerGrid
-from simplugin.simulation import SimGridOptions, simulate
+from simplugin.platforms import Platform
+from simplugin.platforms.peers import PeerGrid, PeerSite
+from simplugin.simulation import Result, SimGridOptions, simulate
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.bundle_markets import BundleMarket, rows_of
 from simplugin.workloads.bundles import Bundle
 from simplugin.workloads.parameter_ranges import one_of
-
-if TYPE_CHECKING:
-    import os
-
-    from simplugin.market.actors.stations import Ledger
-    from simplugin.market.model import DealRecord
-    from simplugin.platforms import Platform
-    from simplugin.platforms.peers import PeerSite
-    from simplugin.simulation import Result
-
 
 # From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
 COARSE, PRECISION = 2.0**23, 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from simplugin.elementary import exp, expm1, log
 from simplugin.errors import WorkloadError
 from simplugin.market.mechanisms import MECHANISMS, Settlement, reported
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.bundle_markets import LOWEST, BundleMarket
+from simplugin.workloads.bundle_markets import LOWEST, BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import one_of, whole
-
-if TYPE_CHECKING:
-    from simplugin.workloads.bundle_markets import Floats
 
 Income = Literal["measured", "verified", "reported"]
 INCOMES: tuple[Income, ...] = ("measured", "verified", "reported")

@@ -7,28 +7,30 @@ from collections.abc import Iterable
 from simplugin.errors import PlatformError
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
 from simplugin.platforms.links import (
+    BYPASSES,
+    CROSSING,
     AnyRoute,
     Backbone,
-    BypassRoute,
-    BypassZoneRoute,
     HostLink,
     Link,
     LinkUse,
-    Route,
-    ZoneRoute,
 )
 from simplugin.platforms.names import ROOT, Broken, Names, Place
 from simplugin.platforms.platform import Platform, Zone, ZoneElement
-from simplugin.platforms.profiles import HOST_KINDS, Profile, ProfileUse, profile_problem
+from simplugin.platforms.profiles import (
+    HOST_KINDS,
+    LINES_REMEDY,
+    Profile,
+    ProfileUse,
+    profile_problem,
+)
 from simplugin.platforms.reachability import unreachable
 from simplugin.platforms.validation import ERROR, WARNING, Problem
 
 _WITHOUT_ROUTES = {"None", "Wifi"}
 _STARS = {"Cluster", "Vivaldi"}
-# Tuples of classes take less time than unions where there are many elements.
-_BYPASSES = (BypassRoute, BypassZoneRoute)
-_CROSSING = (ZoneRoute, BypassZoneRoute)
 _Taken = dict[tuple[bool, str, str], AnyRoute]
+# A tuple of classes takes less time than a union where there are many elements.
 _PARTS_OF_CLUSTERS = (HostLink, Cabinet, Backbone)
 
 
@@ -120,31 +122,32 @@ class _Inspection:
         elif isinstance(element, Router):
             self._netpoint(element, element.id, "router", where)
         elif isinstance(element, _PARTS_OF_CLUSTERS):
-            self._part_of_cluster(element, zone)
+            if zone is None or zone.routing != "Cluster":
+                kind = type(element).__name__.lower()
+                message = f"a {kind} is in {_zone_text(zone)}"
+                self._say(element, message, "move it into a zone of routing Cluster")
+            elif isinstance(element, Cabinet):
+                self._twice(element, "host", *self.names.declare_hosts(element, zone.id))
+                names = element.host_names()
+                links = [f"link_{name}_{way}" for name in names for way in ("UP", "DOWN")]
+                self._declare_link(element, links, None)
+            elif isinstance(element, Backbone):
+                self._declare_link(element, [element.id], None)
         elif isinstance(element, Zone):
             self._zone(element, where)
         elif isinstance(element, Cluster):
             self._cluster(element, zone)
         elif isinstance(element, Peer):
-            self._peer(element, zone)
+            self._netpoint(element, element.id, "host", ROOT if zone is None else zone.id)
+            self._profile_files(element, [element.id])
+            if zone is None or zone.routing != "Vivaldi":
+                message = f"peer {element.id!r} is in {_zone_text(zone)}"
+                self._say(element, message, "move it into a zone of routing Vivaldi")
+            self._declare_link(element, [f"link_{element.id}_UP", f"link_{element.id}_DOWN"], None)
         elif isinstance(element, Profile):
             self._profile(element)
         else:
             self._profile_use(element)
-
-    def _part_of_cluster(self, element: HostLink | Cabinet | Backbone, zone: Zone | None) -> None:
-        """Check what only a zone of routing Cluster holds."""
-        if zone is None or zone.routing != "Cluster":
-            kind = type(element).__name__.lower()
-            message = f"a {kind} is in {_zone_text(zone)}"
-            self._say(element, message, "move it into a zone of routing Cluster")
-        elif isinstance(element, Cabinet):
-            self._twice(element, "host", *self.names.declare_hosts(element, zone.id))
-            names = element.host_names()
-            links = [f"link_{name}_{way}" for name in names for way in ("UP", "DOWN")]
-            self._declare_link(element, links, None)
-        elif isinstance(element, Backbone):
-            self._declare_link(element, [element.id], None)
 
     def _zone(self, zone: Zone, parent: str) -> None:
         """Check a zone and its elements."""
@@ -182,26 +185,21 @@ class _Inspection:
             message = f"cluster {cluster.id!r} of topology {cluster.topology} is in no zone"
             self._say(cluster, message, "SimGrid crashes on it: put it into a <zone>")
         if cluster.topology == "DRAGONFLY":
-            self._dragonfly(cluster)
+            levels = cluster.topology_parameters.split(";")
+            groups, routers = (int(levels[place].split(",")[0]) for place in (0, 2))
+            if groups > routers:
+                # Router n of each group leads to group n.
+                message = (
+                    f"dragonfly {cluster.id!r} has {groups} groups and {routers} routers a "
+                    "chassis: SimGrid 4.1 aborts at a route to a group that has no router of its "
+                    "number"
+                )
+                remedy = "give at least as many routers a chassis as groups"
+                self._say(cluster, message, remedy, WARNING)
         self._twice(cluster, "host", *self.names.declare_hosts(cluster, cluster.id))
         if cluster.router_name is not None:
             self._netpoint(cluster, cluster.router_name, "router", cluster.id)
         self.names.declare_cluster_links(cluster)
-
-    def _dragonfly(self, cluster: Cluster) -> None:
-        """Warn of a dragonfly in which SimGrid 4.1 aborts at a route between groups.
-
-        Router n of each group leads to group n.
-        """
-        levels = cluster.topology_parameters.split(";")
-        groups, routers = (int(levels[place].split(",")[0]) for place in (0, 2))
-        if groups > routers:
-            message = (
-                f"dragonfly {cluster.id!r} has {groups} groups and {routers} routers a chassis: "
-                "SimGrid 4.1 aborts at a route to a group that has no router of its number"
-            )
-            remedy = "give at least as many routers a chassis as groups"
-            self._say(cluster, message, remedy, WARNING)
 
     def _link(self, link: Link, zone: Zone | None) -> None:
         """Declare and check a link."""
@@ -225,15 +223,6 @@ class _Inspection:
         twice = self.names.declare_link(names, split)
         if twice is not None:
             self._say(part, f"link {twice!r} is declared twice", "give each link its own name")
-
-    def _peer(self, peer: Peer, zone: Zone | None) -> None:
-        """Declare a peer with its links."""
-        self._netpoint(peer, peer.id, "host", ROOT if zone is None else zone.id)
-        self._profile_files(peer, [peer.id])
-        if zone is None or zone.routing != "Vivaldi":
-            message = f"peer {peer.id!r} is in {_zone_text(zone)}"
-            self._say(peer, message, "move it into a zone of routing Vivaldi")
-        self._declare_link(peer, [f"link_{peer.id}_UP", f"link_{peer.id}_DOWN"], None)
 
     def _check_wifi(self, zone: Zone) -> None:
         """Check the properties that a Wi-Fi zone needs."""
@@ -296,7 +285,7 @@ class _Inspection:
         self._profile_source(profile, profile.id)
         wrong = profile_problem(profile.text, profile.period)
         if wrong is not None:
-            self._say(profile, f"profile {profile.id!r}, {wrong}", _PROFILE_REMEDY)
+            self._say(profile, f"profile {profile.id!r}, {wrong}", LINES_REMEDY)
 
     def _profile_files(self, part: Host | Peer | Link, names: Iterable[str]) -> None:
         """Record the profile files that an element follows under SimGrid's names."""
@@ -368,7 +357,7 @@ class _Inspection:
         """Check all routes of a zone whose elements are declared."""
         taken: _Taken = {}
         for route in zone.routes:
-            bypass = isinstance(route, _BYPASSES)
+            bypass = isinstance(route, BYPASSES)
             if (bypass or self._accepts(zone, route)) and self._ends(zone, route):
                 self._gateways(route)
                 self._once(zone, route, taken)
@@ -389,7 +378,7 @@ class _Inspection:
 
     def _ends(self, zone: Zone, route: AnyRoute) -> bool:
         """Return True if both ends are known and the route may join them."""
-        between_zones = isinstance(route, _CROSSING)
+        between_zones = isinstance(route, CROSSING)
         kind = "zone or cluster" if between_zones else "host or router"
         good = True
         for end in dict.fromkeys((route.source, route.destination)):
@@ -403,7 +392,7 @@ class _Inspection:
             elif (place.kind == "zone") is not between_zones:
                 tag = "a <zoneRoute>" if place.kind == "zone" else "a <route>"
                 message, remedy = f"is a {place.kind}", f"name a {kind}, or write {tag}"
-            elif place.zone != zone.id and not isinstance(route, _BYPASSES):
+            elif place.zone != zone.id and not isinstance(route, BYPASSES):
                 message = f"is in zone {place.zone!r}, not directly in {zone.id!r}"
                 remedy = f"move the route, or name a {kind} of {zone.id!r}"
             else:
@@ -415,7 +404,7 @@ class _Inspection:
 
     def _gateways(self, route: AnyRoute) -> None:
         """Check the gateways of a route between zones."""
-        if not isinstance(route, _CROSSING):
+        if not isinstance(route, CROSSING):
             return
         for key, gateway, zone in (
             ("gw_src", route.gateway_source, route.source),
@@ -438,7 +427,7 @@ class _Inspection:
 
     def _once(self, zone: Zone, route: AnyRoute, taken: _Taken) -> None:
         """Add a problem for a second route between the same elements."""
-        bypass = isinstance(route, _BYPASSES)
+        bypass = isinstance(route, BYPASSES)
         ways = [(route.source, route.destination)]
         loop = route.source == route.destination
         if getattr(route, "symmetrical", False) and not (
@@ -479,13 +468,12 @@ class _Inspection:
         self._say(use, f"the <{route.tag}> {_ends_text(route)} {problem}", remedy)
 
 
-def _ends_text(route: Route | ZoneRoute | BypassRoute | BypassZoneRoute) -> str:
+def _ends_text(route: AnyRoute) -> str:
     """Return what messages call a route."""
     return f"from {route.source!r} to {route.destination!r}"
 
 
 _WIFI_REMEDY = "SimGrid 4.1 ends at its first event: remove the profile"
-_PROFILE_REMEDY = "write lines of a date in s and a value, in ascending order of date"
 
 
 def _zone_text(zone: Zone | None) -> str:

@@ -17,11 +17,7 @@ from simplugin.platforms.arrays import set_array
 from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import Link, Route
 from simplugin.platforms.platform import Platform, Zone
-from simplugin.platforms.validation import (
-    require_choice,
-    require_distinct,
-    require_parts,
-)
+from simplugin.platforms.validation import require_choice, require_distinct, require_parts
 
 Pair = tuple[str, str]
 

@@ -174,20 +174,8 @@ class Opaque:
         check_fields(self, "an element to keep")
 
 
-ZoneElement = (
-    Host
-    | Router
-    | Peer
-    | Cabinet
-    | Link
-    | Backbone
-    | HostLink
-    | Zone
-    | Cluster
-    | Profile
-    | ProfileUse
-)
 PlatformElement = Zone | Cluster | Profile | ProfileUse | Peer | Cabinet
+ZoneElement = PlatformElement | Host | Router | Link | Backbone | HostLink
 
 
 @dataclass(frozen=True, slots=True)

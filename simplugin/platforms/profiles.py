@@ -5,22 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
 from simplugin.errors import PlatformError
-from simplugin.platforms.validation import (
-    Name,
-    Text,
-    check_fields,
-    choice,
-    read_number,
-)
+from simplugin.platforms.validation import Name, Text, check_fields, choice, read_number
 
 HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})
 LINK_KINDS = frozenset({"LINK_AVAIL", "BANDWIDTH", "LATENCY"})
 KINDS = HOST_KINDS | LINK_KINDS
+LINES_REMEDY = "write lines of a date in s and a value, in ascending order of date"
 
 
 def _as_period(what: str, period: float | str) -> float:
@@ -138,7 +133,10 @@ def _read(text: str, period: float) -> tuple[str | None, bool, list[tuple[float,
     stochastic, random, pause = False, False, None
     points: list[tuple[float, float]] = []
     last = 0.0
-    for number, words in _lines(text):
+    for number, line in enumerate(text.replace("\r", "\n").split("\n"), start=1):
+        words = line.split()
+        if not words or words[0][0] in "#%":
+            continue
         if words[0] in {"PERIODICITY", "LOOPAFTER"} and len(words) > 1 and _is_number(words[1]):
             if words[0] == "PERIODICITY":
                 period = float(words[1])
@@ -173,14 +171,6 @@ def _read(text: str, period: float) -> tuple[str | None, bool, list[tuple[float,
 _LAWS = {"DET": 1, "EXP": 1, "EXPONENTIAL": 1, "UNIF": 2, "UNIFORM": 2} | dict.fromkeys(
     ["NORM", "NORMAL", "GAUSS", "GAUSSIAN"], 2
 )
-
-
-def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield number and words of each line of a profile but comments."""
-    for number, line in enumerate(text.replace("\r", "\n").split("\n"), start=1):
-        words = line.split()
-        if words and words[0][0] not in "#%":
-            yield number, words
 
 
 def _law_numbers(words: list[str], *, stochastic: bool) -> list[float] | None:

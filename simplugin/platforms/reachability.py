@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from simplugin.platforms.hosts import Cluster, Host, Peer
-from simplugin.platforms.links import BypassRoute, BypassZoneRoute, HostLink, ZoneRoute
+from simplugin.platforms.links import BYPASSES, CROSSING, HostLink, ZoneRoute
 from simplugin.platforms.names import Names
 from simplugin.platforms.platform import Zone
 from simplugin.platforms.validation import WARNING, Problem
@@ -28,11 +28,10 @@ _REMEDY = {
     "Wifi": "add the link of the access point",
     "None": "use another routing; only the network model Constant needs no routes",
 }
+_Gateways = defaultdict[str, dict[str, None]]
 # Tuples of classes, as there may be hundreds of thousands of elements.
 _ONE_HOST, _ZONES = (Host, Peer), (Zone, Cluster)
 _PLACED = (Host, Peer, Zone, Cluster)
-_CROSSING = (ZoneRoute, BypassZoneRoute)
-_BYPASSES = (BypassRoute, BypassZoneRoute)
 _DIJKSTRA = {"Dijkstra", "DijkstraCache"}
 _COMPOSED = {"Floyd", *_DIJKSTRA}
 # Zones whose ways to all others are looked at, where ways are composed of routes between zones.
@@ -83,13 +82,13 @@ class _Layout:
         self._zones = {zone.id: zone for zone in zones}
         self._names = names
         # Of each zone, what hosts must reach to leave it, and what must reach them.
-        self._gateways_out: defaultdict[str, dict[str, None]] = defaultdict(dict)
-        self._gateways_in: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._gateways_out: _Gateways = defaultdict(dict)
+        self._gateways_in: _Gateways = defaultdict(dict)
         self._bypassed: set[tuple[str, str]] = set()
         self._targets_of: dict[str, defaultdict[str, set[str]]] = {}
         for zone in zones:
             for route in zone.routes:
-                if isinstance(route, _CROSSING):
+                if isinstance(route, CROSSING):
                     source = (route.gateway_source, route.source)
                     destination = (route.gateway_destination, route.destination)
                     self._add_gateway(self._gateways_out, *source)
@@ -97,12 +96,10 @@ class _Layout:
                     if getattr(route, "symmetrical", False):
                         self._add_gateway(self._gateways_in, *source)
                         self._add_gateway(self._gateways_out, *destination)
-                if isinstance(route, _BYPASSES):
+                if isinstance(route, BYPASSES):
                     self._bypassed.add((route.source, route.destination))
 
-    def _add_gateway(
-        self, gateways: defaultdict[str, dict[str, None]], gateway: str, zone: str
-    ) -> None:
+    def _add_gateway(self, gateways: _Gateways, gateway: str, zone: str) -> None:
         """Record a gateway of a zone at each level down to it."""
         at = gateway
         while at != zone and (above := self._names.zone_of(at)):

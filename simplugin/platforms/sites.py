@@ -202,10 +202,8 @@ class MultiCluster:
 
     def platform(self) -> Platform:
         """Return the same for SimGrid."""
-        return Platform((self._around_one_switch() if self.one_switch else self._with_switches(),))
-
-    def _around_one_switch(self) -> Zone:
-        """Return a star of all hosts."""
+        if not self.one_switch:
+            return Platform((self._with_switches(),))
         spokes = [
             spoke(
                 Host(host, speed=speed),
@@ -216,7 +214,7 @@ class MultiCluster:
         ]
         hosts, links, ends = zip(*spokes, strict=True)
         switch = Backbone(f"{self.name}-switch", self.switch_bandwidth, self.switch_latency)
-        return Zone(self.name, "Cluster", (*hosts, *links, *ends, switch))
+        return Platform((Zone(self.name, "Cluster", (*hosts, *links, *ends, switch)),))
 
     def _with_switches(self) -> Zone:
         """Return clusters that are joined by their switches."""

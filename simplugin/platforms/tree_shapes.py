@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from simplugin.errors import DeploymentError
 from simplugin.platforms.deployments import ApplicationTree
-from simplugin.platforms.graphs import neighbours
+from simplugin.platforms.graphs import GRAPH_ROUTINGS, neighbours
 from simplugin.platforms.host_choices import HostChoice
 from simplugin.platforms.hosts import HOSTS, Cluster
 from simplugin.platforms.links import BypassRoute, Route
@@ -17,8 +17,6 @@ from simplugin.platforms.platform import Platform, Zone, ZoneElement
 LATENCY = "latency"
 HOPS = "hops"
 TRANSFER = "transfer"
-# Zones of these routings hold routes between their hosts.
-_ROUTINGS = {"Full", "Floyd", "Dijkstra", "DijkstraCache"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,7 @@ def neighbour_routes(platform: Platform) -> list[NeighbourRoute] | None:
         the zone.
     """
     zones = [element for element in platform.elements if isinstance(element, Zone)]
-    if len(zones) != 1 or zones[0].routing not in _ROUTINGS:
+    if len(zones) != 1 or zones[0].routing not in GRAPH_ROUTINGS:
         return None
     [zone] = zones
     hosts = set(platform.host_names())

@@ -260,7 +260,8 @@ def copier(part: Any, names: Collection[str]) -> Callable[[Iterable[Any]], Any]:
         From the values of these fields to a copy. Nothing is checked.
     """
     kind = part.__class__
-    same = {name: getattr(part, name) for name in _field_names(kind) if name not in names}
+    others = [each.name for each in fields(kind) if each.name not in names]
+    same = {name: getattr(part, name) for name in others}
     setters = [getattr(kind, name).__set__ for name in (*names, *same)]
 
     def copy(values: Iterable[Any]) -> Any:
@@ -270,12 +271,6 @@ def copier(part: Any, names: Collection[str]) -> Callable[[Iterable[Any]], Any]:
         return new
 
     return copy
-
-
-@cache
-def _field_names(kind: type[Any]) -> tuple[str, ...]:
-    """Return the names of the fields of a data class."""
-    return tuple(each.name for each in fields(kind))
 
 
 @cache

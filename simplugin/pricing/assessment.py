@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.figures import Figure
-from simplugin.listings import Listing
-from simplugin.pricing.iteration import objective_error, settled, throughput_error
+from simplugin.listings import Cell, Listing
+from simplugin.optimum.fair_sharing import FairShare
+from simplugin.pricing.changes import Change, Interval
+from simplugin.pricing.execution import Upkeep
+from simplugin.pricing.iteration import Trajectory, objective_error, settled, throughput_error
 from simplugin.rows import Best, Metric
+from simplugin.workloads import AlphaFair, Application, Sharing
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.listings import Cell
-    from simplugin.optimum.fair_sharing import FairShare
-    from simplugin.pricing.changes import Change, Interval
-    from simplugin.pricing.execution import Upkeep
-    from simplugin.pricing.iteration import Trajectory
-    from simplugin.workloads import AlphaFair, Application, Sharing
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # Suffixes of metrics, and the largest relative errors.
 LEVELS = {"5_percent": 0.05, "1_percent": 0.01, "half_percent": 0.005, "millionth": 1e-6}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Graph
 from simplugin.simulation.platform_changes import (
     Change,
@@ -17,20 +20,12 @@ from simplugin.simulation.platform_changes import (
     ways,
     with_changes,
 )
+from simplugin.workloads.applications import Application
+from simplugin.workloads.sharing import Sharing
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms import Platform
-    from simplugin.workloads.applications import Application
-    from simplugin.workloads.sharing import Sharing
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    Booleans = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 
 __all__ = ["Change", "Interval", "changing", "intervals", "reachable"]
 

@@ -2,52 +2,49 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
-from simplugin.pricing.actors.delivery import Envelope, Record, act, attend
+from simplugin.pricing.actors.delivery import Decision, Envelope, Record, act, attend
 from simplugin.pricing.actors.dispatchers import Station, agent
 from simplugin.pricing.actors.neighbourhood import (
     ABOVE,
     BELOW,
     AgentSeat,
     ManagerSeat,
+    Neighbourhoods,
     neighbourhoods,
 )
-from simplugin.pricing.actors.roles import cast, check_sizes, inherit, taken_over, ticking_cast
-from simplugin.pricing.changes import changing, reachable
+from simplugin.pricing.actors.roles import (
+    Cast,
+    cast,
+    check_sizes,
+    inherit,
+    taken_over,
+    ticking_cast,
+)
+from simplugin.pricing.changes import Change, Interval, changing, reachable
 from simplugin.pricing.iteration import Method, State, Trajectory, require_rounds, settled
 from simplugin.pricing.policies.task_queues import Proportions
 from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
-from simplugin.simulation import SimGridOptions, simulate
+from simplugin.simulation import Actor, Result, SimGridOptions, simulate
+from simplugin.simulation.api import Semaphore
 from simplugin.simulation.platform_changes import own_changes, profiles, ways
+from simplugin.workloads.applications import Application
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.platform import Platform
-    from simplugin.pricing.actors.delivery import Decision
-    from simplugin.pricing.actors.neighbourhood import Neighbourhoods
-    from simplugin.pricing.actors.roles import Cast
-    from simplugin.pricing.changes import Change, Interval
-    from simplugin.pricing.iteration import Method
-    from simplugin.simulation import Actor, Result
-    from simplugin.simulation.api import Semaphore
-    from simplugin.workloads.applications import Application
-    from simplugin.workloads.sharing import AlphaFair, Sharing
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Of one run; far fewer than there are dates that SimGrid tells apart.
 _MOST_PERIODS = 10**9

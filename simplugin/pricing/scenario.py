@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
@@ -20,26 +20,21 @@ from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import policy_of, read_parameters
 from simplugin.inputs.quantities import POSITIVE, Time
 from simplugin.inputs.sections import Section
-from simplugin.optimum.fair_sharing import fair_sharing
+from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.platforms import Platform
 from simplugin.pricing.actors.roles import cast, check_sizes, ticking_cast
 from simplugin.pricing.assessment import Assessment, Recovery, Stretch, events_of
-from simplugin.pricing.changes import intervals
+from simplugin.pricing.changes import Interval, intervals
 from simplugin.pricing.deployment import sharing_of
 from simplugin.pricing.execution import keep_up, negotiate
+from simplugin.pricing.iteration import Method
 from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.rows import Row
+from simplugin.simulation import Result
 from simplugin.simulation.metrics import metrics
 from simplugin.simulation.platform_changes import Change, changeable, own_changes, profiles
-from simplugin.workloads import AlphaFair
-
-if TYPE_CHECKING:
-    from simplugin.optimum.fair_sharing import FairShare
-    from simplugin.platforms import Platform
-    from simplugin.pricing.changes import Interval
-    from simplugin.pricing.iteration import Method
-    from simplugin.simulation import Result
-    from simplugin.workloads import Sharing
-    from simplugin.workloads.bag_sections import BagsWorkload
+from simplugin.workloads import AlphaFair, Sharing
+from simplugin.workloads.bag_sections import BagsWorkload
 
 ROUNDS = 200
 # Without rounds messages are old, and markets must move more slowly.

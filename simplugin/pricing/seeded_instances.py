@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.elementary import exp, log
+from simplugin.platforms.graphs import Graph
 from simplugin.platforms.topologies.random_graphs import random_graph
 from simplugin.pricing.deployment import deploy
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS, Application
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplugin.platforms.graphs import Graph
-    from simplugin.workloads.sharing import Sharing
+from simplugin.workloads.sharing import Sharing
 
 SEED = 20061
 HOSTS = 5, 200

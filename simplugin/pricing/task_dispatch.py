@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.graphs import Graph
+from simplugin.platforms.platform import Platform
 from simplugin.pricing.actors.dispatchers import Neighbour, Station, agent
 from simplugin.pricing.policies.task_queues import LiveProportions, Proportions
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import Placement
+from simplugin.simulation.result import Result
 from simplugin.simulation.simulate import simulate
+from simplugin.workloads.sharing import Sharing
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterable
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.platform import Platform
-    from simplugin.simulation.result import Result
-    from simplugin.workloads.sharing import Sharing
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # Simulated tasks of each application, unless the caller gives their grain.
 _TASKS = 2000

@@ -17,6 +17,7 @@ import numpy as np
 
 from simplugin.charts import ScheduleChart
 from simplugin.errors import SimpluginError
+from simplugin.platforms.radical import of_numbers
 from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.simulation import Result, Trace
 
@@ -112,7 +113,10 @@ def activities_of_chart(chart: ScheduleChart, most: int) -> Activities | None:
         for number in bar.processors:
             name, each = clusters[number]
             on.setdefault(name, []).append(each)
-        resource = ", ".join(f"{name} {_ranges(numbers)}" for name, numbers in on.items())
+        resource = ", ".join(
+            f"{name} {of_numbers(sorted(numbers)).replace(',', '+')}"
+            for name, numbers in on.items()
+        )
         count, group = float(len(bar.processors)), chart.groups[bar.group]
         rows.append(
             Activity(group, resource, "bar", bar.label, bar.start, bar.finish, count, "done")
@@ -200,14 +204,3 @@ def _sharing(trace: Trace, namesakes: Mapping[str, int]) -> dict[str, dict[str, 
 def host_of(resource: str) -> str:
     """Return where an activity is: a transfer, where it is sent from."""
     return resource.partition("->")[0]
-
-
-def _ranges(numbers: list[int]) -> str:
-    """Write numbers in order, neighbours as ``first-last``."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return "+".join(str(low) if low == high else f"{low}-{high}" for low, high in runs)

@@ -223,8 +223,7 @@ class _Check:
     def _tolerances(self, subject: Subject) -> Tolerances:
         """Return the tolerances of a scenario: the file's, and over them the caller's."""
         given, file = self._limits, self._files[subject.file.parent]
-        usual = file.of(subject.scenario, given.relative, given.absolute)
-        return usual.with_metrics(given.metrics)
+        return file.of(subject.scenario, given.relative, given.absolute).with_metrics(given.metrics)
 
     def _job(self, number: int) -> Job:
         """Return the job of running a scenario for its snapshot."""
@@ -347,8 +346,7 @@ def write_junit(checked: Sequence[Checked], path: Path) -> None:
             what = "error" if each.state == "failed" else "failure"
             message = printable(each.explanation[0] if each.explanation else each.state)
             about = {"type": each.state, "message": message}
-            inner = ElementTree.SubElement(case, what, about)
-            inner.text = printable("\n".join(each.explanation))
+            ElementTree.SubElement(case, what, about).text = printable("\n".join(each.explanation))
     tree = ElementTree.ElementTree(suites)
     ElementTree.indent(tree)
     try:

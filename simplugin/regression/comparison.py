@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from simplugin.formatting import listed
 from simplugin.regression.activities import Activity
 from simplugin.regression.divergence import Difference, Divergence, called, diverge
 from simplugin.regression.snapshots import Snapshot
@@ -294,8 +295,7 @@ def _actors(divergence: Divergence) -> list[str]:
     lines = ["then:", *_first_of(later, _MOST_ACTORS - 1)] if later else []
     for names, what in ((divergence.added, "new"), (divergence.missing, "no longer there")):
         if names:
-            more = f" and {len(names) - _MOST_ACTORS} more" if len(names) > _MOST_ACTORS else ""
-            lines.append(f"{what}: {', '.join(names[:_MOST_ACTORS])}{more}")
+            lines.append(f"{what}: {listed(names, _MOST_ACTORS)}")
     return lines
 
 
@@ -306,8 +306,7 @@ def _brief(difference: Difference) -> str:
     absent = "missing" if difference.now is None else "extra"
     how = ", ".join(difference.fields) or (_UNENDED if difference.unended else absent)
     number = "" if difference.among else f", number {difference.position}"
-    where = f"{_who(difference)} at {difference.date:.9g} s{number}"
-    return f"{where}: {_what(activity)} ({how})"
+    return f"{_who(difference)} at {difference.date:.9g} s{number}: {_what(activity)} ({how})"
 
 
 def _what(activity: Activity) -> str:
@@ -340,8 +339,7 @@ def causes(recorded: Snapshot, now: Snapshot) -> list[str]:
     version = now.versions.get("simplugin")
     if recorded.versions.get("simplugin") == version and _differ(recorded, now, _CODE):
         reasons.append(f"simplugin's own code, which still calls itself {version}")
-    options = _changed(recorded.options, now.options)
-    return reasons + [f"option {each}" for each in options]
+    return reasons + [f"option {each}" for each in _changed(recorded.options, now.options)]
 
 
 def unchanged(recorded: Snapshot, now: Snapshot) -> list[str]:

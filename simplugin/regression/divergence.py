@@ -172,8 +172,7 @@ def _by_actor(rows: Iterable[Activity], namesakes: Collection[str]) -> dict[_Who
 
 def _start(difference: Difference) -> float:
     """Return when the earlier one of both versions starts."""
-    present = (difference.recorded, difference.now)
-    return min(each.start for each in present if each is not None)
+    return min(each.start for each in (difference.recorded, difference.now) if each is not None)
 
 
 _Test = Callable[[Activity, Activity], bool]
@@ -302,8 +301,7 @@ class _Pairing:
             left = []
             for each in mine:
                 among = waiting.get(key(each), [])
-                found = self._like(each, among, alike)
-                if found is None:
+                if (found := self._like(each, among, alike)) is None:
                     left.append(each)
                 else:
                     pairs.append((each, among.pop(found)))

@@ -151,8 +151,7 @@ class Platforms:
             return file_in(self.directories, name)
         directory = self.directories[0]
         with importable(directory):
-            generator = generator_called(os.fspath(name))
-            return generator.platform(parameters, directory)
+            return generator_called(os.fspath(name)).platform(parameters, directory)
 
 
 def safe_name(name: str) -> str:

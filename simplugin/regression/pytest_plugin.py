@@ -92,13 +92,13 @@ class Ledger:
         remove : bool
             True if to delete.
         """
-        from simplugin.regression.snapshots import trace_path
-
         for path in self._orphans({file_of(each) for each in given}):
             (self.removed if remove else self.unused).append(str(path))
             if remove and path.is_dir():
                 shutil.rmtree(path)
             elif remove:
+                from simplugin.regression.snapshots import trace_path
+
                 path.unlink()
                 trace_path(path).unlink(missing_ok=True)
 
@@ -125,7 +125,11 @@ class Ledger:
                 places.add(file.parent / DIRECTORY)
             whole = name not in self.partial and tests == self.begun.get(name)
             if whole and (inside or file in given):
-                found += self._orphans_of(name, tests)
+                for path in sorted(directory_of(file).glob("*.json")):
+                    test = path.name.partition(".")[0]
+                    idle = test in self.passed.get(name, ()) and str(path) not in self.used
+                    if test not in tests or idle:
+                        found.append(path)
         # A file may be of another kind than Python, such as a doctest.
         found += [
             directory
@@ -133,16 +137,6 @@ class Ledger:
             for directory in sorted(place.glob("*/"))
             if not any(place.parent.glob(f"{escape(directory.name)}.*"))
         ]
-        return found
-
-    def _orphans_of(self, file: str, tests: set[str]) -> list[Path]:
-        """Return the results that no test of a file uses, all of which had their turn."""
-        found = []
-        for path in sorted(directory_of(Path(file)).glob("*.json")):
-            test = path.name.partition(".")[0]
-            idle = test in self.passed.get(file, ()) and str(path) not in self.used
-            if test not in tests or idle:
-                found.append(path)
         return found
 
 
@@ -218,8 +212,7 @@ def pytest_assertrepr_compare(
     """Explain what moved, and where it began."""
     for side, other in ((left, right), (right, left)):
         if op == "==" and isinstance(side, RecordedResult) and side.refusal is not None:
-            what = type(other).__name__
-            return [f"the {what} is not what is recorded", *side.refusal.brief]
+            return [f"the {type(other).__name__} is not what is recorded", *side.refusal.brief]
     return None
 
 
@@ -244,8 +237,7 @@ def pytest_runtest_makereport(
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Take note of a test, before anything leaves it out."""
-    collected = item.config.stash[_LEDGER].collected
-    collected[str(file_of(item.path))].add(safe_name(_name(item)))
+    item.config.stash[_LEDGER].collected[str(file_of(item.path))].add(safe_name(_name(item)))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -264,38 +256,30 @@ def pytest_make_collect_report(
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:  # noqa: ARG001
     """Take over what a worker of pytest-xdist gathered."""
-    gathered = getattr(node, "workeroutput", {}).get("simplugin")
-    if gathered is not None:
+    if (gathered := getattr(node, "workeroutput", {}).get("simplugin")) is not None:
         node.config.stash[_LEDGER].add(gathered)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Hand over what was gathered, or find what no test uses."""
     ledger = session.config.stash[_LEDGER]
-    output = getattr(session.config, "workeroutput", None)
-    if output is not None:
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
         output["simplugin"] = ledger.document()
     elif not session.config.getoption("collectonly", False):
+        # Named as a whole: a single test has "::", and a module's name is no path.
+        given = [session.config.invocation_params.dir / each for each in session.config.args]
         remove = bool(session.config.getoption(UPDATE))
-        ledger.settle(_given_as_a_whole(session.config), remove=remove)
+        ledger.settle(filter(Path.exists, given), remove=remove)
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Print what was recorded and what is unused."""
-    lines = config.stash[_LEDGER].summary()
-    if lines:
+    if lines := config.stash[_LEDGER].summary():
         terminalreporter.section("simplugin")
         for line in lines:
             terminalreporter.write_line(line)
-
-
-def _given_as_a_whole(config: pytest.Config) -> list[Path]:
-    """Return the files and directories that the command line names without choosing from them."""
-    # A single test has "::"; a module's name is no path.
-    paths = [config.invocation_params.dir / argument for argument in config.args]
-    return [path for path in paths if path.exists()]
 
 
 def _name(item: pytest.Item) -> str:

@@ -291,11 +291,8 @@ def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
         ),
         best and Best(**{**best, "value": _read(best["value"])}),
         document["digest"],
-        document["settings"],
-        document["options"],
-        document["versions"],
-        activities,
-        document["sources"],
+        activities=activities,
+        **{name: document[name] for name in _FACTS},
     )
 
 

@@ -118,35 +118,26 @@ def found_in(paths: Sequence[Path], trust: Iterable[str] = ()) -> Found:
     """
     directories = {path.resolve(): path for path in paths if path.is_dir()}
     files = _files(paths)
-    named = _names([*files, *(path / RECORDED for path in directories.values())])
+    # Distinct names: seen from the directory that all are in.
+    places = [*files, *(path / RECORDED for path in directories.values())]
+    around = [os.path.dirname(os.path.abspath(each)) for each in places]
+    common = os.path.commonpath(around or ["/"])
+    named = {each: os.path.relpath(each, common) for each in places}
     subjects = [each for file in files for each in _subjects(file, named[file], trust)]
-    orphans = list(_orphans(directories.values(), subjects, named))
-    if not subjects and not orphans:
-        names = ", ".join(str(path) for path in paths)
-        raise SimpluginError(f"{names}: there is no scenario; name a directory with *.toml files")
-    return Found(tuple(subjects), tuple(orphans), frozenset(directories))
-
-
-def _names(files: Sequence[Path]) -> dict[Path, str]:
-    """Return distinct names of files: seen from the directory that all are in."""
-    common = os.path.commonpath([os.path.dirname(os.path.abspath(each)) for each in files] or ["/"])
-    return {file: os.path.relpath(file, common) for file in files}
-
-
-def _orphans(
-    directories: Iterable[Path], subjects: Sequence[Subject], named: Mapping[Path, str]
-) -> Iterator[Orphan]:
-    """Yield recorded results of directories that belong to no scenario any more."""
-    known = {subject.snapshot.resolve() for subject in subjects}
+    known = {each.snapshot.resolve() for each in subjects}
     # Of a campaign that cannot be read the runs are not known.
     unknown = {each.snapshot.with_suffix("").resolve() for each in subjects if each.problem}
-    for directory in directories:
-        recorded = directory / RECORDED
+    orphans = []
+    for recorded in (path / RECORDED for path in directories.values()):
         for path in sorted(recorded.glob("**/*.json")):
             place = path.resolve()
             if place not in known and place.parent not in unknown and is_snapshot(path):
                 inside = Path(named[recorded]).parent / path.relative_to(recorded)
-                yield Orphan(str(inside), path)
+                orphans.append(Orphan(str(inside), path))
+    if not subjects and not orphans:
+        names = ", ".join(str(path) for path in paths)
+        raise SimpluginError(f"{names}: there is no scenario; name a directory with *.toml files")
+    return Found(tuple(subjects), tuple(orphans), frozenset(directories))
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:

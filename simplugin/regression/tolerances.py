@@ -181,27 +181,27 @@ class ToleranceFile:
             True if these are all of the directory; else a metric may be one of the others.
         """
         for name in sorted(set(self._general.scenarios) - set(present)):
-            place = self._place(("scenarios", name))
-            yield _ending(f"{place}: there is no scenario {name!r}", name, present)
+            yield self._warning(("scenarios", name), f"there is no scenario {name!r}", present)
         for scenario, known in metrics.items():
             for name in self._of(scenario).metrics:
                 if name not in known:
-                    place = self._place(("scenarios", scenario, "metrics", name))
-                    yield _ending(f"{place}: {scenario} has no metric {name!r}", name, known)
+                    path = ("scenarios", scenario, "metrics", name)
+                    yield self._warning(path, f"{scenario} has no metric {name!r}", known)
         every = {name for known in metrics.values() for name in known}
         for name in self._general.metrics if is_whole else ():
             if name not in every:
-                place = self._place(("metrics", name))
-                yield _ending(f"{place}: no scenario has a metric {name!r}", name, every)
+                text = f"no scenario has a metric {name!r}"
+                yield self._warning(("metrics", name), text, every)
 
     def _of(self, scenario: str) -> _Table:
         """Return the table of a scenario."""
         return self._general.scenarios.get(scenario, _Table())
 
-    def _place(self, path: tuple[str, ...]) -> str:
-        """Return the place of a key."""
+    def _warning(self, path: tuple[str, ...], text: str, known: Collection[str]) -> str:
+        """Return a warning about a key, with its place and what may be meant."""
         line = self._read.line(path)
-        return f"{self._file}:{line}" if line else str(self._file)
+        place = f"{self._file}:{line}" if line else str(self._file)
+        return _ending(f"{place}: {text}", path[-1], known)
 
 
 def load_tolerances(path: str | os.PathLike[str]) -> ToleranceFile:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -16,7 +16,8 @@ from simplugin.errors import SimpluginError
 from simplugin.reports.comparisons import number, rows_by_group, values_by_group, varied_within
 from simplugin.reports.curves import curves
 from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles, profiles
-from simplugin.reports.image_files import absence, write_all_letters, write_image
+from simplugin.reports.image_files import Chart, absence, write_all_letters, write_image
+from simplugin.reports.page.contents import CampaignReport, Column
 from simplugin.reports.paper_sheet import DPI
 from simplugin.reports.parameter_plots import draw_parameter
 from simplugin.reports.schedules import chart_of, draw_schedule
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from matplotlib.figure import Figure
-
-    from simplugin.charts import ScheduleChart
-    from simplugin.figures import Figure as Curves
-    from simplugin.reports.page.contents import CampaignReport, Column, KeptRun
 
 # The layout of the first format, which is faster to draw, is used for both.
 _SUFFIXES = (".png", ".pdf")
@@ -44,7 +41,7 @@ _MAIN_RUNS = 2
 T = TypeVar("T")
 Which = Literal["main", "all"]
 _WHICH: tuple[Which, ...] = ("main", "all")
-_Draw = Callable[[], "Figure | None"]
+_Draw = Callable[[], "Figure | Chart | None"]
 # As `sha256sum` has it: the digest of each file that was written, and its name.
 LIST = "figures.sha256"
 
@@ -101,13 +98,14 @@ def write_figures(
         numbered = (wanted, *(f"{wanted}-{count}" for count in range(2, len(names) + 3)))
         name = next(each for each in numbered if each not in names)
         try:
-            figure = draw()
+            drawn = draw()
         except SimpluginError as error:
             written.warnings.append(f"no figure {name}: {error}")
             names.add(name)
             continue
-        if figure is None:
+        if drawn is None:
             continue
+        figure = drawn.figure if isinstance(drawn, Chart) else drawn
         names.add(name)
         absent |= dict.fromkeys(write_all_letters(figure))
         for suffix in _SUFFIXES:
@@ -126,13 +124,29 @@ def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]
     if which == "main":
         metrics = tuple(each for each in metrics if each.sense is not None) or metrics[:1]
     for metric in metrics:
-        for kind, draw in _figures_of(report, metric):
-            yield f"{_file_name(metric.name)}-{kind}", draw
+        values = values_by_group(report, metric)
+        every, _, _ = finite([value for each in values.values() for value in each.values()])
+        # Unless it is the same in all runs.
+        if len(np.unique(every)) < 2:
+            continue
+        name = _file_name(metric.name)
+        grouped = GroupedMetric(metric, values, float(every.min()))
+        for kind, draw in FIGURES.items():
+            yield f"{name}-{kind}", partial(draw, grouped)
+        for parameter in varied_within(report):
+            if (found := parameter.amounts()) and not _SEEDS.search(parameter.name):
+                over = partial(_over, report, metric, parameter.name, *found)
+                yield f"{name}-over-{_file_name(parameter.name)}", over
     for run, kept in enumerate(report.kept[: _MAIN_RUNS if which == "main" else None]):
-        yield from _figures_of_run(kept, run)
+        start = f"run-{run if kept.position is None else kept.position}"
+        for each in kept.figures:
+            yield f"{start}-{_file_name(each.name)}", partial(curves, [each])
+        if chart := chart_of(kept):
+            title = "\n".join(filter(None, [kept.title, chart.title]))
+            yield f"{start}-gantt", partial(draw_schedule, replace(chart, title=title))
     for capability, figures in report.figures.items():
         for each in figures:
-            yield _file_name(f"{capability}-{each.name}"), partial(_curves, each)
+            yield _file_name(f"{capability}-{each.name}"), partial(curves, [each])
 
 
 @dataclass(frozen=True)
@@ -175,59 +189,17 @@ FIGURES: Mapping[str, Callable[[GroupedMetric], Figure | None]] = {
 }
 
 
-def _figures_of(report: CampaignReport, metric: Column) -> Iterator[tuple[str, _Draw]]:
-    """Go through the figures of a metric, unless it is the same in all runs."""
-    values = values_by_group(report, metric)
-    every, _, _ = finite([value for each in values.values() for value in each.values()])
-    if len(np.unique(every)) < 2:
-        return
-    grouped = GroupedMetric(metric, values, float(every.min()))
-    for kind, draw in FIGURES.items():
-        yield kind, partial(draw, grouped)
-    rows = rows_by_group(report)
-    for parameter in varied_within(report):
-        if parameter.amounts() and not _SEEDS.search(parameter.name):
-            yield f"over-{_file_name(parameter.name)}", partial(_over, metric, parameter, rows)
-
-
-def _over(metric: Column, parameter: Column, rows: dict[str, list[int]]) -> Figure:
+def _over(
+    report: CampaignReport, metric: Column, name: str, places: Sequence[float | None], unit: str
+) -> Figure:
     """Draw a metric over a parameter."""
-    found = parameter.amounts()
-    assert found is not None
-    places, unit = found
     series = {
-        name: (
-            [number(places[row]) for row in chosen],
-            [number(metric.values[row]) for row in chosen],
-        )
-        for name, chosen in rows.items()
+        group: ([number(places[row]) for row in rows], [number(metric.values[row]) for row in rows])
+        for group, rows in rows_by_group(report).items()
     }
     return draw_parameter(
-        series, parameter=parameter.name, parameter_unit=unit, label=metric.name,
-        unit=metric.unit,
-    )  # fmt: skip
-
-
-def _figures_of_run(kept: KeptRun, run: int) -> Iterator[tuple[str, _Draw]]:
-    """Go through the curves and the chart of a run of which more is known."""
-    start = f"run-{run if kept.position is None else kept.position}"
-    for each in kept.figures:
-        yield f"{start}-{_file_name(each.name)}", partial(_curves, each)
-    chart = chart_of(kept)
-    if chart is not None:
-        title = "\n".join(filter(None, [kept.title, chart.title]))
-        chart = replace(chart, title=title)
-        yield f"{start}-gantt", partial(_schedule, chart)
-
-
-def _schedule(chart: ScheduleChart) -> Figure:
-    """Draw a Gantt chart."""
-    return draw_schedule(chart).figure
-
-
-def _curves(each: Curves) -> Figure:
-    """Draw a figure of curves."""
-    return curves([each]).figure
+        series, parameter=name, parameter_unit=unit, label=metric.name, unit=metric.unit
+    )
 
 
 def _file_name(name: str) -> str:
@@ -270,28 +242,19 @@ def replace_former(directory: Path, written: Iterable[Path]) -> None:
     digests = {path.name: _digest(path) for path in written}
     place = directory / LIST
     try:
-        for name, digest in _listed(place).items():
+        former = place.read_text(encoding="utf-8", errors="replace") if place.is_file() else ""
+        for line in former.splitlines():
+            digest, _, name = line.partition("  ")
             path = directory / name
-            if name not in digests and path.is_file() and _digest(path) == digest:
+            # Only names in this directory, even if the list was edited.
+            known = name and name == path.name and name not in digests
+            if known and path.is_file() and _digest(path) == digest:
                 path.unlink()
         lines = [f"{digest}  {name}\n" for name, digest in digests.items()]
         place.write_text("".join(lines), encoding="utf-8")
     except OSError as error:
         culprit = error.filename or place
         raise SimpluginError(f"{culprit}: cannot be replaced: {error.strerror}") from error
-
-
-def _listed(place: Path) -> dict[str, str]:
-    """Return the digests of the figures of the report before."""
-    if not place.is_file():
-        return {}
-    found = {}
-    for line in place.read_text(encoding="utf-8", errors="replace").splitlines():
-        digest, _, name = line.partition("  ")
-        # Only names in this directory, even if the list was edited.
-        if name and name == Path(name).name:
-            found[name] = digest
-    return found
 
 
 def _digest(path: Path) -> str:

@@ -6,26 +6,29 @@ import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
 from simplugin.near_names import did_you_mean
-from simplugin.reports.page.contents import ITS_PARAMETERS, NO_VALUE, SCHEDULER, identity
+from simplugin.reports.page.contents import (
+    ITS_PARAMETERS,
+    NO_VALUE,
+    SCHEDULER,
+    CampaignReport,
+    Column,
+    Value,
+    identity,
+)
 from simplugin.reports.statistics import (
-    LEVEL,
     Interval,
     exact_mean,
     from_logarithms,
     mean_interval,
     power_of_e,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.reports.page.contents import CampaignReport, Column, Value
 
 # Relative difference of two runs up to which they are equal: sums of the same times in another
 # order differ in their last digits.
@@ -80,13 +83,7 @@ class Comparison:
     adjusted: float | None = None
 
 
-def paired(
-    values: Values,
-    baseline: Values,
-    *,
-    sense: Literal["min", "max"] = "min",
-    level: float = LEVEL,
-) -> Comparison:
+def paired(values: Values, baseline: Values, *, sense: Literal["min", "max"] = "min") -> Comparison:
     """Compare a group with a baseline on the same workloads, platforms and seeds.
 
     Parameters
@@ -95,8 +92,6 @@ def paired(
         Values by the key that they have in common.
     sense : {"min", "max"}
         Direction of improvement.
-    level : float
-        Confidence level.
 
     Returns
     -------
@@ -124,7 +119,7 @@ def paired(
         apart = here - there
     steps = apart if bad else np.log(here) - np.log(there)
     ratio = None if bad else power_of_e(exact_mean(steps))
-    interval = None if bad else from_logarithms(mean_interval(steps, level))
+    interval = None if bad else from_logarithms(mean_interval(steps))
     same = np.abs(apart) <= TIE * np.maximum(np.abs(here), np.abs(there))
     steps = np.where(same, 0.0, steps)
     better, worse = int((steps < 0).sum()), int((steps > 0).sum())

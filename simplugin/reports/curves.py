@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure as Curves
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-    Box = tuple[float, float, float, float]
-    from numpy.typing import ArrayLike, NDArray
 
-    Points = NDArray[np.float64]
+Box = tuple[float, float, float, float]
+Points = NDArray[np.float64]
 
 # Widths of a sheet and of a name in a key, and heights of panels [inch].
 _WIDTH, _WIDEST_KEY, _HEIGHT_OF_PANEL, _HEIGHT_OF_POINTS, _HEIGHT_OF_PART = 8.5, 2.6, 3.1, 5.0, 1.3
@@ -163,8 +163,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
         _number(axes.yaxis)
     if curve.names:
         axes.margins(y=0.1)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
     if len(curve.series) + len(curve.lines) > 1:
         key = axes.legend(
             loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8.5,
@@ -187,11 +186,8 @@ def _across(axes: Axes, curve: Curves) -> None:
         axes.set_xscale("log")
     if len(places) > 1:
         ends = np.log(places[[0, -1]]) if curve.log_x else places[[0, -1]]
-        margin = (
-            (0.08 if curve.names or len(places) <= _PAIR else 0.01)
-            * float(np.ptp(ends))
-            * np.array([-1, 1])
-        )
+        share = 0.08 if curve.names or len(places) <= _PAIR else 0.01
+        margin = share * float(np.ptp(ends)) * np.array([-1, 1])
         axes.set_xlim(*(np.exp(ends + margin) if curve.log_x else ends + margin))
     if curve.bars and len(places) and np.all(places % 1 == 0.5):
         # Bars around whole numbers.
@@ -251,11 +247,12 @@ def name_points(axes: Axes, curve: Curves) -> None:
         for x, y in middles
     ]
     for (x, y), (across, up, name) in zip(places, spots, strict=True):
-        boxes: list[Box] = []
         width, height = len(name) * _FONT * _LETTER[1], _FONT * _LETTER[0]
-        for wide, high, right, above in _SIDES:
-            left, low = x + wide * width + right, y + high * height + above
-            boxes.append((left, low, left + width, low + height))
+        corners = [
+            (x + wide * width + right, y + high * height + above)
+            for wide, high, right, above in _SIDES
+        ]
+        boxes = [(left, low, left + width, low + height) for left, low in corners]
         costs = [
             sum(_common(box, other) for other in taken) + width * height - _common(box, frame)
             for box in boxes
@@ -305,7 +302,12 @@ def panels_of(figure: Curves) -> list[Curves]:
 
     Such curves over each other would be one block.
     """
-    restless = sum(_turns(y) > _MOST_TURNS for _, y in points_of(figure).values())
+    restless = 0
+    for _, values in points_of(figure).values():
+        steps = np.diff(values[np.isfinite(values)])
+        # Changes from rising to falling or back.
+        turns = int(np.count_nonzero(np.diff(np.sign(steps[steps != 0]))))
+        restless += turns > _MOST_TURNS
     if figure.bars or figure.names or restless < 2:
         return [figure]
     numbers = dict(zip(figure.series, figure.numbers(), strict=True))
@@ -368,9 +370,3 @@ def filled(edges: Points, heights: Points) -> tuple[Points, Points]:
     if not len(bars):
         return edges, heights
     return edges[bars[0] : bars[-1] + 2], heights[bars[0] : bars[-1] + 1]
-
-
-def _turns(values: Points) -> int:
-    """Count how often a curve changes from rising to falling or back."""
-    steps = np.diff(values[np.isfinite(values)])
-    return int(np.count_nonzero(np.diff(np.sign(steps[steps != 0]))))

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
+from simplugin.reports.comparisons import Values
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import (
     BLACK,
@@ -38,9 +40,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from simplugin.reports.comparisons import Values
 
 Groups = Mapping[str, Sequence[float | int | None]]
 
@@ -49,6 +48,11 @@ _MOST_DOTS, _LEAST_BOXED = 200, 5
 # Height of a box, height of a row, and maximum part of the sheet for names.
 _BOX, _ROW, _NAMES = 0.56, 0.24, 0.36
 _REACH = 1.5
+# The mark of a mean.
+_DIAMOND: Any = {
+    "marker": "D", "markersize": 3.6, "markerfacecolor": "white", "markeredgecolor": BLACK,
+    "markeredgewidth": 0.8,
+}  # fmt: skip
 # Turns that spread points evenly, however many there are.
 _GOLDEN = (math.sqrt(5) - 1) / 2
 # Maximum number of vector dots, and maximum number of steps of a curve.
@@ -97,6 +101,8 @@ def box_plot(
         There is no group, a logarithmic axis was requested for values that are not positive, the
         suffix is unknown, or the file cannot be written.
     """
+    from matplotlib.lines import Line2D
+
     samples, every, log = _samples(groups, log)
     names = [wrapped(name, _NAMES * WIDTHS[width], SMALL_FONT) for name in samples]
     rows = [max(_ROW, (lines_of(name) * LINE + 0.5) * SMALL_FONT * POINT) for name in names]
@@ -120,7 +126,13 @@ def box_plot(
     )  # fmt: skip
     name_axis(axes, "x", every, label, unit, log)
     if any(len(sample) >= _LEAST_BOXED for sample, _ in samples.values()):
-        _key_of_boxes(figure, log, width)
+        bar = Line2D(
+            [], [], linestyle="", marker="|", markersize=6, markeredgecolor=BLACK,
+            markeredgewidth=1.4,
+        )  # fmt: skip
+        marks = {"median": bar}
+        marks["geometric mean" if log else "mean"] = Line2D([], [], linestyle="", **_DIAMOND)
+        write_key(figure, [*marks], [*marks.values()], WIDTHS[width], marks=True)
     return drawn(figure, path, dpi=DPI)
 
 
@@ -167,25 +179,7 @@ def _row(axes: Axes, sample: NDArray[np.float64], place: float, number: int, log
     )  # fmt: skip
     if len(sample) >= _LEAST_BOXED:
         mean = geometric_mean(sample) if log else exact_mean(sample)
-        axes.plot(
-            [mean], [place], marker="D", markersize=3.6, markerfacecolor="white",
-            markeredgecolor=BLACK, markeredgewidth=0.8, zorder=5, gid=f"mean-{number}",
-        )  # fmt: skip
-
-
-def _key_of_boxes(figure: Figure, log: bool, width: Width) -> None:
-    """Draw the legend of the marks."""
-    from matplotlib.lines import Line2D
-
-    diamond = Line2D(
-        [], [], linestyle="", marker="D", markersize=3.6, markerfacecolor="white",
-        markeredgecolor=BLACK, markeredgewidth=0.8,
-    )  # fmt: skip
-    bar = Line2D(
-        [], [], linestyle="", marker="|", markersize=6, markeredgecolor=BLACK, markeredgewidth=1.4
-    )
-    means = "geometric mean" if log else "mean"
-    write_key(figure, ["median", means], [bar, diamond], WIDTHS[width], marks=True)
+        axes.plot([mean], [place], zorder=5, gid=f"mean-{number}", **_DIAMOND)
 
 
 def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "column") -> Figure:
@@ -207,14 +201,10 @@ def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "co
     samples, every, log = _samples(groups, None)
     sizes = {len(values) for values in groups.values()}
     alike = len(sizes) == 1
-    names = [
-        f"{name} ({len(sample)} of {len(sample) + out})"
-        if out
-        else name
-        if alike
-        else f"{name} ({len(sample)})"
-        for name, (sample, out) in samples.items()
-    ]
+    names = []
+    for name, (sample, out) in samples.items():
+        part = f"{len(sample)} of {len(sample) + out}" if out else f"{len(sample)}"
+        names.append(name if alike and not out else f"{name} ({part})")
     several = len(names) > 1
     figure, axes = sheet(width, _HEIGHT + (key_height(names, width) if several else 0.0))
     handles = [
@@ -249,7 +239,6 @@ def draw_steps(
     return line
 
 
-_HEIGHT = 2.1
 # Factor beyond which the axis is logarithmic.
 _FAR = 10.0
 # Factor beyond which its ticks are powers of 10.

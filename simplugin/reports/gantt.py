@@ -49,7 +49,7 @@ _SEPARATE_UP_TO = 3000
 _LIGHT = 0.01
 # Times at which a host is off.
 _OFF: Any = {"facecolor": "#f0f0f0", "edgecolor": "#b0b0b0", "hatch": "////", "linewidth": 0.0}
-_FAILED: Any = {"facecolors": "none", "edgecolors": "#c00000", "hatch": "////"}
+_FAILED: Any = {"facecolor": "none", "edgecolor": "#c00000", "hatch": "////"}
 _DONE = STATES.index("done")
 
 
@@ -267,26 +267,19 @@ def gantt(
         raise SimpluginError(f"by is {by!r}; choose 'host' or 'actor'")
     if not len(result.trace) and not result.provenance.get("trace", True):
         raise SimpluginError("the result has no trace to draw; simulate with trace=True")
-    span = _span(result, window)
+    end = max(result.clock, float(result.trace.end.max(initial=0.0))) or 1.0
+    first, last = (0.0, end) if window is None else window
+    if not first < last:
+        raise SimpluginError(f"window is {window!r}; give a first date and a later one")
     layout = by_host(result, only) if by == "host" else by_actor(result, only)
     off = result.off_times if by == "host" else {}
-    chart = _Chart(result, layout, colouring(result, colour, groups), span, title, off)
+    chart = _Chart(result, layout, colouring(result, colour, groups), (first, last), title, off)
     return drawn(chart.draw(), path)
 
 
 def draw_gantt(result: Result, **options: Any) -> Figure:
     """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
     return gantt(result, **options).figure
-
-
-def _span(result: Result, window: tuple[float, float] | None) -> tuple[float, float]:
-    """Return the first and the last date to show."""
-    if window is None:
-        return 0.0, max(result.clock, float(result.trace.end.max(initial=0.0))) or 1.0
-    first, last = window
-    if not first < last:
-        raise SimpluginError(f"window is {window!r}; give a first date and a later one")
-    return float(first), float(last)
 
 
 @dataclass
@@ -310,7 +303,6 @@ class _Chart:
         axes = figure.add_subplot(grid[0])
         below = figure.add_subplot(grid[1], sharex=axes)
         self._rows(axes, inches)
-        self._outages(axes)
         rates = self._transfers(axes)
         self._others(axes)
         self._load(below)
@@ -332,7 +324,7 @@ class _Chart:
         )  # fmt: skip
 
     def _rows(self, axes: Axes, inches: float) -> None:
-        """Name the rows, as many as can be read."""
+        """Name the rows, as many as can be read, and hatch the times at which hosts were off."""
         layout = self.layout
         every = max(1, -(-len(layout.rows) // max(1, min(_MOST_ROW_LABELS, int(inches / 0.13)))))
         axes.set_yticks(layout.centre[::every], layout.rows[::every])
@@ -346,12 +338,7 @@ class _Chart:
         axes.set_xlim(*self.span)
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
         axes.set_axisbelow(True)
-        for side in ("top", "right", "left", "bottom"):
-            axes.spines[side].set_visible(False)
-
-    def _outages(self, axes: Axes) -> None:
-        """Hatch the times at which hosts were off."""
-        layout = self.layout
+        axes.spines[:].set_visible(False)
         for name, centre, height in zip(layout.rows, layout.centre, layout.height, strict=True):
             spans = [(off, back - off) for off, back in self.off.get(name, ())]
             if spans:
@@ -435,18 +422,12 @@ class _Chart:
         axes.set_xlabel("simulated time [s]", fontsize=9)
         axes.tick_params(labelsize=8.5, length=2)
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.6)
-        for side in ("top", "right", "left"):
-            axes.spines[side].set_visible(False)
+        axes.spines[["top", "right", "left"]].set_visible(False)
         if axes.lines:
             axes.legend(
-                loc="lower right",
-                bbox_to_anchor=(1.0, 0.95),
-                ncols=2,
-                frameon=False,
-                fontsize=8.5,
-                handlelength=1.2,
-                borderaxespad=0,
-            )
+                loc="lower right", bbox_to_anchor=(1.0, 0.95), ncols=2, frameon=False, fontsize=8.5,
+                handlelength=1.2, borderaxespad=0,
+            )  # fmt: skip
 
     def _counts(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Count the bars at each date at which their number changes."""
@@ -470,14 +451,9 @@ class _Chart:
         if self.title:
             figure.suptitle(self.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
         axes.annotate(
-            facts,
-            (0, 1),
-            xytext=(0, 7),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=9,
-            color="#555555",
-        )
+            facts, (0, 1), xytext=(0, 7), xycoords="axes fraction", textcoords="offset points",
+            fontsize=9, color="#555555",
+        )  # fmt: skip
         activity = self.layout.activity[self.layout.band == WORK]
         first, last = self.span
         activity = activity[
@@ -489,21 +465,13 @@ class _Chart:
         if any(self.off.get(name) for name in self.layout.rows):
             legend.append(Patch(label="off", **_OFF))
         if (result.trace.state_code[activity] != _DONE).any():
-            legend.append(
-                Patch(label="failed", facecolor="none", edgecolor="#c00000", hatch="////")
-            )
+            legend.append(Patch(label="failed", **_FAILED))
         if legend:
             axes.legend(
-                handles=legend,
-                loc="lower center",
-                bbox_to_anchor=(0.45, 1.0),
-                ncols=len(legend) if len(legend) <= 4 else -(-len(legend) // 2),
-                frameon=False,
-                fontsize=8.5,
-                handlelength=1.0,
-                borderaxespad=0.2,
-                columnspacing=1.2,
-            )
+                handles=legend, loc="lower center", bbox_to_anchor=(0.45, 1.0),
+                ncols=len(legend) if len(legend) <= 4 else -(-len(legend) // 2), frameon=False,
+                fontsize=8.5, handlelength=1.0, borderaxespad=0.2, columnspacing=1.2,
+            )  # fmt: skip
 
 
 # From slow to fast.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from simplugin.charts import Curve, GraphChart
+    from simplugin.charts import GraphChart
 
 # The light colours of P. Tol, distinct from those of groups of a schedule.
 _LIGHT = (
@@ -100,15 +100,19 @@ class _Panel:
         room = _TALLEST - above - below
         self.down = min(_DOWN * slope, room / max(float(span[1]), 1e-9))
         inner = float(span[0]) * self.across
-        self.width = max(inner + left + right, _LEAST_WIDTH, self._width_of_words())
+        legend = sum(len(name) * 0.075 + 0.35 for name in chart.groups)
+        words = max(len(chart.facts) * 0.062, legend) + 0.3
+        self.width = max(inner + left + right, _LEAST_WIDTH, words)
         self.left = (self.width - inner) / 2
         self.height = float(span[1]) * self.down + above + below
-        self.scale = self.across / _ACROSS
-
-    def _width_of_words(self) -> float:
-        """Return the width of the facts and the legend."""
-        legend = sum(len(name) * 0.075 + 0.35 for name in self.chart.groups)
-        return max(len(self.chart.facts) * 0.062, legend) + 0.3
+        scale = self.across / _ACROSS
+        self.head = 0.075 * max(math.sqrt(min(scale, 1.0)), 0.4)
+        self.centres = [self.place(node.x, node.y) for node in chart.nodes]
+        # The area of a node is proportional to its size.
+        smallest, largest = _SMALLEST * max(scale, 0.25), _LARGEST * max(scale, 0.25)
+        self.radii = [
+            max(smallest, largest * math.sqrt(max(node.size, 0.0))) / 2 for node in chart.nodes
+        ]
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         """Return a point in inches, y upwards."""
@@ -122,41 +126,25 @@ class _Panel:
         axes.set_xlim(0, self.width)
         axes.set_ylim(0, self.height)
         axes.axis("off")
-        centres = [self.place(node.x, node.y) for node in self.chart.nodes]
-        radii = [self._radius(node.size) for node in self.chart.nodes]
         for marked in (False, True):
-            chosen = [edge for edge in self.chart.edges if edge.marked == marked]
-            self._edges(axes, chosen, centres, radii, marked=marked)
-        self._nodes(axes, centres, radii)
+            self._edges(axes, marked=marked)
+        self._nodes(axes)
         self._words(axes)
 
-    def _radius(self, size: float) -> float:
-        """Return the radius of a node [inch]; its area is proportional to its size."""
-        largest = _LARGEST * max(self.scale, 0.25)
-        smallest = _SMALLEST * max(self.scale, 0.25)
-        return max(smallest, largest * math.sqrt(max(size, 0.0))) / 2
-
-    def _edges(
-        self,
-        axes: Axes,
-        edges: Sequence[Curve],
-        centres: Sequence[tuple[float, float]],
-        radii: Sequence[float],
-        *,
-        marked: bool,
-    ) -> None:
+    def _edges(self, axes: Axes, *, marked: bool) -> None:
         """Draw edges as smooth curves, with a head at each end of one."""
         from matplotlib.collections import PathCollection, PolyCollection
 
-        if not edges:
-            return
         paths, heads = [], []
-        for edge in edges:
-            inner = [self.place(*point) for point in edge.through]
-            points = [centres[edge.source], *inner, centres[edge.target]]
-            path, head = _arrow(np.array(points), radii[edge.target], 0.075 * self.head_scale)
-            paths.append(path)
-            heads.append(head)
+        for edge in self.chart.edges:
+            if edge.marked == marked:
+                inner = [self.place(*point) for point in edge.through]
+                points = [self.centres[edge.source], *inner, self.centres[edge.target]]
+                path, head = _arrow(np.array(points), self.radii[edge.target], self.head)
+                paths.append(path)
+                heads.append(head)
+        if not paths:
+            return
         colour, width = (_MARK, 1.5) if marked else (_EDGE, 0.7)
         lines = PathCollection(
             paths, facecolors="none", edgecolors=colour, linewidths=width, zorder=2 + marked
@@ -167,23 +155,15 @@ class _Panel:
             PolyCollection(tips, facecolors=colour, linewidths=0, zorder=2 + marked), autolim=False
         )
 
-    @property
-    def head_scale(self) -> float:
-        """Scale of arrow heads."""
-        return max(math.sqrt(min(self.scale, 1.0)), 0.4)
-
-    def _nodes(
-        self, axes: Axes, centres: Sequence[tuple[float, float]], radii: Sequence[float]
-    ) -> None:
+    def _nodes(self, axes: Axes) -> None:
         """Draw nodes, with what is on and below them."""
         from matplotlib.patches import Circle
 
         # So that names can be read across edges.
         paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.6, "alpha": 0.8}
         longest = max(len(node.name) for node in self.chart.nodes)
-        fits = 72 * self.across * 0.95 / (max(longest, 4) * _LETTER)
-        font = min(_FONT, fits)
-        for node, (x, y), radius in zip(self.chart.nodes, centres, radii, strict=True):
+        font = min(_FONT, 72 * self.across * 0.95 / (max(longest, 4) * _LETTER))
+        for node, (x, y), radius in zip(self.chart.nodes, self.centres, self.radii, strict=True):
             colour = "#ffffff" if node.group is None else _LIGHT[node.group % len(_LIGHT)]
             edge, width = (_MARK, 1.5) if node.marked else ("#777777", 0.7)
             axes.add_patch(

@@ -45,9 +45,12 @@ class MissingLetters(UserWarning):
 
 def families(text: str) -> list[str] | None:
     """Return the fonts that a text needs, the usual one first; None if that one is enough."""
-    if text.isascii() or not lacking(text, usual := _usual()):
+    from matplotlib.font_manager import FontProperties, fontManager
+
+    if text.isascii() or not lacking(text, usual := FontProperties().get_family()):
         return None
-    return [*usual, *_installed()]
+    installed = {font.name for font in fontManager.ttflist}
+    return [*usual, *(name for name in FALLBACKS if name in installed)]
 
 
 def write_all_letters(figure: Figure) -> str:
@@ -88,21 +91,6 @@ def _has(family: str, letter: str) -> bool:
     return bool(get_font(findfont(FontProperties(family=[family]))).get_char_index(ord(letter)))
 
 
-def _usual() -> list[str]:
-    """Return the font that matplotlib is set to."""
-    from matplotlib.font_manager import FontProperties
-
-    return FontProperties().get_family()
-
-
-def _installed() -> list[str]:
-    """Return the installed fallback fonts."""
-    from matplotlib.font_manager import fontManager
-
-    here = {font.name for font in fontManager.ttflist}
-    return [name for name in FALLBACKS if name in here]
-
-
 def image_file(path: str | PathLike[str]) -> Path:
     """Return the path of an image file; raise if its suffix is unknown."""
     target = Path(path)
@@ -141,10 +129,7 @@ def write_image(figure: Figure, path: Path | BinaryIO, *, dpi: int) -> None:
     """Write a figure prepared by `write_all_letters`."""
     from matplotlib import rc_context
 
-    dates: dict[str, dict[str, Any]] = {
-        ".svg": {"Date": None},
-        ".pdf": {"CreationDate": None},
-    }
+    dates: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
     # Type 42: text remains text, as publishers require.
     suffix = path.suffix.lower() if isinstance(path, Path) else ".png"
     settings: Any = {"svg.hashsalt": "simplugin", "svg.fonttype": "none", "pdf.fonttype": 42}

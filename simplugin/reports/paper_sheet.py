@@ -219,15 +219,9 @@ def logarithmic(values: NDArray[np.float64], log: bool | None) -> bool:
         )
     if log is None:
         log = positive and float(values.min()) < float(values.max()) / _WIDE
-    _check_sizes(values, log)
-    return log
-
-
-def _check_sizes(values: NDArray[np.float64], log: bool) -> None:
-    """Raise if values have no axis."""
     sizes = np.abs(values[values != 0])
     if not len(sizes):
-        return
+        return log
     least, most = float(sizes.min()), float(sizes.max())
     # On a linear axis small values beside large ones are at 0.
     smallest = least if log else most
@@ -238,6 +232,7 @@ def _check_sizes(values: NDArray[np.float64], log: bool) -> None:
             f"values of size {least:g} to {most:g} have no axis: they are too small, too large"
             " or too far apart"
         )
+    return log
 
 
 def name_axis(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
 from simplugin.reports.paper_sheet import (
@@ -22,9 +23,7 @@ from simplugin.reports.paper_sheet import (
 from simplugin.reports.statistics import Summary, summary
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
 Column = Sequence[float | int | None]
 Series = Mapping[str, tuple[Column, Column]]
@@ -94,10 +93,30 @@ def draw_parameter(
     several = len(names) > 1
     figure, axes = sheet(width, _HEIGHT + (key_height(names, width) if several else 0.0))
     places = _side_by_side(across, len(names), sideways)
-    handles = [
-        _line(axes, places[number], across, found, number, (log, *limits))
-        for number, found in enumerate(means.values())
-    ]
+    handles = []
+    for number, found in enumerate(means.values()):
+        style = ink(number)
+        x = places[number][np.searchsorted(across, list(found))]
+        middles, low, high = np.array([_middle(each, log) for each in found.values()]).T
+        single = np.isnan(low)
+        # Ends beyond the limits are outside the frame.
+        low, high = np.clip([low, high], limits[0] / _BEYOND**2, limits[1] * _BEYOND**2)
+        axes.vlines(x, low, high, color=style.colour, linewidth=0.8)
+        axes.plot(
+            np.repeat(x, 2), np.ravel([low, high], order="F"), linestyle="", marker="_",
+            markersize=3, markeredgecolor=style.colour, markeredgewidth=0.8,
+        )  # fmt: skip
+        handles += axes.plot(
+            x, middles, color=style.colour, linewidth=1.1,
+            # Two means are no trend.
+            linestyle=style.dash if len(across) > 2 else "", marker=style.marker,
+            markersize=3.6, markeredgewidth=0.7, markeredgecolor=style.colour,
+            gid=f"means-{number}",
+        )  # fmt: skip
+        axes.plot(
+            x[single], middles[single], linestyle="", marker=style.marker, markersize=3.6,
+            markerfacecolor="white", markeredgewidth=0.7, markeredgecolor=style.colour,
+        )  # fmt: skip
     factor = name_axis(axes, "x", across, parameter, parameter_unit, sideways)
     # Means and the ends of their intervals, infinite ones too.
     drawn = np.array([_middle(each, log) for each in every]).ravel()
@@ -134,40 +153,6 @@ def _middle(each: Summary, log: bool) -> tuple[float, float, float]:
     around = each.geometric_interval if log else each.mean_interval
     assert mean is not None
     return (mean, around.low, around.high) if around else (mean, np.nan, np.nan)
-
-
-def _line(
-    axes: Axes,
-    places: NDArray[np.float64],
-    across: NDArray[np.float64],
-    found: Mapping[float, Summary],
-    number: int,
-    scale: tuple[bool, float, float],
-) -> Any:
-    """Draw means and intervals of one group; return its line."""
-    style = ink(number)
-    log, least, most = scale
-    x = places[np.searchsorted(across, list(found))]
-    means, low, high = np.array([_middle(each, log) for each in found.values()]).T
-    single = np.isnan(low)
-    # Ends beyond the limits are outside the frame.
-    low, high = np.clip([low, high], least / _BEYOND**2, most * _BEYOND**2)
-    axes.vlines(x, low, high, color=style.colour, linewidth=0.8)
-    axes.plot(
-        np.repeat(x, 2), np.ravel([low, high], order="F"), linestyle="", marker="_", markersize=3,
-        markeredgecolor=style.colour, markeredgewidth=0.8,
-    )  # fmt: skip
-    [line] = axes.plot(
-        x, means, color=style.colour, linewidth=1.1,
-        # Two means are no trend.
-        linestyle=style.dash if len(across) > 2 else "", marker=style.marker,
-        markersize=3.6, markeredgewidth=0.7, markeredgecolor=style.colour, gid=f"means-{number}",
-    )  # fmt: skip
-    axes.plot(
-        x[single], means[single], linestyle="", marker=style.marker, markersize=3.6,
-        markerfacecolor="white", markeredgewidth=0.7, markeredgecolor=style.colour,
-    )  # fmt: skip
-    return line
 
 
 def _side_by_side(across: NDArray[np.float64], groups: int, log: bool) -> list[NDArray[np.float64]]:

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simplugin.claims import Claim
+from simplugin.claims import Claim, Kind
 from simplugin.errors import SimpluginError
+from simplugin.figures import Figure
 from simplugin.formatting import readable
 from simplugin.reports.curves import curves
 from simplugin.reports.tables import written_interval, written_value
-
-if TYPE_CHECKING:
-    from simplugin.figures import Figure
 
 # From so many on, seconds are written as minutes.
 _MANY = 100
 # Colours of a PNG file. Curves need no more, and the file is a third as large.
 _COLOURS = 64
-_KINDS = ("paper", "ours")
+_KINDS: tuple[Kind, ...] = ("paper", "ours")
 # Heading, kind, verdict, and the title of the column with the reason.
 _SECTIONS = (
     ("What holds", "paper", True, ""),
@@ -122,16 +121,8 @@ def reproduction_page(
         Markdown.
     """
     numbered = dict(enumerate(sorted(claims, key=lambda claim: claim.kind == "ours"), 1))
-    found = {
-        (kind, verdict): {
-            number: claim
-            for number, claim in numbered.items()
-            if (claim.kind, claim.agrees) == (kind, verdict)
-        }
-        for kind in _KINDS
-        for verdict in (True, False, None)
-    }
-    theirs, ours = ([len(found[kind, each]) for each in (True, False, None)] for kind in _KINDS)
+    verdicts = Counter((claim.kind, claim.agrees) for claim in numbered.values())
+    theirs, ours = ([verdicts[kind, each] for each in (True, False, None)] for kind in _KINDS)
     command = f"simplugin reproduce {name}{' --quick' if document['quick'] else ''} -o DIR"
     parts = [
         f"# {paper.title}",
@@ -144,13 +135,43 @@ def reproduction_page(
         f" explained in the [guide](../{paper.guide}), verdicts in the [overview](README.md).",
     ]
     for heading, kind, verdict, reason in _SECTIONS:
-        parts += _section(heading, found[kind, verdict], kind, reason)
+        found = {
+            number: claim
+            for number, claim in numbered.items()
+            if (claim.kind, claim.agrees) == (kind, verdict)
+        }
+        parts += _section(heading, found, kind, reason)
+    parts += _readings(numbered)
+    provenance = {claim.id: claim.provenance for claim in numbered.values()}
+    titles = {each["name"]: each["title"] for each in document["figures"]}
+    figures = [each for each in paper.figures if each.name in titles]
+    parts += ["## Figures"] if figures else []
+    for number, each in enumerate(figures, 1):
+        origin = provenance.get(each.statement, {})
+        of = "; ".join(f"{key} {_written(value)}" for key, value in origin.items())
+        parts += [
+            f"![{_plain(titles[each.name])}]({name}-{each.name}.png)",
+            f"**{number}.** {each.caption} *By `{command}`; data: `{each.name}` in"
+            f" [{name}.json]({name}.json){f'; {_plain(of)}' if of else ''}.*",
+        ]
+    days = " to ".join(sorted({min(document["dates"]), max(document["dates"])}))
+    versions = ", ".join(f"{each} {number}" for each, number in document["versions"].items())
+    seconds = document["seconds"]
+    took = f"{seconds / 60:.0f} minutes" if seconds >= _MANY else f"{seconds:.0f} seconds"
     parts += [
-        *_readings(numbered),
-        *_figures(name, paper, numbered.values(), document["figures"], command),
-        *_origin(name, document, command),
-        *_definitions(numbered),
+        "## Origin",
+        f"    {command}",
+        f"Measured {days} with {versions}, in {took} of computing time on one core."
+        f" [{name}.json]({name}.json) has, of each statement, the criterion, circumstances, seeds,"
+        " number of samples and other readings, and the points of the figures.",
     ]
+    definitions = [
+        f"- {number}, `{claim.id}`: {_plain(claim.definition)}"
+        for number, claim in numbered.items()
+        if claim.definition
+    ]
+    if definitions:
+        parts += ["## Appendix: how it is measured", "\n".join(definitions)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -170,15 +191,12 @@ def _section(heading: str, claims: Mapping[int, Claim], kind: str, reason: str) 
                 f"*{_plain(place.replace('section ', '§ ').replace('Figure ', 'Fig. '))}*: {words}"
             )
         value = [_plain(written_value(claim.paper))] * (kind == "paper")
-        cells = [str(number), words, *value, _plain(claim.criterion), _measured(claim)]
+        measured = written_value(claim.measured)
+        if ends := written_interval(claim):
+            measured += f" ({ends})"
+        cells = [str(number), words, *value, _plain(claim.criterion), _plain(measured)]
         lines.append(_row(cells + [_plain(claim.reason)] * bool(reason)))
     return [f"## {heading}", "\n".join(lines)]
-
-
-def _measured(claim: Claim) -> str:
-    """Return a cell with a measured value and its interval."""
-    ends = written_interval(claim)
-    return _plain(written_value(claim.measured) + (f" ({ends})" if ends else ""))
 
 
 def _readings(claims: Mapping[int, Claim]) -> list[str]:
@@ -198,61 +216,9 @@ def _readings(claims: Mapping[int, Claim]) -> list[str]:
     return ["## Readings of the text", words, "\n".join(lines)]
 
 
-def _definitions(claims: Mapping[int, Claim]) -> list[str]:
-    """Return how quantities are defined, where claims do not say it."""
-    lines = [
-        f"- {number}, `{claim.id}`: {_plain(claim.definition)}"
-        for number, claim in claims.items()
-        if claim.definition
-    ]
-    return ["## Appendix: how it is measured", "\n".join(lines)] if lines else []
-
-
-def _figures(
-    name: str,
-    paper: Paper,
-    claims: Iterable[Claim],
-    documents: Iterable[Mapping[str, Any]],
-    command: str,
-) -> list[str]:
-    """Return the figures, each with caption, command, data and seeds."""
-    provenance = {claim.id: claim.provenance for claim in claims}
-    titles = {each["name"]: each["title"] for each in documents}
-    lines = []
-    for number, each in enumerate((each for each in paper.figures if each.name in titles), 1):
-        file = f"{name}-{each.name}.png"
-        of = _listed(provenance.get(each.statement, {}))
-        lines += [
-            f"![{_plain(titles[each.name])}]({file})",
-            f"**{number}.** {each.caption} *By `{command}`; data: `{each.name}` in"
-            f" [{name}.json]({name}.json){f'; {_plain(of)}' if of else ''}.*",
-        ]
-    return ["## Figures", *lines] if lines else []
-
-
-def _origin(name: str, document: Mapping[str, Any], command: str) -> list[str]:
-    """Return where the measurements come from."""
-    days = " to ".join(sorted({min(document["dates"]), max(document["dates"])}))
-    versions = ", ".join(f"{each} {number}" for each, number in document["versions"].items())
-    seconds = document["seconds"]
-    took = f"{seconds / 60:.0f} minutes" if seconds >= _MANY else f"{seconds:.0f} seconds"
-    return [
-        "## Origin",
-        f"    {command}",
-        f"Measured {days} with {versions}, in {took} of computing time on one core."
-        f" [{name}.json]({name}.json) has, of each statement, the criterion, circumstances, seeds,"
-        " number of samples and other readings, and the points of the figures.",
-    ]
-
-
 def _row(cells: Iterable[str]) -> str:
     """Return a line of a table."""
     return f"| {' | '.join(cells)} |"
-
-
-def _listed(provenance: Mapping[str, Any]) -> str:
-    """Return what determines a measurement as text."""
-    return "; ".join(f"{name} {_written(value)}" for name, value in provenance.items())
 
 
 def _written(value: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.charts import Bar, ScheduleChart, lanes
 from simplugin.figures import groups_of
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from simplugin.charts import Bar, ScheduleChart
 
 _WIDTH, _SIDES = 11.0, 1.3
 # Heights of a processor, and of all of them [inch].
@@ -138,11 +136,12 @@ class _Drawing:
         self._labels(axes)
         self._use(below)
         for panel in (axes, below):
-            self._dates(panel)
+            for number, date in enumerate(self.chart.dates.values()):
+                dash = _DASHES[number % len(_DASHES)]
+                panel.axvline(date, color="black", linestyle=dash, linewidth=1, gid=_DATE, zorder=5)
             panel.grid(axis="x", color=GRID, linewidth=0.6)
             panel.set_axisbelow(True)
-            for side in ("top", "right", "left", "bottom"):
-                panel.spines[side].set_visible(False)
+            panel.spines[:].set_visible(False)
         self._words(figure, axes)
         return figure
 
@@ -218,46 +217,32 @@ class _Drawing:
                 continue
             dark = reads_dark(group_colour(bar.group))
             axes.text(
-                (bar.start + bar.finish) / 2,
-                (low + high) / 2,
-                bar.label, parse_math=False,
+                (bar.start + bar.finish) / 2, (low + high) / 2, bar.label, parse_math=False,
                 ha="center", va="center", fontsize=size, zorder=4, clip_on=True,
                 color="black" if dark else "white",
             )  # fmt: skip
 
     def _use(self, axes: Axes) -> None:
         """Draw the stacked numbers of processors of the groups."""
-        dates, counts = self._counts()
-        if len(dates):
-            floor = np.zeros(len(dates))
-            for place, group in enumerate(self.busy):
-                roof = floor + counts[place]
-                colour = group_colour(group)
-                axes.fill_between(dates, floor, roof, step="post", color=colour, linewidth=0)
-                floor = roof
+        bars = self.chart.bars
+        # The dates at which a number changes.
+        dates = np.unique([date for bar in bars for date in (bar.start, bar.finish)])
+        counts = {group: np.zeros(len(dates), dtype=np.int64) for group in self.busy}
+        for bar in bars:
+            start, finish = np.searchsorted(dates, [bar.start, bar.finish])
+            counts[bar.group][start:finish] += self.is_counted[list(bar.processors)].sum()
+        floor = np.zeros(len(dates))
+        for group, count in counts.items():
+            roof = floor + count
+            colour = group_colour(group)
+            axes.fill_between(dates, floor, roof, step="post", color=colour, linewidth=0)
+            floor = roof
         total = int(self.is_counted.sum())
         axes.set_ylim(0, max(total, 1))
         axes.set_yticks([0, total])
         axes.set_ylabel("in use", fontsize=8.5)
         axes.set_xlabel("time [s]", fontsize=9)
         axes.tick_params(labelsize=8.5, length=2)
-
-    def _counts(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Count the processors of each group at each date at which a number changes."""
-        bars = self.chart.bars
-        dates = np.unique([date for bar in bars for date in (bar.start, bar.finish)])
-        counts = np.zeros((len(self.busy), len(dates)), dtype=np.int64)
-        row = {group: place for place, group in enumerate(self.busy)}
-        for bar in bars:
-            start, finish = np.searchsorted(dates, [bar.start, bar.finish])
-            counts[row[bar.group], start:finish] += self.is_counted[list(bar.processors)].sum()
-        return dates, counts
-
-    def _dates(self, axes: Axes) -> None:
-        """Mark dates."""
-        for number, date in enumerate(self.chart.dates.values()):
-            dash = _DASHES[number % len(_DASHES)]
-            axes.axvline(date, color="black", linestyle=dash, linewidth=1.0, gid=_DATE, zorder=5)
 
     def _words(self, figure: Figure, axes: Axes) -> None:
         """Write title, facts and legend, and mark when groups end."""
@@ -324,10 +309,13 @@ def activity_chart(activities: Listing, *, groups: Sequence[str] = ()) -> Schedu
     ScheduleChart
         Each host is a cluster of as many processors as it has lanes. Sleeps are not in it.
     """
-    names = ("actor", "resource", "kind", "label", "start", "end", "state")
-    rows = list(zip(*(activities.column(name) for name in names), strict=True))
+    columns = ("actor", "resource", "kind", "label", "start", "end", "state")
+    rows = list(zip(*(activities.column(name) for name in columns), strict=True))
     work = [row for row in rows if row[2] in _WORK]
-    coloured = _coloured_by(work)
+    # By label or by actor.
+    names_of = {column: {row[column] for row in work if row[column]} for column in (3, 0)}
+    few = [column for column, names in names_of.items() if 1 <= len(names) <= len(PALETTE)]
+    coloured = few[0] if few else None
     found = {_group(row, coloured) for row in work}
     named = in_colour_order(found - set(_SPECIAL), groups)
     groups = [*named, *(each for each in _SPECIAL if each in found)]
@@ -345,34 +333,10 @@ def activity_chart(activities: Listing, *, groups: Sequence[str] = ()) -> Schedu
         host = str(resource).rpartition(_ARROW)[2]
         bar = (float(start or 0.0), float(end or 0.0), groups.index(group), str(label or ""))
         bars.setdefault((host, not works), []).append(bar)
-    return _chart(bars, groups, activities.note)
-
-
-def _coloured_by(work: Sequence[Sequence[object]]) -> int | None:
-    """Choose the column that colours denote."""
-    for column in (3, 0):
-        if 1 <= len({row[column] for row in work if row[column]}) <= len(PALETTE):
-            return column
-    return None
-
-
-def _group(row: Sequence[object], coloured: int | None) -> str:
-    """Return the group of an execution."""
-    if row[6] not in ("done", None):
-        return _FAILED
-    return _ALL if coloured is None else str(row[coloured] or _NAMELESS)
-
-
-def _chart(
-    bars: dict[tuple[str, bool], list[tuple[float, float, int, str]]],
-    groups: Sequence[str],
-    facts: str,
-) -> ScheduleChart:
-    """Put bars into lanes, work above transfers."""
-    hosts = sorted(sorted({host for host, _ in bars}), key=natural_order)
+    # Lanes: work above transfers.
     thin: list[int] = []
     clusters, drawn, first = [], [], 0
-    for host in hosts:
+    for host in sorted(sorted({host for host, _ in bars}), key=natural_order):
         size = 0
         for transfers in (False, True):
             placed = sorted(bars.get((host, transfers), []))
@@ -386,8 +350,16 @@ def _chart(
             size += lanes_here
         clusters.append((host, size))
         first += size
-    facts = ", ".join(filter(None, [facts, "thin bars: transfers that arrive" if thin else ""]))
+    arriving = "thin bars: transfers that arrive" if thin else ""
+    facts = ", ".join(filter(None, [activities.note, arriving]))
     return ScheduleChart(
         "activities", "", tuple(clusters), tuple(groups), tuple(drawn), facts,
         transfers=tuple(thin),
     )  # fmt: skip
+
+
+def _group(row: Sequence[object], coloured: int | None) -> str:
+    """Return the group of an execution."""
+    if row[6] not in ("done", None):
+        return _FAILED
+    return _ALL if coloured is None else str(row[coloured] or _NAMELESS)

@@ -6,14 +6,12 @@ import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LEVEL = 0.95
 # Maximum sample size of a bootstrap; beyond, the t interval is as good.
@@ -131,14 +129,14 @@ def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> Su
     """
     sample, missing, infinite = finite(values)
     if not len(sample):
-        reason = "there are no values"
-        return Summary(0, missing, infinite, why_not_geometric=reason)
+        return Summary(0, missing, infinite, why_not_geometric="there are no values")
     bad = int((sample <= 0).sum())
     geometric: float | None = None
     around: Interval | None = None
     reason = f"{bad} of {len(sample)} values {'is' if bad == 1 else 'are'} not above 0"
     if not bad:
-        geometric, around, reason = geometric_mean(sample), geometric_interval(sample, level), ""
+        around = from_logarithms(mean_interval(np.log(sample), level))
+        geometric, reason = geometric_mean(sample), ""
     first, middle, third = quartiles(sample)
     return Summary(
         n=len(sample),
@@ -160,10 +158,12 @@ def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> Su
 
 def mean_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval | None:
     """Return Student's t interval of the mean of finite values; None for fewer than two."""
+    from scipy.special import stdtrit
+
     n = len(sample)
     if n < 2:
         return None
-    half = t_quantile(n - 1, level) * (_deviation(sample) / math.sqrt(n))
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * (_deviation(sample) / math.sqrt(n))
     mean = exact_mean(sample)
     return Interval(mean - half, mean + half, level)
 
@@ -171,11 +171,6 @@ def mean_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval
 def geometric_mean(sample: NDArray[np.float64]) -> float:
     """Return exp(mean(log x)) of positive values."""
     return power_of_e(exact_mean(np.log(sample)))
-
-
-def geometric_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval | None:
-    """Return exp of the t interval of the logarithms of positive values; None for one value."""
-    return from_logarithms(mean_interval(np.log(sample), level))
 
 
 def power_of_e(exponent: float) -> float:
@@ -260,6 +255,8 @@ def bootstrap_interval(
     .. [1] B. Efron (1987). Better bootstrap confidence intervals. Journal of the American
        Statistical Association 82(397), 171-185.
     """
+    from scipy.stats import bootstrap
+
     sample, _, _ = finite(values)
     if len(sample) > MOST_BOOTSTRAPPED:
         raise SimpluginError(
@@ -271,19 +268,7 @@ def bootstrap_interval(
             raise SimpluginError(
                 f"{sample.min():g} has no logarithm; bootstrap the mean or the median instead"
             )
-        return from_logarithms(_bca(np.log(sample), "mean", seed, level, resamples))
-    return _bca(sample, statistic, seed, level, resamples)
-
-
-def _bca(
-    sample: NDArray[np.float64],
-    statistic: Literal["mean", "median"],
-    seed: int,
-    level: float,
-    resamples: int,
-) -> Interval | None:
-    """Bootstrap the mean or the median of finite values."""
-    from scipy.stats import bootstrap
+        sample = np.log(sample)
 
     if len(sample) < 3 or np.ptp(sample) == 0:
         return None
@@ -296,14 +281,8 @@ def _bca(
         method="BCa",
         random_state=np.random.default_rng(seed),
     ).confidence_interval
-    return Interval(float(found.low), float(found.high), level)
-
-
-def t_quantile(freedom: int, level: float = LEVEL) -> float:
-    """Return the half width of a t interval of `level` in standard errors."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 0.5 + level / 2))
+    interval = Interval(float(found.low), float(found.high), level)
+    return from_logarithms(interval) if statistic == "geometric_mean" else interval
 
 
 def cumulated(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -21,13 +20,6 @@ from simplugin.listings import Cell, Listing
 from simplugin.rows import Row
 from simplugin.simulation import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import KINDS, STATES, UNITS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from rich.console import Console, JustifyMethod
-
-    from simplugin.listings import Listing
 
 _MOST = 8
 _BAR = 12
@@ -60,8 +52,6 @@ def print_result(
     most : int
         Lines of a table.
     """
-    from rich.console import Console
-
     console = console or Console()
     if title:
         console.print(Text(title, style="bold"))
@@ -167,7 +157,10 @@ def _ranked(
         cells += [readable(float(column[at]), unit) for column, unit in columns.values()]
         if share is not None:
             part = None if np.isnan(share[1][at]) else float(share[1][at])
-            cells += [percent(part), _bar(part)]
+            # More than all of it is a full bar.
+            filled = round(_BAR * min(max(part or 0.0, 0.0), 1.0))
+            bar = Text("█" * filled, style="blue") + Text("░" * (_BAR - filled), style="dim")
+            cells += [percent(part), bar]
         cells += [readable(float(column[at]), unit) for column, unit in energy.values()]
         table.add_row(*cells)
     _say_rest(table, len(order), most)
@@ -193,12 +186,6 @@ def _say_rest(table: Table, there_are: int, most: int) -> None:
     """Write the number of omitted lines."""
     if there_are > most:
         table.caption = f"and {readable(there_are - most)} more"
-
-
-def _bar(share: float | None) -> Text:
-    """Return a ratio as a bar; more than all of it is a full bar."""
-    filled = round(_BAR * min(max(share or 0.0, 0.0), 1.0))
-    return Text("█" * filled, style="blue") + Text("░" * (_BAR - filled), style="dim")
 
 
 # Preferred and minimum gap between columns.
@@ -315,19 +302,11 @@ def column_widths(
     for kind in (True, False):
         able = [at for at, text in enumerate(texts) if text == kind]
         least = {at: _NARROWEST_TEXT if kind else max(values[at], _NARROWEST_NAME) for at in able}
-        excess = _narrowed(broken, least, excess)
+        # The widest first.
+        while excess > 0 and (able := [at for at in able if least[at] < broken[at]]):
+            broken[max(able, key=broken.__getitem__)] -= 1
+            excess -= 1
     return broken, _TIGHT
-
-
-def _narrowed(widths: list[int], least: Mapping[int, int], excess: int) -> int:
-    """Narrow the widest columns and return the remaining excess."""
-    while excess > 0:
-        able = [at for at, width in least.items() if width < widths[at]]
-        if not able:
-            break
-        widths[max(able, key=widths.__getitem__)] -= 1
-        excess -= 1
-    return excess
 
 
 def without_common_ending(listing: Listing) -> tuple[Listing, str]:
@@ -372,10 +351,8 @@ def common_ending(names: Iterable[str]) -> str:
     reversed_labels = [name.split(".")[:0:-1] for name in names]
     if not reversed_labels:
         return ""
-    alike = takewhile(
-        lambda labels: len(set(labels)) == 1,
-        zip(*reversed_labels, strict=False),
-    )
+    levels = zip(*reversed_labels, strict=False)
+    alike = takewhile(lambda labels: len(set(labels)) == 1, levels)
     return "".join(f".{labels[0]}" for labels in reversed([*alike]))
 
 
@@ -397,12 +374,12 @@ def claims_table(claims: Sequence[Claim], title: str = "") -> Table:
     table.add_column("agrees", justify="center", no_wrap=True)
     for claim in sorted(claims, key=lambda claim: claim.kind == "ours"):
         words = Text.assemble(claim.claim, "\n", (f"{claim.source}: {claim.why}", "dim"))
-        measured = _shown(claim.measured)
+        measured = Text(written_value(claim.measured))
         if ends := written_interval(claim):
             measured += Text(f"\n{ends}", style="dim")
         if claim.optimum is not None:
             measured += Text(f"\noptimum {readable(claim.optimum)}", style="dim")
-        table.add_row(words, _shown(claim.paper), measured, _VERDICTS[claim.agrees])
+        table.add_row(words, Text(written_value(claim.paper)), measured, _VERDICTS[claim.agrees])
     table.caption = headline(claims)
     return table
 
@@ -421,11 +398,6 @@ def claims_summary(claims: Mapping[str, Sequence[Claim]]) -> Table:
                 counts = [len(verdicts), *(verdicts.count(each) for each in (True, False, None))]
                 table.add_row(name, words, *map(str, counts))
     return table
-
-
-def _shown(value: float | str | None) -> Text:
-    """Return a value of a claim for a cell of a table."""
-    return Text(written_value(value))
 
 
 def written_value(value: float | str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 
 from simplugin.inputs.kinds import Kind
 
@@ -17,6 +17,5 @@ KINDS = {
 
 def kind_called(name: str) -> Kind:
     """Return a kind by its name, a key of `KINDS`."""
-    module, _, attribute = KINDS[name].partition(":")
-    found: Kind = getattr(importlib.import_module(module), attribute)
+    found: Kind = pkgutil.resolve_name(KINDS[name])
     return found

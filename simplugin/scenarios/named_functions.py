@@ -79,8 +79,7 @@ class NamedFunctions:
 
     def _of_generator(self, document: Mapping[str, Any]) -> Iterator[Problem]:
         """Check the generator of a platform and the names of its parameters."""
-        name = document["platform"].get("generator")
-        if name is None:
+        if (name := document["platform"].get("generator")) is None:
             return
         path: tuple[str, ...] = ("platform", "generator")
         if ":" in name:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -44,15 +44,13 @@ def output_path(scenario: Scenario, name: str) -> Path | None:
         Its directory cannot be made, or an output would leave the output directory.
     """
     scenario.refuse_stray_outputs()
-    file = getattr(scenario.output, name)
-    if file is None:
+    if (file := getattr(scenario.output, name)) is None:
         return None
     path: Path = (scenario.output.directory or scenario.directory) / file
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"{path.parent}: cannot be made: {error.strerror}"
-        raise SimpluginError(message) from error
+        raise SimpluginError(f"{path.parent}: cannot be made: {error.strerror}") from error
     return path
 
 
@@ -60,13 +58,11 @@ def write_outputs(scenario: Scenario, outcome: Outcome) -> list[Path]:
     """Write the result and the trace where the scenario says; return the files."""
     written = []
     try:
-        path = output_path(scenario, "result")
-        if path is not None:
+        if (path := output_path(scenario, "result")) is not None:
             text = json.dumps(outcome_document(outcome), indent=1, allow_nan=False)
             path.write_text(text + "\n", encoding="utf-8")
             written.append(path)
-        path = output_path(scenario, "trace")
-        if path is not None:
+        if (path := output_path(scenario, "trace")) is not None:
             trace = outcome.result.trace
             writers = {".csv": trace.to_csv, ".json": trace.to_chrome}
             writers.get(path.suffix.lower(), trace.to_parquet)(path)
@@ -114,11 +110,16 @@ def _columns(result: Result, part: str, columns: tuple[str, ...]) -> dict[str, A
 
 def finite(value: Any) -> Any:
     """Return plain containers as JSON has them: None for what is not finite."""
+    return with_floats(value, lambda number: number if math.isfinite(number) else None)
+
+
+def with_floats(value: Any, changed: Callable[[float], float | None]) -> Any:
+    """Return plain containers with what a function makes of each float."""
     if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
+        return {key: with_floats(item, changed) for key, item in value.items()}
     if isinstance(value, list):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return [with_floats(item, changed) for item in value]
+    return changed(value) if isinstance(value, float) else value
 
 
 def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:

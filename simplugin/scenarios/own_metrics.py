@@ -144,14 +144,12 @@ class _Sources:
         plain = [self._plain(each, "a value", name) for each in every]
         numbers = [each for each in plain if each is not None]
         if how != "count" and any(isinstance(each, str) for each in numbers):
-            remedy = "return numbers, or count them"
-            raise self.error(f"texts have no {how}", name, remedy=remedy)
+            raise self.error(f"texts have no {how}", name, remedy="return numbers, or count them")
         return _COMBINED[how](numbers) if numbers else _OF_NONE.get(how)
 
     def _measured(self, name: str, measure: str, hosts: str | None) -> list[tuple[str, Any]]:
         """Return the hosts concerned, each with its measure."""
-        values = of_hosts(self._result, measure)
-        if values is None:
+        if (values := of_hosts(self._result, measure)) is None:
             needed = "energy" if measure == "energy" else "trace"
             remedy = f"set simulation.{needed} = true"
             raise self.error(f"{measure} needs the simulation's {needed}", name, remedy=remedy)

@@ -181,9 +181,8 @@ class Range(Section):
             message = "{key}: a range of decimal numbers needs a step"
             raise InvalidValueError(message, "give step, or count")
         if step == 0 or (last - first) * step < 0:
-            remedy = "give another step, or exchange from and to"
             message = f"{{key}}: no steps of {step!r} lead from {first!r} to {last!r}"
-            raise InvalidValueError(message, remedy)
+            raise InvalidValueError(message, "give another step, or exchange from and to")
         if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
             return range(first, last + (1 if step > 0 else -1), step)
         start, distance, end = map(_fraction, (first, step, last))

@@ -121,8 +121,7 @@ class Scenario:
         ScenarioError
             One leaves it.
         """
-        strays = list(self.output.strays(self.directory))
-        if strays:
+        if strays := list(self.output.strays(self.directory)):
             raise self.errors(strays)
 
     def has_traced_output(self, *names: str) -> bool:
@@ -175,10 +174,9 @@ class Scenario:
                 # Options come first.
                 if each.tag not in ("platform", "config", "prop"):
                     break
-                if each.get("id") == TRACE_FILE and not is_below(
-                    Path(each.get("value", "")), Path()
-                ):
-                    message = f"{platform} sets {TRACE_FILE} to {each.get('value')!r}"
+                value = each.get("value", "")
+                if each.get("id") == TRACE_FILE and not is_below(Path(value), Path()):
+                    message = f"{platform} sets {TRACE_FILE} to {value!r}"
                     raise self.error(message, "platform", "file", remedy=BELOW)
         except (ElementTree.ParseError, LookupError, ValueError) as error:
             # SimGrid's own parser lets some of it pass.
@@ -246,14 +244,10 @@ def scenario_from(
         As `load_scenario` takes it.
     """
     problems, kind, found = _checked(document, file)
-    if problems:
+    if problems or kind is None or found is None:
         raise scenario_error(problems, file, text)
-    assert kind is not None
-    assert found is not None
-    sections = dict(found)
-    return Scenario(
-        file=file, text=text, document=document, kind=kind, trust=tuple(trust), **sections
-    )
+    about: dict[str, Any] = dict(found)
+    return Scenario(file=file, text=text, document=document, kind=kind, trust=tuple(trust), **about)
 
 
 def scenario_problems(document: Mapping[str, Any], file: Path) -> list[Problem]:
@@ -282,8 +276,7 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
     from simplugin.scenarios.own_metrics import with_own_metrics
 
     with importable(scenario.directory):
-        outcome = scenario.kind.run(scenario, progress)
-        return with_own_metrics(scenario.metrics, scenario, outcome)
+        return with_own_metrics(scenario.metrics, scenario, scenario.kind.run(scenario, progress))
 
 
 class Sections(Section):

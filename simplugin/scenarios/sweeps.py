@@ -77,18 +77,16 @@ class Axis:
         numbers = [at for at, each in enumerate(self.values) if isinstance(each, int | float)]
         if len(numbers) > _MOST_CHECKED:
             step = (len(numbers) - 1) / (_MOST_CHECKED - 1)
-            chosen = {numbers[round(part * step)] for part in range(_MOST_CHECKED)}
-        else:
-            chosen = set(numbers)
+            numbers = [numbers[round(part * step)] for part in range(_MOST_CHECKED)]
+        chosen = set(numbers)
         for at, each in enumerate(self.values):
             if at in chosen or not isinstance(each, int | float):
                 yield at, each
 
     def document(self) -> list[Any]:
         """Return the axis as plain data, in few words however long it is."""
-        if isinstance(self.values, list | tuple):
-            return [list(self.path), list(self.values)]
-        return [list(self.path), repr(self.values)]
+        values = self.values
+        return [list(self.path), list(values) if isinstance(values, list | tuple) else repr(values)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +181,9 @@ class Variations:
             raise IndexError(f"there are positions 0 to {self.total - 1}, not {position}")
         number = bisect_right(self._ends, position)
         variation = self.listed[number]
-        axes = (*variation.axes, *self.grid)
         left = position - (self._ends[number - 1] if number else 0)
         points = []
-        for axis in reversed(axes):
+        for axis in reversed((*variation.axes, *self.grid)):
             left, place = divmod(left, len(axis.values))
             points.append(Setting(axis.path, axis.values[place], axis.source))
         return number, [*variation.settings, *reversed(points)]
@@ -323,8 +320,7 @@ def variations_of(
     ]
     _refuse_equal_names(variations)
     first = variations[0] if variations else Variation()
-    base = Variations(document).scenario(first.settings)
-    grid = _axes(base, sweep, ("sweep",))
+    grid = _axes(Variations(document).scenario(first.settings), sweep, ("sweep",))
     for each in variations or [first]:
         _refuse_twice(each, grid)
     return Variations(document, tuple(variations) or (first,), grid)
@@ -339,9 +335,8 @@ def _variation(document: Mapping[str, Any], table: Mapping[str, Any], source: Pa
         path = _located(document, words, (*source, *words))
         refuse_idle(path, (*source, *words), swept=False)
         settings.append(Setting(path, value, (*source, *words)))
-    own = table.get(_SWEEP, {})
     base = Variations(document).scenario(settings)
-    return Variation(tuple(settings), _axes(base, own, (*source, _SWEEP)), name)
+    return Variation(tuple(settings), _axes(base, table.get(_SWEEP, {}), (*source, _SWEEP)), name)
 
 
 def _flat(

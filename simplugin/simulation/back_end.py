@@ -18,7 +18,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from simplugin.errors import (
-    ActorError,
     CallbackError,
     NeverAwaitedError,
     PlatformError,
@@ -32,8 +31,7 @@ from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
 from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
-from simplugin.simulation.result import HostTotals, LinkTotals
-from simplugin.simulation.trace import KINDS, STATES, Trace
+from simplugin.simulation.trace import KINDS, STATES
 
 # SimGrid's options that are recorded with each result; type: s str, d float, b bool.
 _OPTIONS_IN_FORCE = {
@@ -118,25 +116,17 @@ class BackEnd(Protocol):
         """Hand over what there is, as `collected`; also after `run` raised."""
 
 
-def collected(
-    clock: float,
-    returned: list[tuple[str, str, Any, str]],
-    hosts: HostTotals,
-    links: LinkTotals,
-    trace: Trace,
-) -> dict[str, Any]:
+def collected(clock: float, **totals: Any) -> dict[str, Any]:
     """Return the outcome of one simulation.
 
     Parameters
     ----------
     clock : float
         Date of the end [s].
-    returned : list of (name, host, value, state)
-        One row an actor, in order of creation; state is "ended", "killed" or "running".
-    hosts, links : HostTotals, LinkTotals
-        In SimGrid's order.
-    trace : Trace
-        Activities.
+    **totals
+        `returned`, a list of name, host, value and state ("ended", "killed" or "running") of each
+        actor, in order of creation; `hosts` and `links`, a HostTotals and a LinkTotals in SimGrid's
+        order; `trace`.
 
     Returns
     -------
@@ -144,21 +134,13 @@ def collected(
         These, SimGrid's options in force, measurements of its plug-ins by plug-in and quantity, an
         entry a host or link, and the times at which hosts were off [s].
     """
-    return {
-        "clock": clock,
-        "returned": returned,
-        "hosts": hosts,
-        "links": links,
-        "trace": trace,
-        "options": {
-            name: str(_driver.option(name, kind)) for name, kind in _OPTIONS_IN_FORCE.items()
-        },
-        "plugins": {
-            plugin: {name: np.frombuffer(column) for name, column in columns.items()}
-            for plugin, columns in _driver.plugin_figures().items()
-        },
-        "off_times": _off_times(clock),
+    options = {name: str(_driver.option(name, kind)) for name, kind in _OPTIONS_IN_FORCE.items()}
+    plugins = {
+        plugin: {name: np.frombuffer(column) for name, column in columns.items()}
+        for plugin, columns in _driver.plugin_figures().items()
     }
+    shared = {"options": options, "plugins": plugins, "off_times": _off_times(clock)}
+    return {"clock": clock, **totals, **shared}
 
 
 def await_place(coroutine: Any) -> str:
@@ -170,27 +152,16 @@ def await_place(coroutine: Any) -> str:
     return "its start" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-def actor_error(
-    actor: str, host: str, date: float, error: BaseException, inside: TracebackType | None
-) -> ActorError:
-    """Return the error for an exception that left an actor.
+def described(error: BaseException, inside: TracebackType | None) -> tuple[str, str]:
+    """Return a line about an exception, and its traceback with the user's frames only.
 
     Parameters
     ----------
-    actor, host : str
-        The actor, and where it ran.
-    date : float
-        The simulated date [s].
     error : BaseException
         The exception.
     inside : traceback or None
-        The part of its traceback that is the actor's own.
+        The part of its traceback that is the actor's or callback's own.
     """
-    return ActorError(actor, host, date, *_described(error, inside))
-
-
-def _described(error: BaseException, inside: TracebackType | None) -> tuple[str, str]:
-    """Return a line about an exception, and its traceback with the user's frames only."""
     whole = traceback.TracebackException(type(error), error, inside)
     text = "".join(whole.format())
     summary = traceback.format_exception_only(error)[-1].strip()
@@ -325,8 +296,6 @@ class CalledBack:
         The user's.
     stop : callable
         Ends the simulation with an error.
-    clock : callable
-        Returns the simulated date [s].
 
     Attributes
     ----------
@@ -339,10 +308,9 @@ class CalledBack:
         self,
         callbacks: Callbacks,
         stop: Callable[[SimulationError], object],
-        clock: Callable[[], float],
     ) -> None:
         _require_models_of(callbacks)
-        self._callbacks, self._stop, self._clock = callbacks, stop, clock
+        self._callbacks, self._stop = callbacks, stop
         self._share()
         factors = [
             function and self._asked(name, function, lambda *_: 1.0)
@@ -356,7 +324,9 @@ class CalledBack:
             if heard is not None:
                 listen(heard)
         self.on_activity_completion = self._monitor(
-            "on_activity_completion", callbacks.on_activity_completion, _completion
+            "on_activity_completion",
+            callbacks.on_activity_completion,
+            lambda *row: [Completion(*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]])],
         )
 
     def _share(self) -> None:
@@ -393,7 +363,7 @@ class CalledBack:
             if answer is not _FAILED:
                 bound = "above 0" if positive else "of 0 or more"
                 wrong = f"it returned {answer!r}; return a finite number {bound}"
-                self._stop(CallbackError(name, self._clock(), wrong, ""))
+                self._stop(CallbackError(name, _driver.clock(), wrong, ""))
             return otherwise(*given)
 
         return ask
@@ -412,18 +382,13 @@ class CalledBack:
             return function(*given)
         except BaseException as error:
             inside = error.__traceback__ and error.__traceback__.tb_next
-            failed = CallbackError(name, self._clock(), *_described(error, inside))
+            failed = CallbackError(name, _driver.clock(), *described(error, inside))
             failed.__cause__ = error
             self._stop(failed)
             return _FAILED
 
 
 _FAILED = object()
-
-
-def _completion(*row: Any) -> tuple[Completion]:
-    """Return the argument of a monitor of activities."""
-    return (Completion._make((*row[:2], KINDS[row[2]], *row[3:7], STATES[row[7]])),)
 
 
 def _require_models_of(callbacks: Callbacks) -> None:
@@ -475,8 +440,6 @@ class Watch:
     ----------
     stop : callable
         Ends the simulation with an error.
-    clock : callable
-        Returns the simulated date [s].
     running : callable
         Returns name and host of the running actor; None if it is being killed.
     locates : bool
@@ -486,13 +449,11 @@ class Watch:
     def __init__(
         self,
         stop: Callable[[NeverAwaitedError], object],
-        clock: Callable[[], float],
         running: Callable[[], tuple[str, str] | None],
         *,
         locates: bool,
     ) -> None:
         self._stop = stop
-        self._clock = clock
         self._running = running
         _driver.watch_awaits(self.report, locates)
         # Python calls this function of `warnings` when a coroutine that never ran goes away.
@@ -516,7 +477,7 @@ class Watch:
             place = place_of(frame)
         elif sys.exc_info()[0] is not None or _is_unwound(frame):
             return
-        self._stop(NeverAwaitedError(actor, host, self._clock(), what, place))
+        self._stop(NeverAwaitedError(actor, host, _driver.clock(), what, place))
 
     def _report_coroutine(self, coroutine: Any) -> None:
         """Stop the simulation because of a coroutine of a function of the user's."""

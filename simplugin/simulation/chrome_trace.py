@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any, NamedTuple, TextIO
 
 from simplugin.charts import lanes
@@ -56,8 +55,12 @@ def write_chrome_trace(file: TextIO, rows: Iterable[Row], units: Mapping[str, st
 
 def _events(rows: Iterable[Row], units: Mapping[str, str]) -> Iterator[Event]:
     """Yield the names of hosts and tracks, then the activities by date."""
-    found = chain.from_iterable(_slices(row, at) for at, row in enumerate(rows))
-    slices = sorted(found, key=lambda each: (each.start, each.end))
+    slices = [
+        _Slice(row[4], row[5], host, track, number if row[2] == "comm" else None, row)
+        for number, row in enumerate(rows)
+        for host, track in places(row[2], row[1])
+    ]
+    slices.sort(key=lambda each: (each.start, each.end))
     by_track: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for each in slices:
         by_track.setdefault((each.host, each.track), []).append((each.start, each.end))
@@ -84,13 +87,6 @@ def _events(rows: Iterable[Row], units: Mapping[str, str]) -> Iterator[Event]:
             yield {**step, "name": "transfer", "cat": "comm", "id": each.flow} | (
                 {"ts": event["ts"]} | place
             )
-
-
-def _slices(row: Row, number: int) -> Iterator[_Slice]:
-    """Yield an activity on each host that it concerns."""
-    _, resource, kind, _, start, end, _, _ = row
-    for host, track in places(kind, resource):
-        yield _Slice(start, end, host, track, number if kind == "comm" else None, row)
 
 
 def places(kind: str, resource: str) -> list[tuple[str, int]]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
-from simplugin.errors import BlockedActor, DeadlockError
+from simplugin.errors import ActorError, BlockedActor, DeadlockError
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import (
     CalledBack,
     Watch,
-    actor_error,
     await_place,
     collected,
     date_limit_error,
+    described,
     prepare_plugins,
 )
 from simplugin.simulation.failures import full_trace_error
@@ -24,8 +24,8 @@ from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.result import HostTotals, LinkTotals
 from simplugin.simulation.trace import Trace
 
-Rows: TypeAlias = list[tuple[Any, ...]]
-Looked: TypeAlias = tuple[Rows, Rows, Rows, tuple[BlockedActor, ...]]
+# New objects after which Python looks for cycles of them while it simulates.
+_NEW_OBJECTS = 100_000
 
 
 def _waiting() -> tuple[BlockedActor, ...]:
@@ -56,7 +56,7 @@ class CoroutinesBackEnd:
     ) -> None:
         _driver.setup(list(arguments), trace_limit, energy, seed)
         locates = sys.get_coroutine_origin_tracking_depth() > 0
-        Watch(_driver.stop, _driver.clock, _driver.running, locates=locates)
+        Watch(_driver.stop, _driver.running, locates=locates)
         self._arguments, self._energy = list(arguments), energy
 
     def load_platform(self, path: str) -> None:
@@ -73,7 +73,7 @@ class CoroutinesBackEnd:
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
-        called = CalledBack(callbacks, _driver.stop, _driver.clock)
+        called = CalledBack(callbacks, _driver.stop)
         if called.on_activity_completion is not None:
             _driver.monitor_activities(called.on_activity_completion)
 
@@ -84,6 +84,9 @@ class CoroutinesBackEnd:
 
     def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
         """Simulate until the end, an error or the simulated date `until` [s]."""
+        # Messages in transit outlive many collections, each of which would look at all of them.
+        often = gc.get_threshold()
+        gc.set_threshold(max(often[0], _NEW_OBJECTS) if often[0] else 0, *often[1:])
         try:
             at_end = _driver.run(-1.0 if until is None else until, progress)
         except BaseException as error:
@@ -91,7 +94,9 @@ class CoroutinesBackEnd:
             if failed is None or isinstance(error, KeyboardInterrupt):
                 raise
             inside = error.__traceback__ and error.__traceback__.tb_next  # without our own frame
-            raise actor_error(*failed, _driver.clock(), error, inside) from error
+            raise ActorError(*failed, _driver.clock(), *described(error, inside)) from error
+        finally:
+            gc.set_threshold(*often)
         if _driver.trace_is_full():
             raise full_trace_error(_driver.clock())
         if _driver.expected_awaits():
@@ -104,7 +109,7 @@ class CoroutinesBackEnd:
         if blocked:
             raise DeadlockError(_driver.clock(), blocked)
 
-    def look(self, date: float) -> Looked:
+    def look(self, date: float) -> tuple[Any, ...]:
         """Return the state at a date between the last event and the next [s]; rows of plain data.
 
         Returns
@@ -119,8 +124,10 @@ class CoroutinesBackEnd:
         names = [name for name, *_ in raw["returned"]]
         return collected(
             raw["clock"],
-            raw["returned"],
-            HostTotals(raw["host_names"], raw["host_flops"], raw["host_busy"], raw["host_energy"]),
-            LinkTotals(raw["link_names"], raw["link_bytes"], raw["link_energy"]),
-            Trace.from_columns(raw["trace"] | {"actor_names": names}),
+            returned=raw["returned"],
+            hosts=HostTotals(
+                *(raw[f"host_{each}"] for each in ("names", "flops", "busy", "energy"))
+            ),
+            links=LinkTotals(*(raw[f"link_{each}"] for each in ("names", "bytes", "energy"))),
+            trace=Trace.from_columns(raw["trace"] | {"actor_names": names}),
         )

@@ -13,15 +13,13 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simplugin.errors import PlatformError, SimpluginError
+from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.protocol import ActorJob
-
-if TYPE_CHECKING:
-    from simplugin.simulation.api.callbacks import Callbacks
 
 # What `repr` writes to the last bit.
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes})
@@ -94,7 +92,9 @@ def _encode_object(value: Any, above: tuple[int, ...]) -> bytes:
     if isinstance(value, types.FunctionType):
         return _frame(b"F", *_each(_function_parts(value), above))
     if isinstance(value, types.CodeType):
-        return _frame(b"C", *_each(_code_parts(value), above))
+        # Its instructions, without its place.
+        names = value.co_names, value.co_varnames, value.co_freevars
+        return _frame(b"C", *_each((value.co_code, value.co_consts, *names), above))
     if isinstance(value, types.MethodType):
         return _frame(b"M", *_each((value.__func__, value.__self__), above))
     if isinstance(value, partial):
@@ -136,11 +136,6 @@ def _function_parts(function: types.FunctionType) -> tuple[Any, ...]:
     )
 
 
-def _code_parts(code: types.CodeType) -> tuple[Any, ...]:
-    """Return the instructions of a code object, without its place."""
-    return code.co_code, code.co_consts, code.co_names, code.co_varnames, code.co_freevars
-
-
 def platform_hash(platform: str) -> str:
     """Return the SHA-256 of a platform file and of the profile files that it names.
 
@@ -179,30 +174,24 @@ def content_hash(
     total = sha256(repr((platform_sha256, sorted(choices.items()))).encode())
     functions: dict[int, str] = {}
     try:
-        for each in actors:
-            if id(each.function) not in functions:
-                functions[id(each.function)] = digest(each.function)
-            total.update(_actor_text(each, functions[id(each.function)]).encode())
+        for actor in actors:
+            if id(actor.function) not in functions:
+                functions[id(actor.function)] = digest(actor.function)
+            plain = all(type(argument) in _PLAIN for argument in actor.args)
+            written = (
+                functions[id(actor.function)],
+                actor.args if plain else digest(actor.args),
+                actor.host,
+                actor.name,
+                actor.start_time,
+                actor.kill_time,
+                actor.restart,
+                actor.daemon,
+                sorted(actor.properties.items()),
+            )
+            total.update(repr(written).encode())
         if callbacks is not None:
             total.update(digest(callbacks).encode())
     except (SimpluginError, RecursionError):
         return None
     return total.hexdigest()
-
-
-def _actor_text(actor: ActorJob, function: str) -> str:
-    """Write an actor down; its arguments by their digest, unless they are plain."""
-    plain = all(type(argument) in _PLAIN for argument in actor.args)
-    return repr(
-        (
-            function,
-            actor.args if plain else digest(actor.args),
-            actor.host,
-            actor.name,
-            actor.start_time,
-            actor.kill_time,
-            actor.restart,
-            actor.daemon,
-            sorted(actor.properties.items()),
-        )
-    )

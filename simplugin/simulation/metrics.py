@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.listings import Listing
 from simplugin.rows import Metric
+from simplugin.simulation.result import Result
 from simplugin.simulation.trace import KINDS, STATES
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.simulation.result import Result
 
 # Lines of a table of hosts.
 _MOST_HOSTS = 1000

@@ -197,7 +197,17 @@ class SimGridOptions:
         if not isinstance(extra, Mapping):
             raise SimpluginError(f"extra is {extra!r}; give a dict of SimGrid's items")
         object.__setattr__(self, "extra", dict(extra))
-        _check_extra(self.extra)
+        for name, value in extra.items():
+            if name in _FIELD_OF_ITEM:
+                raise SimpluginError(f"extra has {name!r}; set {_FIELD_OF_ITEM[name]} instead")
+            if not isinstance(name, str) or not _EXTRA_NAME.fullmatch(name):
+                raise SimpluginError(f"extra has {name!r}; SimGrid's items look like 'cpu/solver'")
+            if not isinstance(value, str):
+                raise SimpluginError(f"extra[{name!r}] is {value!r}; give SimGrid's text for it")
+            for part in _split(name, value):
+                why = option_refusal(name, part)
+                if why:
+                    raise SimpluginError(f"extra has {name!r}: {part!r}, which is refused: {why}")
         if self.host_model == "ptask_L07":
             for name in ("network_model", "cpu_model"):
                 if getattr(self, name) is not None:
@@ -225,11 +235,13 @@ class SimGridOptions:
 
     def items(self) -> dict[str, str]:
         """Return SimGrid's name and value of each option that is set."""
-        chosen = {
-            each["item"]: _text(getattr(self, name))
-            for name, each in _FIELDS.items()
-            if getattr(self, name) is not None
-        }
+        chosen = {}
+        for name, each in _FIELDS.items():
+            value = getattr(self, name)
+            if isinstance(value, bool):
+                chosen[each["item"]] = "yes" if value else "no"
+            elif value is not None:
+                chosen[each["item"]] = value if isinstance(value, str) else repr(float(value))
         return chosen | dict(sorted(self.extra.items()))
 
     def arguments(self) -> list[str]:
@@ -244,28 +256,6 @@ _FIELDS = {each.name: each.metadata for each in fields(SimGridOptions) if each.m
 _FIELD_OF_ITEM = {each["item"]: name for name, each in _FIELDS.items()}
 
 
-def _text(value: float | str | bool) -> str:
-    """Write a value as SimGrid reads it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return value if isinstance(value, str) else repr(float(value))
-
-
 def _split(name: str, value: str) -> list[str]:
     """Return the values of an item: SimGrid loads one plug-in at a time."""
     return [each.strip() for each in value.split(",")] if name == "plugin" else [value]
-
-
-def _check_extra(extra: Mapping[Any, Any]) -> None:
-    """Raise for items that have a field of their own, and for what is not an item at all."""
-    for name, value in extra.items():
-        if name in _FIELD_OF_ITEM:
-            raise SimpluginError(f"extra has {name!r}; set {_FIELD_OF_ITEM[name]} instead")
-        if not isinstance(name, str) or not _EXTRA_NAME.fullmatch(name):
-            raise SimpluginError(f"extra has {name!r}; SimGrid's items look like 'cpu/solver'")
-        if not isinstance(value, str):
-            raise SimpluginError(f"extra[{name!r}] is {value!r}; give SimGrid's text for it")
-        for each in _split(name, value):
-            why = option_refusal(name, each)
-            if why:
-                raise SimpluginError(f"extra has {name!r}: {each!r}, which is refused: {why}")

@@ -9,15 +9,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from simplugin.errors import DeploymentError, UnitError
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import Deployment
 from simplugin.units import parse_time
 
-if TYPE_CHECKING:
-    Actors = Deployment | str | os.PathLike[str] | Sequence["Placement | tuple[Any, ...]"]
+Actors: TypeAlias = "Deployment | str | os.PathLike[str] | Sequence[Placement | tuple[Any, ...]]"
 
 
 class NotAsyncError(DeploymentError, TypeError):
@@ -87,10 +86,6 @@ class Placement:
                 f"actor {self.actor_name!r}: properties is {properties!r}; give a dict"
             )
         object.__setattr__(self, "properties", dict(properties))
-        self._check_dates()
-
-    def _check_dates(self) -> None:
-        """Raise for dates that never come, and for a death before the birth."""
         who = f"actor {self.actor_name!r} on {self.host!r}"
         for name in ("start_time", "kill_time"):
             if (date := getattr(self, name)) is not None:

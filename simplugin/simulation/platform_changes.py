@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,9 +20,6 @@ from simplugin.platforms.profiles import timeline
 from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Collection, Iterable, Iterator
-
     from simplugin.inputs.kinds import Scenario
     from simplugin.workloads.sharing import Sharing
 
@@ -160,24 +158,16 @@ def profiles(platform: Platform) -> dict[Use, Lines]:
             if (part.profile, part.kind) not in followers and part.profile in named:
                 found[part.element, part.kind] = named[part.profile]
             followers.add((part.profile, part.kind))
-        for kind, file in _files(part):
-            found[str(getattr(part, "id", "")), kind] = (read_profile(platform, file), -1.0)
-    return _both_ways(found, split)
-
-
-def _files(part: object) -> Iterator[tuple[str, str]]:
-    """Yield the kinds and files of profiles that a host or link names itself."""
-    if isinstance(part, Host | Peer):
-        given = {"HOST_AVAIL": part.state_profile, "SPEED": part.speed_profile}
-    elif isinstance(part, Link):
-        given = {"LINK_AVAIL": part.state_profile, "BANDWIDTH": part.bandwidth_profile}
-    else:
-        return
-    yield from ((kind, file) for kind, file in given.items() if file)
-
-
-def _both_ways(found: Mapping[Use, Lines], split: Collection[str]) -> dict[Use, Lines]:
-    """Put the two links that SimGrid makes of a split-duplex link in its place."""
+        # Hosts and links may name files themselves.
+        files = {}
+        if isinstance(part, Host | Peer):
+            files = {"HOST_AVAIL": part.state_profile, "SPEED": part.speed_profile}
+        elif isinstance(part, Link):
+            files = {"LINK_AVAIL": part.state_profile, "BANDWIDTH": part.bandwidth_profile}
+        for kind, file in files.items():
+            if file:
+                found[str(getattr(part, "id", "")), kind] = (read_profile(platform, file), -1.0)
+    # SimGrid makes two links of a split-duplex link.
     result: dict[Use, Lines] = {}
     for (resource, kind), lines in found.items():
         if resource not in split or kind not in (*_STATES, *_VALUES):
@@ -240,7 +230,11 @@ def ways(
     """
     if not failing:
         return {}
-    pairs = _pairs(sharing)
+    # The hosts of fathers and of their sons on other hosts.
+    sons = (sharing.father >= 0).nonzero()[0]
+    fathers = sharing.host[sharing.father[sons]].tolist()
+    hosts = dict.fromkeys(zip(fathers, sharing.host[sons].tolist(), strict=True))
+    pairs = [(father, son) for father, son in hosts if father != son]
     names = [(sharing.hosts[a], sharing.hosts[b]) for a, b in pairs]
     links: dict[tuple[str, str], tuple[str, ...]]
     if isinstance(platform, Graph):
@@ -256,14 +250,6 @@ def ways(
         if passed.intersection(failing):
             found[pair] = frozenset(passed.intersection(failing))
     return found
-
-
-def _pairs(sharing: Sharing) -> list[tuple[int, int]]:
-    """Return the hosts of fathers and of their sons on other hosts."""
-    sons = (sharing.father >= 0).nonzero()[0]
-    fathers = sharing.host[sharing.father[sons]].tolist()
-    pairs = dict.fromkeys(zip(fathers, sharing.host[sons].tolist(), strict=True))
-    return [(father, son) for father, son in pairs if father != son]
 
 
 class Changeable(NamedTuple):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import PlatformError
 from simplugin.formats.platform_xml import write_platform
@@ -16,10 +18,6 @@ from simplugin.platforms import Platform
 from simplugin.simulation.protocol import BACK_ENDS, Settings
 from simplugin.simulation.servers import Supervision
 from simplugin.simulation.surroundings import Surroundings
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,7 +264,18 @@ class Result:
     @cached_property
     def _digest(self) -> str:
         """Hash once."""
-        return digest(_contents(self))
+        returned = [(each.name, each.host, each.value, each.state) for each in self.returned]
+        columns = [
+            (each.name, getattr(part, each.name))
+            for part in (self.hosts, self.links, self.trace)
+            for each in fields(part)
+            if each.name != "utilisation"  # it follows from the others
+        ]
+        # Most results have neither of these.
+        rare = {"plugins": self.plugins, "off_times": self.off_times}
+        further = {name: each for name, each in rare.items() if each}
+        contents = [self.clock, returned, columns, self.provenance]
+        return digest([*contents, further] if further else contents)
 
     def __eq__(self, other: object) -> bool:
         """Compare contents; NaN equals itself."""
@@ -279,18 +290,3 @@ class Result:
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the fields only, so that a result's bytes do not depend on its past."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
-
-
-def _contents(result: Result) -> list[Any]:
-    """Return the fields of a result as plain containers and arrays."""
-    returned = [(a.name, a.host, a.value, a.state) for a in result.returned]
-    columns = [
-        (each.name, getattr(part, each.name))
-        for part in (result.hosts, result.links, result.trace)
-        for each in fields(part)
-        if each.name != "utilisation"  # it follows from the others
-    ]
-    # Most results have neither of the last two.
-    rare = {"plugins": result.plugins, "off_times": result.off_times}
-    further = {name: each for name, each in rare.items() if each}
-    return [result.clock, returned, columns, result.provenance, *([further] if further else [])]

@@ -19,13 +19,12 @@ from simplugin.inputs.scratch import scratch_directory
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.logs import Level, check_level
 from simplugin.simulation.options import SimGridOptions
-from simplugin.simulation.placement import placements
+from simplugin.simulation.placement import Actors, placements
 from simplugin.simulation.protocol import BACK_ENDS, ActorJob, Settings
 from simplugin.simulation.surroundings import Surroundings, check_simulations_may_start
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
-    from simplugin.simulation.placement import Actors
     from simplugin.simulation.result import Result
     from simplugin.simulation.servers import Supervision
 
@@ -256,54 +255,41 @@ class Job:
             # To note the place of each operation would slow every simulation down.
             silent = replace(self.settings, locates=True, steps=False)
             again = replace(self, settings=silent, progress=None).supervision()
-            raise _located(error, again) from None
+            found = error
+            try:
+                again.run()
+            except NeverAwaitedError as located:
+                found = located
+            except SimulationError:
+                pass
+            raise found from None
 
     def result(self, body: bytes) -> Result:
         """Join the outcome to its provenance."""
+        from simplugin.simulation.result import Result, Returned, ReturnedValues
+
         parts = pickle.loads(body)
         options = {"options": dict(sorted(parts["options"].items()))}
-        return _result(parts, {**parts["versions"], **self.provenance, **options})
-
-
-def _located(error: NeverAwaitedError, again: Supervision) -> NeverAwaitedError:
-    """Return the error with the line of the call, if a second run of the simulation finds it."""
-    try:
-        again.run()
-    except NeverAwaitedError as located:
-        return located
-    except SimulationError:
-        pass
-    return error
-
-
-def _result(parts: dict[str, Any], provenance: dict[str, Any]) -> Result:
-    """Build the result from what the simulation's process sent."""
-    from simplugin.simulation.result import Result, Returned, ReturnedValues
-
-    names, hosts, packed, states = parts["returned"]
-    try:
-        values = pickle.loads(packed)
-    except Exception as error:
-        raise SimulationError(f"what the actors returned cannot be read here: {error!r}") from error
-    return Result(
-        clock=float(parts["clock"]),
-        returned=ReturnedValues(map(Returned, names, hosts, values, states)),
-        hosts=parts["hosts"],
-        links=parts["links"],
-        trace=parts["trace"],
-        provenance=provenance,
-        plugins=parts["plugins"],
-        off_times=parts["off_times"],
-    )
+        names, hosts, packed, states = parts["returned"]
+        try:
+            values = pickle.loads(packed)
+        except Exception as error:
+            raise SimulationError(
+                f"what the actors returned cannot be read here: {error!r}"
+            ) from error
+        return Result(
+            clock=float(parts["clock"]),
+            returned=ReturnedValues(map(Returned, names, hosts, values, states)),
+            provenance={**parts["versions"], **self.provenance, **options},
+            **{name: parts[name] for name in ("hosts", "links", "trace", "plugins", "off_times")},
+        )
 
 
 @contextlib.contextmanager
 def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]:
     """Give the path of a platform's file, written for the occasion if need be."""
-    if isinstance(platform, str | os.PathLike):
-        file = os.fspath(platform)
-        if not isinstance(file, str):
-            raise _no_platform(platform)
+    file: Any = os.fspath(platform) if isinstance(platform, str | os.PathLike) else None
+    if isinstance(file, str):
         if not Path(file).is_file():
             raise PlatformError("there is no such file", file=file)
         yield file
@@ -312,7 +298,8 @@ def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]
     from simplugin.platforms.platform import Platform
 
     if not isinstance(platform, Platform):
-        raise _no_platform(platform)
+        remedy = "give a Platform, or the path of a platform file as a text"
+        raise PlatformError(f"platform is {platform!r}", remedy=remedy)
     with scratch_directory() as directory:
         file = os.path.join(directory, "platform.xml")
         write_platform(platform, file)
@@ -323,13 +310,6 @@ def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]
                 raise
             # The file is gone when the message is read.
             raise PlatformError(error.message, remedy=error.remedy) from error.__cause__
-
-
-def _no_platform(given: object) -> PlatformError:
-    """Return the error for something that is not a platform."""
-    return PlatformError(
-        f"platform is {given!r}", remedy="give a Platform, or the path of a platform file as a text"
-    )
 
 
 def _check_limits(given: Mapping[str, Any]) -> None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simplugin.errors import BlockedActor, SimpluginError, SimulationError
+from simplugin.simulation.placement import Actors
 from simplugin.simulation.protocol import GO, LOOK, STEP
 from simplugin.simulation.simulate import Job, is_real, prepared
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
-    from simplugin.simulation.placement import Actors
     from simplugin.simulation.result import Result
     from simplugin.simulation.servers import Supervision
 

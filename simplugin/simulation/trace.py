@@ -188,19 +188,16 @@ class Trace(Columns):
         import pandas as pd
 
         columns: dict[str, Any] = {name: getattr(self, name) for name in COLUMNS[4:7]}
-        for name, (names, codes) in self._dictionaries().items():
-            columns[name] = pd.Categorical(np.array((*names, None), dtype=object)[codes])
-        return pd.DataFrame({name: columns[name] for name in COLUMNS})
-
-    def _dictionaries(self) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
-        """Return texts and codes of each text column."""
-        return {
+        texts = {
             "actor": (self.actor_names, self.actor_code),
             "resource": (self.resource_names, self.resource_code),
             "kind": (KINDS, self.kind_code),
             "label": (self.label_names, self.label_code),
             "state": (STATES, self.state_code),
         }
+        for name, (names, codes) in texts.items():
+            columns[name] = pd.Categorical(np.array((*names, None), dtype=object)[codes])
+        return pd.DataFrame({name: columns[name] for name in COLUMNS})
 
     def _repr_html_(self) -> str:
         """Show the first activities in a notebook."""

@@ -14,16 +14,14 @@ import threading
 import traceback
 import types
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 
 from simplugin.errors import SimpluginError, SimulationError
 from simplugin.inputs.references import find_spec
+from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.protocol import ActorJob
-
-if TYPE_CHECKING:
-    from simplugin.simulation.api.callbacks import Callbacks
 
 # cloudpickle keeps the modules to be sent whole in one list for the whole process.
 _sending = threading.Lock()
@@ -180,7 +178,10 @@ class OriginalError(Exception):
 def pack_error(error: BaseException) -> bytes:
     """Write an exception and its cause so that at least their texts arrive."""
     if not isinstance(error, SimpluginError):
-        error = _unexpected(error)
+        text = "".join(traceback.format_exception(error)).rstrip()
+        unexpected = SimulationError(f"the simulation failed: {_repr(error)}\n\n{text}")
+        unexpected.__cause__ = error
+        error = unexpected
     # An attribute may not pickle.
     body = _packed_or_empty(error) or pack(SimulationError(str(error)))
     cause = error.__cause__
@@ -232,14 +233,6 @@ def _rebuilt(
     error.args = arguments
     error.__dict__.update(attributes)
     return error
-
-
-def _unexpected(error: BaseException) -> SimulationError:
-    """Wrap an exception that no actor raised."""
-    text = "".join(traceback.format_exception(error)).rstrip()
-    wrapped = SimulationError(f"the simulation failed: {_repr(error)}\n\n{text}")
-    wrapped.__cause__ = error
-    return wrapped
 
 
 def _repr(error: BaseException) -> str:

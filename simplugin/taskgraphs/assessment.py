@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.listings import Listing
+from simplugin.charts import GraphChart, ScheduleChart
+from simplugin.listings import Cell, Listing
 from simplugin.rows import Best, Metric
 from simplugin.taskgraphs.charts import graph_charts, schedule_chart
+from simplugin.taskgraphs.execution import Execution
 from simplugin.taskgraphs.metrics import (
     average_slowdown,
     efficiency,
@@ -18,16 +20,9 @@ from simplugin.taskgraphs.metrics import (
     unfairness,
     worst_slowdown,
 )
+from simplugin.taskgraphs.schedule import Schedule
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.charts import GraphChart, ScheduleChart
-    from simplugin.listings import Cell
-    from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.schedule import Schedule
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,21 +9,16 @@ means, kept apart in that order.
 from __future__ import annotations
 
 from bisect import bisect_right, insort
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.charts import Bar, Curve, GraphChart, Node, ScheduleChart
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.taskgraphs.schedule import Schedule
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.taskgraphs.schedule import Schedule
+from simplugin.workloads.task_graphs import TaskGraph
 
 # Distances within a row: of two tasks, of a task and a bend, of two bends.
 

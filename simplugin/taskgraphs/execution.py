@@ -8,11 +8,14 @@ processors still compute.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import (
     ActorError,
@@ -21,28 +24,17 @@ from simplugin.errors import (
     SimpluginError,
     WorkloadError,
 )
-from simplugin.simulation import SimGridOptions, simulate
+from simplugin.platforms import Platform
+from simplugin.platforms.sites import Site
+from simplugin.simulation import Result, SimGridOptions, simulate
 from simplugin.simulation.trace import KINDS
-from simplugin.taskgraphs.actors.conductor import Orders, conduct, misplaced, no_host
-from simplugin.taskgraphs.policies.mapping import Mapper, plan
-from simplugin.taskgraphs.readings import PAPER, check_choices
+from simplugin.taskgraphs.actors.conductor import Orders, Record, conduct, misplaced, no_host
+from simplugin.taskgraphs.policies.allocation import Allocation
+from simplugin.taskgraphs.policies.mapping import Mapper, OnlineMapper, Revision, plan
+from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local, Pattern
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms import Platform
-    from simplugin.platforms.sites import Site
-    from simplugin.simulation import Result
-    from simplugin.taskgraphs.actors.conductor import Record
-    from simplugin.taskgraphs.policies.allocation import Allocation
-    from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision
-    from simplugin.taskgraphs.readings import Readings
-    from simplugin.workloads.task_graphs import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 Mode = Literal["online", "planned"]
 

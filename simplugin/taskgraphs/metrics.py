@@ -11,16 +11,11 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from simplugin.taskgraphs.schedule import Schedule
+from simplugin.taskgraphs.schedule import Schedule
 
 
 def slowdown(own: ArrayLike, shared: ArrayLike) -> NDArray[np.float64]:

@@ -5,23 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError
+from simplugin.platforms import Platform
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.sites import Site
 from simplugin.simulation.resolve import ResolvedPlatform, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms import Platform
 
 # Separators between the name of a cluster and the numbers of its hosts, and these numbers.
 _NUMBER = re.compile(r"[-_.]*\d*$")

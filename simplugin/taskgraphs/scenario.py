@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, model_validator
 
 from simplugin.errors import InfeasibleError, WorkloadError
@@ -22,30 +23,24 @@ from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import one_of
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
+from simplugin.platforms.sites import Site
 from simplugin.rows import Row
 from simplugin.simulation.metrics import metrics
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.assessment import Assessment
-from simplugin.taskgraphs.execution import execute
+from simplugin.taskgraphs.execution import Execution, execute
 from simplugin.taskgraphs.platform_sites import site_of
 from simplugin.taskgraphs.policies.allocation import Allocation, hcpa, scrap, scrap_max
 from simplugin.taskgraphs.policies.lists import global_ordering
+from simplugin.taskgraphs.policies.mapping import Revision
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
 from simplugin.taskgraphs.policies.shares import checked_shares
 from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
 from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.workloads.graph_generators import GENERATORS, graph_named
-from simplugin.workloads.task_graphs import GraphSet
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.policies.mapping import Revision
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 # The site of these generators describes the network exactly, and data take it in any case.
 _KNOWN_NETWORKS = ("multi_cluster", "grid5000_subset")

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.timing import redistribution_time, task_times
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.workloads.task_graphs import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 # Dates may differ by so much of the makespan.
 _TOLERANCE = 1e-9

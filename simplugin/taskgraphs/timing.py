@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.readings import check_choices
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from simplugin.platforms.sites import Site
 
 Pattern = Literal["block", "uniform"]
 Local = Literal["sent", "kept"]

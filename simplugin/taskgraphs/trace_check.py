@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simplugin.errors import WorkloadError
+from simplugin.simulation.trace import Trace
 from simplugin.taskgraphs.actors.conductor import edge_label
-from simplugin.taskgraphs.schedule import violations
+from simplugin.taskgraphs.execution import Execution
+from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.taskgraphs.timing import redistribution_time, task_times
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simplugin.simulation.trace import Trace
-    from simplugin.taskgraphs.execution import Execution
-    from simplugin.taskgraphs.schedule import Schedule
 
 # Tolerance of dates, relative to the end of the simulation, and of amounts.
 SAME = 1e-9

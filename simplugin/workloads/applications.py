@@ -90,9 +90,8 @@ class Application:
                 " it must start at 0 or later, and end after that"
             )
         if self.count is not None:
-            object.__setattr__(
-                self, "count", whole(f"count of application {self.name!r}", self.count)
-            )
+            count = whole(f"count of application {self.name!r}", self.count)
+            object.__setattr__(self, "count", count)
         if self.hosts is not None:
             names = texts(f"hosts of application {self.name!r}", self.hosts)
             object.__setattr__(self, "hosts", names)

@@ -8,15 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
 from simplugin.inputs.messages import InvalidValueError
-from simplugin.inputs.quantities import (
-    NOT_NEGATIVE,
-    POSITIVE,
-    Bandwidth,
-    Size,
-    Speed,
-    Time,
-    Work,
-)
+from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Bandwidth, Size, Speed, Time, Work
 from simplugin.inputs.sections import Section
 from simplugin.units import parse_bandwidth, parse_speed
 from simplugin.workloads.applications import Application

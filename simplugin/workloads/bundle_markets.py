@@ -86,7 +86,10 @@ class BundleMarket:
             raise WorkloadError("there is no computing peer; give the value of a task on each")
         if not np.all(np.isfinite(worth) & (worth >= 0)):
             raise WorkloadError(f"a value is {_first(worth, worth >= 0)}; give numbers from 0 on")
-        self.m = _count(m)
+        number = m if isinstance(m, (int, float, np.integer, np.floating)) else 0
+        if isinstance(m, bool) or not 1 <= number < _MOST or int(number) != number:
+            raise WorkloadError(f"m is {m!r}; give a whole number of tasks from 1 on, below 2^53")
+        self.m = int(number)
         self.caps = _limits(caps, self.m, len(worth))
         self.table = None if worth.ndim == 1 else _table(worth, self.caps)
         self.values = worth if self.table is None else np.array(worth[:, 0])
@@ -287,7 +290,13 @@ class BundleMarket:
         if log_price == -np.inf:
             return self.caps.copy()
         if self._log_table is not None:
-            return self._found(self._log_table, log_price)
+            low, high = np.zeros_like(self.caps), self.caps.copy()
+            while (open_ := np.flatnonzero(low < high)).size:
+                middle = (low[open_] + high[open_]) // 2
+                bought = self._log_table[open_, middle] >= log_price
+                low[open_] = np.where(bought, middle + 1, low[open_])
+                high[open_] = np.where(bought, high[open_], middle)
+            return low
         with np.errstate(over="ignore"):
             many = np.floor(1 + (log_price - self.log_value) / self.log_q)
         amounts = np.clip(many, 0, self.caps).astype(np.int64)
@@ -298,16 +307,6 @@ class BundleMarket:
         while (fewer := (amounts > 0) & (self.log_worth(amounts) < log_price)).any():
             amounts -= fewer
         return amounts
-
-    def _found(self, worth: Floats, log_price: float) -> Amounts:
-        """Return how many tasks of each row are worth at least a price, by bisection."""
-        low, high = np.zeros_like(self.caps), self.caps.copy()
-        while (open_ := np.flatnonzero(low < high)).size:
-            middle = (low[open_] + high[open_]) // 2
-            bought = worth[open_, middle] >= log_price
-            low[open_] = np.where(bought, middle + 1, low[open_])
-            high[open_] = np.where(bought, high[open_], middle)
-        return low
 
     def check(self, amounts: ArrayLike) -> Amounts:
         """Return the amounts if they place all tasks under the caps.
@@ -376,14 +375,6 @@ def largest_share(m: int, n_peers: int, factor: float) -> int:
         raise WorkloadError(f"lambda is {factor!r}; give a number from 1 on")
     share = factor * -(-m // n_peers)
     return int(np.floor(share + min(WHOLE_SHARE * share, MOST_OFF)))
-
-
-def _count(m: object) -> int:
-    """Return how many tasks there are, or refuse what is no such number."""
-    number = m if isinstance(m, (int, float, np.integer, np.floating)) else 0
-    if isinstance(m, bool) or not 1 <= number < _MOST or int(number) != number:
-        raise WorkloadError(f"m is {m!r}; give a whole number of tasks from 1 on, below 2^53")
-    return int(number)
 
 
 def _limits(caps: ArrayLike, m: int, n_peers: int) -> Amounts:

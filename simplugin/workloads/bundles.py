@@ -15,7 +15,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -186,12 +186,10 @@ class TraceBundle:
         if not 0 < speed < np.inf:
             raise WorkloadError(f"speed is {speed!r}; give a positive number of flop/s")
         work = self.run_times * self.processors * speed
-        title = name
-        if title is None:
-            title = f"user {self.user}, partition {self.partition}, {self.release:.15g} s"
-        flop = float(work.mean())
+        if name is None:
+            name = f"user {self.user}, partition {self.partition}, {self.release:.15g} s"
         sizes = work if real_sizes else None
-        return Bundle(title, self.count, flop, byte, self.release, sizes)
+        return Bundle(name, self.count, float(work.mean()), byte, self.release, sizes)
 
 
 def trace_bundles(
@@ -241,16 +239,7 @@ def trace_bundles(
     fits &= (trace.status == UNKNOWN) | (trace.status == COMPLETED)
     if "user" in by:
         fits &= trace.user != UNKNOWN
-    found = [
-        _bundle(trace, rows, by) for rows in _groups(trace, np.flatnonzero(fits), gap, by, least)
-    ]
-    return sorted(found, key=lambda each: each.release)
-
-
-def _groups(
-    trace: JobTrace, rows: NDArray[np.intp], gap: float, by: Sequence[str], least: int
-) -> Iterator[NDArray[np.intp]]:
-    """Return the jobs of each bundle, by their dates."""
+    rows = np.flatnonzero(fits)
     keys = [trace.columns[name][rows] for name in by]
     # The last key counts most; equal dates stay in the order of the log.
     order = np.lexsort((trace.submit[rows], *reversed(keys)))
@@ -259,9 +248,9 @@ def _groups(
     begins[1:] = np.diff(trace.submit[rows]) > gap
     for key in keys:
         begins[1:] |= np.diff(key[order]) != 0
-    for part in np.split(rows, np.flatnonzero(begins)):
-        if len(part) >= least:
-            yield part
+    groups = np.split(rows, np.flatnonzero(begins))
+    found = [_bundle(trace, group, by) for group in groups if len(group) >= least]
+    return sorted(found, key=lambda each: each.release)
 
 
 def _bundle(trace: JobTrace, rows: NDArray[np.intp], by: Sequence[str]) -> TraceBundle:

@@ -62,16 +62,6 @@ def daggen(
     """
     n_tasks, jump = whole("n_tasks", n_tasks), whole("jump", jump)
     width, regularity = part("width", width), part("regularity", regularity)
-    sizes = _row_sizes(n_tasks, width, regularity, generator)
-    edges = _edges(sizes, part("density", density), jump, generator)
-    tasks = [str(task + 1) for task in range(n_tasks)]
-    return (costs or CostLaw()).draw(n_tasks, generator).graph(name, tasks, edges)
-
-
-def _row_sizes(
-    n_tasks: int, width: float, regularity: float, generator: np.random.Generator
-) -> list[int]:
-    """Return how many tasks are in each row; the last one is cut."""
     # By exponential and logarithm, and in percent, as in the program: rounding down is sensitive.
     usual = int(exp(width * log(n_tasks)))
     spread = 100.0 - 100.0 * regularity
@@ -81,7 +71,9 @@ def _row_sizes(
         change = -spread + 2 * spread * generator.random()
         sizes.append(min(left, max(1, int(usual * (1.0 + change / 100.0)))))
         left -= sizes[-1]
-    return sizes
+    edges = _edges(sizes, part("density", density), jump, generator)
+    tasks = [str(task + 1) for task in range(n_tasks)]
+    return (costs or CostLaw()).draw(n_tasks, generator).graph(name, tasks, edges)
 
 
 def _edges(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import partial
 from inspect import Parameter, signature
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -241,53 +240,9 @@ def fork_join(
     return (costs or CostLaw()).draw(len(tasks), generator).graph(name, tasks, edges)
 
 
-class GraphGenerator(Protocol):
-    """Draws a task graph."""
-
-    def __call__(self, generator: np.random.Generator, **parameters: Any) -> TaskGraph:
-        """Return a graph.
-
-        Parameters
-        ----------
-        generator : numpy.random.Generator
-            Of all draws.
-        **parameters
-            Those of the function in `GENERATORS`; those of `CostLaw` are among them.
-
-        Raises
-        ------
-        WorkloadError
-            A parameter is unknown, missing or out of its range; the message names it.
-        """
-
-
 _COSTS = tuple(field.name for field in fields(CostLaw))
-
-
-def _called(
-    draw: Callable[..., TaskGraph], generator: np.random.Generator, **parameters: Any
-) -> TaskGraph:
-    """Call a generator, the parameters of costs put into one."""
-    own = {
-        name: each
-        for name, each in signature(draw).parameters.items()
-        if name not in ("generator", "costs")
-    }
-    known = [*own, *_COSTS]
-    unknown = next((name for name in parameters if name not in known), None)
-    if unknown is not None:
-        raise WorkloadError(
-            f"{draw.__name__} has no parameter {unknown!r}; its parameters are {', '.join(known)}"
-        )
-    for name, each in own.items():
-        if each.default is Parameter.empty and name not in parameters:
-            raise WorkloadError(f"{draw.__name__} has no {name}; give it")
-    costs = CostLaw(**{name: parameters.pop(name) for name in _COSTS if name in parameters})
-    return draw(generator=generator, costs=costs, **parameters)
-
-
 DRAWS: tuple[Callable[..., TaskGraph], ...] = (daggen, fft, strassen, chain, fork_join)
-GENERATORS: dict[str, GraphGenerator] = {draw.__name__: partial(_called, draw) for draw in DRAWS}
+GENERATORS: dict[str, Callable[..., TaskGraph]] = {draw.__name__: draw for draw in DRAWS}
 
 
 def graph_named(kind: str, generator: np.random.Generator, **parameters: Any) -> TaskGraph:
@@ -309,7 +264,23 @@ def graph_named(kind: str, generator: np.random.Generator, **parameters: Any) ->
     """
     if kind not in GENERATORS:
         raise WorkloadError(f"no generator is called {kind!r}; give one of {', '.join(GENERATORS)}")
-    return GENERATORS[kind](generator, **parameters)
+    draw = GENERATORS[kind]
+    own = {
+        name: each
+        for name, each in signature(draw).parameters.items()
+        if name not in ("generator", "costs")
+    }
+    known = [*own, *_COSTS]
+    unknown = next((name for name in parameters if name not in known), None)
+    if unknown is not None:
+        raise WorkloadError(
+            f"{kind} has no parameter {unknown!r}; its parameters are {', '.join(known)}"
+        )
+    for name, each in own.items():
+        if each.default is Parameter.empty and name not in parameters:
+            raise WorkloadError(f"{kind} has no {name}; give it")
+    costs = CostLaw(**{name: parameters.pop(name) for name in _COSTS if name in parameters})
+    return draw(generator=generator, costs=costs, **parameters)
 
 
 Family = Literal["random", "fft", "strassen"]
@@ -388,7 +359,8 @@ def combination(
             strassen(generator, counting=counting, costs=law, name=name)
             for generator, name in zip(generators, names, strict=True)
         )
-    drawn = [_DRAWN[family](generator) for generator in generators]
+    values = RANDOM if family == "random" else {"points": POINTS}
+    drawn = [random_parameters(generator, values) for generator in generators]
     kinds = [parameters.pop("scenario") for parameters in drawn]
     if scenario != "each":
         kinds = ["mixed" if scenario == "mixed" else kinds[0]] * count
@@ -399,19 +371,12 @@ def combination(
     )
 
 
-def random_parameters(generator: np.random.Generator) -> dict[str, Any]:
-    """Return parameters of a random graph of the campaign, those of `RANDOM` and a scenario.
+def random_parameters(
+    generator: np.random.Generator, values: Mapping[str, Sequence[Any]] = RANDOM
+) -> dict[str, Any]:
+    """Return parameters of a graph of the campaign: one of each of the values, and a scenario.
 
     Each is drawn uniformly and on its own, and named as `graph_named` takes it.
     """
-    values = {**RANDOM, "scenario": SCENARIOS}
-    return {name: each[generator.integers(len(each))] for name, each in values.items()}
-
-
-_DRAWN: dict[str, Callable[[np.random.Generator], dict[str, Any]]] = {
-    "random": random_parameters,
-    "fft": lambda generator: {
-        "points": POINTS[generator.integers(len(POINTS))],
-        "scenario": SCENARIOS[generator.integers(len(SCENARIOS))],
-    },
-}
+    drawn_from = {**values, "scenario": SCENARIOS}
+    return {name: each[generator.integers(len(each))] for name, each in drawn_from.items()}

@@ -124,7 +124,20 @@ class TaskGraph:
                 f" its tasks are 0 to {self.n_tasks - 1}"
             )
         for column, of, read in _COLUMNS:
-            self._check_column(column, of, read)
+            count = self.n_tasks if of == "task" else self.n_edges
+            values = numbers(f"graph {self.name!r}: {column}", getattr(self, column), read)
+            if values.shape != (count,):
+                raise WorkloadError(
+                    f"{column} of graph {self.name!r} has shape {values.shape}; give ({count},)"
+                )
+            most = 1.0 if column == "alpha" else np.finfo(np.float64).max
+            for place in np.flatnonzero(~((values >= 0) & (values <= most))).tolist():
+                expected = "a part from 0 to 1" if column == "alpha" else "a number >= 0"
+                value = float(values[place])
+                raise WorkloadError(
+                    f"{column} of {self.label(of, place)} is {value!r}; give {expected}"
+                )
+            object.__setattr__(self, column, values)
         pairs = np.sort(self.edges[:, 0] * self.n_tasks + self.edges[:, 1])
         for pair in pairs[1:][pairs[1:] == pairs[:-1]].tolist():
             source, target = divmod(pair, self.n_tasks)
@@ -133,23 +146,6 @@ class TaskGraph:
                 f" {self.tasks[target]!r}; add their bytes up in one"
             )
         _ = self.order
-
-    def _check_column(self, column: str, of: str, read: Callable[[Any], float]) -> None:
-        """Check the length and the range of numbers of tasks or of edges."""
-        count = self.n_tasks if of == "task" else self.n_edges
-        values = numbers(f"graph {self.name!r}: {column}", getattr(self, column), read)
-        if values.shape != (count,):
-            raise WorkloadError(
-                f"{column} of graph {self.name!r} has shape {values.shape}; give ({count},)"
-            )
-        most = 1.0 if column == "alpha" else np.finfo(np.float64).max
-        for place in np.flatnonzero(~((values >= 0) & (values <= most))).tolist():
-            expected = "a part from 0 to 1" if column == "alpha" else "a number >= 0"
-            value = float(values[place])
-            raise WorkloadError(
-                f"{column} of {self.label(of, place)} is {value!r}; give {expected}"
-            )
-        object.__setattr__(self, column, values)
 
     def label(self, of: str, place: int) -> str:
         """Return how messages call a task or an edge."""
@@ -213,7 +209,12 @@ class TaskGraph:
                 if not waits[after]:
                     order.append(after)
         if len(order) < self.n_tasks:
-            cycle = [repr(self.tasks[task]) for task in self._cycle(waits)]
+            task = next(task for task in range(self.n_tasks) if waits[task])
+            place: dict[int, int] = {}
+            while task not in place:
+                place[task] = len(place)
+                task = next(each for each in self.predecessors.of(task).tolist() if waits[each])
+            cycle = [repr(self.tasks[task]) for task in [*list(place)[place[task] :], task][::-1]]
             if len(cycle) > _SHOWN:
                 cycle[_SHOWN // 2 : -_SHOWN // 2] = [f"... {len(cycle) - _SHOWN} more ..."]
             circle = " -> ".join(cycle)
@@ -221,15 +222,6 @@ class TaskGraph:
                 f"graph {self.name!r} has a cycle: {circle}; remove one of its edges"
             )
         return np.array(order, dtype=np.int64)
-
-    def _cycle(self, waits: Sequence[int]) -> list[int]:
-        """Return the tasks of a cycle, the first also last, among those that wait for ever."""
-        task = next(task for task in range(self.n_tasks) if waits[task])
-        place: dict[int, int] = {}
-        while task not in place:
-            place[task] = len(place)
-            task = next(each for each in self.predecessors.of(task).tolist() if waits[each])
-        return [*list(place)[place[task] :], task][::-1]
 
     @cached_property
     def level(self) -> NDArray[np.int64]:

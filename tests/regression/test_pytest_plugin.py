@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 # Sessions of pytester forget what they import, and numpy cannot be imported twice.
+import simplugin.regression.checking
+import simplugin.scenarios.actors
+import simplugin.scenarios.bags
+import simplugin.simulation.simulate  # noqa: F401
 
 pytest_plugins = ("pytester",)
 

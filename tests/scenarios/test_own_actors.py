@@ -224,9 +224,10 @@ def test_a_campaign_with_its_report(file):
     assert report.column("makespan").sense == "min"
     assert [kept.position for kept in report.kept] == [2, 3]
     [hosts] = report.kept[0].listings
-    # Two executions at a time: on bob all the time, on carol half of it.
-    assert (hosts.column("host"), hosts.column("longest queue")) == (("bob", "carol"), (2.0, 2.0))
-    assert hosts.column("queue") == pytest.approx([2.0, 1.0])
+    # Two executions at a time: on bob all the time, on carol half of it; alice only idles.
+    assert hosts.column("host") == ("bob", "carol", "alice")
+    assert hosts.column("longest queue") == (2.0, 2.0, 0.0)
+    assert hosts.column("queue") == pytest.approx([2.0, 1.0, 0.0])
     assert report.facts["seeds"] == "simulation.seed 1 to 3"
 
 

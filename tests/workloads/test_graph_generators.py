@@ -49,7 +49,7 @@ class TestEach:
 
     def test_costs(self, kind):
         parameters = NEEDED[kind] | {"sizes": "uniform", "max_alpha": 0.5}
-        graph = GENERATORS[kind](np.random.default_rng(1), **parameters)
+        graph = graph_named(kind, np.random.default_rng(1), **parameters)
         assert 0.25 < np.max(graph.alpha) <= 0.5
         sides = np.sqrt(graph.byte / 8) / 1024
         assert not np.any(sides == np.round(sides))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from simplugin.bags.actors.messages import (
+    Deeds,
     Returned,
+    Station,
     changes_at,
     look_of,
     requests_of,
@@ -16,15 +18,9 @@ from simplugin.bags.actors.messages import (
 )
 from simplugin.bags.actors.node import Node
 from simplugin.bags.actors.planning import Neighbourhood
-from simplugin.bags.policy import message_size
+from simplugin.bags.policy import Known, Policy, message_size
 from simplugin.errors import ActivityError, TimeoutException
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from simplugin.bags.actors.messages import Deeds, Station
-    from simplugin.bags.policy import Known, Policy
-    from simplugin.simulation.api import Activity, Actor
+from simplugin.simulation.api import Activity, Actor
 
 # Number of turns of the shortest of the transfers in progress.
 TURNS = 4

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simplugin.bags.actors.hosts import Port, start
-from simplugin.bags.actors.messages import ANY, requests_of
+from simplugin.bags.actors.messages import ANY, Deeds, Parcel, Shipment, Station, requests_of
 from simplugin.bags.actors.node import Node
 from simplugin.bags.actors.planning import Neighbourhood
-from simplugin.bags.policy import NodePlan, message_size, servable
+from simplugin.bags.policy import NodePlan, Policy, message_size, servable
 from simplugin.errors import ActivityError, TimeoutException, WorkloadError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simplugin.bags.actors.messages import Deeds, Parcel, Shipment, Station
-    from simplugin.bags.policy import Policy
-    from simplugin.simulation.api import Actor
+from simplugin.simulation.api import Actor
 
 # A parcel: its type and its number.
 Identity = tuple[int, int]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simplugin.bags.actors.messages import ANY, Deeds, Shipment, tasks_for
-from simplugin.bags.policy import WORKER, NodePlan, NodeState, message_size, owed
+from simplugin.bags.actors.messages import (
+    ANY,
+    Deeds,
+    Parcel,
+    Returned,
+    Shipment,
+    Station,
+    tasks_for,
+)
+from simplugin.bags.policy import WORKER, Choice, NodePlan, NodeState, Policy, message_size, owed
 from simplugin.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from simplugin.bags.actors.messages import Parcel, Returned, Station
-    from simplugin.bags.policy import Choice, Policy
-    from simplugin.simulation.api import Activity, Actor
+from simplugin.simulation.api import Activity, Actor
 
 
 class Node:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from simplugin.simulation.api import Actor
+from simplugin.simulation.api import Actor
 
-    # Date and type of a task that came, was computed or was sent.
-    Event = tuple[float, int]
+# Date and type of a task that came, was computed or was sent.
+Event = tuple[float, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from simplugin.bags.policy import (
+    Choice,
+    Known,
     Negotiator,
     NodePlan,
+    NodeState,
+    Place,
     Policy,
     expected_time,
     message_size,
     time_between_looks,
 )
-
-if TYPE_CHECKING:
-    from simplugin.bags.policy import Choice, Known, NodeState, Place
-    from simplugin.simulation.api import Actor
-    from simplugin.workloads.applications import Bags
+from simplugin.simulation.api import Actor
+from simplugin.workloads.applications import Bags
 
 # About what a link carries in a negotiation [byte].
 _NEGOTIATION = 1e3

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.bags.actors.planning import negotiating
 from simplugin.bags.policies.load_balancing import balanced
@@ -19,12 +19,8 @@ from simplugin.bags.policy import (
 )
 from simplugin.errors import WorkloadError
 from simplugin.inputs.quantities import Time
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
 # The paper's "tunable balance", and when to give up.
 BALANCE, LIMIT = 0.05, 2000

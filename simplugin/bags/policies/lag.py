@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import and_, not_, or_
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simplugin.bags.policy import WORKER, Policy, suits
+from simplugin.bags.policy import WORKER, Choice, NodeState, Policy, suits
 from simplugin.elementary import exp
 from simplugin.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.bags.policy import Choice, NodeState
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
 # Exponents beyond this would distinguish prices that no port can.
 STEEPEST = 60.0

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from simplugin.bags.policy import NodePlan, Policy, is_unplanned, servable
-
-if TYPE_CHECKING:
-    from simplugin.bags.policy import Choice, NodeState
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
+from simplugin.bags.policy import Choice, NodePlan, NodeState, Policy, is_unplanned, servable
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
 # Share of the throughput, divided by the number of hosts, under which a flow is not used.
 CUT = 1e-3

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,11 +29,8 @@ from simplugin.bags.policies.price_curves import (
     replayed,
     worth,
 )
-from simplugin.bags.policy import PARENT, NodePlan
+from simplugin.bags.policy import PARENT, Known, NodePlan, Posts
 from simplugin.errors import InfeasibleError, WorkloadError
-
-if TYPE_CHECKING:
-    from simplugin.bags.policy import Known, Posts
 
 # Below this, relative to payoffs of about 1, a reduced cost counts as 0.
 _TOLERANCE = 1e-13

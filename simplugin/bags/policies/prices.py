@@ -5,16 +5,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.bags.actors.planning import negotiating
-from simplugin.bags.policies.price_negotiation import Follower, Leader, Sieve, Terms, slots_for
+from simplugin.bags.policies.price_negotiation import (
+    Follower,
+    Leader,
+    Rates,
+    Sieve,
+    Terms,
+    slots_for,
+)
 from simplugin.bags.policy import (
     BUFFER,
+    Choice,
     Known,
     NodePlan,
+    NodeState,
     Policy,
     converse,
     is_unplanned,
@@ -22,14 +31,8 @@ from simplugin.bags.policy import (
 )
 from simplugin.errors import WorkloadError
 from simplugin.inputs.quantities import Time
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.bags.policies.price_negotiation import Rates
-    from simplugin.bags.policy import Choice, NodeState
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
 # Tasks that a target of the root may be ahead of the pair most behind; each of its types has its
 # part of them, and one at least.

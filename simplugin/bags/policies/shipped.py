@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from simplugin.bags.policies.classics import bcs, cgbc, fcfs
 from simplugin.bags.policies.data_centric import data_centric
 from simplugin.bags.policies.lag import lag
 from simplugin.bags.policies.load_balancing import lp
 from simplugin.bags.policies.prices import prices
-
-if TYPE_CHECKING:
-    from simplugin.bags.policy import Policy
-    from simplugin.platforms.graphs import Tree
-    from simplugin.workloads.applications import Bags
+from simplugin.bags.policy import Policy
+from simplugin.platforms.graphs import Tree
+from simplugin.workloads.applications import Bags
 
 
 class PolicyMaker(Protocol):

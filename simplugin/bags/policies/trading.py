@@ -18,12 +18,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from simplugin.bags.policy import PARENT, WORKER, NodePlan
-
-if TYPE_CHECKING:
-    from simplugin.bags.policy import Known, Posts
+from simplugin.bags.policy import PARENT, WORKER, Known, NodePlan, Posts
 
 # Orders in which nodes are offered tasks; the paper leaves it open.
 Order = Literal["fast", "breadth", "slow"]

@@ -142,8 +142,7 @@ class Course:
 
     def _place(self, job: Job, twins: int = 0, changes: int = 0) -> None:
         """Have a job run, if it is not recorded or under way; for so many more positions too."""
-        flight = self._flights.get(job.key)
-        if flight is not None:
+        if (flight := self._flights.get(job.key)) is not None:
             flight.twins += 1 + twins
             self._note(job)
             return
@@ -163,8 +162,7 @@ class Course:
     def _take(self, records: list[Record]) -> None:
         """Record what is finished; try again what crashed, and what its files changed under."""
         for each in records:
-            record = self._still_valid(each)
-            if record is None:
+            if (record := self._still_valid(each)) is None:
                 continue
             key = record.job.key
             flight = self._flights[key]

@@ -91,11 +91,10 @@ class DaskRunners(QueuedRunners):
         # Not the job's key: an attempt that is repeated is another task. As a pair, all tasks are
         # one group for the scheduler, which forgets them one by one and the group at the end.
         key = (self._campaign, self._submitted)
-        payload = pickle.dumps(job)
         if self._client.status not in ("running", "connecting"):
             raise self._gone()
         future = self._client.submit(
-            dask_tasks.do, self._campaign, self._expected, payload, key=key, pure=False
+            dask_tasks.do, self._campaign, self._expected, pickle.dumps(job), key=key, pure=False
         )
         self._start(self._collect(future, job))
 

@@ -43,8 +43,7 @@ def require_same(found: Software, expected: Software, worker: str) -> None:
     SetupError
         It has other software; the message names it and both versions of each.
     """
-    differ = [name for name in expected if found.get(name) != expected[name]]
-    if differ:
+    if differ := [name for name in expected if found.get(name) != expected[name]]:
         listed = ", ".join(
             f"{name} {_short(found.get(name, 'missing'))} instead of {_short(expected[name])}"
             for name in differ
@@ -87,8 +86,7 @@ def do(campaign: str, expected: Software, payload: bytes) -> bytes:
     worker = get_worker()
     _processes.check(campaign, expected, worker.address)
     job: Job = pickle.loads(payload)
-    missing = _missing_directory(job)
-    if missing is not None:
+    if (missing := _missing_directory(job)) is not None:
         return pickle.dumps(missing)
     key = worker.get_current_task()
     with _processes.lent(lambda: _is_wanted(worker, key)) as process:
@@ -196,11 +194,9 @@ class _RunProcesses:
     def _close_idle(self, limit: float) -> None:
         """Close those that were idle for longer [s]."""
         now = monotonic()
-        kept = [(process, since) for process, since in self._idle if now - since < limit]
-        for process, since in self._idle:
-            if now - since >= limit:
-                process.close()
-        self._idle[:] = kept
+        # The first of them was idle for longest.
+        while self._idle and now - self._idle[0][1] >= limit:
+            self._idle.pop(0)[0].close()
 
 
 _processes = _RunProcesses()

@@ -75,8 +75,7 @@ def recorded_campaign(reader: StoreReader, place: Path, campaign: Campaign) -> C
     entries = reader.campaigns()
     message = f"there is no campaign as {place} describes it now"
     remedy = f"`{command_that_goes_on(place, reader.path)}` does its runs"
-    earlier = earlier_versions(entries, campaign)
-    if earlier:
+    if earlier := earlier_versions(entries, campaign):
         before = "it was run before the file, a file that it names, or simplugin changed"
         message += f"; {before}: {_listed(earlier)}"
     elif entries:

@@ -10,14 +10,13 @@ import socket
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from errno import ENOSPC
 from math import sqrt
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import simplugin
-from simplugin.campaigns.jobs import Failure, FailureKind, Job, JobSource, Record
+from simplugin.campaigns.jobs import Failure, FailureKind, Job, JobSource, Record, now
 from simplugin.errors import StoreError
 
 _KEY_DIGITS = 12
@@ -194,8 +193,7 @@ def failure_groups(records: Iterable[Record]) -> list[FailureGroup]:
     groups: dict[tuple[str, str], FailureGroup] = {}
     rest: FailureGroup | None = None
     for record in records:
-        failure = record.failure
-        if failure is None:
+        if (failure := record.failure) is None:
             continue
         alike = manner_of(failure)
         group = groups.get(alike)
@@ -370,8 +368,7 @@ class RunLog:
 
     def _note(self, event: str) -> None:
         """Keep a line until the next flush."""
-        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        self._lines.append(f"{now} {event}\n")
+        self._lines.append(f"{now().replace('+00:00', 'Z')} {event}\n")
 
 
 def log_path(store: Path) -> Path:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 from simplugin.campaigns.jobs import Failure, Job, Measured, Record
 from simplugin.campaigns.store.documents import text_reader, value_of
@@ -109,7 +109,7 @@ class StoredRun:
     record: Record
 
 
-class StoreReader:
+class StoreReader(AbstractContextManager["StoreReader"]):
     """A store of campaigns, open for reading; another process may write to it meanwhile.
 
     Used as a context manager it closes at the end.
@@ -280,10 +280,6 @@ class StoreReader:
     def close(self) -> None:
         """Close the file; also when called twice."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
 
     def __exit__(self, *exception: object) -> None:
         """Close."""

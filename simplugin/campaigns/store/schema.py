@@ -171,9 +171,8 @@ def require_there(path: Path, *, missing_ok: bool = False) -> None:
 
 def require_store(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse files that are something else, and stores that this version does not know."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if application != APPLICATION:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         message = "this is an SQLite file, but no store of campaigns"
         raise StoreError(message, file=path, remedy=f"{_FILE}, or one that is not there yet")
     if version != VERSION:
@@ -204,8 +203,7 @@ def read_only(path: Path) -> sqlite3.Connection:
     try:
         return _opened(path, "mode=ro")
     except StoreError as error:
-        cause = error.__cause__
-        code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+        code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
         if code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
             raise
     if not os.access(path, os.R_OK):

@@ -333,6 +333,10 @@ def _text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+# The columns of a row ask for the same text one after another.
+_parsed = lru_cache(64)(value_of)
+
+
 def _cell(text: str | None, *keys: str) -> Any:
     """Return a value inside JSON, for SQL; NaN is NULL."""
     value = None if text is None else _parsed(text)
@@ -343,9 +347,3 @@ def _cell(text: str | None, *keys: str) -> Any:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return float(value)
     return value
-
-
-@lru_cache(64)
-def _parsed(text: str) -> Any:
-    """Read JSON; the columns of a row ask for the same text one after another."""
-    return value_of(text)

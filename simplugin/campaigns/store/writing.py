@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from simplugin.campaigns.jobs import Failure, Job, JobSource, Measured, Record
 from simplugin.campaigns.store.documents import TextWriter, text_of
@@ -44,7 +44,7 @@ _ADD_MEMBER = """
 """
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """A store of campaigns, open for writing by this process alone.
 
     What is appended belongs to an open transaction until `commit`, which is when it becomes
@@ -114,8 +114,7 @@ class Store:
         own = ("identity", "title", "file", "text", "total", "target")
         row = {name: getattr(source, name) for name in own}
         row |= {"begun": datetime.now(UTC).isoformat(timespec="seconds"), "recipe": recipe}
-        names = ", ".join(row)
-        add = f"INSERT INTO campaigns ({names}) VALUES ({', '.join('?' * len(row))})"
+        add = f"INSERT INTO campaigns ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
         with self._whole():
             number = self._connection.execute(add, list(row.values())).lastrowid
         assert number is not None
@@ -197,10 +196,6 @@ class Store:
         finally:
             self._lock.release()
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Commit, or roll back after an exception; close."""
         try:
@@ -212,8 +207,7 @@ class Store:
     def _add_member(self, campaign: int, job: Job) -> None:
         """Make a job a member of the campaign, instead of another version at its position."""
         arguments = None if campaign in self._with_recipe else text_of(job.arguments)
-        key = bytes.fromhex(job.key)
-        member = (campaign, job.position, key, text_of(job.varied), arguments)
+        member = (campaign, job.position, bytes.fromhex(job.key), text_of(job.varied), arguments)
         self._connection.execute(_ADD_MEMBER, member)
 
     def _measured(self, measured: Measured) -> dict[str, Any]:
@@ -275,9 +269,7 @@ class Store:
                 self._connection.execute("ROLLBACK")
 
 
-def _number(value: float) -> float:
+def _number(value: Any) -> float:
     """Return a number as SQLite has it: integers of 64 bits, floats."""
-    plain: Any = value
-    plain = plain.item() if hasattr(plain, "item") else plain
-    number: float = float(plain) if abs(plain) >= _LARGEST else plain
-    return number
+    plain: float = value.item() if hasattr(value, "item") else value
+    return float(plain) if abs(plain) >= _LARGEST else plain

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
@@ -14,7 +13,7 @@ from pydantic import Field
 from simplugin.errors import PlatformError
 from simplugin.formats.grid5000.reference import read_reference
 from simplugin.inputs.documents import read_json
-from simplugin.inputs.files import write
+from simplugin.inputs.files import FilePath, write
 from simplugin.inputs.validation import row, table, tuple_of, validated
 from simplugin.platforms.grid5000.facts import (
     Adapter,
@@ -34,7 +33,7 @@ SHIPPED = "grid5000-2026-03.json"
 _REMEDY = "make one by `simplugin platform catalogue REFERENCE -o FILE`"
 
 
-def read_facts(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[DataWarning, ...]]:
+def read_facts(path: FilePath) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     """Read a catalogue or a reference, whichever it is.
 
     Parameters
@@ -71,7 +70,7 @@ def shipped_catalogue() -> tuple[Grid5000, tuple[DataWarning, ...]]:
         return read_catalogue(path)
 
 
-def read_catalogue(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[DataWarning, ...]]:
+def read_catalogue(path: FilePath) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     """Read a catalogue.
 
     Parameters
@@ -99,9 +98,7 @@ def read_catalogue(path: str | os.PathLike[str]) -> tuple[Grid5000, tuple[DataWa
     return found
 
 
-def write_catalogue(
-    facts: Grid5000, warnings: Iterable[DataWarning], path: str | os.PathLike[str]
-) -> None:
+def write_catalogue(facts: Grid5000, warnings: Iterable[DataWarning], path: FilePath) -> None:
     """Write a catalogue, a line a group of nodes, so that two can be compared line by line.
 
     Parameters
@@ -235,7 +232,7 @@ _CATALOGUE = table(
 )
 
 
-def is_catalogue(path: str | os.PathLike[str]) -> bool:
+def is_catalogue(path: FilePath) -> bool:
     """Return True if a file begins as a catalogue does.
 
     Parameters

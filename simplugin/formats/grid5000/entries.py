@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,13 +49,6 @@ class DataWarnings:
 def rate_text(rate: float) -> str:
     """Return a rate as warnings show it, in Gbit/s."""
     return f"{rate / 1e9:g} Gbit/s"
-
-
-def listed(names: Iterable[str], most: int = 10) -> str:
-    """Return names as warnings list them, cut where there are many."""
-    every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
 
 
 def quoted(value: Any) -> str:

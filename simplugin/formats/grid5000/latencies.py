@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from pydantic import AfterValidator, Field
 
 from simplugin.errors import PlatformError, UnitError
 from simplugin.inputs.documents import Document, read_toml
+from simplugin.inputs.files import FilePath
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, Time
 from simplugin.inputs.validation import table, validated
@@ -35,7 +35,7 @@ _COMMENTS = {
 }
 
 
-def read_latencies(path: str | os.PathLike[str], facts: Grid5000 | None = None) -> Latencies:
+def read_latencies(path: FilePath, facts: Grid5000 | None = None) -> Latencies:
     """Read a table of latencies.
 
     Keys that it lacks have the values of `Latencies`. The tables ``adapters.<interface>`` replace

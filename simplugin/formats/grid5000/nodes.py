@@ -13,7 +13,6 @@ from simplugin.formats.grid5000.entries import (
     DataWarnings,
     Entry,
     is_retired,
-    listed,
     number,
     objects,
     quoted,
@@ -21,6 +20,7 @@ from simplugin.formats.grid5000.entries import (
     text,
 )
 from simplugin.formats.grid5000.switches import SiteNetwork
+from simplugin.formatting import listed
 from simplugin.platforms import radical
 from simplugin.platforms.grid5000.facts import (
     ETHERNET,

@@ -26,7 +26,7 @@ from simplugin.formats.grid5000.entries import DataWarnings, Entry, grid_entry
 from simplugin.formats.grid5000.nodes import cluster_facts
 from simplugin.formats.grid5000.switches import SiteNetwork, site_network, unknown_nodes, uplinks
 from simplugin.inputs.documents import parse_json
-from simplugin.inputs.files import decoded, read_bytes
+from simplugin.inputs.files import FilePath, decoded, read_bytes
 from simplugin.platforms.grid5000.facts import DataWarning, Grid5000, SiteFacts
 
 # The reference of March 2026 is 9.4 MB in 1,195 files, the largest of 0.2 MB.
@@ -46,7 +46,7 @@ _OPENERS: tuple[tuple[bytes, Callable[[io.BytesIO], Any]], ...] = (
 )
 
 
-def read_tree(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bool]:
+def read_tree(path: FilePath) -> tuple[dict[str, Any], bool]:
     """Return all that is said of the grid, in the form of the API's deep description.
 
     Parameters
@@ -77,7 +77,7 @@ def read_tree(path: str | os.PathLike[str]) -> tuple[dict[str, Any], bool]:
     return _dump(_json_of(data, path), path), False
 
 
-def parse(data: bytes, file: str | os.PathLike[str]) -> dict[str, Any]:
+def parse(data: bytes, file: FilePath) -> dict[str, Any]:
     """Return the JSON object that a file in UTF-8 holds; raise PlatformError if it holds none."""
     content = _json_of(data, file)
     if not isinstance(content, dict):
@@ -85,7 +85,7 @@ def parse(data: bytes, file: str | os.PathLike[str]) -> dict[str, Any]:
     return content
 
 
-def _dump(content: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
+def _dump(content: Any, path: FilePath) -> dict[str, Any]:
     """Return the grid that a dump of the API describes: all of it, some sites, or a site."""
     if isinstance(content, dict) and "clusters" in content and "sites" not in content:
         content = [content]
@@ -105,12 +105,12 @@ def _dump(content: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
     return grid
 
 
-def _json_of(data: bytes, file: str | os.PathLike[str]) -> Any:
+def _json_of(data: bytes, file: FilePath) -> Any:
     """Return what a JSON file holds."""
     return parse_json(decoded(data, file, PlatformError), file, PlatformError).content
 
 
-def _tree(files: Iterable[tuple[str, bytes]], path: str | os.PathLike[str]) -> dict[str, Any]:
+def _tree(files: Iterable[tuple[str, bytes]], path: FilePath) -> dict[str, Any]:
     """Return the grid that files make up; their names are relative to its directory."""
     grid: dict[str, Any] = {"sites": {}, "network_equipments": {}}
     for name, data in files:
@@ -148,7 +148,7 @@ def _directory_files(path: Path) -> Iterable[tuple[str, bytes]]:
             yield name, read_bytes(root / name, PlatformError, _FORMS)
 
 
-def _archive_files(data: bytes, path: str | os.PathLike[str]) -> Iterable[tuple[str, bytes]]:
+def _archive_files(data: bytes, path: FilePath) -> Iterable[tuple[str, bytes]]:
     """Yield the files that matter, in the order of their names; nothing is written to disk."""
     if not data.endswith(bytes(1024)):
         raise PlatformError("the archive is cut", file=path, remedy="fetch it again")
@@ -186,7 +186,7 @@ def _archive_root(names: Iterable[str]) -> str:
     return min(roots, key=lambda root: (not root.endswith("data/grid5000/"), root), default="")
 
 
-def _decompressed(path: str | os.PathLike[str]) -> bytes:
+def _decompressed(path: FilePath) -> bytes:
     """Return what a file holds, decompressed if need be."""
     data = read_bytes(path, PlatformError, _FORMS)
     opener = next((each for magic, each in _OPENERS if data.startswith(magic)), None)
@@ -221,7 +221,7 @@ _DATE = re.compile(r"(?<!\d)\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?
 
 
 def read_reference(
-    path: str | os.PathLike[str], *, date: str | None = None
+    path: FilePath, *, date: str | None = None
 ) -> tuple[Grid5000, tuple[DataWarning, ...]]:
     """Read what the reference says of sites, nodes, switches and the backbone.
 

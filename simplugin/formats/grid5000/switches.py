@@ -10,13 +10,13 @@ from typing import Any
 from simplugin.formats.grid5000.entries import (
     DataWarnings,
     Entry,
-    listed,
     number,
     objects,
     quoted,
     rate_text,
     text,
 )
+from simplugin.formatting import listed
 from simplugin.platforms.grid5000.facts import Uplink
 
 ROUTER = "gw"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fnmatch import translate
 from hashlib import sha256
 
@@ -38,9 +38,13 @@ def limits_nothing(link: Link | Backbone) -> bool:
     return isinstance(link, Link) and link.sharing_policy == FATPIPE and link.latency == 0
 
 
-@dataclass(frozen=True)
 class Followers:
     """Hosts and links of a platform by name, pattern, and the clusters and zones around them.
+
+    Parameters
+    ----------
+    platform : Platform
+        Where.
 
     Attributes
     ----------
@@ -56,20 +60,14 @@ class Followers:
         Names of links that follow no profile, or how they begin (up to a _), and whose they are.
     """
 
-    choice: HostChoice
-    host_names: frozenset[str]
-    parts: dict[str, Link | Backbone] = field(default_factory=dict)
-    groups: dict[str, list[str]] = field(default_factory=lambda: {ALL: []})
-    sealed: dict[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, platform: Platform) -> Followers:
-        """Go through a platform."""
-        choice = HostChoice(platform)
-        found = cls(choice, frozenset(choice.hosts))
+    def __init__(self, platform: Platform) -> None:
+        self.choice = HostChoice(platform)
+        self.host_names = frozenset(self.choice.hosts)
+        self.parts: dict[str, Link | Backbone] = {}
+        self.groups: dict[str, list[str]] = {ALL: []}
+        self.sealed: dict[str, str] = {}
         for element in platform.elements:
-            found._enter(element, (ALL,))
-        return found
+            self._enter(element, (ALL,))
 
     def _enter(self, element: ZoneElement, around: tuple[str, ...]) -> None:
         """Record an element in the groups around it."""
@@ -305,7 +303,7 @@ def with_availability(
         raise PlatformError(f"until is {until!r} s", remedy="give a date above 0")
     if seed < 0:
         raise PlatformError(f"the seed is {seed!r}", remedy="give 0 or more")
-    found = Followers.of(platform)
+    found = Followers(platform)
     left_out = found.spared(spared)
     added: list[Profile | ProfileUse] = []
     processes = {

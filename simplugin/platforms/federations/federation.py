@@ -27,71 +27,6 @@ _Path = tuple[str | int, ...]
 _HOST = re.compile(r"-([1-9][0-9]*)\.")
 
 
-def _require_clear_names(
-    name: str, sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None
-) -> None:
-    """Raise if two parts would have the same name, such as a site's router and its cluster."""
-    hosts = {
-        (cluster, site): group.hosts
-        for sited in sites
-        for site in sited.names
-        for group in sited.clusters
-        for cluster in group.names
-    }
-    seen: dict[str, str] = {}
-    for claim, what, about in _claims(name, sites, backbone):
-        if claim in seen:
-            message = f"{what} and {seen[claim]} would both be called {claim!r}"
-            raise FederationError(message, *about, remedy="rename one of them")
-        seen[claim] = what
-    for claim, what, about in _claims(name, sites, backbone):
-        for match in _HOST.finditer(claim):
-            cluster, site = claim[: match.start()], claim[match.end() :]
-            count = hosts.get((cluster, site), 0)
-            # A cluster of drawn size may have any number.
-            if isinstance(count, Law) or int(match[1]) <= count:
-                host = f"a host of cluster {cluster!r} of site {site!r}"
-                message = f"{what} would be called {claim!r}, as {host}"
-                raise FederationError(message, *about, remedy="rename one of them")
-
-
-def _claims(
-    name: str, sites: tuple[SiteGroup, ...], backbone: SiteBackbone | None
-) -> Iterator[tuple[str, str, _Path]]:
-    """Yield the name of each part that is made, the part, and the field that names it."""
-    yield name, "the federation", ("name",)
-    yield f"{name}-network", "the zone of the federation's routers", ("name",)
-    star = backbone is not None and backbone.kind == "star"
-    for end in ("", "-in", "-out") if star else ():
-        yield f"hub{end}", "the hub", ("backbone", "hub")
-    for at, sited in enumerate(sites):
-        own: _Path = ("sites", at, "name")
-        for site in sited.names:
-            of_site = f"of site {site!r}"
-            yield f"router.{site}", f"the router {of_site}", own
-            if sited.uplink is not None and not star:
-                yield f"edge.{site}", f"the router at the end of the uplink {of_site}", own
-            one = sited.switch is not None and sited.one_switch
-            switches = [(f"switch.{site}", f"the switch {of_site}", own)] if one else []
-            switches += [
-                (
-                    f"{each.name}.{site}",
-                    f"switch {each.name!r} {of_site}",
-                    ("sites", at, "switches", number, "name"),
-                )
-                for number, each in enumerate(sited.switches)
-            ]
-            for switch, what, about in switches:
-                for end in ("", "-router", "-in", "-out"):
-                    yield f"{switch}{end}", what, about
-            for number, group in enumerate(sited.clusters):
-                own_name: _Path = ("sites", at, "clusters", number, "name")
-                for cluster in group.names:
-                    what = f"cluster {cluster!r} {of_site}"
-                    yield f"{cluster}.{site}", what, own_name
-                    yield f"{cluster}-router.{site}", f"the router of {what}", own_name
-
-
 @dataclass(frozen=True, slots=True)
 class Federation:
     """Sites of clusters, and what joins them.
@@ -116,8 +51,8 @@ class Federation:
         the same name, or there is more than can be.
     """
 
-    name: Name
-    sites: tuple[SiteGroup, ...]
+    name: Name = "federation"
+    sites: tuple[SiteGroup, ...] = ()
     backbone: SiteBackbone | None = None
     seed: Annotated[int, partial(require_count, least=0)] = 0
 
@@ -144,8 +79,85 @@ class Federation:
                 remedy="give it a backbone",
             )
         if self.backbone is not None:
-            _check_backbone(self.backbone, self.sites, dict(sites))
-        _require_clear_names(self.name, self.sites, self.backbone)
+            self._check_backbone(self.backbone, dict(sites))
+        self._check_names()
+
+    def _check_names(self) -> None:
+        """Raise if two parts would have the same name, such as a site's router and its cluster."""
+        hosts = {
+            (cluster, site): group.hosts
+            for sited in self.sites
+            for site in sited.names
+            for group in sited.clusters
+            for cluster in group.names
+        }
+        seen: dict[str, str] = {}
+        for claim, what, about in self._claims():
+            if claim in seen:
+                message = f"{what} and {seen[claim]} would both be called {claim!r}"
+                raise FederationError(message, *about, remedy="rename one of them")
+            seen[claim] = what
+        for claim, what, about in self._claims():
+            for match in _HOST.finditer(claim):
+                cluster, site = claim[: match.start()], claim[match.end() :]
+                count = hosts.get((cluster, site), 0)
+                # A cluster of drawn size may have any number.
+                if isinstance(count, Law) or int(match[1]) <= count:
+                    host = f"a host of cluster {cluster!r} of site {site!r}"
+                    message = f"{what} would be called {claim!r}, as {host}"
+                    raise FederationError(message, *about, remedy="rename one of them")
+
+    def _claims(self) -> Iterator[tuple[str, str, _Path]]:
+        """Yield the name of each part that is made, the part, and the field that names it."""
+        yield self.name, "the federation", ("name",)
+        yield f"{self.name}-network", "the zone of the federation's routers", ("name",)
+        star = self.backbone is not None and self.backbone.kind == "star"
+        for end in ("", "-in", "-out") if star else ():
+            yield f"hub{end}", "the hub", ("backbone", "hub")
+        for at, sited in enumerate(self.sites):
+            own: _Path = ("sites", at, "name")
+            for site in sited.names:
+                of_site = f"of site {site!r}"
+                yield f"router.{site}", f"the router {of_site}", own
+                if sited.uplink is not None and not star:
+                    yield f"edge.{site}", f"the router at the end of the uplink {of_site}", own
+                switches: list[tuple[str, str, _Path]] = []
+                if sited.switch is not None and sited.one_switch:
+                    switches.append((f"switch.{site}", f"the switch {of_site}", own))
+                for number, each in enumerate(sited.switches):
+                    path = ("sites", at, "switches", number, "name")
+                    switches.append(
+                        (f"{each.name}.{site}", f"switch {each.name!r} {of_site}", path)
+                    )
+                for switch, what, about in switches:
+                    for end in ("", "-router", "-in", "-out"):
+                        yield f"{switch}{end}", what, about
+                for number, group in enumerate(sited.clusters):
+                    own_name: _Path = ("sites", at, "clusters", number, "name")
+                    for cluster in group.names:
+                        what = f"cluster {cluster!r} {of_site}"
+                        yield f"{cluster}.{site}", what, own_name
+                        yield f"{cluster}-router.{site}", f"the router of {what}", own_name
+
+    def _check_backbone(self, backbone: SiteBackbone, sites: dict[str, int]) -> None:
+        """Raise unless the backbone joins the sites, each given with the position of its group."""
+        if backbone.kind == "star":
+            bare = next((at for at, group in enumerate(self.sites) if group.uplink is None), None)
+            if bare is not None and backbone.wire is None:
+                raise FederationError(
+                    f"site {self.sites[bare].name!r} has no cable to the hub",
+                    *("sites", bare),
+                    remedy="give it an uplink, or the backbone a bandwidth and a latency",
+                )
+            return
+        if backbone.kind in {"mesh", "ring"} and len(sites) > MOST_ROUTED_SITES:
+            raise FederationError(
+                f"a {backbone.kind} joins {len(sites):,} sites, more than the "
+                f"{MOST_ROUTED_SITES:,} whose routes are made",
+                *("backbone", "kind"),
+                remedy="use a star or a chain",
+            )
+        _check_links(backbone, sites)
 
     def platform(self) -> Platform:
         """Return the platform.
@@ -160,29 +172,6 @@ class Federation:
             The same for the same seed.
         """
         return Layout(self.name, self.sites, self.backbone, Draws(self.seed)).platform()
-
-
-def _check_backbone(
-    backbone: SiteBackbone, groups: tuple[SiteGroup, ...], sites: dict[str, int]
-) -> None:
-    """Raise unless a backbone joins the sites, each given with the position of its group."""
-    if backbone.kind == "star":
-        bare = next((at for at, group in enumerate(groups) if group.uplink is None), None)
-        if bare is not None and backbone.wire is None:
-            raise FederationError(
-                f"site {groups[bare].name!r} has no cable to the hub",
-                *("sites", bare),
-                remedy="give it an uplink, or the backbone a bandwidth and a latency",
-            )
-        return
-    if backbone.kind in {"mesh", "ring"} and len(sites) > MOST_ROUTED_SITES:
-        raise FederationError(
-            f"a {backbone.kind} joins {len(sites):,} sites, more than the {MOST_ROUTED_SITES:,} "
-            "whose routes are made",
-            *("backbone", "kind"),
-            remedy="use a star or a chain",
-        )
-    _check_links(backbone, sites)
 
 
 def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:

@@ -271,7 +271,14 @@ class Layout:
             edge = DrawnSwitch(f"edge.{name}", switches=[site]) if site.uplink else site
             edges[name] = edge.id
             self._place(edge, None)
-        joined = _site_links(backbone, list(sites))
+        # The cables of any backbone but a star, each once.
+        joined = list(backbone.links)
+        if backbone.wire is not None:
+            names = list(sites)
+            pairs = list(combinations(names, 2) if backbone.kind == "mesh" else pairwise(names))
+            if backbone.kind == "ring" and len(names) > 2:
+                pairs.append((names[-1], names[0]))
+            joined = [SiteLink(*pair, backbone.wire) for pair in pairs]
         self._is_tree = len(joined) == len(sites) - 1
         for link in joined:
             ends = sorted((link.source, link.destination))
@@ -290,7 +297,20 @@ class Layout:
         if above is not None and not switch.switches and (limits or alone):
             self._attach(switch, switch.clusters, above)
         elif limits:
-            self._place_limit(switch, above)
+            inner = (f"{switch.id}-in", f"{switch.id}-out")
+            self._routers += inner
+            # What hangs directly from it has passed it when it comes out, and before it goes in.
+            if switch.clusters:
+                through = self._attach(switch, switch.clusters, (inner[1], inner[0]), direct=True)
+            else:
+                assert switch.bandwidth is not None
+                self._links.append(Link(switch.id, switch.bandwidth, switch.latency))
+                through = switch.id
+            self._edges.append(_Edge(*inner, LinkUse(through), switch.latency))
+            if above is not None:
+                self._step(switch, inner, above)
+            for each in switch.switches:
+                self._place(each, inner)
         elif above is not None and merges and switch.uplink is None:
             self._place_below(switch, above)
         else:
@@ -305,23 +325,6 @@ class Layout:
             self._place(inner, routers)
         for cluster in switch.clusters:
             self._attach(DrawnSwitch(cluster.id), [cluster], routers)
-
-    def _place_limit(self, switch: DrawnSwitch, above: tuple[str, str] | None) -> None:
-        """Place a switch with a bandwidth, which leads from one router to another."""
-        inner = (f"{switch.id}-in", f"{switch.id}-out")
-        self._routers += inner
-        # What hangs directly from it has passed it when it comes out, and before it goes in.
-        if switch.clusters:
-            through = self._attach(switch, switch.clusters, (inner[1], inner[0]), direct=True)
-        else:
-            assert switch.bandwidth is not None
-            self._links.append(Link(switch.id, switch.bandwidth, switch.latency))
-            through = switch.id
-        self._edges.append(_Edge(*inner, LinkUse(through), switch.latency))
-        if above is not None:
-            self._step(switch, inner, above)
-        for each in switch.switches:
-            self._place(each, inner)
 
     def _wire(self, wire: Link | None) -> LinkUse:
         """Add a cable; return its use on the way up. None limits nothing, each has all of it."""
@@ -432,14 +435,3 @@ def _pool(switch: DrawnSwitch, clusters: list[Cluster]) -> Zone:
             link = Link(f"link_{name}", bandwidth, latency, SPLITDUPLEX)
             elements += spoke(Host(name, speed, each.cores), link)
     return Zone(switch.id, "Cluster", tuple(elements))
-
-
-def _site_links(backbone: SiteBackbone, sites: list[str]) -> list[SiteLink]:
-    """Return the cables between sites of any backbone but a star, each once."""
-    if backbone.kind == "links":
-        return list(backbone.links)
-    assert backbone.wire is not None
-    pairs = list(combinations(sites, 2)) if backbone.kind == "mesh" else list(pairwise(sites))
-    if backbone.kind == "ring" and len(sites) > 2:
-        pairs.append((sites[-1], sites[0]))
-    return [SiteLink(*pair, backbone.wire) for pair in pairs]

@@ -265,7 +265,7 @@ class SiteGroup:
 
     kind: ClassVar[str] = "site"
     name: Name
-    clusters: tuple[ClusterGroup, ...]
+    clusters: tuple[ClusterGroup, ...] = ()
     switch: Switch | None = None
     one_switch: bool = True
     switches: tuple[Switch, ...] = ()

@@ -15,14 +15,7 @@ from itertools import permutations
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.graphs import quickest
-from simplugin.platforms.grid5000.facts import (
-    BackboneLink,
-    ClusterFacts,
-    Grid5000,
-    NodeGroup,
-    SiteFacts,
-    Uplink,
-)
+from simplugin.platforms.grid5000.facts import BackboneLink, ClusterFacts, Grid5000, SiteFacts
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.hosts import Cluster, Router
 from simplugin.platforms.links import (
@@ -143,7 +136,17 @@ class _SiteLayout:
             self._cluster(facts)
         uplinks = [self._uplinks[name] for name in self._switches if name != self._site.router]
         for uplink in uplinks:
-            self._uplink(uplink)
+            link = Link(
+                f"{uplink.switch}_{uplink.towards}.{self._site.uid}",
+                uplink.rate / 8,
+                self._latencies.switch,
+                sharing_policy=SPLITDUPLEX,
+            )
+            self._links.append(link)
+            zone, router = equipment(uplink.switch, self._site.uid)
+            next_zone, next_router = equipment(uplink.towards, self._site.uid)
+            uses = (LinkUse(link.id, "UP"),)
+            self._routes.append(ZoneRoute(zone, next_zone, router, next_router, uses))
         used = {use.link for route in self._routes for use in route.links}
         patches = [link for link in (self._patch, self._fabric) if link.id in used]
         names = [self._site.router, *(uplink.switch for uplink in uplinks)]
@@ -162,7 +165,30 @@ class _SiteLayout:
         parts = []
         for number, group in enumerate(facts.groups):
             name = f"{facts.uid}_{_letters(number)}" if several else facts.uid
-            parts.append(self._group(name, facts.uid, group, fast=fast))
+            adapter = group.fast_adapter if fast and group.fast_adapter else group.adapter
+            cluster = Cluster(
+                id=name,
+                radical=group.numbers,
+                speed=group.speed,
+                bandwidth=adapter.rate / 8,
+                latency=self._latencies.of_adapter(adapter),
+                prefix=f"{facts.uid}-",
+                suffix=f".{self._site.uid}.{DOMAIN}",
+                cores=group.cores,
+            )
+            self._clusters.append(cluster)
+            switch = group.adapter.switch or self._site.router
+            self._towards_router(switch)
+            zone, router = equipment(switch, self._site.uid)
+            use = LinkUse(self._patch.id)
+            if adapter is not group.adapter:
+                # Their Ethernet adapters; a host to the switch takes as long as over its own.
+                late = max(0.0, self._latencies.of_adapter(group.adapter) - cluster.latency)
+                rate = group.count * group.adapter.rate / 8
+                self._links.append(Link(f"{name}.{self._site.uid}", rate, late, SPLITDUPLEX))
+                use = LinkUse(self._links[-1].id, "UP")
+            self._routes.append(ZoneRoute(name, zone, str(cluster.router_name), router, (use,)))
+            parts.append(cluster)
         if not fast:
             return
         for one, other in permutations(parts, 2):
@@ -170,42 +196,6 @@ class _SiteLayout:
             self._routes.append(
                 BypassZoneRoute(one.id, other.id, *gateways, links=(self._fabric.id,))
             )
-
-    def _group(self, name: str, uid: str, group: NodeGroup, *, fast: bool) -> Cluster:
-        """Add hosts that are alike."""
-        adapter = group.fast_adapter if fast and group.fast_adapter else group.adapter
-        cluster = Cluster(
-            id=name,
-            radical=group.numbers,
-            speed=group.speed,
-            bandwidth=adapter.rate / 8,
-            latency=self._latencies.of_adapter(adapter),
-            prefix=f"{uid}-",
-            suffix=f".{self._site.uid}.{DOMAIN}",
-            cores=group.cores,
-        )
-        self._clusters.append(cluster)
-        switch = group.adapter.switch or self._site.router
-        self._towards_router(switch)
-        zone, router = equipment(switch, self._site.uid)
-        use = LinkUse(self._patch.id)
-        if adapter is not group.adapter:
-            use = self._way_out(cluster, group)
-        self._routes.append(ZoneRoute(name, zone, str(cluster.router_name), router, (use,)))
-        return cluster
-
-    def _way_out(self, cluster: Cluster, group: NodeGroup) -> LinkUse:
-        """Add the Ethernet adapters of hosts that talk to each other over something faster."""
-        # From a host to the switch it takes as long as over its own Ethernet adapter.
-        latency = max(0.0, self._latencies.of_adapter(group.adapter) - cluster.latency)
-        link = Link(
-            f"{cluster.id}.{self._site.uid}",
-            group.count * group.adapter.rate / 8,
-            latency,
-            sharing_policy=SPLITDUPLEX,
-        )
-        self._links.append(link)
-        return LinkUse(link.id, "UP")
 
     def _towards_router(self, switch: str) -> None:
         """Record a switch and those between it and the router."""
@@ -221,20 +211,6 @@ class _SiteLayout:
             passed.append(at)
             at = self._uplinks[at].towards
         self._switches.update(dict.fromkeys(passed))
-
-    def _uplink(self, uplink: Uplink) -> None:
-        """Add the cables between a switch and the next one towards the router."""
-        link = Link(
-            f"{uplink.switch}_{uplink.towards}.{self._site.uid}",
-            uplink.rate / 8,
-            self._latencies.switch,
-            sharing_policy=SPLITDUPLEX,
-        )
-        self._links.append(link)
-        zone, router = equipment(uplink.switch, self._site.uid)
-        next_zone, next_router = equipment(uplink.towards, self._site.uid)
-        uses = (LinkUse(link.id, "UP"),)
-        self._routes.append(ZoneRoute(zone, next_zone, router, next_router, uses))
 
 
 def _letters(number: int) -> str:

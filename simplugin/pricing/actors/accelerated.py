@@ -12,25 +12,21 @@ The operations are those of `simplugin.pricing.policies.acceleration`, in the sa
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
 from simplugin.pricing.actors import market
+from simplugin.pricing.actors.delivery import Message, Posts
 from simplugin.pricing.actors.market import MarketAgent
 from simplugin.pricing.actors.neighbourhood import ABOVE, ACROSS, BELOW, Circle
 from simplugin.pricing.policies.acceleration import MEMORY, SLACK, coefficients, grown, steady
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.pricing.actors.delivery import Message, Posts
-
-    Pair = tuple[float, float]
+Pair = tuple[float, float]
 
 
 class Verdict(NamedTuple):

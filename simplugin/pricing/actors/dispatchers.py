@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simplugin.pricing.policies.task_queues import (
     LiveProportions,
@@ -16,9 +15,7 @@ from simplugin.pricing.policies.task_queues import (
     next_queue,
     to_request,
 )
-
-if TYPE_CHECKING:
-    from simplugin.simulation.api import Actor
+from simplugin.simulation.api import Actor
 
 # A request for tasks: one number, and headers of 40 as TCP and IP have them [byte].
 REQUEST_SIZE = 48.0

@@ -8,14 +8,17 @@ receive loads, and the denominators of Eqs. (17) and (18), and answer with price
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import SimpluginError
-from simplugin.pricing.actors.delivery import CLOCK, SENSOR, News, Role
-from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW
+from simplugin.pricing.actors.delivery import CLOCK, SENSOR, Message, News, Posts, Role
+from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW, AgentSeat, ManagerSeat
 from simplugin.pricing.policies.gradient import (
+    AgentSteps,
     Gradient,
+    Reading,
     inverse_marginal,
     next_memory,
     next_plain_price,
@@ -23,14 +26,7 @@ from simplugin.pricing.policies.gradient import (
     next_price,
     next_rate,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simplugin.pricing.actors.delivery import Message, Posts
-    from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
-    from simplugin.pricing.policies.gradient import AgentSteps, Reading
-    from simplugin.workloads.sharing import AlphaFair
+from simplugin.workloads.sharing import AlphaFair
 
 
 @dataclass(slots=True)

@@ -14,17 +14,18 @@ The letters, and the operations one by one, are those of `simplugin.pricing.poli
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from simplugin.elementary import power
 from simplugin.errors import InfeasibleError
-from simplugin.pricing.actors.delivery import SENSOR, Role
+from simplugin.pricing.actors.delivery import SENSOR, Message, Posts, Role
 from simplugin.pricing.actors.market_slots import Schedule, Slot
-from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW
+from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW, AgentSeat, ManagerSeat
 from simplugin.pricing.policies.market import (
     LEAST,
     MEMORY,
@@ -34,12 +35,6 @@ from simplugin.pricing.policies.market import (
     best_throughput,
 )
 from simplugin.workloads.sharing import AlphaFair
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from simplugin.pricing.actors.delivery import Message, Posts
-    from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
 
 # Handlers of the messages that each phase waits for, by its name; each returns the next phase.
 Phases = dict[str, "Callable[[Any, dict[int, Message], Posts], str]"]

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from simplugin.pricing.actors.neighbourhood import Address
 from simplugin.pricing.policies.market import CEILING, FLOOR, GROWTH, SIZE
-
-if TYPE_CHECKING:
-    from simplugin.pricing.actors.neighbourhood import Address
 
 
 @dataclass(slots=True)

@@ -11,10 +11,10 @@ round 1.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from simplugin.pricing.actors.delivery import CLOCK, SENSOR, News
+from simplugin.pricing.actors.delivery import CLOCK, SENSOR, Message, News, Posts
 from simplugin.pricing.actors.market import (
     MarketAgent,
     MarketManager,
@@ -26,11 +26,6 @@ from simplugin.pricing.actors.market import (
     remember,
 )
 from simplugin.pricing.actors.market_slots import Schedule
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simplugin.pricing.actors.delivery import Message, Posts
 
 # Bounds that differ by less, relative to them, are the same.
 SAME = 1e-6

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-
-    from simplugin.workloads.applications import Application
-    from simplugin.workloads.sharing import Sharing
-
+from simplugin.workloads.applications import Application
+from simplugin.workloads.sharing import Sharing
 
 ABOVE, BELOW, ACROSS = "above", "below", "across"
 

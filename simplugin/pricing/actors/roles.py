@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin.errors import SimpluginError, WorkloadError
 from simplugin.pricing.actors import accelerated, gradient, market, market_ticks
 from simplugin.pricing.actors.accelerated import AcceleratedAgent
-from simplugin.pricing.actors.delivery import News
-from simplugin.pricing.actors.gradient import GradientAgent
+from simplugin.pricing.actors.delivery import Decision, News
+from simplugin.pricing.actors.gradient import GradientAgent, GradientManager
 from simplugin.pricing.actors.market import MarketAgent, MarketManager
 from simplugin.pricing.actors.market_slots import Schedule
 from simplugin.pricing.actors.market_ticks import TickingAgent, TickingManager
+from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, AcceleratedState
 from simplugin.pricing.policies.gradient import Gradient, GradientState
 from simplugin.pricing.policies.market import Market, MarketState
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simplugin.pricing.actors.delivery import Decision
-    from simplugin.pricing.actors.gradient import GradientManager
-    from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
-    from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
 
 @dataclass(frozen=True, slots=True)

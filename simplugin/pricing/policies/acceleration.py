@@ -28,18 +28,14 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.pricing.policies.market import Market, MarketState
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.workloads.sharing import AlphaFair, Sharing
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 # How many differences of rounds are mixed.
 MEMORY = 10

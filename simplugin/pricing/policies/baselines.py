@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
 from simplugin.pricing.policies.gradient import inverse_marginal, next_price, task_price
 from simplugin.pricing.policies.market import best_throughput, inverted, slots
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.workloads.sharing import AlphaFair, Sharing
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

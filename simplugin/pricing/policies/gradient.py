@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import power
 from simplugin.errors import WorkloadError
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.workloads.sharing import AlphaFair, Sharing
-
-    Integers = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Numbers = float | Floats
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Numbers = float | Floats
 
 
 class AgentSteps(NamedTuple):

@@ -75,20 +75,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log, power
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.workloads.sharing import AlphaFair, Sharing
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.workloads.sharing import AlphaFair, Sharing
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 # How fast the rounds at which the metric changes grow apart.
 GROWTH = 1.5

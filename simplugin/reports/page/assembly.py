@@ -18,15 +18,8 @@ from simplugin.charts import ScheduleChart
 from simplugin.claims import headline
 from simplugin.errors import SimpluginError
 from simplugin.figures import Figure
-from simplugin.listings import Listing
 from simplugin.reports.colours import GROUP_COLOURS, components, mixed, reads_dark
-from simplugin.reports.curves import (
-    filled,
-    panels_of,
-    points_of,
-    styles_of,
-    thinned,
-)
+from simplugin.reports.curves import filled, panels_of, points_of, styles_of, thinned
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun, identity
 from simplugin.reports.paper_sheet import are_whole
 from simplugin.reports.schedules import adjacent, chart_of
@@ -157,19 +150,15 @@ def contrast(one: str, other: str) -> float:
 def _variables(paper: str, towards: str, least: float) -> str:
     """Set the colours, each as near to the palette's as can be seen on this paper."""
     lines = []
-    for number in range(len(GROUP_COLOURS)):
-        colour = _visible(GROUP_COLOURS[number], paper, towards, least)
+    for number, original in enumerate(GROUP_COLOURS):
+        # Mixed with black or white until the contrast to the paper suffices.
+        colour, part = original, 0.0
+        while contrast(colour, paper) < least and part < 1:
+            part += _STEP
+            colour = mixed(original, towards, part)
         on = "#000000" if reads_dark(colour) else "#ffffff"
         lines.append(f"  --c{number}: {colour}; --on{number}: {on};")
     return "\n".join(lines)
-
-
-def _visible(colour: str, paper: str, towards: str, least: float) -> str:
-    """Mix a colour with black or white until its contrast to the paper suffices."""
-    part = 0.0
-    while contrast(mixed(colour, towards, part), paper) < least and part < 1:
-        part += _STEP
-    return mixed(colour, towards, part)
 
 
 def _luminance(colour: str) -> float:
@@ -184,6 +173,8 @@ def _luminance(colour: str) -> float:
 # Maximum number of points of a curve in a page; more are not visible.
 _MOST_POINTS = 1000
 _NO_TEXT = -1
+# What a page says of a claim.
+_OF_CLAIMS = ("claim", "paper", "measured", "agrees", "kind", "why", "source", "optimum")
 # Largest whole number that JavaScript represents exactly.
 _LARGEST_WHOLE = 2**53
 
@@ -201,28 +192,22 @@ def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[s
     metrics = report.metrics()
     first = next((each for each in metrics if each.sense is not None), None)
     first = first or (metrics[0] if metrics else None)
+    baseline = None
+    if report.group is not None and report.baseline is not None:
+        # The number of the baseline among the groups.
+        baseline = report.column(report.group).place_of(report.baseline)
     return {
         "facts": [[name, text] for name, text in report.facts.items()],
         "runs": list(report.position),
         "columns": [_column(each, **more) for each, more in _all_columns(report)],
         "groupings": report.groupings(),
         "group": report.group,
-        "baseline": _baseline(report),
+        "baseline": baseline,
         "metric": first and first.name,
         "kept": [_kept(each) for each in report.kept],
         "headline": headline([each for found in report.claims.values() for each in found]),
         "claims": [
-            {
-                "capability": name,
-                "claim": claim.claim,
-                "paper": _finite(claim.paper),
-                "measured": _finite(claim.measured),
-                "agrees": claim.agrees,
-                "kind": claim.kind,
-                "why": claim.why,
-                "source": claim.source,
-                "optimum": _finite(claim.optimum),
-            }
+            {"capability": name} | {each: _finite(getattr(claim, each)) for each in _OF_CLAIMS}
             for name, claims in report.claims.items()
             for claim in claims
         ],
@@ -244,20 +229,12 @@ def json_text(document: dict[str, Any]) -> str:
     return text
 
 
-def _baseline(report: CampaignReport) -> int | None:
-    """Return the number of the baseline among the groups."""
-    if report.group is None or report.baseline is None:
-        return None
-    return report.column(report.group).place_of(report.baseline)
-
-
 def _all_columns(report: CampaignReport) -> list[tuple[Column, dict[str, Any]]]:
     """Return the columns of the table in their order, and whether the table shows them."""
-    failed = any(report.failure)
     named = [(Column("status", report.status, role="other"), {"listed": True})]
     roles = [each for role in ("varied", "metric", "other") for each in report.columns_of(role)]
     named += [(each, {}) for each in roles]
-    if failed:
+    if any(report.failure):
         kinds = [kind or None for kind in report.failure]
         errors = [error or None for error in report.error]
         named.append((Column("failure", kinds, role="other"), {}))
@@ -289,7 +266,7 @@ def _column(column: Column, **more: Any) -> dict[str, Any]:
             ],
         }
     values: list[Any] = list(column.values)
-    apart: list[tuple[int, str]] = [
+    apart = [
         (at, str(float(value)))
         for at, value in enumerate(values)
         if isinstance(value, float) and not math.isfinite(value)
@@ -308,19 +285,15 @@ def _column(column: Column, **more: Any) -> dict[str, Any]:
 def _kept(kept: KeptRun) -> dict[str, Any]:
     """Return a kept run; its activities as a chart where it has no schedule."""
     chart = chart_of(kept)
+    listings = [each.document() for each in kept.listings]
+    for listing in listings:
+        listing["lines"] = [[_finite(value) for value in line] for line in listing["lines"]]
     return {
         "title": kept.title,
         "schedule": chart and schedule_document(chart),
         "figures": [figure_document(each) for each in kept.figures],
-        "listings": [_listing(each) for each in kept.listings],
+        "listings": listings,
     }
-
-
-def _listing(listing: Listing) -> dict[str, Any]:
-    """Return a table; numbers that JSON lacks become texts."""
-    document = listing.document()
-    document["lines"] = [[_finite(value) for value in line] for line in document["lines"]]
-    return document
 
 
 def figure_document(figure: Figure) -> dict[str, Any]:
@@ -333,11 +306,8 @@ def _panel(figure: Figure) -> dict[str, Any]:
     series = []
     points = points_of(figure)
     for name, (across, up) in points.items():
-        if figure.bars:
-            across, up = filled(across, up)
-        else:
-            across, up = thinned(across, up, _MOST_POINTS)
-        each = {"name": name, "x": _numbers(across), "y": _numbers(up)}
+        shown = filled(across, up) if figure.bars else thinned(across, up, _MOST_POINTS)
+        each: dict[str, Any] = {"name": name, "x": _numbers(shown[0]), "y": _numbers(shown[1])}
         if name in figure.names:
             each["names"] = list(figure.names[name])
         series.append(each)

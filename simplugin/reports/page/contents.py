@@ -214,8 +214,12 @@ class CampaignReport:
             if variants := self._scheduler_variants():
                 object.__setattr__(self, "columns", (variants, *self.columns))
             object.__setattr__(self, "group", variants.name if variants else self._usual_group())
-        else:
-            self._check_group(self.group)
+        elif self.column(self.group).role != "varied":
+            varied = ", ".join(column.name for column in self.columns_of("varied"))
+            hint = f"; varied are {varied}" if varied else ""
+            raise SimpluginError(
+                f"runs cannot be compared by {self.group!r}, which is not varied{hint}"
+            )
         self._check_baseline()
 
     def column(self, name: str) -> Column:
@@ -290,13 +294,6 @@ class CampaignReport:
         most = min(_MOST_GROUPS, len(self.position) - 1)
         few = [name for name, count in counts.items() if 1 < count <= most]
         return min(few, key=lambda name: counts[name], default=None)
-
-    def _check_group(self, name: str) -> None:
-        """Raise unless the column of the groups is varied."""
-        if self.column(name).role != "varied":
-            names = ", ".join(column.name for column in self.columns_of("varied"))
-            hint = f"; varied are {names}" if names else ""
-            raise SimpluginError(f"runs cannot be compared by {name!r}, which is not varied{hint}")
 
     def _check_baseline(self) -> None:
         """Raise unless the baseline is a value of the group's column."""

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.reports.platforms.columns import MOST_IN_COLUMNS, columns
-from simplugin.reports.platforms.contents import Group, speed_words
+from simplugin.reports.platforms.columns import MOST_IN_COLUMNS, Columns
+from simplugin.reports.platforms.contents import speed_words
 from simplugin.reports.platforms.items import Item, Part, Survey
 from simplugin.reports.platforms.layouts import Layout, apart, layout, packed, parts
 from simplugin.reports.platforms.sheet import (
+    WIDTH,
     Block,
     Box,
     Disc,
@@ -24,8 +25,6 @@ from simplugin.reports.platforms.sheet import (
     measured,
 )
 
-# Preferred maximum width of a sheet [inch]: 1,600 dots.
-WIDTH = 10.4
 _GAP = 0.25
 _HEAD, _ROW = 7.5, 6.2
 _GREY = "#4a4a4a"
@@ -63,8 +62,12 @@ class _Blocks:
 
     def _block(self, item: Item) -> Block:
         """Return the block of an item among boxes."""
+        if item.kind == "listing":
+            return _listing(item, self.most_cores)
+        if item.kind == "group":
+            return _group(item)
         if item.kind != "zone":
-            return one_box(item, self.most_cores)
+            return _pill(item)
         inner = self.of_zone(item)
         title = f"{item.contents.total_words()}, {item.contents.power_words()}"
         block = Block()
@@ -79,38 +82,28 @@ class _Blocks:
 
     def of_zone(self, item: Item, *, outermost: bool = False) -> Block:
         """Return the block of the contents of a zone."""
-        edges = [(line.start, line.stop) for line in item.lines]
-        found = parts(len(item.inner), edges)
-        alone = [part[0] for part in found if len(part) == 1]
-        joined = [part for part in found if len(part) > 1]
         total = len(item.inner)
-        made = [
-            self._part(Part(item, part, self.survey), len(part) / total, outermost=outermost)
-            for part in joined
-        ]
+        found = parts(total, [(line.start, line.stop) for line in item.lines])
+        alone = [part[0] for part in found if len(part) == 1]
+        made = [self._part(item, part, outermost=outermost) for part in found if len(part) > 1]
         boxes = [self._block(item.inner[i]) for i in alone if item.inner[i].is_box]
         points = [i for i in alone if not item.inner[i].is_box]
         if points:
-            made.append(
-                discs(
-                    Part(item, sorted(points), self.survey),
-                    WIDTH,
-                    len(points) / len(item.inner),
-                )
-            )
+            made.append(discs(Part(item, sorted(points), self.survey), len(points) / total))
         width = WIDTH if outermost else 0.8 * WIDTH
         if not made and len(boxes) > 8:
             return _packed(boxes, width, 0.07)
         return _packed([*made, *boxes], width)
 
-    def _part(self, part: Part, share: float, *, outermost: bool) -> Block:
-        """Return the block of a connected part."""
+    def _part(self, zone: Item, members: Sequence[int], *, outermost: bool) -> Block:
+        """Return the block of a connected part of a zone."""
+        part = Part(zone, members, self.survey)
         if not any(item.is_box for item in part.items):
-            return discs(part, WIDTH, share)
+            return discs(part, len(members) / len(zone.inner))
         made = [self._block(item) for item in part.items]
         if outermost and sum(item.is_box for item in part.items) > MOST_IN_COLUMNS:
             return _spread(part, made)
-        return columns(part, made, WIDTH)
+        return Columns(part, made).block()
 
 
 def _packed(made: Sequence[Block], width: float, gap: float = _GAP) -> Block:
@@ -149,15 +142,6 @@ def _spread(part: Part, made: Sequence[Block]) -> Block:
     return sheet
 
 
-def one_box(item: Item, most_cores: int) -> Block:
-    """Return the block of an item that is one box of words."""
-    if item.kind == "listing":
-        return _listing(item, most_cores)
-    if item.kind == "group":
-        return _group(item)
-    return _pill(item)
-
-
 def _group(item: Item) -> Block:
     """Return a box of one line, or of two if that would be long."""
     group = item.contents.groups[0]
@@ -165,19 +149,14 @@ def _group(item: Item) -> Block:
     facts = group.size_words()
     wide, _ = measured(name, _HEAD, bold=True)
     more, _ = measured(facts, _ROW)
-    block = Block()
     if wide + more < 2.9:
-        block.width, block.height = wide + more + 3 * _PAD, 0.2
-        block.words = [
-            Words(_PAD, 0.1, name, _HEAD, bold=True),
-            Words(wide + 2 * _PAD, 0.1, facts, _ROW, colour=_GREY),
-        ]
+        block = Block(wide + more + 3 * _PAD, 0.2)
+        x, y = wide + 2 * _PAD, 0.1
     else:
-        block.width, block.height = max(wide, more) + 2 * _PAD, 0.32
-        block.words = [
-            Words(_PAD, 0.1, name, _HEAD, bold=True),
-            Words(_PAD, 0.23, facts, _ROW, colour=_GREY),
-        ]
+        block = Block(max(wide, more) + 2 * _PAD, 0.32)
+        x, y = _PAD, 0.23
+    block.words.append(Words(_PAD, 0.1, name, _HEAD, bold=True))
+    block.words.append(Words(x, y, facts, _ROW, colour=_GREY))
     block.boxes = [Box(0, 0, block.width, block.height, "group", group.speed)]
     return block
 
@@ -227,9 +206,15 @@ def _listing(item: Item, most_cores: int) -> Block:
     left = len(held.groups) - len(shown)
     names = [cut(group.name, _ROW, _LONGEST) for group in shown]
     column = max((measured(each, _ROW)[0] for each in names), default=0.0)
+    start = _PAD + column + 0.06
     for name, group in zip(names, shown, strict=True):
         y += _ROW_HEIGHT
-        _row(block, y, name, group, column, most_cores)
+        length = max(BAR * group.core_count / max(most_cores, 1), 0.012)
+        block.words.append(Words(_PAD, y, name, _ROW))
+        block.boxes.append(Box(start, y - 0.04, length, 0.08, "bar", group.speed))
+        facts = group.size_words()
+        block.words.append(Words(start + BAR + 0.06, y, facts, _ROW, colour=_GREY))
+        block.width = max(block.width, start + BAR + 0.06 + measured(facts, _ROW)[0] + _PAD)
     if shown and left:
         y += _ROW_HEIGHT
         hosts = sum(group.count for group in rest)
@@ -240,17 +225,6 @@ def _listing(item: Item, most_cores: int) -> Block:
     block.height = y + 0.1
     block.boxes.insert(0, Box(0, 0, block.width, block.height, "listing"))
     return block
-
-
-def _row(block: Block, y: float, name: str, group: Group, column: float, most_cores: int) -> None:
-    """Add the line of a cluster: its name, a bar for its cores, its size."""
-    length = max(BAR * group.core_count / max(most_cores, 1), 0.012)
-    start = _PAD + column + 0.06
-    block.words.append(Words(_PAD, y, name, _ROW))
-    block.boxes.append(Box(start, y - 0.04, length, 0.08, "bar", group.speed))
-    facts = group.size_words()
-    block.words.append(Words(start + BAR + 0.06, y, facts, _ROW, colour=_GREY))
-    block.width = max(block.width, start + BAR + 0.06 + measured(facts, _ROW)[0] + _PAD)
 
 
 _FONT = 6.5
@@ -268,26 +242,28 @@ _SIDES = (
 _COLOURS = ("#222222", "#666666")
 
 
-def discs(part: Part, page: float, share: float = 1.0) -> Block:
+def discs(part: Part, share: float) -> Block:
     """Return a graph of hosts, routers and places where links meet.
 
     Parameters
     ----------
     part : Part
         Connected, or points without lines.
-    page : float
-        Maximum width [inch].
     share : float
         Which share of all points it has.
     """
-    page = max(page * math.sqrt(share), min(page, 3.0))
+    page = max(WIDTH * math.sqrt(share), 3.0)
     tallest = max(_TALLEST * math.sqrt(share), 2.5)
     count = len(part.items)
     names = [_words(item, count) for item in part.items] if count <= _MOST_NAMES else [[]] * count
     laid = _laid(part)
     widest = max((measured(text, _FONT)[0] for lines in names for text in lines), default=0.0)
     spots, step = _scaled(laid, widest, page, tallest)
-    radii = _radii(part.items, min(_LARGEST, max(0.36 * step, _SMALLEST)))
+    largest = min(_LARGEST, max(0.36 * step, _SMALLEST))
+    # The area of a host is proportional to its total speed.
+    power = np.array([sum(group.power for group in item.contents.groups) for item in part.items])
+    radii = np.maximum(largest * np.sqrt(power / max(float(power.max()), 1e-300)), 0.3 * largest)
+    radii[[item.kind != "host" for item in part.items]] = min(0.07, 0.5 * largest)
     aside = max(0.2, min(widest / 2, 0.7)) + float(radii.max())
     margin = np.array([aside, 0.33 + float(radii.max()) if widest else 0.15])
     spots += margin - spots.min(axis=0)
@@ -369,13 +345,8 @@ def _scaled(
             step = 1.4 if count <= 8 else max(0.75, min(widest + 0.1, 1.1))
         step = min(step, tallest / max(float(span.max()), 1e-9))
         return spots * step, step
-    return _free(spots, span, page, tallest)
 
-
-def _free(
-    spots: NDArray[np.float64], span: NDArray[np.float64], page: float, tallest: float
-) -> tuple[NDArray[np.float64], float]:
-    """Return positions of a graph without regularity in inches."""
+    # A graph without regularity.
     from scipy.spatial import KDTree
 
     nearest = np.asarray(KDTree(spots).query(spots, k=2)[0])[:, 1]
@@ -384,16 +355,6 @@ def _free(
     factor = min(0.72 / typical, longest)
     factor = max(factor, min(longest, 3.0 / max(float(span.max()), 1e-9)))
     return spots * factor, factor * max(float(np.quantile(nearest, 0.3)), 1e-9)
-
-
-def _radii(items: list[Item], largest: float) -> NDArray[np.float64]:
-    """Return radii: the area of a host is proportional to its total speed."""
-    power = np.array([sum(group.power for group in item.contents.groups) for item in items])
-    radii = largest * np.sqrt(power / max(float(power.max()), 1e-300))
-    points = np.array([item.kind != "host" for item in items])
-    radii = np.maximum(radii, 0.3 * largest)
-    radii[points] = np.minimum(0.07, 0.5 * largest)
-    return radii
 
 
 def _name_label(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from simplugin.reports.platforms.items import Part
 from simplugin.reports.platforms.layouts import apart, layout
 from simplugin.reports.platforms.sheet import (
+    WIDTH,
     Block,
     Disc,
     Point,
@@ -28,8 +29,8 @@ _FONT = 7.0
 MOST_IN_COLUMNS = 34
 
 
-def columns(part: Part, made: Sequence[Block], page: float) -> Block:
-    """Return boxes at the left and right, all else between them.
+class Columns:
+    """Boxes at the left and right, all else between them.
 
     Parameters
     ----------
@@ -37,19 +38,11 @@ def columns(part: Part, made: Sequence[Block], page: float) -> Block:
         Connected items.
     made : sequence of Block
         One for each item.
-    page : float
-        Preferred maximum width [inch].
     """
-    return _Columns(part, made, page).block()
 
-
-class _Columns:
-    """One such drawing; x and y of the network are from 0 to 1 at first."""
-
-    def __init__(self, part: Part, made: Sequence[Block], page: float) -> None:
+    def __init__(self, part: Part, made: Sequence[Block]) -> None:
         self.part = part
         self.made = made
-        self.page = page
         self.boxes = [i for i, item in enumerate(part.items) if item.is_box]
         self.core = [i for i, item in enumerate(part.items) if not item.is_box]
         weights = np.zeros((len(made), len(made)))
@@ -70,7 +63,7 @@ class _Columns:
         """Compute the size of the drawing."""
         left, right = (max((self.made[i].width for i in side), default=0.0) for side in self.sides)
         wanted = _LEAST_MIDDLE + _FOR_EACH * len(self.core)
-        self.middle = min(max(self.page - left - right, _LEAST_MIDDLE), wanted, _MOST_MIDDLE)
+        self.middle = min(max(WIDTH - left - right, _LEAST_MIDDLE), wanted, _MOST_MIDDLE)
         self.left = left
         self.width = left + right + self.middle
         self.height = max(self._height(side) for side in self.sides)
@@ -122,22 +115,21 @@ class _Columns:
         self._measure()
         return np.array(self._places()) / [self.middle, self.height]
 
-    def _ports(self) -> NDArray[np.float64]:
-        """Return the ends of lines at boxes, in shares of the middle; nan for other points."""
-        ports = np.full((len(self.made), 2), np.nan)
+    def _settled(self) -> NDArray[np.float64]:
+        """Return the places of all, in shares of the middle.
+
+        Those of boxes are the ends of lines at them; each point is between its neighbours
+        (Tutte 1963).
+        """
+        spots = np.full((len(self.made), 2), np.nan)
         for x, side in enumerate(self.sides):
             slack = max(self._height(each) for each in self.sides) - self._height(side)
             gap = slack / max(len(side), 1)
             y = gap / 2
             total = max(self._height(side) + slack, 1e-9)
             for i in side:
-                ports[i] = (x, (y + self.made[i].height / 2) / total)
+                spots[i] = (x, (y + self.made[i].height / 2) / total)
                 y += self.made[i].height + _BETWEEN + gap
-        return ports
-
-    def _settled(self) -> NDArray[np.float64]:
-        """Return the places of all: each point between its neighbours (Tutte 1963)."""
-        spots = self._ports()
         if self.core:
             inner = self.laplacian[np.ix_(self.core, self.core)]
             pull = self.laplacian[np.ix_(self.core, self.boxes)] @ spots[self.boxes]
@@ -156,31 +148,24 @@ class _Columns:
             self.height *= 1.25
             places = self._places()
         sheet = Block(self.width, self.height)
-        for x, side in enumerate(self.sides):
+        for column, side in enumerate(self.sides):
             for i in side:
-                box = self.made[i]
-                px, py = places[i]
-                sheet.put(box, px - box.width if x == 0 else px, py - box.height / 2)
+                box, (x, y) = self.made[i], places[i]
+                sheet.put(box, x - box.width if column == 0 else x, y - box.height / 2)
         for line, (one, other) in zip(self.part.lines, self.part.edges, strict=True):
             path = self._path(places, one, other)
-            stroke = Stroke(path, self.part.bandwidth(line), self.part.is_fat(line))
-            sheet.strokes.append(stroke)
+            sheet.strokes.append(Stroke(path, self.part.bandwidth(line), self.part.is_fat(line)))
             sheet.labels.append(label_along(path, self.part.rate(line)))
         for i in self.core:
-            self._point(sheet, i, places[i])
-        return sheet
-
-    def _point(self, sheet: Block, i: int, place: Point) -> None:
-        """Add a point of the network."""
-        item, (x, y) = self.part.items[i], place
-        if item.kind == "meeting":
+            item, own, (x, y) = self.part.items[i], self.made[i], places[i]
+            if item.kind != "meeting":
+                sheet.put(own, x - own.width / 2, y - own.height / 2)
+                continue
             sheet.discs.append(Disc(x, y, 0.05, "meeting"))
             if item.name:
                 words = Words(x, y - 0.13, item.name, _FONT, bold=True, align="center", paper=True)
                 sheet.words.append(words)
-            return
-        own = self.made[i]
-        sheet.put(own, x - own.width / 2, y - own.height / 2)
+        return sheet
 
     def _path(self, places: list[Point], one: int, other: int) -> tuple[Point, ...]:
         """Return a straight line, or a bow between boxes of the same column."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from simplugin.formatting import PREFIXES
@@ -86,16 +86,11 @@ class Contents:
         """Number of cores."""
         return sum(group.core_count for group in self.groups)
 
-    @property
-    def cluster_count(self) -> int:
-        """Number of clusters."""
-        return sum(group.whole for group in self.groups)
-
     def total_words(self) -> str:
         """Return for instance ``40 clusters, 4,000 hosts``."""
         parts = []
-        if self.cluster_count > 1:
-            parts.append(f"{self.cluster_count:,} clusters")
+        if (clusters := sum(group.whole for group in self.groups)) > 1:
+            parts.append(f"{clusters:,} clusters")
         parts.append("1 host" if self.host_count == 1 else f"{self.host_count:,} hosts")
         return ", ".join(parts)
 
@@ -111,8 +106,12 @@ def contents(elements: Iterable[PlatformElement | ZoneElement]) -> Contents:
     """Return the hosts of elements of a platform, clusters one by one and other hosts by kind."""
     groups: list[Group] = []
     kinds: dict[tuple[str, int, float], list[str]] = {}
-    for element in _flat(elements):
-        if isinstance(element, Cluster | Cabinet):
+    stack = list(elements)[::-1]
+    while stack:
+        element = stack.pop()
+        if isinstance(element, Zone):
+            stack += reversed(element.elements)
+        elif isinstance(element, Cluster | Cabinet):
             groups.append(group_of(element))
         elif isinstance(element, Host | Peer):
             kind = (stem(element.id), cores_of(element), element.speed)
@@ -121,17 +120,6 @@ def contents(elements: Iterable[PlatformElement | ZoneElement]) -> Contents:
         only = hosts[0] if len(hosts) == 1 else name
         groups.append(Group(only, len(hosts), cores, speed))
     return Contents(tuple(groups))
-
-
-def _flat(elements: Iterable[PlatformElement | ZoneElement]) -> Iterator[ZoneElement]:
-    """Yield elements and those of zones among them."""
-    stack = list(elements)[::-1]
-    while stack:
-        element = stack.pop()
-        if isinstance(element, Zone):
-            stack += reversed(element.elements)
-        else:
-            yield element
 
 
 def group_of(element: Cluster | Cabinet | Host | Peer) -> Group:

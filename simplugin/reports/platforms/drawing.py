@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from simplugin.errors import SimpluginError
+from simplugin.platforms.platform import Platform
 from simplugin.reports.colours import mixed
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import LINE, POINT, key_layout, write_key
-from simplugin.reports.platforms.blocks import WIDTH, blocks
+from simplugin.reports.platforms.blocks import blocks
 from simplugin.reports.platforms.contents import rate_words, speed_words
 from simplugin.reports.platforms.items import Detail, Item, Survey
-from simplugin.reports.platforms.sheet import Block, Box, Disc, Stroke, Words, measured
+from simplugin.reports.platforms.sheet import WIDTH, Block, Box, Disc, Stroke, Words, measured
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from simplugin.platforms.platform import Platform
-    from simplugin.reports.platforms.sheet import Block
 
 DetailName = Literal["auto", "hosts", "clusters", "sites"]
 # Maximum size of a sheet [inch].
@@ -76,9 +75,8 @@ def draw_platform(
     held = item.contents
     if not held.host_count:
         raise SimpluginError("the platform has no host: there is nothing to draw")
-    links = len(survey.links)
     facts = f"{held.total_words()}, {held.power_words()}"
-    if links:
+    if links := len(survey.links):
         facts += f", {links:,} links" if links > 1 else ", 1 link"
     return drawn(figure_of(block, title or item.name, facts), path)
 
@@ -95,11 +93,7 @@ def _drawn(survey: Survey, detail: DetailName) -> tuple[Item, Block]:
         "clusters": Detail(hosts=False, rows=24),
         "sites": Detail(hosts=False, sites=True, rows=8, boxes=100),
     }
-    if detail != "auto":
-        item = survey.item(fixed[detail])
-        return item, blocks(survey, item)
-    chosen = _details(survey)
-    for each in chosen:
+    for each in _details(survey) if detail == "auto" else [fixed[detail]]:
         item = survey.item(each)
         block = blocks(survey, item)
         if block.width <= _FITS[0] and block.height <= _FITS[1]:
@@ -205,14 +199,6 @@ def figure_of(block: Block, title: str, facts: str) -> Figure:
     axes.set_xlim(0, width)
     axes.set_ylim(height, 0)
     axes.axis("off")
-    _draw(axes, sheet, scale)
-    handles = list(legend.values())
-    write_key(figure, list(legend), handles, width, size=_KEY, place="lower left", apart=apart)
-    return figure
-
-
-def _draw(axes: Axes, sheet: Block, scale: _Scale) -> None:
-    """Draw all shapes of a sheet."""
     many = len(sheet.discs) + len(sheet.strokes) > _RASTERISE_FROM
     zones = [box for box in sheet.boxes if box.kind == "zone"]
     for level, box in enumerate(zones):
@@ -222,8 +208,16 @@ def _draw(axes: Axes, sheet: Block, scale: _Scale) -> None:
     for box in sheet.boxes:
         if box.kind != "zone":
             _box(axes, box, scale, 5.0 if box.kind == "bar" else 4.0)
+    paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85}
     for words in sheet.words:
-        _words(axes, words)
+        axes.text(
+            words.x, words.y, words.text.replace("$", r"\$"), fontsize=words.size,
+            fontweight="bold" if words.bold else "normal", color=words.colour, ha=words.align,
+            va="center_baseline", zorder=7, bbox=paper if words.paper else None,
+        )  # fmt: skip
+    handles = list(legend.values())
+    write_key(figure, list(legend), handles, width, size=_KEY, place="lower left", apart=apart)
+    return figure
 
 
 def _box(axes: Axes, box: Box, scale: _Scale, order: float) -> None:
@@ -275,71 +269,42 @@ def _strokes(axes: Axes, strokes: Sequence[Stroke], scale: _Scale, *, rasterized
 
 def _discs(axes: Axes, discs: Sequence[Disc], scale: _Scale, *, rasterized: bool) -> None:
     """Draw hosts, routers and points."""
-    from matplotlib.collections import PatchCollection
+    from matplotlib.collections import EllipseCollection, PatchCollection
     from matplotlib.patches import Circle, RegularPolygon
 
     if not discs:
         return
+    others = {"router": _FACES["router"], "bus": _FACES["bus"]}
+    faces = [
+        scale.shade(disc.speed) if disc.kind == "host" else others.get(disc.kind, "#444444")
+        for disc in discs
+    ]
     if rasterized:
-        _dots(axes, discs, scale)
-        return
-    shapes: list[Any] = []
-    faces, edges = [], []
-    for disc in discs:
-        if disc.kind == "router":
-            shape: Any = RegularPolygon(
-                (disc.x, disc.y), 4, radius=1.25 * disc.radius, orientation=math.pi / 4
-            )
-        elif disc.kind == "bus":
-            shape = RegularPolygon((disc.x, disc.y), 4, radius=1.3 * disc.radius)
-        else:
-            shape = Circle((disc.x, disc.y), disc.radius)
-        shapes.append(shape)
-        faces.append(_face(disc, scale))
-        edges.append(
-            _BUS_EDGE if disc.kind == "bus" else _HOST_EDGE if disc.kind == "host" else "#444444"
-        )
-    collection = PatchCollection(
-        shapes,
-        facecolors=faces,
-        edgecolors=edges,
-        linewidths=0.6 if len(discs) <= 500 else 0.2,
-        zorder=4,
-    )
-    axes.add_collection(collection, autolim=False)
-
-
-def _dots(axes: Axes, discs: Sequence[Disc], scale: _Scale) -> None:
-    """Draw very many discs, fast."""
-    from matplotlib.collections import EllipseCollection
-
-    sizes = [2 * disc.radius for disc in discs]
-    axes.add_collection(
-        EllipseCollection(
+        # Very many discs, fast.
+        sizes = [2 * disc.radius for disc in discs]
+        dots = EllipseCollection(
             sizes, sizes, [0.0] * len(discs), units="xy",
             offsets=[(disc.x, disc.y) for disc in discs], offset_transform=axes.transData,
-            facecolors=[_face(disc, scale) for disc in discs], edgecolors=_HOST_EDGE,
-            linewidths=0.1, zorder=4, rasterized=True,
-        ),
-        autolim=False,
+            facecolors=faces, edgecolors=_HOST_EDGE, linewidths=0.1, zorder=4, rasterized=True,
+        )  # fmt: skip
+        axes.add_collection(dots, autolim=False)
+        return
+    shapes: list[Any] = []
+    for disc in discs:
+        centre = (disc.x, disc.y)
+        if disc.kind == "router":
+            turned = math.pi / 4
+            shapes.append(RegularPolygon(centre, 4, radius=1.25 * disc.radius, orientation=turned))
+        elif disc.kind == "bus":
+            shapes.append(RegularPolygon(centre, 4, radius=1.3 * disc.radius))
+        else:
+            shapes.append(Circle(centre, disc.radius))
+    edges = {"bus": _BUS_EDGE, "host": _HOST_EDGE}
+    collection = PatchCollection(
+        shapes, facecolors=faces, edgecolors=[edges.get(disc.kind, "#444444") for disc in discs],
+        linewidths=0.6 if len(discs) <= 500 else 0.2, zorder=4,
     )  # fmt: skip
-
-
-def _face(disc: Disc, scale: _Scale) -> str:
-    """Return the colour inside a disc."""
-    if disc.kind == "host":
-        return scale.shade(disc.speed)
-    return {"router": _FACES["router"], "bus": _FACES["bus"]}.get(disc.kind, "#444444")
-
-
-def _words(axes: Axes, words: Words) -> None:
-    """Write a line of text."""
-    paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.85}
-    axes.text(
-        words.x, words.y, words.text.replace("$", r"\$"), fontsize=words.size,
-        fontweight="bold" if words.bold else "normal", color=words.colour, ha=words.align,
-        va="center_baseline", zorder=7, bbox=paper if words.paper else None,
-    )  # fmt: skip
+    axes.add_collection(collection, autolim=False)
 
 
 def _legend(block: Block, scale: _Scale) -> dict[str, Any]:
@@ -375,8 +340,8 @@ def _legend(block: Block, scale: _Scale) -> dict[str, Any]:
     for rate in rates:
         found[rate_words(rate)] = Line2D([], [], color=_LINE, linewidth=scale.width(rate))
     if any(stroke.dashed for stroke in block.strokes):
-        dashed = Line2D([], [], color=_LINE, linewidth=1.2, linestyle="dashed")
-        found["never congested (FATPIPE)"] = dashed
+        name = "never congested (FATPIPE)"
+        found[name] = Line2D([], [], color=_LINE, linewidth=1.2, linestyle="dashed")
     others = {
         "router": ("router or switch", "s", _FACES["router"], "#444444"),
         "meeting": ("links meet", "o", "#444444", "#444444"),

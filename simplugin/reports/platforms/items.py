@@ -20,7 +20,6 @@ from simplugin.platforms.links import (
 from simplugin.platforms.platform import Platform, Zone
 from simplugin.reports.platforms.contents import (
     Contents,
-    Group,
     contents,
     group_of,
     rate_words,
@@ -234,9 +233,8 @@ class Survey:
             if item.kind == "host":
                 rates = tuple(self.bandwidth(link) for link in line.links)
                 group = item.contents.groups[0]
-                kinds.setdefault((at, rates, stem(item.name), group.cores, group.speed), []).append(
-                    leaf
-                )
+                kind = (at, rates, stem(item.name), group.cores, group.speed)
+                kinds.setdefault(kind, []).append(leaf)
         merged = {}
         for leaves in kinds.values():
             if len(leaves) >= least:
@@ -361,10 +359,7 @@ def _keep_largest(zone: Item, most: int, rows: int) -> None:
 
 def _together(items: Sequence[Item]) -> Contents:
     """Return the contents of several items."""
-    groups: list[Group] = []
-    for item in items:
-        groups += item.contents.groups
-    return Contents(tuple(groups))
+    return Contents(tuple(group for item in items for group in item.contents.groups))
 
 
 def _merge(zone: Item, merged: dict[int, tuple[Item, list[int]]]) -> None:
@@ -376,8 +371,7 @@ def _merge(zone: Item, merged: dict[int, tuple[Item, list[int]]]) -> None:
     for line in zone.lines:
         ends = [number[goes.get(end, end)] for end in (line.start, line.stop)]
         if ends[0] != ends[1]:
-            found = links.setdefault((min(ends), max(ends)), {})
-            found.update(dict.fromkeys(line.links))
+            links.setdefault((min(ends), max(ends)), {}).update(dict.fromkeys(line.links))
     zone.inner = [merged[i][0] if i in merged else zone.inner[i] for i in kept]
     zone.lines = [Line(*ends, tuple(found)) for ends, found in links.items()]
 
@@ -395,8 +389,7 @@ class Part:
 
     def bandwidth(self, line: Line) -> float:
         """Return the bandwidth of a line in one direction [byte/s]; 0 if unknown."""
-        rates = [self._survey.bandwidth(link) for link in line.links]
-        return max(rates, default=0.0)
+        return max((self._survey.bandwidth(link) for link in line.links), default=0.0)
 
     def is_fat(self, line: Line) -> bool:
         """Return True if transfers on a line do not share its bandwidth."""
@@ -417,13 +410,6 @@ class Part:
         """Return True if a link exists only because SimGrid requires one in many places."""
         uses = sum(link in line.links for line in self.lines) if self._survey.is_fat(link) else 0
         return uses > 3
-
-    def bus_words(self, item: Item) -> str:
-        """Return the words for a link that is a point: its name and rate."""
-        names = item.name.split(", ")
-        if len(names) > 2:
-            return f"{len(names)} links"
-        return ", ".join(f"{name} {rate_words(self._survey.bandwidth(name))}" for name in names)
 
     def _name_points(self) -> None:
         """Name each nameless point by the word that the names of its links have in common."""
@@ -446,4 +432,6 @@ class Part:
                 taken[item.name] = item
         for item in self.items:
             if item.kind == "bus" and item.name and not item.name.endswith("bps"):
-                item.name = self.bus_words(item)
+                names = item.name.split(", ")
+                rated = [f"{name} {rate_words(self._survey.bandwidth(name))}" for name in names]
+                item.name = ", ".join(rated) if len(rated) <= 2 else f"{len(rated)} links"

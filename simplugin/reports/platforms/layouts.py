@@ -193,16 +193,12 @@ def _free(graph: Graph) -> Layout:
     else:
         found = nx.spring_layout(graph, seed=1, iterations=60)
     spots = np.array([found[i] for i in range(n)])
-    return Layout("free", _laid_flat(spots))
-
-
-def _laid_flat(spots: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn points so that they are spread more across than down."""
+    # Turned so that points are spread more across than down.
     centred = spots - spots.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     # Signs of singular vectors are arbitrary.
     axes *= np.where(axes[:, :1] + 1e-9 * axes[:, 1:] < 0, -1.0, 1.0)
-    return np.asarray(centred @ axes.T, dtype=np.float64)
+    return Layout("free", centred @ axes.T)
 
 
 def parts(n: int, edges: Edges) -> list[list[int]]:
@@ -243,8 +239,7 @@ def apart(
     # Boxes in the same place are separated in their order.
     spots += 1e-6 * np.arange(len(spots))[:, None]
     half = (sizes[:, None, :] + sizes[None, :, :]) / 2 + gap
-    rounds = 400
-    for _ in range(rounds):
+    for _ in range(400):
         shift = spots[:, None, :] - spots[None, :, :]
         lack = half - np.abs(shift)
         np.fill_diagonal(lack[:, :, 0], -1.0)

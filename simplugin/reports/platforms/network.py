@@ -112,6 +112,8 @@ class _Reconstruction:
 
     def _find_sides(self) -> None:
         """Distinguish the two ends of each undirected link by their neighbours."""
+        import networkx as nx
+
         passages: dict[str, dict[tuple[_Thing, _Thing], None]] = {}
         for way in self.ways:
             for (link, end), before, after in _passages(way):
@@ -125,11 +127,18 @@ class _Reconstruction:
                 self.pairs[link] = {pair: i for i, pair in enumerate(both_ways)}
                 self.pieces[link] = len(both_ways)
                 continue
-            sides, pieces, even = _two_sides(pairs)
-            self.sides[link] = sides
-            self.pieces[link] = pieces
-            if not even:
+            graph = nx.Graph(list(pairs))
+            pieces = list(nx.connected_components(graph))
+            self.pieces[link] = max(len(pieces), 1)
+            self.sides[link] = {}
+            try:
+                colours = nx.bipartite.color(graph)
+            except nx.NetworkXError:
                 self.buses[link] = None
+                continue
+            for number, piece in enumerate(pieces):
+                # The first thing has colour 1.
+                self.sides[link] |= {thing: (number, 1 - colours[thing]) for thing in piece}
 
     def _ends(self, step: Step, before: _Thing, after: _Thing) -> tuple[_End, _End]:
         """Return the ends at which a way enters and leaves a link."""
@@ -232,7 +241,12 @@ class _Reconstruction:
         place: dict[_End, int] = {}
         lines: dict[tuple[int, int], dict[str, None]] = {}
         bus_roots = {self.classes[(link, 0, 0)] for link in self.buses}
-        for root in self._roots():
+        roots: dict[_End, None] = {}
+        for link in self.pieces:
+            for piece in range(self.pieces[link] if link in self.apart else 1):
+                for side in (0,) if link in self.buses else (0, 1):
+                    roots[self.classes[(link, piece, side)]] = None
+        for root in roots:
             here = at_end.get(root, {})
             if len(here) == 1 and root not in bus_roots:
                 place[root] = number[next(iter(here))]
@@ -254,15 +268,6 @@ class _Reconstruction:
         drawn = tuple(Line(*ends, tuple(links)) for ends, links in lines.items())
         return Network(tuple(points), len(self.terminals), drawn, buses)
 
-    def _roots(self) -> list[_End]:
-        """List the sets of ends, in the order of the links."""
-        roots: dict[_End, None] = {}
-        for link in self.pieces:
-            for piece in range(self.pieces[link] if link in self.apart else 1):
-                for side in (0,) if link in self.buses else (0, 1):
-                    roots[self.classes[(link, piece, side)]] = None
-        return list(roots)
-
 
 def _passages(way: Way) -> Iterable[tuple[Step, _Thing, _Thing]]:
     """Yield each link of a way with what comes before and after it."""
@@ -277,25 +282,3 @@ def _pairwise(pairs: Collection[tuple[_Thing, _Thing]]) -> bool:
     found = {frozenset(pair) for pair in pairs}
     things = frozenset().union(*found)
     return len(things) > 2 and 2 * len(found) == len(things) * (len(things) - 1)
-
-
-def _two_sides(
-    pairs: Iterable[tuple[_Thing, _Thing]],
-) -> tuple[dict[_Thing, tuple[int, int]], int, bool]:
-    """Colour things so that each pair has two colours; return piece and colour of each.
-
-    Also return the number of pieces, and True if two colours suffice.
-    """
-    import networkx as nx
-
-    graph = nx.Graph(list(pairs))
-    pieces = list(nx.connected_components(graph))
-    sides: dict[_Thing, tuple[int, int]] = {}
-    try:
-        colours = nx.bipartite.color(graph)
-    except nx.NetworkXError:
-        return sides, len(pieces), False
-    for number, piece in enumerate(pieces):
-        # The first thing has colour 1.
-        sides |= {thing: (number, 1 - colours[thing]) for thing in piece}
-    return sides, max(len(pieces), 1), True

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 Point = tuple[float, float]
 # Left, upper, right and lower edge.
 Area = tuple[float, float, float, float]
 
+# Preferred maximum width of a sheet [inch]: 1,600 dots.
+WIDTH = 10.4
 # The words of a line: font size and colour.
 LABEL, LABEL_COLOUR = 6.2, "#3b5b78"
 # Possible places of a label along a line, in order of preference.

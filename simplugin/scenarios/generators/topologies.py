@@ -246,8 +246,7 @@ def fat_tree(
     cores
         See `Parts`.
     """
-    parts = Parts(speed, cores, bandwidth, latency)
-    return shapes.fat_tree(children, parents, parallel, parts)
+    return shapes.fat_tree(children, parents, parallel, Parts(speed, cores, bandwidth, latency))
 
 
 def torus(

@@ -19,8 +19,15 @@ later. A failed await raises an exception of `simplugin.errors` whose `activity`
 from __future__ import annotations
 
 from simplugin.simulation.api.actor import Actor, Barrier, Condition, Mutex, Semaphore
-from simplugin.simulation.api.mailbox import Mailbox, MessageQueue
-from simplugin.simulation.api.resources import Activity, Disk, Host, Link, Route
+from simplugin.simulation.api.resources import (
+    Activity,
+    Disk,
+    Host,
+    Link,
+    Mailbox,
+    MessageQueue,
+    Route,
+)
 
 __all__ = [
     "Activity",

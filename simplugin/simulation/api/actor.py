@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from simplugin.simulation.api.resources import (
+    Activity,
+    Host,
+    Link,
+    Mailbox,
+    MessageQueue,
+    Route,
+    with_parameters_of,
+)
+from simplugin.simulation.logs import Level
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simplugin.simulation.api.mailbox import Mailbox, MessageQueue
-    from simplugin.simulation.api.resources import Activity, Host, Link, Route
-    from simplugin.simulation.logs import Level
-
-    Vector: TypeAlias = Sequence[float] | NDArray[np.float64]
-    Matrix: TypeAlias = Sequence[Sequence[float]] | NDArray[np.float64]
+Vector: TypeAlias = "Sequence[float] | NDArray[np.float64]"
+Matrix: TypeAlias = "Sequence[Sequence[float]] | NDArray[np.float64]"
 
 
 class Actor(Protocol):
@@ -104,28 +111,12 @@ class Actor(Protocol):
             The host is not this actor's and failed.
         """
 
-    def exec_async(
-        self,
-        flops: float,
-        *,
-        host: Host | str | None = None,
-        priority: float = 1.0,
-        bound: float | None = None,
-        threads: int = 1,
-        label: str | None = None,
-    ) -> Activity:
+    @with_parameters_of(execute)
+    def exec_async(self) -> Activity:
         """Start to compute; the parameters are those of `execute`."""
 
-    def exec_init(
-        self,
-        flops: float,
-        *,
-        host: Host | str | None = None,
-        priority: float = 1.0,
-        bound: float | None = None,
-        threads: int = 1,
-        label: str | None = None,
-    ) -> Activity:
+    @with_parameters_of(execute)
+    def exec_init(self) -> Activity:
         """Return a planned execution; the parameters are those of `execute`."""
 
     def parallel_execute(
@@ -159,24 +150,12 @@ class Actor(Protocol):
             A host failed.
         """
 
-    def parallel_async(
-        self,
-        hosts: Sequence[Host | str],
-        flops: Vector | None,
-        sizes: Matrix | None,
-        *,
-        label: str | None = None,
-    ) -> Activity:
+    @with_parameters_of(parallel_execute)
+    def parallel_async(self) -> Activity:
         """Start a parallel task; the parameters are those of `parallel_execute`."""
 
-    def parallel_init(
-        self,
-        hosts: Sequence[Host | str],
-        flops: Vector | None,
-        sizes: Matrix | None,
-        *,
-        label: str | None = None,
-    ) -> Activity:
+    @with_parameters_of(parallel_execute)
+    def parallel_init(self) -> Activity:
         """Return a planned parallel task; the parameters are those of `parallel_execute`."""
 
     def sleep_for(self, duration: float, /) -> Awaitable[None]:
@@ -224,15 +203,8 @@ class Actor(Protocol):
             A link or one of the hosts failed.
         """
 
-    def sendto_async(
-        self,
-        source: Host | str,
-        destination: Host | str,
-        size: float,
-        *,
-        rate: float | None = None,
-        label: str | None = None,
-    ) -> Activity:
+    @with_parameters_of(sendto)
+    def sendto_async(self) -> Activity:
         """Start a transfer between two hosts; it survives the end of this actor."""
 
     def sendto_init(

@@ -5,15 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from simplugin.errors import SimpluginError
+from simplugin.simulation.api.resources import Host, Link
 
-if TYPE_CHECKING:
-    from simplugin.simulation.api.resources import Host, Link
-
-    Factor: TypeAlias = Callable[[float, Host, Host, Sequence[Link], Sequence[str]], float]
-    Capacity: TypeAlias = Callable[[float, int], float]
+Factor: TypeAlias = Callable[[float, Host, Host, Sequence[Link], Sequence[str]], float]
+Capacity: TypeAlias = Callable[[float, int], float]
 
 
 class Completion(NamedTuple):

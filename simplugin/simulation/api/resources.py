@@ -1,9 +1,27 @@
-"""Hosts, disks, links and routes as actors see them, and the activities that run there."""
+"""Hosts, disks, links, routes, mailboxes and message queues, and the activities that run there."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Generator
-from typing import Any, Protocol
+import inspect
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def with_parameters_of(
+    operation: Callable[P, object],
+) -> Callable[[Callable[..., T]], Callable[P, T]]:
+    """Return a decorator for an operation with the same parameters as another one."""
+
+    def decorate(method: Callable[..., T]) -> Callable[P, T]:
+        given = inspect.signature(method).return_annotation
+        same = inspect.signature(operation).replace(return_annotation=given)
+        setattr(method, "__signature__", same)  # noqa: B010
+        return method
+
+    return decorate
 
 
 class Activity(Protocol):
@@ -168,11 +186,43 @@ class Activity(Protocol):
 
 
 class Resource(Protocol):
-    """A host or a link."""
+    """A host, a link or a disk."""
 
     @property
     def name(self) -> str:
         """Its name."""
+
+    @property
+    def is_on(self) -> bool:
+        """True if it is on."""
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """From the platform file."""
+
+    @property
+    def concurrency_limit(self) -> int | None:
+        """Largest number of activities at a time, None without a limit; the others wait in turn.
+
+        May be set while nothing uses the resource.
+        """
+
+    @concurrency_limit.setter
+    def concurrency_limit(self, value: int | None) -> None: ...
+
+    def turn_on(self) -> None:
+        """Turn it on; the restartable actors of a host start again, and its disks are on."""
+
+    def turn_off(self) -> None:
+        """Turn it off.
+
+        Actors on a host are killed, and its disks turned off; what runs on it or crosses it, or
+        crosses a link, or is read from or written to a disk, fails.
+        """
+
+
+class Measured(Resource, Protocol):
+    """A host or a link, whose load and energy SimGrid measures."""
 
     @property
     def load(self) -> float:
@@ -198,38 +248,11 @@ class Resource(Protocol):
         """Let them count from now on."""
 
     @property
-    def is_on(self) -> bool:
-        """True if it is on."""
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """From the platform file."""
-
-    @property
-    def concurrency_limit(self) -> int | None:
-        """Largest number of activities at a time, None without a limit; the others wait in turn.
-
-        May be set while nothing uses the resource.
-        """
-
-    @concurrency_limit.setter
-    def concurrency_limit(self, value: int | None) -> None: ...
-
-    @property
     def energy(self) -> float:
         """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
 
-    def turn_on(self) -> None:
-        """Turn it on; the restartable actors of a host start again."""
 
-    def turn_off(self) -> None:
-        """Turn it off.
-
-        Actors on a host are killed; what runs on it or crosses it, or crosses a link, fails.
-        """
-
-
-class Host(Resource, Protocol):
+class Host(Measured, Protocol):
     """A host of the platform."""
 
     @property
@@ -266,38 +289,16 @@ class Host(Resource, Protocol):
         """Return the peak speed of a core in a performance state [flop/s]."""
 
 
-class Disk(Protocol):
-    """A disk of a host.
+class Disk(Resource, Protocol):
+    """A disk of a host, where its name is unlike that of any other disk.
 
     Reads share its bandwidth of reading, writes that of writing, and both together the larger of
     the two, in proportion to their priorities.
     """
 
     @property
-    def name(self) -> str:
-        """Its name, unlike that of any other disk of the host."""
-
-    @property
     def host(self) -> Host:
         """The host that it belongs to; actors of any host may use it."""
-
-    @property
-    def is_on(self) -> bool:
-        """True if it is on."""
-
-    @property
-    def properties(self) -> dict[str, str]:
-        """From the platform file."""
-
-    @property
-    def concurrency_limit(self) -> int | None:
-        """Largest number of activities at a time, None without a limit; the others wait in turn.
-
-        May be set while nothing uses the resource.
-        """
-
-    @concurrency_limit.setter
-    def concurrency_limit(self, value: int | None) -> None: ...
 
     @property
     def read_bandwidth(self) -> float:
@@ -333,39 +334,28 @@ class Disk(Protocol):
             The disk, or its host, failed.
         """
 
-    def write(
-        self, size: float, *, priority: float = 1.0, label: str | None = None
-    ) -> Awaitable[None]:
+    @with_parameters_of(read)
+    def write(self) -> Awaitable[None]:
         """Write; parameters and errors are those of `read`."""
 
-    def read_async(
-        self, size: float, *, priority: float = 1.0, label: str | None = None
-    ) -> Activity:
+    @with_parameters_of(read)
+    def read_async(self) -> Activity:
         """Start to read; the parameters are those of `read`."""
 
-    def write_async(
-        self, size: float, *, priority: float = 1.0, label: str | None = None
-    ) -> Activity:
+    @with_parameters_of(read)
+    def write_async(self) -> Activity:
         """Start to write; the parameters are those of `read`."""
 
-    def read_init(
-        self, size: float, *, priority: float = 1.0, label: str | None = None
-    ) -> Activity:
+    @with_parameters_of(read)
+    def read_init(self) -> Activity:
         """Return a planned read; the parameters are those of `read`."""
 
-    def write_init(
-        self, size: float, *, priority: float = 1.0, label: str | None = None
-    ) -> Activity:
+    @with_parameters_of(read)
+    def write_init(self) -> Activity:
         """Return a planned write; the parameters are those of `read`."""
 
-    def turn_on(self) -> None:
-        """Turn it on; a host that comes back turns on its disks."""
 
-    def turn_off(self) -> None:
-        """Turn it off: what it reads and writes fails. A host that fails turns off its disks."""
-
-
-class Link(Resource, Protocol):
+class Link(Measured, Protocol):
     """A link of the platform."""
 
     @property
@@ -417,3 +407,115 @@ class Route(Protocol):
     @property
     def latency(self) -> float:
         """Sum of their latencies [s]."""
+
+
+class Meeting(Protocol):
+    """The common part of mailboxes and message queues."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def empty(self) -> bool:
+        """True if neither a put nor a get waits for a partner."""
+
+    @property
+    def size(self) -> int:
+        """Number of puts that wait for a partner."""
+
+    def get(self, *, timeout: float | None = None) -> Awaitable[Any]:
+        """Receive an object.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Time limit [s], after which the get is withdrawn, or the transfer stopped.
+
+        Returns
+        -------
+        awaitable of object
+            The payload.
+
+        Raises
+        ------
+        TimeoutException
+            The limit was reached first.
+        NetworkFailureException
+            At a mailbox: a link failed, or the sender ended or failed during the transfer.
+        """
+
+    def get_async(self) -> Activity:
+        """Start to receive; its result is the payload."""
+
+
+class Mailbox(Meeting, Protocol):
+    """A place where puts and gets meet, first come first served.
+
+    The transfer starts when both sides are there, and goes from the sender's host to the
+    receiver's.
+    """
+
+    def put(
+        self,
+        payload: Any,
+        size: float,
+        *,
+        rate: float | None = None,
+        timeout: float | None = None,
+        label: str | None = None,
+    ) -> Awaitable[None]:
+        """Send an object; over when it is received.
+
+        Parameters
+        ----------
+        payload : object
+            What the receiver gets: this very object, not a copy.
+        size : float
+            What crosses the network [byte], rounded down to whole bytes.
+        rate : float, optional
+            Largest speed of the transfer [byte/s].
+        timeout : float, optional
+            Time limit [s], after which the put is withdrawn, or the transfer stopped.
+        label : str, optional
+            Label in the trace.
+
+        Raises
+        ------
+        TimeoutException
+            The limit was reached first.
+        NetworkFailureException
+            A link failed, or the receiver ended or failed during the transfer.
+        """
+
+    def put_async(
+        self, payload: Any, size: float, *, rate: float | None = None, label: str | None = None
+    ) -> Activity:
+        """Start to send; the parameters are those of `put`."""
+
+    @with_parameters_of(put_async)
+    def put_init(self) -> Activity:
+        """Return a planned put; the parameters are those of `put`."""
+
+    @with_parameters_of(put_async)
+    def put_detached(self) -> None:
+        """Send and forget: it survives the end of its sender."""
+
+    def get_init(self) -> Activity:
+        """Return a planned get; its result is the payload."""
+
+    def listen(self) -> bool:
+        """Return True if a put waits to be received."""
+
+
+class MessageQueue(Meeting, Protocol):
+    """Like a mailbox, for what costs no simulated time."""
+
+    def put(self, payload: Any, *, timeout: float | None = None) -> Awaitable[None]:
+        """Give an object; over when it is taken. See `Mailbox.put` for the time limit."""
+
+    def put_async(self, payload: Any) -> Activity:
+        """Start to give."""
+
+    def put_detached(self, payload: Any) -> None:
+        """Give and forget."""

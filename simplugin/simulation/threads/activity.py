@@ -409,10 +409,6 @@ class Activity:
             successor._dependencies.remove(self)
             successor.start_if_ready()
 
-    def cancelled_by_simgrid(self) -> None:
-        """End as SimGrid cancels it by itself."""
-        self.ends(CancelException, NAN)
-
     def wake_waiters(self) -> None:
         """Do what SimGrid would not: wake the actors that wait, and end what a daemon started."""
         if self.is_daemons and self.native is not None and self._failure is CancelException:
@@ -476,52 +472,18 @@ def first_over(activities: Sequence[Activity]) -> Activity | None:
     return next((each for each in activities if each.look()), None)
 
 
-def wait_any(
-    world: World, activities: Sequence[Activity], timeout: float | None
-) -> Blocking[Activity]:
-    """Return an operation that gives the first activity that is over, in list order at ties."""
-    wanted, limit = checked(activities), time_limit(timeout)
-    if not wanted:
-        raise ValueError("wait_any needs at least one activity")
-
-    def perform() -> Activity:
-        over = _await_first(wanted, limit, "any of")
-        over.outcome()
-        return over
-
-    return Blocking(world, lambda: _describe("any of", wanted), perform)
-
-
-def wait_all(
-    world: World, activities: Sequence[Activity], timeout: float | None
-) -> Blocking[list[Any]]:
-    """Return an operation that gives all results, or raises at the first failure."""
-    wanted, limit = checked(activities), time_limit(timeout)
-
-    def perform() -> list[Any]:
-        deadline = world.now + limit
-        left = wanted
-        while left:
-            over = _await_first(left, _left(world, deadline, limit), "all of")
-            over.outcome()
-            left = [each for each in left if each is not over]
-        return [each.outcome() for each in wanted]
-
-    return Blocking(world, lambda: _describe("all of", wanted), perform)
-
-
-def _describe(which: str, activities: list[Activity]) -> str:
+def describe_those(which: str, activities: list[Activity]) -> str:
     """Name at most three of those that are not over."""
     left = [each.describe() for each in activities if not each.over]
     return f"{which} {', '.join(left[:3])}{', ...' if len(left) > 3 else ''}"
 
 
-def _left(world: World, deadline: float, limit: float) -> float:
+def time_left(world: World, deadline: float, limit: float) -> float:
     """Return how much of a time limit is left."""
     return limit if limit < 0 else max(0.0, deadline - world.now)
 
 
-def _await_first(activities: list[Activity], limit: float, which: str) -> Activity:
+def await_first(activities: list[Activity], limit: float, which: str) -> Activity:
     """Block until one is over, and return it; raise at the time limit."""
     for each in activities:
         each.start_if_planned()
@@ -530,7 +492,7 @@ def _await_first(activities: list[Activity], limit: float, which: str) -> Activi
         _block(activities, limit)
         over = first_over(activities)
     if over is None:
-        raise TimeoutException(f"{_describe(which, activities)}: the time limit was reached")
+        raise TimeoutException(f"{describe_those(which, activities)}: the time limit was reached")
     return over
 
 
@@ -543,7 +505,7 @@ def _block(activities: list[Activity], limit: float) -> None:
     while waits:
         _block_once(activities, limit)
         # A signal also ends with its host, which its actor may have left.
-        limit = _left(world, deadline, limit)
+        limit = time_left(world, deadline, limit)
         waits = limit != 0 and not any(each.poll() for each in activities)
     me.awaited = []
 

@@ -7,9 +7,17 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from simplugin.errors import ForcefulKillException, SimpluginError, TimeoutException
+from numpy.random import Generator, default_rng
+
+from simplugin.errors import (
+    CancelException,
+    ForcefulKillException,
+    SimpluginError,
+    TimeoutException,
+)
+from simplugin.simulation.api.actor import Matrix, Vector
 from simplugin.simulation.logs import Level, rank
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import activity, simgrid, work
@@ -33,11 +41,6 @@ from simplugin.simulation.threads.world import (
     positive,
     time_limit,
 )
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
-
-    from simplugin.simulation.api.actor import Matrix, Vector
 
 M = TypeVar("M", bound=Meeting)
 
@@ -78,8 +81,6 @@ class Actor(ActorRecord):
     def random(self) -> Generator:
         """Its own random generator."""
         if self._random is None:
-            from numpy.random import default_rng
-
             self._random = default_rng((self.world.seed, self.pid))
         return self._random
 
@@ -183,13 +184,34 @@ class Actor(ActorRecord):
         self, activities: Sequence[Activity], timeout: float | None = None
     ) -> Blocking[Activity]:
         """Wait for the first of some activities."""
-        return activity.wait_any(self.world, activities, timeout)
+        wanted, limit = activity.checked(activities), time_limit(timeout)
+        if not wanted:
+            raise ValueError("wait_any needs at least one activity")
+
+        def perform() -> Activity:
+            over = activity.await_first(wanted, limit, "any of")
+            over.outcome()
+            return over
+
+        return Blocking(self.world, lambda: activity.describe_those("any of", wanted), perform)
 
     def wait_all(
         self, activities: Sequence[Activity], timeout: float | None = None
     ) -> Blocking[list[Any]]:
         """Wait for all of some activities."""
-        return activity.wait_all(self.world, activities, timeout)
+        wanted, limit = activity.checked(activities), time_limit(timeout)
+
+        def perform() -> list[Any]:
+            deadline = self.now + limit
+            left = wanted
+            while left:
+                time = activity.time_left(self.world, deadline, limit)
+                over = activity.await_first(left, time, "all of")
+                over.outcome()
+                left = [each for each in left if each is not over]
+            return [each.outcome() for each in wanted]
+
+        return Blocking(self.world, lambda: activity.describe_those("all of", wanted), perform)
 
     def test_any(self, activities: Sequence[Activity]) -> Activity | None:
         """Return the first activity that is over, or None."""
@@ -512,22 +534,19 @@ class Life:
         actor.waits_for_boot = False
         if start_time > world.now:
             actor.waits_for = lambda: "its start"
-            self._sleep_until_start(actor, start_time)
+            try:
+                work.sleep_until(world, start_time, start_time - world.now)
+            except simgrid.ActorKilled:
+                world.killed(actor)
+                if actor.host.is_on:
+                    raise ForcefulKillException("exited") from None
+                # It is not there yet, and waits for its host to boot.
+                actor.dying = False
+                self._wait_for_boot(actor)
         while actor.is_held:
             world.call(simgrid.this_actor.yield_)
         world.call(actor.wait_until_resumed)
         world.resumed()
-
-    def _sleep_until_start(self, actor: Actor, date: float) -> None:
-        """Sleep; an actor whose host fails meanwhile is not there yet, and waits for it to boot."""
-        try:
-            work.sleep_until(self.world, date, date - self.world.now)
-        except simgrid.ActorKilled:
-            self.world.killed(actor)
-            if actor.host.is_on:
-                raise ForcefulKillException("exited") from None
-            actor.dying = False
-            self._wait_for_boot(actor)
 
     def _wait_for_boot(self, actor: Actor) -> None:
         """End this thread; the actor waits for its start time again when its host is back."""
@@ -547,7 +566,7 @@ def _abandon_activities(actor: Actor) -> None:
     ]
     for each in waited_for:
         if each.ends_with_owner:
-            each.cancelled_by_simgrid()
+            each.ends(CancelException, activity.NAN)
             each.wake_waiters()
     # From here to the end of the thread no call of SimGrid: others must find us and SimGrid agree.
     actor.abandon()
@@ -574,8 +593,14 @@ def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
     world = actor.world
     actor.waits_for, actor.since = request.waits_for, world.now
     actor.let_children_start()
+    go_on: Callable[[], Any]
     try:
-        go_on = _outcome(actor, request)
+        try:
+            go_on = functools.partial(actor.coroutine.send, request.perform())
+        except (AbandonedError, AssertionError, simgrid.ActorKilled):
+            raise
+        except (Exception, ForcefulKillException) as error:
+            go_on = functools.partial(actor.coroutine.throw, error)
         while actor.is_doomed:  # by an actor that ran before, at the date at which this ended
             simgrid.this_actor.yield_()
         actor.wait_until_resumed()
@@ -585,13 +610,3 @@ def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
     if not actor.dying:
         world.resumed()
     return go_on
-
-
-def _outcome(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
-    """Perform a request; return how to hand over its result or its exception."""
-    try:
-        return functools.partial(actor.coroutine.send, request.perform())
-    except (AbandonedError, AssertionError, simgrid.ActorKilled):
-        raise
-    except (Exception, ForcefulKillException) as error:
-        return functools.partial(actor.coroutine.throw, error)

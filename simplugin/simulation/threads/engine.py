@@ -14,7 +14,7 @@ from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.actor import Life
 from simplugin.simulation.threads.work import Host, Link, require_on
-from simplugin.simulation.threads.world import ActorRecord, Record, World
+from simplugin.simulation.threads.world import Record, World
 
 
 class ThreadsBackEnd:
@@ -59,9 +59,7 @@ class ThreadsBackEnd:
         actor = self._world.actor
         return None if actor is None else (actor.host.name, actor.name, actor.pid)
 
-    def clock(self) -> float:
-        """Return the simulated date [s]."""
-        return self._world.now
+    clock = staticmethod(_driver.clock)
 
     def log_with(self, level: int, write: Callable[[str, object], None]) -> None:
         """Have what actors log from this level on written: `write(level, message)`."""
@@ -70,7 +68,7 @@ class ThreadsBackEnd:
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
         world = self._world
-        called = CalledBack(callbacks, world.stop, lambda: world.now)
+        called = CalledBack(callbacks, world.stop)
         if heard := called.on_activity_completion:
             self._record.monitor = lambda pid, *row: heard(world.actors[pid - 1].name, *row)
 
@@ -111,18 +109,10 @@ class ThreadsBackEnd:
         error, hosts, links = world.error, list(world.hosts), list(world.links)
         return collected(
             world.now if error is None or error.clock is None else error.clock,
-            [
-                (actor.name, actor.host.name, actor.value, _state_of(actor))
-                for actor in world.actors
+            returned=[
+                (actor.name, actor.host.name, actor.value, actor.state) for actor in world.actors
             ],
-            record.host_totals(hosts, [_driver.energy_of_host(host) for host in hosts]),
-            record.link_totals(links, [_driver.energy_of_link(link) for link in links]),
-            record.trace([actor.name for actor in world.actors]),
+            hosts=record.host_totals(hosts, [_driver.energy_of_host(host) for host in hosts]),
+            links=record.link_totals(links, [_driver.energy_of_link(link) for link in links]),
+            trace=record.trace([actor.name for actor in world.actors]),
         )
-
-
-def _state_of(actor: ActorRecord) -> str:
-    """Return how an actor ended."""
-    if not actor.ended:
-        return "killed" if actor.missed_its_start else "running"
-    return "killed" if actor.was_killed else "ended"

@@ -30,6 +30,8 @@ class Half(Activity):
         Size of a put [byte].
     label : str or None
         Label in the trace.
+    rate : float or None
+        Largest speed of a put [byte/s].
     """
 
     peer: Half | None = None
@@ -41,6 +43,7 @@ class Half(Activity):
         payload: Any = None,
         size: float = 0.0,
         label: str | None = None,
+        rate: float | None = None,
     ) -> None:
         self.kind = meeting.kind + ("put" if is_put else "get")
         # SimGrid counts whole bytes.
@@ -49,6 +52,7 @@ class Half(Activity):
         self.meeting = meeting
         self.is_put = is_put
         self.payload = payload
+        self.rate = None if rate is None else positive(rate, "rate")
 
     def describe(self) -> str:
         """Return its description for messages."""
@@ -73,6 +77,8 @@ class Meeting:
 
     kind = ""
     half: type[Half]
+    # SimGrid's object, if it has one.
+    native: Any = None
 
     def __init__(self, world: World, name: str) -> None:
         self.world = world
@@ -114,26 +120,13 @@ class Transfer(Half):
     _source: str
     _destination: str
 
-    def __init__(
-        self,
-        mailbox: Mailbox,
-        is_put: bool,
-        payload: Any = None,
-        size: float = 0.0,
-        label: str | None = None,
-        rate: float | None = None,
-    ) -> None:
-        super().__init__(mailbox, is_put, payload, size, label)
-        self.mailbox = mailbox
-        self.rate = None if rate is None else positive(rate, "rate")
-
     def _remaining(self) -> float:
         """Return the size until the transfer starts."""
         return self.amount if self.peer is None else super()._remaining()
 
     def begin(self) -> None:
         """Start it at SimGrid's mailbox."""
-        mailbox = self.mailbox.native
+        mailbox = self.meeting.native
         self.meet()
         if self.peer is not None:
             self._meet_natively(self.peer)

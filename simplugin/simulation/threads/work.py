@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simplugin.errors import (
     CancelException,
@@ -19,6 +19,7 @@ from simplugin.errors import (
     StorageFailureException,
 )
 from simplugin.simulation import _driver
+from simplugin.simulation.api.actor import Matrix, Vector
 from simplugin.simulation.threads import simgrid
 from simplugin.simulation.threads.activity import NAN, Activity, launched, watch
 from simplugin.simulation.threads.world import (
@@ -29,9 +30,6 @@ from simplugin.simulation.threads.world import (
     done,
     positive,
 )
-
-if TYPE_CHECKING:
-    from simplugin.simulation.api.actor import Matrix, Vector
 
 # SimGrid counts the bytes of a read or write in integers.
 _MOST_BYTES = 2**53
@@ -435,14 +433,11 @@ class DirectTransfer(Activity):
 
     def begin(self) -> None:
         """Start it."""
-        if not (self.source.is_on and self.destination.is_on):
+        are_on = self.source.is_on and self.destination.is_on
+        if not are_on or _driver.route_problem(self.source.name, self.destination.name, True):
             # SimGrid aborts.
             self.started(None)
-            self.ends(NetworkFailureException, 0.0)
-            return
-        if _driver.route_problem(self.source.name, self.destination.name, True):
-            self.started(None)
-            self.ends(NoRouteError, 0.0)
+            self.ends(NoRouteError if are_on else NetworkFailureException, 0.0)
             return
         native = self.world.call(
             simgrid.Comm.sendto_init, self.source.native, self.destination.native
@@ -647,15 +642,13 @@ class Disk(_Resource):
 
     def _read(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Activity:
         """Read some bytes."""
-        me = self._world.running("read")
-        return DiskOperation(me, self, "read", size, priority, label)
+        return DiskOperation(self._world.running("read"), self, "read", size, priority, label)
 
     read, read_async, read_init = launched(_read, "blocking", "begun", "later")
 
     def _write(self, size: float, *, priority: float = 1.0, label: str | None = None) -> Activity:
         """Write some bytes."""
-        me = self._world.running("write")
-        return DiskOperation(me, self, "write", size, priority, label)
+        return DiskOperation(self._world.running("write"), self, "write", size, priority, label)
 
     write, write_async, write_init = launched(_write, "blocking", "begun", "later")
 

@@ -15,7 +15,9 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import numpy as np
 
 from simplugin.errors import (
+    ActorError,
     BlockedActor,
+    CancelException,
     DeadlockError,
     ForcefulKillException,
     SimulationError,
@@ -23,9 +25,9 @@ from simplugin.errors import (
 from simplugin.simulation import _driver
 from simplugin.simulation.back_end import (
     Watch,
-    actor_error,
     await_place,
     date_limit_error,
+    described,
     place_of,
     user_frame,
 )
@@ -225,6 +227,13 @@ class ActorRecord:
     waits_for_boot: bool = False
 
     @property
+    def state(self) -> str:
+        """How it ended: "ended", "killed" or, if it did not, "running"."""
+        if not self.ended:
+            return "killed" if self.missed_its_start else "running"
+        return "killed" if self.was_killed else "ended"
+
+    @property
     def is_alive(self) -> bool:
         """True if it has not ended."""
         return not (self.ended or self.dying or self.missed_its_start)
@@ -248,7 +257,7 @@ class ActorRecord:
         abandoned += [each for each in self.awaited if each not in abandoned and not each.over]
         self.is_doomed = bool(self.awaited)
         for activity in abandoned:
-            activity.cancelled_by_simgrid()
+            activity.ends(CancelException, math.nan)
         return abandoned
 
 
@@ -316,7 +325,7 @@ class World:
         self._deferred: list[Callable[[], object]] = []
         self._thread = threading.local()
         self._entered: dict[int, ActorRecord] = {}
-        self._watch = Watch(self.stop, lambda: self.now, self._running_name, locates=False)
+        self._watch = Watch(self.stop, self._running_name, locates=False)
 
     @property
     def now(self) -> float:
@@ -401,13 +410,9 @@ class World:
     def call_even_dying(self, function: Callable[[], object]) -> None:
         """Call the bindings; a dying actor, which may not, leaves it to the next that runs."""
         if self.actor is not None and self.actor.dying:
-            self.defer(function)
+            self._deferred.append(function)
         else:
             self.call(function)
-
-    def defer(self, function: Callable[[], object]) -> None:
-        """Leave a call of the bindings to the next actor that runs."""
-        self._deferred.append(function)
 
     def do_deferred(self) -> None:
         """Do what dying actors left behind."""
@@ -461,7 +466,18 @@ class World:
             raise AbandonedError
         only_daemons = all(other.is_daemon for other in self.actors if not other.ended)
         if not (actor.dying or only_daemons) and actor.host.is_on:
-            self.stop(self._deadlock())
+            blocked = [
+                BlockedActor(
+                    other.name,
+                    other.host.name,
+                    await_place(other.coroutine),
+                    "to be resumed" if other.is_suspended else other.waits_for(),
+                    other.since,
+                )
+                for other in self.actors
+                if not other.ended
+            ]
+            self.stop(DeadlockError(self.now, tuple(blocked)))
             raise AbandonedError
         actor.dying = True
 
@@ -470,24 +486,9 @@ class World:
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE):
             trace = trace.tb_next
-        wrapped = actor_error(actor.name, actor.host.name, self.now, error, trace)
+        wrapped = ActorError(actor.name, actor.host.name, self.now, *described(error, trace))
         wrapped.__cause__ = error
         self.stop(wrapped)
-
-    def _deadlock(self) -> DeadlockError:
-        """Describe the actors that are left."""
-        blocked = tuple(
-            BlockedActor(
-                actor.name,
-                actor.host.name,
-                await_place(actor.coroutine),
-                "to be resumed" if actor.is_suspended else actor.waits_for(),
-                actor.since,
-            )
-            for actor in self.actors
-            if not actor.ended
-        )
-        return DeadlockError(self.now, blocked)
 
 
 class Blocking(Generic[T]):

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError, SimpluginError, TimeoutException, WorkloadError
-from simplugin.taskgraphs.timing import redistribution
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.simulation.api import Activity, Actor
-    from simplugin.taskgraphs.policies.mapping import Mapped, OnlineMapper, Revision
-    from simplugin.taskgraphs.timing import Local, Pattern
-    from simplugin.workloads.task_graphs import Adjacency, GraphSet
+from simplugin.platforms.sites import Site
+from simplugin.simulation.api import Activity, Actor
+from simplugin.taskgraphs.policies.mapping import Mapped, OnlineMapper, Revision
+from simplugin.taskgraphs.timing import Local, Pattern, redistribution
+from simplugin.workloads.task_graphs import Adjacency, GraphSet
 
 # Tasks whose ends are no further apart, relative to the date, end at the same instant.
 INSTANT = 1e-9

@@ -19,25 +19,19 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import Growth, fewest_processors, most_processors
-from simplugin.taskgraphs.readings import PAPER
+from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.timing import task_times
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.readings import Readings
-    from simplugin.workloads.task_graphs import GraphSet, TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 # Quotients of speeds that miss a whole number by so little are that number.
 

@@ -9,27 +9,20 @@ all planned shares whose makespan is no longer than that under WPS-width.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.metrics import slowdown, unfairness
-from simplugin.taskgraphs.policies.allocation import Allocator
+from simplugin.taskgraphs.policies.allocation import Allocation, Allocator
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import contribution, proportional, weighted
 from simplugin.taskgraphs.readings import Readings
-from simplugin.workloads.task_graphs import GraphSet
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.policies.allocation import Allocation
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 # Plans count contention.
 

@@ -15,24 +15,19 @@ References
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.policies.allocation import Allocation, check_allocations, scrap_max
 from simplugin.taskgraphs.readings import check_choices
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import redistribution_time, task_times
-from simplugin.workloads.task_graphs import TaskGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.workloads.task_graphs import GraphSet
+from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 Redistribution = Literal["alone", "together"]
 

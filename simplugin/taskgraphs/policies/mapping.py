@@ -25,24 +25,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import Mapper as Kernel
 from simplugin.taskgraphs._kernels import MappingClusters, MappingTasks
-from simplugin.taskgraphs.policies.allocation import check_allocation, check_allocations
-from simplugin.taskgraphs.readings import PAPER
+from simplugin.taskgraphs.policies.allocation import Allocation, check_allocation, check_allocations
+from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.schedule import Schedule
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.policies.allocation import Allocation
-    from simplugin.taskgraphs.readings import Readings
-    from simplugin.workloads.task_graphs import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 
 class Mapped(Protocol):

@@ -14,14 +14,17 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.metrics import slowdown, unfairness
-from simplugin.taskgraphs.policies.allocation import Allocator, scrap_max
+from simplugin.taskgraphs.policies.allocation import Allocation, Allocator, scrap_max
 from simplugin.taskgraphs.policies.balanced import (
     LEAST,
     Point,
@@ -30,19 +33,10 @@ from simplugin.taskgraphs.policies.balanced import (
     fairest,
     starts,
 )
-from simplugin.taskgraphs.policies.shares import checked_shares
+from simplugin.taskgraphs.policies.mapping import Forecast
+from simplugin.taskgraphs.policies.shares import Policy, checked_shares
 from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.policies.allocation import Allocation
-    from simplugin.taskgraphs.policies.mapping import Forecast
-    from simplugin.taskgraphs.policies.shares import Policy
-    from simplugin.workloads.task_graphs import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 # Corrections of shares from each start.
 _ROUNDS = 6

@@ -8,21 +8,17 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Sequence
+from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.policies.allocation import reference_of, remedy_of
 from simplugin.taskgraphs.timing import task_times
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.workloads.task_graphs import TaskGraph
+from simplugin.workloads.task_graphs import TaskGraph
 
 
 class Policy(Protocol):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simplugin import policy_names
 from simplugin.errors import WorkloadError
 from simplugin.taskgraphs.policies.balanced import balanced
 from simplugin.taskgraphs.policies.lists import merged, mheft
 from simplugin.taskgraphs.policies.shares import (
+    Policy,
     es,
     ps_cp,
     ps_width,
@@ -28,12 +30,7 @@ from simplugin.taskgraphs.policies.single_processors import (
     peft,
     sufferage,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from simplugin.taskgraphs.policies.shares import Policy
-    from simplugin.taskgraphs.schedule import Schedule
+from simplugin.taskgraphs.schedule import Schedule
 
 POLICIES: Mapping[str, Policy] = {
     "balanced": balanced,

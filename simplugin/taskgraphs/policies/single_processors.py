@@ -22,10 +22,12 @@ from __future__ import annotations
 
 import heapq
 from bisect import insort
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.policies.lists import (
     Draft,
     Redistribution,
@@ -33,16 +35,9 @@ from simplugin.taskgraphs.policies.lists import (
     mean_times,
     upward_ranks,
 )
+from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import redistribution_time, task_times
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from numpy.typing import NDArray
-
-    from simplugin.platforms.sites import Site
-    from simplugin.taskgraphs.schedule import Schedule
-    from simplugin.workloads.task_graphs import GraphSet
+from simplugin.workloads.task_graphs import GraphSet
 
 
 def heft(
