@@ -183,8 +183,10 @@ class Owner:
 class _Caller(Owner):
     """The caller in another process."""
 
+    _reported = 0.0
+
     def __init__(self, settings: Settings, file: int, news: socket.socket) -> None:
-        super().__init__(_reporter(news) if settings.reports_progress else None)
+        super().__init__(self._report if settings.reports_progress else None)
         self._file = file
         self._news = news
         self._stdout = sys.stdout
@@ -203,6 +205,13 @@ class _Caller(Owner):
         """Write it between what actors print."""
         self._stdout.flush()
         os.write(1, LOGGED + line.encode("utf-8", "backslashreplace") + LOGGED)
+
+    def _report(self, clock: float, active: int) -> None:
+        """Send the date now and then."""
+        now = time.monotonic()
+        if now - self._reported >= _PROGRESS_EVERY:
+            self._reported = now
+            self._news.send(PROGRESS.pack(clock, active))
 
 
 class _Pausing(_Caller):
@@ -322,7 +331,12 @@ def simulate(
     back_end.log_with(level, voice.logger(owner.say))
     if settings.prefix_prints:
         sys.stdout = cast(TextIO, PrefixedStream(sys.stdout, voice))
-    _load(back_end, settings.platform)
+    try:
+        back_end.load_platform(settings.platform)
+    except SimpluginError:
+        raise
+    except Exception as error:
+        raise platform_error(str(error), settings.platform) from None
     if settings.energy:
         _require_wattages(back_end, settings.platform)
     if callbacks is not None:
@@ -400,16 +414,6 @@ def _refuse_wrong_rates() -> None:
         )
 
 
-def _load(back_end: BackEnd, platform_file: str) -> None:
-    """Load the platform."""
-    try:
-        back_end.load_platform(platform_file)
-    except SimpluginError:
-        raise
-    except Exception as error:
-        raise platform_error(str(error), platform_file) from None
-
-
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:
     """Raise if the energy is to be measured and hosts have no wattages."""
     known = back_end.collect()["hosts"]
@@ -449,20 +453,6 @@ def _checked(actor: ActorJob) -> Callable[..., Any]:
         return await awaitable
 
     return call
-
-
-def _reporter(news: socket.socket) -> Callable[[float, int], None]:
-    """Return a function that sends the caller the date now and then."""
-    last = 0.0
-
-    def report(clock: float, active: int) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= _PROGRESS_EVERY:
-            last = now
-            news.send(PROGRESS.pack(clock, active))
-
-    return report
 
 
 def _packed_result(parts: dict[str, Any]) -> bytes:

@@ -49,14 +49,12 @@ from simplugin.simulation.protocol import (
 from simplugin.simulation.surroundings import Surroundings
 from simplugin.simulation.travel import unpack_error
 
-# Enough for a server that is busy ending what a child started [s].
-_STOP_TIMEOUT = 10.0
+# Enough for a server that is busy ending what a child started, or loading a module [s].
+PATIENCE = 10.0
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 # No message of a simulation is longer [byte].
 _NEWS = 64
 _SHOWN_AT_ONCE = 1 << 20
-# A server that loads a module answers late, and kills then [s].
-_KILL_TIMEOUT = 10.0
 # A wait for events, after which there may be another [s].
 _LONGEST_WAIT = 1e5
 # What it takes to write a traceback, on a busy machine [s].
@@ -158,7 +156,7 @@ class ServerProcess:
             # It would notice when all is loaded, and has started nothing yet.
             self.process.kill()
         try:
-            self.process.wait(_STOP_TIMEOUT)
+            self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:  # stuck, or stopped
             for pid in (*descendants(self.process.pid), self.process.pid):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -176,6 +174,16 @@ class ServerProcess:
         self.output.close()
         # There it is no child: nothing to wait for, nothing to warn about.
         self.process.returncode = self.process.returncode or 0
+
+
+def status(watch: socket.socket) -> tuple[bytes, int]:
+    """Return kind and number of what a server says about a child; no kind if it is gone."""
+    try:
+        message = watch.recv(STATUS.size)
+    except OSError:
+        message = b""
+    kind, number = STATUS.unpack(message) if message else (b"", 0)
+    return kind, number
 
 
 @dataclass(eq=False)
@@ -212,14 +220,14 @@ class WarmServer(ServerProcess):
 
     def adopt(self, where: Surroundings) -> bool:
         """Give the server its caller's surroundings, which its children then have already."""
-        if self.surroundings != where and self._say({"do": "adopt", "surroundings": where}):
+        if self.surroundings != where and self.say({"do": "adopt", "surroundings": where}):
             self.surroundings = where
         return self.surroundings == where
 
     def warm_up(self, modules: Sequence[tuple[str, str, int]], where: Surroundings) -> None:
         """Have modules loaded in advance, as they would be in `where`."""
         fresh = {name: origin for name, *origin in modules if name not in self.warm}
-        if fresh and self.adopt(where) and self._say({"do": "warm", "modules": list(fresh)}):
+        if fresh and self.adopt(where) and self.say({"do": "warm", "modules": list(fresh)}):
             self.warm.update(fresh)
 
     def is_fit(self, where: Surroundings) -> bool:
@@ -243,11 +251,7 @@ class WarmServer(ServerProcess):
             file.startswith(places[name.split(".")[0]]) for name, (file, _) in self.warm.items()
         )
 
-    def retire(self) -> None:
-        """Let it end when its last simulation has ended."""
-        self._say({"do": "retire"})
-
-    def _say(self, order: dict[str, Any]) -> bool:
+    def say(self, order: dict[str, Any]) -> bool:
         """Send a message; False if it is too long, or if the server is gone."""
         try:
             self.control.send(pickle.dumps(order))
@@ -290,7 +294,8 @@ def _fit_server(back_end: str, where: Surroundings) -> WarmServer:
     if server is not None and server.process.poll() is not None:
         _servers.pop(back_end).stop()
     elif server is not None and not server.is_fit(where):
-        server.retire()
+        # It ends when its last simulation has ended.
+        server.say({"do": "retire"})
         _retired.append(_servers.pop(back_end))
     start_server(back_end)
     server = _servers[back_end]
@@ -447,7 +452,30 @@ class Supervision:
         # A file, not a pipe: what SimGrid says before it dies can be megabytes.
         with contextlib.ExitStack() as stack, tempfile.TemporaryFile(buffering=0) as stderr:
             self._stderr = stderr.fileno()
-            self._open(stack)
+            limit = self._wall_limit
+            self._deadline = None if limit is None else time.monotonic() + limit
+            self._file = os.memfd_create("simplugin")
+            stack.callback(os.close, self._file)
+            write_job(self._file, self._settings, self._packed_actors)
+            # A process that another thread forks meanwhile would inherit the server's end of a
+            # socket, and hide the server's death.
+            with _lock, contextlib.ExitStack() as theirs:
+                sockets = []
+                for _ in range(2):
+                    mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                    sockets.append(stack.enter_context(mine))
+                    sockets.append(theirs.enter_context(its))
+                self._news, its_news, self._watch, its_watch = sockets
+                self._news.setblocking(False)
+                self._stdout, its_stdout = os.pipe()
+                stack.callback(os.close, self._stdout)
+                theirs.callback(os.close, its_stdout)
+                os.set_blocking(self._stdout, False)
+                self._server = start_simulation(
+                    self._settings.back_end,
+                    self._settings.surroundings,
+                    [its_watch.fileno(), self._file, its_news.fileno(), its_stdout, self._stderr],
+                )
             try:
                 yield
             finally:
@@ -475,33 +503,6 @@ class Supervision:
         _, parts = read_outcome(self._file)
         os.truncate(self._file, 0)
         return parts
-
-    def _open(self, stack: contextlib.ExitStack) -> None:
-        """Make the channels and have the process started."""
-        limit = self._wall_limit
-        self._deadline = None if limit is None else time.monotonic() + limit
-        self._file = os.memfd_create("simplugin")
-        stack.callback(os.close, self._file)
-        write_job(self._file, self._settings, self._packed_actors)
-        # A process that another thread forks meanwhile would inherit the server's end of a socket,
-        # and hide the server's death.
-        with _lock, contextlib.ExitStack() as theirs:
-            sockets = []
-            for _ in range(2):
-                mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                sockets.append(stack.enter_context(mine))
-                sockets.append(theirs.enter_context(its))
-            self._news, its_news, self._watch, its_watch = sockets
-            self._news.setblocking(False)
-            self._stdout, its_stdout = os.pipe()
-            stack.callback(os.close, self._stdout)
-            theirs.callback(os.close, its_stdout)
-            os.set_blocking(self._stdout, False)
-            self._server = start_simulation(
-                self._settings.back_end,
-                self._settings.surroundings,
-                [its_watch.fileno(), self._file, its_news.fileno(), its_stdout, self._stderr],
-            )
 
     def _converse(self) -> None:
         """Take what comes until the process has ended."""
@@ -578,11 +579,7 @@ class Supervision:
 
     def _hear_server(self) -> bool:
         """Read what the server says about the process; False if that is the last."""
-        try:
-            message = self._watch.recv(STATUS.size)
-        except OSError:
-            message = b""
-        kind, number = STATUS.unpack(message) if message else (b"", 0)
+        kind, number = status(self._watch)
         if kind == STARTED:
             self._pid = number
         elif kind == NOT_STARTED:
@@ -610,7 +607,7 @@ class Supervision:
         with contextlib.suppress(OSError):
             # Not `close`: a process forked from this one meanwhile may hold the socket too.
             self._watch.shutdown(socket.SHUT_WR)
-        self._watch.settimeout(_KILL_TIMEOUT)
+        self._watch.settimeout(PATIENCE)
         with contextlib.suppress(SimulationError):
             while self._hear_server():
                 pass

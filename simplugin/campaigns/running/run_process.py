@@ -19,14 +19,12 @@ from simplugin.campaigns.keys import versions
 from simplugin.campaigns.running.keeper import LENGTH
 from simplugin.errors import SetupError, SimpluginError
 from simplugin.simulation.processes import descendants, occupied
-from simplugin.simulation.protocol import FAILED, READY, STARTED, STATUS
-from simplugin.simulation.servers import ONE_THREAD, ServerProcess
+from simplugin.simulation.protocol import FAILED, READY, STARTED
+from simplugin.simulation.servers import ONE_THREAD, PATIENCE, ServerProcess, status
 
 # Quick jobs are over before anybody looks at their memory; the others are looked at often [s].
 _FIRST_LOOK = 0.05
 _NEXT_LOOK = 0.1
-# Enough for a keeper that is busy ending what a run started [s].
-_PATIENCE = 10.0
 _CHUNK = 1 << 18
 # A run process that does not take a job for so long is stuck [s].
 _TAKES_JOB = 10.0
@@ -210,7 +208,7 @@ class RunProcess:
         """End a run that occupies too much memory."""
         if job.memory_limit is None:
             return None
-        size = occupied(kept.processes(), job.memory_limit)
+        size = occupied(descendants(kept.server.process.pid), job.memory_limit)
         if size <= job.memory_limit:
             return None
         kept.end_worker()
@@ -235,7 +233,8 @@ class RunProcess:
         with self._state:
             kept, self._kept = self._kept, None
         if kept is not None:
-            kept.close()
+            kept.end()
+            kept.forget()
 
     def _forget(self) -> None:
         """Leave the process to the one that it belongs to."""
@@ -352,12 +351,9 @@ class KeptProcess:
 
     def has_worker(self) -> bool:
         """Return True if there is a run process that has not ended."""
-        if self.worker is None or self._watch is None:
-            return False
-        if _is_readable(self._watch):
+        if self._watch is not None and _is_readable(self._watch):
             self.end_worker()
-            return False
-        return True
+        return self.worker is not None
 
     def send(self, message: bytes) -> None:
         """Send a job to the run process.
@@ -409,20 +405,16 @@ class KeptProcess:
             As `os.waitpid` gives it; None if nobody knows.
         """
         assert self._watch is not None
-        status = None
+        ending = None
         with contextlib.suppress(LostError):
             if not _is_readable(self._watch, patience):
                 self.ask_to_end()
-            _, status = self._heard(_PATIENCE)
-        if status is None:
+            _, ending = self._heard(PATIENCE)
+        if ending is None:
             self.end()
         self.worker = None
         self._hang_up_worker()
-        return status
-
-    def processes(self) -> list[int]:
-        """Return the run process and everything below it."""
-        return descendants(self.server.process.pid)
+        return ending
 
     def last_words(self) -> str:
         """Return the end of what the job printed so far."""
@@ -459,11 +451,6 @@ class KeptProcess:
         # A keeper that was killed leaves it; mostly it is gone already.
         shutil.rmtree(self._directory, ignore_errors=True)
 
-    def close(self) -> None:
-        """End everything and give back what it took."""
-        self.end()
-        self.forget()
-
     def forget(self) -> None:
         """Let go of it, also in a process forked from its caller."""
         self.server.forget()
@@ -481,12 +468,9 @@ class KeptProcess:
         assert self._watch is not None
         if not _is_readable(self._watch, patience):
             raise LostError("its keeper does not answer")
-        message = b""
-        with contextlib.suppress(ConnectionResetError):
-            message = self._watch.recv(STATUS.size)
-        if not message:
+        kind, number = status(self._watch)
+        if not kind:
             raise self._gone()
-        kind, number = STATUS.unpack(message)
         return kind, number
 
     def _gone(self) -> LostError:
