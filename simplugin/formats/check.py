@@ -170,10 +170,10 @@ def _check_file(path: str) -> _Checked:
     file = _Checked(path)
     try:
         root = read_document(path, PlatformError, file.add_error)
-    except PlatformError as problem:
+    except PlatformError as error:
         # An error without a line is about the file as a whole.
-        severity = UNREADABLE if problem.line is None else ERROR
-        file.add(problem.line, severity, problem.message, problem.remedy)
+        severity = UNREADABLE if error.line is None else ERROR
+        file.add(error.line, severity, error.message, error.remedy)
         return file
     reader = PlatformReader(path, file.add_error)
     try:
