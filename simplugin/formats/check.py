@@ -170,24 +170,18 @@ def _check_file(path: str) -> _Checked:
     file = _Checked(path)
     try:
         root = read_document(path, PlatformError, file.add_error)
-    except PlatformError as problem:
+    except PlatformError as error:
         # An error without a line is about the file as a whole.
-        severity = UNREADABLE if problem.line is None else ERROR
-        file.add(problem.line, severity, problem.message, problem.remedy)
+        severity = UNREADABLE if error.line is None else ERROR
+        file.add(error.line, severity, error.message, error.remedy)
         return file
-    _check_content(file, root)
-    return file
-
-
-def _check_content(file: _Checked, root: Node) -> None:
-    """Check what a well-formed file of the right version says."""
-    reader = PlatformReader(file.name, file.add_error)
+    reader = PlatformReader(path, file.add_error)
     try:
         platform = file.platform = reader.platform(root)
     except _EnoughError:
         message = f"there are more than {MOST_FINDINGS} errors; the rest is not looked at"
         file.add(file.findings[-1].line, ERROR, message, "right these first")
-        return
+        return file
     file.lines, file.broken = reader.lines, tuple(_broken(reader.broken))
     file.broken_actors = tuple(node for node in reader.broken if standard_tag(node.tag) == "actor")
     problems = [
@@ -212,6 +206,7 @@ def _check_content(file: _Checked, root: Node) -> None:
     if not (platform.actors or platform.host_count or file.broken or file.broken_actors):
         message = "the file has neither hosts nor actors"
         file.add(root.line, WARNING, message, "write a <host>, a <cluster> or an <actor>")
+    return file
 
 
 def _broken(nodes: Iterable[Node]) -> Iterable[Broken]:

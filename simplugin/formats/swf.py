@@ -289,10 +289,3 @@ def write_swf(trace: JobTrace, path: FilePath) -> None:
             stream.write(data)
         data = packed.getvalue()
     write(data, path, WorkloadFileError)
-
-
-def _texts(name: str, values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> list[str]:
-    """Return the numbers of a field, each the shortest that reads back as the same."""
-    if name in FRACTIONAL:
-        return [repr(value).removesuffix(".0") for value in values.tolist()]
-    return [str(value) for value in values.tolist()]

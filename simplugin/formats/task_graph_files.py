@@ -24,13 +24,7 @@ _DOT: tuple[Read, Write] = (
 _DAX: tuple[Read, Write] = (read_dax, write_dax)
 _WFFORMAT: tuple[Read, Write] = (read_wfformat, write_wfformat)
 # Reader and writer by suffix.
-FORMATS = {
-    ".dot": _DOT,
-    ".gv": _DOT,
-    ".dax": _DAX,
-    ".xml": _DAX,
-    ".json": _WFFORMAT,
-}
+FORMATS = {".dot": _DOT, ".gv": _DOT, ".dax": _DAX, ".xml": _DAX, ".json": _WFFORMAT}
 
 
 def read_task_graph(

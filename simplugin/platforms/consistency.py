@@ -397,8 +397,7 @@ class _Inspection:
                 remedy = f"move the route, or name a {kind} of {zone.id!r}"
             else:
                 continue
-            what = f"the <{route.tag}> {_ends_text(route)}: {end!r}"
-            self._say(route, f"{what} {message}", remedy)
+            self._say(route, f"{_route_text(route)}: {end!r} {message}", remedy)
             good = False
         return good
 
@@ -419,11 +418,8 @@ class _Inspection:
             elif not self.names.is_inside(gateway, zone):
                 message = f"is in {place.zone!r}, not in {zone!r}"
             if message is not None:
-                self._say(
-                    route,
-                    f"the <{route.tag}> {_ends_text(route)}: its {key} {gateway!r} {message}",
-                    remedy,
-                )
+                message = f"{_route_text(route)}: its {key} {gateway!r} {message}"
+                self._say(route, message, remedy)
 
     def _once(self, zone: Zone, route: AnyRoute, taken: _Taken) -> None:
         """Add a problem for a second route between the same elements."""
@@ -465,12 +461,12 @@ class _Inspection:
         else:
             problem = f"uses an unknown link {name!r}"
             remedy = names.similar(name, link=True) or "name a link declared before the route"
-        self._say(use, f"the <{route.tag}> {_ends_text(route)} {problem}", remedy)
+        self._say(use, f"{_route_text(route)} {problem}", remedy)
 
 
-def _ends_text(route: AnyRoute) -> str:
+def _route_text(route: AnyRoute) -> str:
     """Return what messages call a route."""
-    return f"from {route.source!r} to {route.destination!r}"
+    return f"the <{route.tag}> from {route.source!r} to {route.destination!r}"
 
 
 _WIFI_REMEDY = "SimGrid 4.1 ends at its first event: remove the profile"

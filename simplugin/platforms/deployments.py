@@ -351,29 +351,23 @@ def filled(
     for argument in arguments:
         if argument == HOSTS:
             result += hosts
-        else:
-            result.append(_filled(argument, values))
+            continue
+        try:
+            result.append(argument.format_map(values))
+        except KeyError as error:
+            [name] = error.args
+            known = ", ".join(f"{{{each}}}" for each in (*values, "hosts"))
+            message = f"argument {argument!r} has an unknown placeholder {{{name}}}"
+            remedy = f"here are {known}; write {{{{ and }}}} for braces"
+            if "{" + str(name) + "}" == HOSTS:
+                message = f"argument {argument!r} has {HOSTS} within other text"
+                remedy = f"give {HOSTS} as an argument of its own; it becomes one for each host"
+            raise DeploymentError(message, remedy=remedy) from None
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            message = f"argument {argument!r} cannot be filled in: {error}"
+            remedy = "write {{ and }} for braces that are no placeholders"
+            raise DeploymentError(message, remedy=remedy) from None
     return tuple(result)
-
-
-def _filled(argument: str, values: Mapping[str, str | int]) -> str:
-    """Return one argument with values in the place of placeholders."""
-    try:
-        return argument.format_map(values)
-    except KeyError as error:
-        [name] = error.args
-        known = ", ".join(f"{{{each}}}" for each in (*values, "hosts"))
-        message = f"argument {argument!r} has an unknown placeholder {{{name}}}"
-        remedy = f"here are {known}; write {{{{ and }}}} for braces"
-        if "{" + str(name) + "}" == HOSTS:
-            message = f"argument {argument!r} has {HOSTS} within other text"
-            remedy = f"give {HOSTS} as an argument of its own; it becomes one for each host"
-        raise DeploymentError(message, remedy=remedy) from None
-    except (AttributeError, IndexError, TypeError, ValueError) as error:
-        raise DeploymentError(
-            f"argument {argument!r} cannot be filled in: {error}",
-            remedy="write {{ and }} for braces that are no placeholders",
-        ) from None
 
 
 def master_workers(

@@ -164,9 +164,16 @@ class _Layout:
             loose = [name for name in hosts if name not in linked]
             return (loose[0], loose[1]) if len(loose) > 1 else None
         targets = self._targets(zone)
-        if zone.routing == "Full":
-            return _not_joined(hosts, outs, ins, targets)
-        return _not_connected(hosts, outs, ins, targets)
+        if zone.routing != "Full":
+            return _not_connected(hosts, outs, ins, targets)
+        for sources, aims in ((hosts, [*hosts, *outs]), (ins, hosts)):
+            wanted = set(aims)
+            for source in sources:
+                got = targets.get(source, set())
+                count = len(aims) - (source in wanted)
+                if sum(name in wanted for name in got if name != source) < count:
+                    return source, next(name for name in aims if name != source and name not in got)
+        return None
 
     def broken_transit(self, zone: Zone) -> Iterator[Problem]:
         """Yield the first way between zones that cannot pass a zone on it."""
@@ -262,20 +269,6 @@ class _Layout:
         while at and (above := self._names.zone_of(at)) != zone:
             at = above
         return at
-
-
-def _not_joined(
-    hosts: list[str], outs: list[str], ins: list[str], targets: Mapping[str, set[str]]
-) -> tuple[str, str] | None:
-    """Return two elements without a direct route: hosts, or a host and a gateway."""
-    for sources, aims in ((hosts, [*hosts, *outs]), (ins, hosts)):
-        wanted = set(aims)
-        for source in sources:
-            got = targets.get(source, set())
-            count = len(aims) - (source in wanted)
-            if sum(name in wanted for name in got if name != source) < count:
-                return source, next(name for name in aims if name != source and name not in got)
-    return None
 
 
 def _not_connected(

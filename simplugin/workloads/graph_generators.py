@@ -372,7 +372,7 @@ def combination(
 
 
 def random_parameters(
-    generator: np.random.Generator, values: Mapping[str, Sequence[Any]] = RANDOM
+    generator: np.random.Generator, values: Mapping[str, tuple[Any, ...]] = RANDOM
 ) -> dict[str, Any]:
     """Return parameters of a graph of the campaign: one of each of the values, and a scenario.
 

@@ -13,6 +13,7 @@ from simplugin.platforms.grid5000.latencies import distance, town
 Sites = dict[str, tuple[Entry, SiteNetwork]]
 
 Places = dict[str, Place]
+Ends = tuple[str, str]
 
 
 def site_places(grid: Entry, warnings: DataWarnings) -> Places:
@@ -126,7 +127,17 @@ def backbone(
     alone = not pops and len(sites) < 2
     for uid, (entry, network) in sites.items():
         for pop, rate in sorted(to_sites.get(uid, {}).items()):
-            links.append(_to_site(pops[pop], uid, network, rate, warnings))
+            ends = (uid, pop)
+            about = warnings.on("link", *ends)
+            rates = {pop: rate}
+            own = router_rate(network, pop)
+            if own is None:
+                place = network.switches[network.router].place
+                message = f"no port leads to {pop}, which lists the site; the link is kept"
+                about.contradiction(place, message)
+            else:
+                rates[f"the router of {uid}"] = own
+            links.append(BackboneLink(ends, _rate(pops[pop].place, ends, rates, about)))
         if uid in to_sites or alone:
             continue
         nearest = _nearest(uid, places, to_sites)
@@ -146,9 +157,9 @@ def backbone(
 
 def _given_rates(
     grid: Entry, pops: dict[str, Switch], sites: Sites, warnings: DataWarnings
-) -> tuple[dict[tuple[str, str], dict[str, float]], dict[str, dict[str, float]]]:
+) -> tuple[dict[Ends, dict[str, float]], dict[str, dict[str, float]]]:
     """Return what each point of presence says of the way to others, and to sites [bit/s]."""
-    between: dict[tuple[str, str], dict[str, float]] = {}
+    between: dict[Ends, dict[str, float]] = {}
     to_sites: dict[str, dict[str, float]] = {}
     described = {site.uid for site in grid.parts["sites"]}
     # Aliases such as gw-lyon; the uid itself, gw, is the same at every site.
@@ -172,24 +183,6 @@ def _given_rates(
                 about = warnings.on("point", pop.uid)
                 about.left_out(pop.place, f"it leads to {site or port.uid!r}, which is unknown")
     return between, to_sites
-
-
-def _to_site(
-    pop: Switch, site: str, network: SiteNetwork, rate: float, warnings: DataWarnings
-) -> BackboneLink:
-    """Return the link between a site and its point of presence."""
-    ends = (site, pop.uid)
-    about = warnings.on("link", *ends)
-    rates = {pop.uid: rate}
-    own = router_rate(network, pop.uid)
-    if own is None:
-        about.contradiction(
-            network.switches[network.router].place,
-            f"no port leads to {pop.uid}, which lists the site; the link is kept",
-        )
-    else:
-        rates[f"the router of {site}"] = own
-    return BackboneLink(ends, _rate(pop.place, ends, rates, about))
 
 
 def router_rate(network: SiteNetwork, pop: str = "") -> float | None:
@@ -217,9 +210,7 @@ def router_rate(network: SiteNetwork, pop: str = "") -> float | None:
     return sum(rates) if rates else None
 
 
-def _rate(
-    place: str, ends: tuple[str, str], rates: dict[str, float], warnings: DataWarnings
-) -> float:
+def _rate(place: str, ends: Ends, rates: dict[str, float], warnings: DataWarnings) -> float:
     """Return the lowest rate that is known."""
     known = {teller: rate for teller, rate in rates.items() if rate}
     link = " - ".join(ends)

@@ -33,6 +33,8 @@ from simplugin.platforms.grid5000.facts import (
 Notes = list[tuple[str, str]]
 Content = dict[str, Any]
 
+# The rate of a port at each switch [bit/s].
+PortRates = dict[str, float | None]
 Alike = tuple[int, float, Adapter, Adapter | None]
 
 
@@ -160,9 +162,7 @@ def _plugged(node: str, content: Content, network: SiteNetwork, notes: Notes) ->
     return Adapter(ETHERNET, rate, switch)
 
 
-def _switch(
-    content: Content, ports: dict[str, float | None], network: SiteNetwork, notes: Notes
-) -> str:
+def _switch(content: Content, ports: PortRates, network: SiteNetwork, notes: Notes) -> str:
     """Return the switch that an adapter is plugged into."""
     device = _device(content)
     switch = network.names.get(text(content, "switch"))
@@ -186,12 +186,10 @@ def _switch(
     return switch
 
 
-def _ports(
-    node: str, content: Content, network: SiteNetwork, *, fast: bool
-) -> dict[str, float | None]:
+def _ports(node: str, content: Content, network: SiteNetwork, *, fast: bool) -> PortRates:
     """Return the switches with a port that names an adapter, and the port's rate."""
     device = text(content, "device")
-    found: dict[str, float | None] = {}
+    found: PortRates = {}
     for switch, port in network.ports_of(node, fast=fast):
         if not device or port.device in ("", device):
             found.setdefault(switch.uid, port.rate)
