@@ -23,7 +23,7 @@ from simplugin.inputs.sections import Section
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
-from simplugin.simulation.metrics import row_of
+from simplugin.simulation.metrics import outcome_of
 from simplugin.simulation.platform_changes import (
     Change,
     Changeable,
@@ -134,9 +134,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         progress=progress,
         **given,
     )
-    found = Assessment(done, best, policy.theory, changes)
-    row = row_of(found, done.result)
-    return Outcome(row, done.result, found.listings(), found.figures())
+    return outcome_of(Assessment(done, best, policy.theory, changes), done.result)
 
 
 def check(scenario: Scenario) -> tuple[Settings, PolicyMaker, dict[str, Any]]:

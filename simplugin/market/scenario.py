@@ -32,7 +32,7 @@ from simplugin.market.sections import BundlesWorkload, bundles_of
 from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
-from simplugin.simulation.metrics import row_of
+from simplugin.simulation.metrics import outcome_of
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 from simplugin.workloads.bundles import Bundle
@@ -70,12 +70,24 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     latencies of routes, and what transfers share, show in measured times only.
     """
     settings, parameters = check(scenario)
+    workload: BundlesWorkload = scenario.workload
     bundles = bundles_of(scenario)
     platform = scenario.make_platform()
     site = site_in(scenario, platform)
     terms = terms_of(scenario, site, bundles)
     markets = markets_of(sites_of(site), terms, bundles[0])
     negotiation = negotiation_of(scenario, parameters, markets[0], settings.decides)
+    believed = site
+    if workload.estimates != "alone":
+        # With the bandwidths that peers expect.
+        counts = [bundle.count for bundle in bundles]
+        flop, byte = (
+            float(np.average([getattr(bundle, size) for bundle in bundles], weights=counts))
+            for size in ("flop", "byte")
+        )
+        mean = Bundle("mean", sum(counts), flop, byte)
+        known = [shared_site(platform, each, mean, workload.setup) for each in sites_of(site)]
+        believed = known[0] if isinstance(site, PeerSite) else replace(site, sites=tuple(known))
     key, unusable = ("scheduler", "name"), f"{scenario.scheduler.name!r} cannot be used: "
     with errors_at(scenario, *key, of=(InfeasibleError, WorkloadError), before=unusable):
         done = execute(
@@ -83,7 +95,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             bundles,
             terms,
             negotiation,
-            believed=_believed(scenario, platform, site, bundles),
+            believed=believed,
             platform=platform,
             overlap=settings.overlap,
             counters=settings.counters,
@@ -92,9 +104,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             patience=settings.patience,
             **scenario.simulation.arguments(),
         )
-    found = Assessment(done)
-    row = row_of(found, done.result)
-    return Outcome(row, done.result, found.listings(), found.figures())
+    return outcome_of(Assessment(done), done.result)
 
 
 def check(scenario: Scenario) -> tuple[Settings, dict[str, Any]]:
@@ -247,26 +257,6 @@ def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGri
         raise scenario.error(message, "workload", "global_scheduler", remedy=remedy)
     with errors_at(scenario, "workload", "sites", of=PlatformError):
         return PeerGrid(tuple(names), tuple(sites), scheduler=workload.global_scheduler)
-
-
-def _believed(
-    scenario: Scenario,
-    platform: Platform | Path,
-    site: PeerSite | PeerGrid,
-    bundles: Sequence[Bundle],
-) -> PeerSite | PeerGrid:
-    """Return the site or grid with the bandwidths that peers expect."""
-    workload: BundlesWorkload = scenario.workload
-    if workload.estimates == "alone":
-        return site
-    counts = [bundle.count for bundle in bundles]
-    flop, byte = (
-        float(np.average([getattr(bundle, size) for bundle in bundles], weights=counts))
-        for size in ("flop", "byte")
-    )
-    mean = Bundle("mean", sum(counts), flop, byte)
-    known = [shared_site(platform, each, mean, workload.setup) for each in sites_of(site)]
-    return known[0] if isinstance(site, PeerSite) else replace(site, sites=tuple(known))
 
 
 def _site(

@@ -29,8 +29,7 @@ from simplugin.pricing.deployment import sharing_of
 from simplugin.pricing.execution import keep_up, negotiate
 from simplugin.pricing.iteration import Method
 from simplugin.pricing.policies.shipped import POLICIES
-from simplugin.simulation import Result
-from simplugin.simulation.metrics import row_of
+from simplugin.simulation.metrics import outcome_of
 from simplugin.simulation.platform_changes import changeable, own_changes, profiles
 from simplugin.workloads import AlphaFair, Sharing
 from simplugin.workloads.bag_sections import BagsWorkload, errors_at_applications
@@ -145,7 +144,8 @@ def _in_rounds(
     done = negotiate(
         platform, sharing, method, rounds, utility, progress=progress, **_simulation(scenario)
     )
-    return _outcome(Assessment(sharing, utility, done.trajectory, best), done.result)
+    found = Assessment(sharing, utility, done.trajectory, best)
+    return outcome_of(found, done.result, _SIMULATED)
 
 
 def _through_changes(
@@ -200,12 +200,8 @@ def _through_changes(
         )
     stretches = [Stretch(kept, part, best) for part, best in zip(parts, optima, strict=True)]
     events = events_of(sharing, applications, [*changes, *of_platform])
-    return _outcome(Recovery(sharing, utility, kept, stretches, events), kept.result)
-
-
-def _outcome(found: Assessment | Recovery, result: Result) -> Outcome:
-    """Return metrics, tables and curves of a run."""
-    return Outcome(row_of(found, result, _SIMULATED), result, found.listings(), found.figures())
+    found = Recovery(sharing, utility, kept, stretches, events)
+    return outcome_of(found, kept.result, _SIMULATED)
 
 
 def _simulation(scenario: Scenario) -> dict[str, Any]:

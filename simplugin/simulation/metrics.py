@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.inputs.kinds import Outcome
 from simplugin.listings import Listing
 from simplugin.rows import Metric, Row
 from simplugin.simulation.result import Result
@@ -26,20 +27,23 @@ HOST_MEASURES = {
 }
 
 
-def row_of(found: Any, result: Result, also: Sequence[str] = ("energy",)) -> Row:
-    """Return the row of an assessment and of the simulation that it is of.
+def outcome_of(found: Any, result: Result, also: Sequence[str] = ("energy",)) -> Outcome:
+    """Return the outcome of a scenario from an assessment of its simulation.
 
     Parameters
     ----------
     found : object
-        The assessment, with a method `metrics` and an attribute `best`.
+        The assessment, with an attribute `best` and methods `metrics`, `listings` and, if it has
+        curves, `figures`.
     result : Result
         The simulation's.
     also : sequence of str
         Which metrics of the simulation follow.
     """
     simulated = (metric for metric in metrics(result) if metric.name in also)
-    return Row((*found.metrics(), *simulated), result.provenance, found.best)
+    row = Row((*found.metrics(), *simulated), result.provenance, found.best)
+    figures = found.figures() if hasattr(found, "figures") else ()
+    return Outcome(row, result, found.listings(), figures)
 
 
 def metrics(result: Result) -> tuple[Metric, ...]:

@@ -23,7 +23,7 @@ from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import one_of
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
 from simplugin.platforms.sites import Site
-from simplugin.simulation.metrics import row_of
+from simplugin.simulation.metrics import outcome_of
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.assessment import Assessment
@@ -424,10 +424,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         np.array([max(map(cores.__getitem__, hosts)) for hosts in site.hosts]),
         program,
     )
-    return Outcome(
-        row_of(found, done.result),
-        done.result,
-        found.listings(),
+    return replace(
+        outcome_of(found, done.result),
         schedule=found.chart(scenario.title),
         graphs=found.graph_charts(),
     )

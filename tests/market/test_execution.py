@@ -1,5 +1,6 @@
 """Markets on SimGrid: dates against closed forms, deals against what was negotiated; refusals."""
 
+import functools
 import sys
 
 import numpy as np
@@ -226,6 +227,7 @@ def test_the_network_carries_what_is_counted(name):
 def test_tries_again_with_a_coarser_precision(monkeypatch):
     tried = []
 
+    @functools.wraps(simulate)
     def fails_once(*args, options, **further):
         tried.append(options.precision_timing)
         if len(tried) == 1:

@@ -374,9 +374,13 @@ class Node:
                         state.queue.remove(target)
                     state.wanted[target][kind] = 0
                     self.loose[target] = deque(each for each in loose if each != kind)
-                    child = self.station.place.children[target - 1]
-                    box = self.me.mailbox(tasks_for(child, self.station.line))
-                    box.put_detached(kind, message_size(1))
+                    self._announce(target, kind)
+
+    def _announce(self, target: int, kind: int) -> None:
+        """Notify a child that a type has ended."""
+        child = self.station.place.children[target - 1]
+        box = self.me.mailbox(tasks_for(child, self.station.line))
+        box.put_detached(kind, message_size(1))
 
     def _request(self, target: int) -> None:
         """Count a request."""

@@ -104,7 +104,8 @@ def posted(
             values = rows_of([np.array(reply[2:]) for reply in replies])
             caps = np.array([reply[1] for reply in replies], dtype=np.int64)
         drawn = {"seed": int(generator.integers(_SEEDS))} if draws else {}
-        amounts, price = decide(values, m, caps, q, **drawn)
+        answer: tuple[Any, Any] = decide(values, m, caps, q, **drawn)
+        amounts, price = answer
         try:
             checked = BundleMarket(values, m, caps, q).check(amounts)
         except WorkloadError as error:

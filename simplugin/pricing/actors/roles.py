@@ -165,7 +165,8 @@ def taken_over(method: object, sharing: Sharing, start: Any) -> Callable[[Any], 
     if start is None:
         return lambda role: role
     expected, take = _TAKES.get(type(method), (type(None), _of_market))
-    if not isinstance(start, expected):
+    fits = isinstance(start, expected)
+    if not fits:
         raise WorkloadError(
             f"{type(method).__name__} cannot go on from a {type(start).__name__}; give a"
             f" {expected.__name__}"
