@@ -16,7 +16,7 @@ import numpy as np
 from simplugin.errors import WorkloadFileError
 from simplugin.inputs.files import FilePath, opened, write
 from simplugin.inputs.places import Line, shown
-from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, Floats, JobTrace, expected, misfit
+from simplugin.workloads.job_traces import FIELDS, Floats, JobTrace, expected, misfit
 
 # Possessive, so that no text takes long to refuse; but no optional group is: Python 3.11.2 then
 # takes half of it.
