@@ -23,6 +23,8 @@ Point = Floats
 # A curve, of shape (n_points, 2 + n_types).
 Points = Floats
 FIRST = 2
+# Of slopes that differ by rounding only, so that a curve has no point inside a segment.
+_IN_LINE = 1 - 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def _hull(
         # A point below the line from the one before it to the new one, or on it, goes.
         while len(chosen) > 1:
             (low, least, _), (here, best, _) = chosen[-2:]
-            if (value - best) * (here - low) < (best - least) * (far - here):
+            if (value - best) * (here - low) < (best - least) * (far - here) * _IN_LINE:
                 break
             chosen.pop()
         if not far:
