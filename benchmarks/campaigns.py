@@ -173,7 +173,7 @@ def simulate_trivially(directory: Path, runs: int, jobs: int | None) -> dict[str
         "seconds": first["seconds"],
         "simulations_a_second": runs / first["seconds"],
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
-        "store_bytes_a_run": campaign.settings.store.stat().st_size / runs,
+        "store_bytes_a_run": campaign.results().stat().st_size / runs,
         "seconds_to_see_that_all_is_done": again["seconds"],
     }
 
