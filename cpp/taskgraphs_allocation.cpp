@@ -1,4 +1,4 @@
-// How allocations of simplugin/taskgraphs/allocation.py grow, and what they are on other clusters.
+// Growth of allocations, and their size on other clusters, for simplugin/taskgraphs/policies/allocation.py.
 
 #include "taskgraphs.hpp"
 

@@ -38,7 +38,7 @@ class Activity(NamedTuple):
     amount : float
         In the unit of its kind.
     state : str
-        How it ended.
+        ``done``, ``failed`` or ``canceled``.
     """
 
     actor: str

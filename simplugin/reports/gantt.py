@@ -27,9 +27,11 @@ SENT, WORK, RECEIVED, SLEEP = range(4)
 _SLEEP, _TRANSFER = KINDS.index("sleep"), KINDS.index("comm")
 # By the track of an activity.
 _BANDS = {
-    chrome_trace.EXECUTIONS: WORK, chrome_trace.SENT: SENT,
-    chrome_trace.RECEIVED: RECEIVED, chrome_trace.DISKS: RECEIVED,
-}  # fmt: skip
+    chrome_trace.EXECUTIONS: WORK,
+    chrome_trace.SENT: SENT,
+    chrome_trace.RECEIVED: RECEIVED,
+    chrome_trace.DISKS: RECEIVED,
+}
 # Bars side by side in one band; more of them share the last lane.
 _MOST_LANES = 48
 # Heights in units of one bar of work.
@@ -319,9 +321,14 @@ class _Chart:
         place.xaxis.set_ticks_position("top")
         place.tick_params(labelsize=7.5, length=2, pad=1)
         place.text(
-            -0.03, 0.5, f"transfers [{self._rate_unit}]", transform=place.transAxes,
-            ha="right", va="center", fontsize=8.5,
-        )  # fmt: skip
+            -0.03,
+            0.5,
+            f"transfers [{self._rate_unit}]",
+            transform=place.transAxes,
+            ha="right",
+            va="center",
+            fontsize=8.5,
+        )
 
     def _rows(self, axes: Axes, inches: float) -> None:
         """Name the rows, as many as can be read, and hatch the times at which hosts were off."""
@@ -425,9 +432,14 @@ class _Chart:
         axes.spines[["top", "right", "left"]].set_visible(False)
         if axes.lines:
             axes.legend(
-                loc="lower right", bbox_to_anchor=(1.0, 0.95), ncols=2, frameon=False, fontsize=8.5,
-                handlelength=1.2, borderaxespad=0,
-            )  # fmt: skip
+                loc="lower right",
+                bbox_to_anchor=(1.0, 0.95),
+                ncols=2,
+                frameon=False,
+                fontsize=8.5,
+                handlelength=1.2,
+                borderaxespad=0,
+            )
 
     def _counts(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Count the bars at each date at which their number changes."""
@@ -451,9 +463,14 @@ class _Chart:
         if self.title:
             figure.suptitle(self.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
         axes.annotate(
-            facts, (0, 1), xytext=(0, 7), xycoords="axes fraction", textcoords="offset points",
-            fontsize=9, color="#555555",
-        )  # fmt: skip
+            facts,
+            (0, 1),
+            xytext=(0, 7),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=9,
+            color="#555555",
+        )
         activity = self.layout.activity[self.layout.band == WORK]
         first, last = self.span
         activity = activity[
@@ -468,10 +485,16 @@ class _Chart:
             legend.append(Patch(label="failed", **_FAILED))
         if legend:
             axes.legend(
-                handles=legend, loc="lower center", bbox_to_anchor=(0.45, 1.0),
-                ncols=len(legend) if len(legend) <= 4 else -(-len(legend) // 2), frameon=False,
-                fontsize=8.5, handlelength=1.0, borderaxespad=0.2, columnspacing=1.2,
-            )  # fmt: skip
+                handles=legend,
+                loc="lower center",
+                bbox_to_anchor=(0.45, 1.0),
+                ncols=len(legend) if len(legend) <= 4 else -(-len(legend) // 2),
+                frameon=False,
+                fontsize=8.5,
+                handlelength=1.0,
+                borderaxespad=0.2,
+                columnspacing=1.2,
+            )
 
 
 # From slow to fast.

@@ -228,7 +228,7 @@ class ActorRecord:
 
     @property
     def state(self) -> str:
-        """How it ended: "ended", "killed" or, if it did not, "running"."""
+        """Its state: "ended", "killed" or "running"."""
         if not self.ended:
             return "killed" if self.missed_its_start else "running"
         return "killed" if self.was_killed else "ended"
