@@ -76,8 +76,11 @@ bool know_route(Pair& pair, NetworkModel const& model)
   auto const* destination = pair.destination->host->get_netpoint();
   NetZoneImpl::get_global_route(source, destination, pair.links, &pair.latency);
   pair.there = pair.links.size();
-  if (NetworkModel::cfg_crosstraffic)
-    NetZoneImpl::get_global_route(destination, source, pair.links, nullptr);
+  if (NetworkModel::cfg_crosstraffic) {
+    std::vector<StandardLinkImpl*> back; // not the same vector: a Dijkstra zone inserts at its front
+    NetZoneImpl::get_global_route(destination, source, back, nullptr);
+    pair.links.insert(pair.links.end(), back.begin(), back.end());
+  }
   pair.unusual = pair.there == 0 || not std::all_of(pair.links.begin(), pair.links.end(), is_wired);
   if (pair.unusual)
     pair.links.clear();
