@@ -72,6 +72,7 @@ class CampaignResults:
         figures: Literal["main", "all", "none"] = "main",
         group: str | None = None,
         baseline: str | None = None,
+        names: Mapping[str, str] | None = None,
     ) -> Path:
         """Write the page and figures of ``simplugin report``; return the page.
 
@@ -85,6 +86,8 @@ class CampaignResults:
             Key by which runs are compared.
         baseline : str, optional
             Value of that key to compare with.
+        names : mapping of str to str, optional
+            What keys and metrics are called in figures and on the page.
 
         Raises
         ------
@@ -92,7 +95,9 @@ class CampaignResults:
             Nothing is recorded, `group` is the same in all runs, or a file cannot be written.
         """
         store, number = self.summary.store, self.summary.campaign
-        page, _, missing = write_report(store, Path(directory), figures, number, group, baseline)
+        page, _, missing = write_report(
+            store, Path(directory), figures, number, group, baseline, names or {}
+        )
         for warning in missing:
             warnings.warn(warning, stacklevel=2)
         return page

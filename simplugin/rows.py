@@ -11,7 +11,7 @@ from simplugin.formatting import html_table, percent, readable
 from simplugin.near_names import did_you_mean
 
 # Metrics that are not shown if they are 0.
-_ZERO_IS_SILENT = {"actors_killed", "activities_failed"}
+_ZERO_IS_SILENT = {"actors_killed", "activities_failed", "activities_cancelled"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,8 @@ class Row:
                 continue
             ratio = metric.name == "utilisation" and isinstance(value, float)
             shown = percent(float(value)) if ratio else readable(value, metric.unit)
-            lines.append((metric.name.replace("_", " "), shown))
+            name = f"{metric.name} of used hosts" if ratio else metric.name.replace("_", " ")
+            lines.append((name, shown))
         if self.best is not None:
             what = f"{self.best.proof} of {self.best.metric.replace('_', ' ')}"
             lines.append((what, readable(self.best.value, self.metric(self.best.metric).unit)))

@@ -236,6 +236,10 @@ def report(
         option("PDF and PNG: of what matters most, of everything, none."),
     ] = "main",
     no_figures: Annotated[bool, flag("--no-figures", "As --figures none: the page only.")] = False,
+    name: Annotated[
+        list[str] | None,
+        option("What a key or metric is called in figures; repeatable.", "KEY=NAME"),
+    ] = None,
 ) -> None:
     """Write a page about a campaign that any browser shows offline, and its figures."""
     from rich.console import Console
@@ -243,9 +247,14 @@ def report(
     from simplugin.cli.displays import spinner
     from simplugin.cli.report import FIGURES, write_report
 
+    pairs = [each.partition("=") for each in name or ()]
+    for key, equals, text in pairs:
+        if not (key and equals and text):
+            raise typer.BadParameter(f"{key!r} lacks a name; write KEY=NAME", param_hint="--name")
+    names = {key: text for key, _, text in pairs}
     with spinner(Console(stderr=True), "writing the report"):
         page, drawn, warnings = write_report(
-            place, output, "none" if no_figures else figures, campaign, group, baseline
+            place, output, "none" if no_figures else figures, campaign, group, baseline, names
         )
     for warning in warnings:
         typer.echo(warning, err=True)

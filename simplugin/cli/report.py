@@ -49,6 +49,7 @@ def write_report(
     campaign: int | None,
     group: str | None,
     baseline: str | None,
+    names: Mapping[str, str],
 ) -> tuple[Path, list[Path], list[str]]:
     """Write the page of a campaign, and its figures beside it.
 
@@ -64,6 +65,8 @@ def write_report(
         Number of the campaign; by default that of the file, or the latest.
     group, baseline : str, optional
         Key by which runs are compared, and a value of it.
+    names : mapping of str to str
+        What keys and metrics are called in figures and on the page.
 
     Returns
     -------
@@ -79,7 +82,7 @@ def write_report(
     with StoreReader(store) as reader:
         entry = chosen_entry(reader, place, campaign)
         report = campaign_report(reader, entry)
-    report = _grouped(report, group, baseline)
+    report = _grouped(_named(report, names), group, baseline)
     if not len(report.position):
         raise StoreError(
             f"nothing of campaign {entry.number} is recorded yet", file=store,
@@ -93,6 +96,14 @@ def write_report(
         written = write_figures(report, directory / FIGURES, which=figures)
         drawn, warnings = list(written), written.warnings
     return write_page(report, directory, drawn), drawn, warnings
+
+
+def _named(report: CampaignReport, names: Mapping[str, str]) -> CampaignReport:
+    """Give columns the names that the user chose."""
+    for name in names:
+        report.column(name)
+    columns = (replace(each, label=names.get(each.name, "")) for each in report.columns)
+    return replace(report, columns=tuple(columns))
 
 
 def _grouped(report: CampaignReport, group: str | None, baseline: str | None) -> CampaignReport:

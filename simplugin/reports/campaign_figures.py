@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import numpy as np
 
 from simplugin.errors import SimpluginError
-from simplugin.reports.comparisons import number, rows_by_group, values_by_group, varied_within
+from simplugin.reports.comparisons import (
+    labels_of_groups,
+    number,
+    rows_by_group,
+    values_by_group,
+    varied_within,
+)
 from simplugin.reports.curves import curves
 from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles, profiles
 from simplugin.reports.image_files import Chart, absence, write_all_letters, write_image
@@ -130,12 +136,14 @@ def _figures(report: CampaignReport, which: Which) -> Iterator[tuple[str, _Draw]
         if len(np.unique(every)) < 2:
             continue
         name = _file_name(metric.name)
-        grouped = GroupedMetric(metric, values, float(every.min()))
+        labels = labels_of_groups(report)
+        named = {labels[group]: each for group, each in values.items()}
+        grouped = GroupedMetric(metric, named, float(every.min()))
         for kind, draw in FIGURES.items():
             yield f"{name}-{kind}", partial(draw, grouped)
-        for parameter in varied_within(report):
+        for parameter in varied_within(report, rows_by_group(report).values()):
             if (found := parameter.amounts()) and not _SEEDS.search(parameter.name):
-                over = partial(_over, report, metric, parameter.name, *found)
+                over = partial(_over, report, metric, parameter.shown, *found)
                 yield f"{name}-over-{_file_name(parameter.name)}", over
     for run, kept in enumerate(report.kept[: _MAIN_RUNS if which == "main" else None]):
         start = f"run-{run if kept.position is None else kept.position}"
@@ -171,14 +179,16 @@ class GroupedMetric:
     def draw(self, drawing: Callable[..., T]) -> T:
         """Call a drawing of groups of values, such as `box_plot`."""
         groups = {name: list(each.values()) for name, each in self.values.items()}
-        return drawing(groups, label=self.metric.name, unit=self.metric.unit)
+        return drawing(groups, label=self.metric.shown, unit=self.metric.unit)
 
     def profiles(self) -> Figure | None:
         """Draw performance profiles, where there is a best group on enough instances."""
         if self.metric.sense is None or len(self.values) < 2 or self.least <= 0:
             return None
         found = profiles(self.values, sense=self.metric.sense)
-        return draw_profiles(found, label=self.metric.name) if found.n >= _LEAST_INSTANCES else None
+        return (
+            draw_profiles(found, label=self.metric.shown) if found.n >= _LEAST_INSTANCES else None
+        )
 
 
 # The figures of each metric, by the end of their file names; None if a metric has no such figure.
@@ -193,12 +203,16 @@ def _over(
     report: CampaignReport, metric: Column, name: str, places: Sequence[float | None], unit: str
 ) -> Figure:
     """Draw a metric over a parameter."""
+    labels = labels_of_groups(report)
     series = {
-        group: ([number(places[row]) for row in rows], [number(metric.values[row]) for row in rows])
+        labels[group]: (
+            [number(places[row]) for row in rows],
+            [number(metric.values[row]) for row in rows],
+        )
         for group, rows in rows_by_group(report).items()
     }
     return draw_parameter(
-        series, parameter=name, parameter_unit=unit, label=metric.name, unit=metric.unit
+        series, parameter=name, parameter_unit=unit, label=metric.shown, unit=metric.unit
     )
 
 

@@ -79,13 +79,25 @@ def colouring(
     if by == "auto":
         labels = set(np.unique(trace.label_code[work]).tolist()) - {-1}
         actors = {trace.actor_names[code] for code in np.unique(trace.actor_code[work]).tolist()}
-        several = 1 < len(actors) <= len(PALETTE)
-        by = "label" if 1 <= len(labels) <= len(PALETTE) or (labels and not several) else "actor"
+        by = meaning_of_colours(len(labels), len(actors))
     if by == "label":
         return _coloured(trace.label_code, (*trace.label_names, ""), work, groups)
     if by == "actor":
         return _coloured(trace.actor_code, trace.actor_names, work, groups)
-    return _coloured(trace.resource_code, trace.resource_names, work, groups)
+    hosts = (*groups, *sorted(result.hosts.name, key=natural_order))
+    return _coloured(trace.resource_code, trace.resource_names, work, hosts)
+
+
+def meaning_of_colours(labels: int, actors: int) -> Literal["label", "actor"]:
+    """Return the usual meaning of the colours of executions.
+
+    Parameters
+    ----------
+    labels, actors : int
+        Number of distinct labels, empty ones left out, and of names of actors.
+    """
+    several = 1 < actors <= len(PALETTE)
+    return "label" if 1 <= labels <= len(PALETTE) or (labels and not several) else "actor"
 
 
 def _coloured(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from simplugin.errors import SimpluginError
 from simplugin.near_names import did_you_mean
 from simplugin.reports.page.contents import (
-    ITS_PARAMETERS,
     NO_VALUE,
-    SCHEDULER,
+    OF_SCHEDULERS,
     CampaignReport,
     Column,
     Value,
@@ -237,11 +236,22 @@ def rows_by_group(report: CampaignReport) -> dict[str, list[int]]:
     return groups
 
 
+def labels_of_groups(report: CampaignReport) -> dict[str, str]:
+    """Return the name of each group in a key: with the name of the column unless it is a text."""
+    groups = rows_by_group(report)
+    if report.group is None:
+        return dict.fromkeys(groups, ALL_RUNS)
+    column = report.column(report.group)
+    if column.label or not all(isinstance(value, str) for value in column.distinct()):
+        return {name: f"{column.shown} = {name}" for name in groups}
+    return {name: name for name in groups}
+
+
 def pairing_columns(report: CampaignReport, names: Collection[str] | None = None) -> list[Column]:
     """Return the columns by which runs of different groups are paired.
 
     These are all varied columns except the groups themselves and those with a single
-    value in each group. Where groups are schedulers, parameters of schedulers count only if all
+    value in each of the compared groups. The scheduler and its parameters count only if all
     that are compared have values of them in common.
 
     Parameters
@@ -261,17 +271,16 @@ def pairing_columns(report: CampaignReport, names: Collection[str] | None = None
 
     def counts(column: Column) -> bool:
         """Return True if the compared groups have common values."""
-        if report.group != SCHEDULER or not column.name.startswith(ITS_PARAMETERS):
+        if not column.name.startswith(OF_SCHEDULERS):
             return True
         had = [{identity(column.values[row]) for row in rows} for rows in compared]
         return bool(set.intersection(*had) - {identity(None)}) if had else True
 
-    return [column for column in varied_within(report) if counts(column)]
+    return [column for column in varied_within(report, compared) if counts(column)]
 
 
-def varied_within(report: CampaignReport) -> list[Column]:
-    """Return the columns that vary among the runs of a group."""
-    groups = rows_by_group(report).values()
+def varied_within(report: CampaignReport, groups: Iterable[Sequence[int]]) -> list[Column]:
+    """Return the columns that vary among the runs of one of some groups."""
     return [
         column
         for column in report.columns_of("varied")

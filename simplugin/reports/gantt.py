@@ -14,6 +14,7 @@ from simplugin.errors import SimpluginError
 from simplugin.formatting import natural_order, readable, scale_of
 from simplugin.reports.colours import Colouring, colouring
 from simplugin.reports.image_files import Chart, drawn
+from simplugin.reports.paper_sheet import LINE, POINT, key_layout, wrapped, write_key
 from simplugin.simulation import Result, chrome_trace
 from simplugin.simulation.trace import KINDS, STATES
 
@@ -38,7 +39,9 @@ _MOST_LANES = 48
 _WORK_HEIGHT, _TRANSFER_HEIGHT, _MOST_TRANSFERS = 1.0, 0.16, 3.0
 # Gaps between rows: for few rows and for more, and the maximum number of few.
 _GAPS, _FEW_ROWS = (0.35, 0.08), 60
-_WIDTH = 11.0
+_WIDTH, _WIDTH_OF_FACTS = 11.0, 7.0
+# Sizes of letters, and how much wider bold ones are.
+_TITLE, _KEY, _BOLD = 13.0, 8.5, 1.15
 # Heights of one bar of work and of all rows [inch].
 _HEIGHT_OF_BAR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.15, 1.2, 14.0
 _HEIGHT_OF_LOAD, _HEIGHT_OF_REST = 0.7, 1.7
@@ -51,8 +54,11 @@ _SEPARATE_UP_TO = 3000
 _LIGHT = 0.01
 # Times at which a host is off.
 _OFF: Any = {"facecolor": "#f0f0f0", "edgecolor": "#b0b0b0", "hatch": "////", "linewidth": 0.0}
-_FAILED: Any = {"facecolor": "none", "edgecolor": "#c00000", "hatch": "////"}
-_DONE = STATES.index("done")
+# What did not finish, by its state in the trace: the words of the legend, and how it is hatched.
+_UNFINISHED: dict[str, tuple[str, Any]] = {
+    "failed": ("failed", {"facecolor": "none", "edgecolor": "#c00000", "hatch": "////"}),
+    "canceled": ("cancelled", {"facecolor": "none", "edgecolor": "#606060", "hatch": "\\\\\\\\"}),
+}
 
 
 @dataclass(frozen=True)
@@ -231,8 +237,8 @@ def gantt(
 
     Executions are bars coloured by label, actor or host; transfers are thin bars above (sent) and
     below them (received), the darker the slower: contention shows. Overlapping activities are
-    side by side. Failed and cancelled activities are hatched in red, times at which a host was off
-    in grey.
+    side by side. Failed activities are hatched in red; cancelled ones, such as those of daemons at
+    the end of the simulation, and times at which a host was off in grey.
 
     Parameters
     ----------
@@ -275,7 +281,8 @@ def gantt(
         raise SimpluginError(f"window is {window!r}; give a first date and a later one")
     layout = by_host(result, only) if by == "host" else by_actor(result, only)
     off = result.off_times if by == "host" else {}
-    chart = _Chart(result, layout, colouring(result, colour, groups), (first, last), title, off)
+    colours, windowed = colouring(result, colour, groups), window is not None
+    chart = _Chart(result, layout, colours, (first, last), title, off, windowed)
     return drawn(chart.draw(), path)
 
 
@@ -294,13 +301,23 @@ class _Chart:
     span: tuple[float, float]
     title: str
     off: Mapping[str, Sequence[tuple[float, float]]]
+    windowed: bool
+
+    def __post_init__(self) -> None:
+        """Find the activities that the window shows, in the order of the trace."""
+        drawn = np.unique(self.layout.activity)
+        start, end = self.result.trace.start[drawn], self.result.trace.end[drawn]
+        first, last = self.span
+        self.shown = drawn[(start <= last) & (end >= first)]
 
     def draw(self) -> Figure:
         """Draw everything."""
         from matplotlib.figure import Figure
 
         inches = min(max(self.layout.extent * _HEIGHT_OF_BAR, _LEAST_HEIGHT), _MOST_HEIGHT)
-        figure = Figure(figsize=(_WIDTH, inches + _HEIGHT_OF_REST), layout="constrained")
+        rows = sum(key_layout([name for name, _ in self._key()], _WIDTH, _KEY)[0])
+        height = inches + _HEIGHT_OF_REST + rows * _KEY * LINE * POINT
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         grid = figure.add_gridspec(2, 1, height_ratios=[inches, _HEIGHT_OF_LOAD])
         axes = figure.add_subplot(grid[0])
         below = figure.add_subplot(grid[1], sharex=axes)
@@ -377,13 +394,15 @@ class _Chart:
         band, activity = self.layout.band, self.layout.activity
         work = band == WORK
         separate = np.count_nonzero(work) <= _SEPARATE_UP_TO
-        failed = (self.result.trace.state_code[activity] != _DONE) & (band != SLEEP)
+        state = self.result.trace.state_code[activity]
         self._bars(axes, band == SLEEP, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
         self._bars(
             axes, work, facecolors=self.colours.of_activity[activity[work]], zorder=3,
             edgecolors="white" if separate else "none", linewidths=0.4 if separate else 0.0,
         )  # fmt: skip
-        self._bars(axes, failed, **_FAILED, linewidths=0.8, zorder=4)
+        for name, (_, style) in _UNFINISHED.items():
+            there = (state == STATES.index(name)) & (band != SLEEP)
+            self._bars(axes, there, **style, linewidths=0.8, zorder=4)
 
     def _transfers(self, axes: Axes) -> Any:
         """Draw transfers, coloured by their rates; return the collection of the colour bar."""
@@ -452,18 +471,28 @@ class _Chart:
         at, counts = dates[order][last], np.cumsum(steps[order])[last]
         return np.append(self.span[0], at), np.append(0, counts)
 
-    def _words(self, figure: Figure, axes: Axes) -> None:
-        """Write title, figures and legend."""
-        from matplotlib.patches import Patch
+    def _facts(self) -> str:
+        """Return the date of the end, and the number of activities that the window shows."""
+        states = self.result.trace.state_code[self.shown]
+        count = len(states)
+        facts = f"ends at {readable(self.result.clock, 's')} · {readable(count)}"
+        facts += f" activit{'y' if count == 1 else 'ies'}"
+        if self.windowed:
+            facts += f" from {readable(self.span[0], 's')} to {readable(self.span[1], 's')}"
+        for name, (words, _) in _UNFINISHED.items():
+            number = int((states == STATES.index(name)).sum())
+            facts += f", {readable(number)} {words}" if number else ""
+        return facts
 
-        result = self.result
-        failed = int((result.trace.state_code != _DONE).sum())
-        facts = f"ends at {readable(result.clock, 's')} · {readable(len(result.trace))} activities"
-        facts += f", {readable(failed)} of them failed" if failed else ""
+    def _words(self, figure: Figure, axes: Axes) -> None:
+        """Write title and facts above the chart, and the legend below it."""
         if self.title:
-            figure.suptitle(self.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+            figure.suptitle(
+                wrapped(self.title, (_WIDTH - 0.3) / _BOLD, _TITLE), x=0.01, ha="left",
+                fontsize=_TITLE, fontweight="bold", parse_math=False,
+            )  # fmt: skip
         axes.annotate(
-            facts,
+            wrapped(self._facts(), _WIDTH_OF_FACTS, 9),
             (0, 1),
             xytext=(0, 7),
             xycoords="axes fraction",
@@ -471,30 +500,25 @@ class _Chart:
             fontsize=9,
             color="#555555",
         )
-        activity = self.layout.activity[self.layout.band == WORK]
-        first, last = self.span
-        activity = activity[
-            (result.trace.start[activity] < last) & (result.trace.end[activity] > first)
-        ]
+        if key := self._key():
+            names, handles = zip(*key, strict=True)
+            write_key(figure, names, handles, _WIDTH, size=_KEY, place="outside lower left")
+
+    def _key(self) -> list[tuple[str, Any]]:
+        """Return the names of the legend and what is beside them, of what the window shows."""
+        from matplotlib.patches import Patch
+
+        activity = self.shown[np.isin(self.shown, self.layout.activity[self.layout.band == WORK])]
         drawn = set(self.colours.of_activity[activity].tolist())
         entries = self.colours.legend.items()
-        legend = [Patch(facecolor=c, label=name) for name, c in entries if c in drawn]
+        key = [(name, Patch(facecolor=colour)) for name, colour in entries if colour in drawn]
         if any(self.off.get(name) for name in self.layout.rows):
-            legend.append(Patch(label="off", **_OFF))
-        if (result.trace.state_code[activity] != _DONE).any():
-            legend.append(Patch(label="failed", **_FAILED))
-        if legend:
-            axes.legend(
-                handles=legend,
-                loc="lower center",
-                bbox_to_anchor=(0.45, 1.0),
-                ncols=len(legend) if len(legend) <= 4 else -(-len(legend) // 2),
-                frameon=False,
-                fontsize=8.5,
-                handlelength=1.0,
-                borderaxespad=0.2,
-                columnspacing=1.2,
-            )
+            key.append(("off", Patch(**_OFF)))
+        states = self.result.trace.state_code[self.shown]
+        for name, (words, style) in _UNFINISHED.items():
+            if (states == STATES.index(name)).any():
+                key.append((words, Patch(**style)))
+        return key
 
 
 # From slow to fast.

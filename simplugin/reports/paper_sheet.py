@@ -35,7 +35,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)), (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # Replacements of colours that are too pale for lines on paper.
 _PALE = {"#f0e442": "#a89c00", "#ffb3a7": "#e8705c"}
-_BREAKS = re.compile(r"(?<=[\s\-_./,;:=|+])")
+_WORDS, _BREAKS = re.compile(r"(?<=\s)"), re.compile(r"(?<=[\-_./,;:=|+])")
 # Widths of a line and a mark of a key, and the gap between its entries [inch].
 _LINE, _MARK, _GAP = 0.34, 0.12, 0.16
 # Ratio of the largest to the smallest value beyond which an axis is logarithmic.
@@ -115,17 +115,27 @@ def text_width(text: str, size: float) -> float:
 
 
 def wrapped(name: str, inches: float, size: float) -> str:
-    """Break a name into lines that are not wider than that; nothing is left out."""
+    """Break a name into lines that are not wider than that; nothing is left out.
+
+    Lines end between words; words that are wider than a line end behind signs, or anywhere.
+    """
     if "\n" in name:
         return "\n".join(wrapped(line, inches, size) for line in name.split("\n"))
     lines = [""]
-    for part in _BREAKS.split(name):
-        if lines[-1] and text_width((lines[-1] + part).rstrip(), size) > inches:
+
+    def fits(text: str) -> bool:
+        return text_width((lines[-1] + text).rstrip(), size) <= inches
+
+    for word in _WORDS.split(name):
+        if lines[-1] and not fits(word):
             lines.append("")
-        for letter in part:
-            if lines[-1] and text_width((lines[-1] + letter).rstrip(), size) > inches:
+        for part in [word] if fits(word) else _BREAKS.split(word):
+            if lines[-1] and not fits(part):
                 lines.append("")
-            lines[-1] += letter
+            for letters in [part] if fits(part) else part:
+                if lines[-1] and not fits(letters):
+                    lines.append("")
+                lines[-1] += letters
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -29,8 +29,6 @@ Column = Sequence[float | int | None]
 Series = Mapping[str, tuple[Column, Column]]
 
 _HEIGHT = 2.2
-# Part of the axis, or of the least distance of two values, over which groups are side by side.
-_SIDE_BY_SIDE, _NEAREST = 0.06, 0.4
 # Growth of successive values that is the same to this is geometric; of fewer values only where
 # they span two decades.
 _SAME_RATIO = 0.05
@@ -55,7 +53,7 @@ def draw_parameter(
 
     Means have their 95 % intervals. They are arithmetic, or geometric on a logarithmic axis, where
     intervals are those of the logarithms. A mean of one value is hollow and has no interval.
-    Groups are slightly side by side, so that intervals remain distinct. An axis is logarithmic
+    An axis is logarithmic
     where values are positive and span more than two decades, or, for the parameter, grow by the
     same ratio.
 
@@ -92,11 +90,10 @@ def draw_parameter(
         names.append(name if count == runs else f"{name} ({count} of {runs})")
     several = len(names) > 1
     figure, axes = sheet(width, _HEIGHT + (key_height(names, width) if several else 0.0))
-    places = _side_by_side(across, len(names), sideways)
     handles = []
     for number, found in enumerate(means.values()):
         style = ink(number)
-        x = places[number][np.searchsorted(across, list(found))]
+        x = np.array(list(found))
         middles, low, high = np.array([_middle(each, log) for each in found.values()]).T
         single = np.isnan(low)
         # Ends beyond the limits are outside the frame.
@@ -153,16 +150,6 @@ def _middle(each: Summary, log: bool) -> tuple[float, float, float]:
     around = each.geometric_interval if log else each.mean_interval
     assert mean is not None
     return (mean, around.low, around.high) if around else (mean, np.nan, np.nan)
-
-
-def _side_by_side(across: NDArray[np.float64], groups: int, log: bool) -> list[NDArray[np.float64]]:
-    """Return the x positions of each group at each value of the parameter."""
-    places = np.log(across) if log else across
-    if len(places) < 2 or groups < 2:
-        return [across] * groups
-    room = min(_SIDE_BY_SIDE * float(np.ptp(places)), _NEAREST * float(np.diff(places).min()))
-    shifts = np.linspace(-room / 2, room / 2, groups)
-    return [np.exp(places + shift) if log else places + shift for shift in shifts]
 
 
 def _grows(values: NDArray[np.float64]) -> bool:

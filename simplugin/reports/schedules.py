@@ -12,7 +12,12 @@ from simplugin.charts import Bar, ScheduleChart, lanes
 from simplugin.figures import groups_of
 from simplugin.formatting import natural_order
 from simplugin.listings import Listing
-from simplugin.reports.colours import PALETTE, group_colour, in_colour_order, reads_dark
+from simplugin.reports.colours import (
+    group_colour,
+    in_colour_order,
+    meaning_of_colours,
+    reads_dark,
+)
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.page.contents import KeptRun
 from simplugin.reports.paper_sheet import (
@@ -37,8 +42,10 @@ _WIDTH, _SIDES = 11.0, 1.3
 # Heights of a processor, and of all of them [inch].
 _PROCESSOR, _LEAST_HEIGHT, _MOST_HEIGHT = 0.06, 1.6, 9.5
 _HEIGHT_OF_USE, _HEIGHT_OF_REST = 1.0, 1.5
-# Between clusters, in processors, as a part of all.
-_GAP = 0.02
+# Between two clusters, and between all of them, as a part of all processors.
+_GAP, _MOST_GAPS = 0.02, 0.3
+# Groups that the key names; beyond, only labels on bars tell them apart.
+_MOST_NAMED = 24
 # Height of a transfer, in processors.
 _THIN = 0.35
 _FONT, _SMALL_FONT = 6.5, 4.5
@@ -102,7 +109,8 @@ class _Drawing:
         self.is_counted = np.ones(int(self.first[-1]), dtype=bool)
         self.is_counted[list(chart.transfers)] = False
         heights = np.where(self.is_counted, 1.0, _THIN)
-        gap = max(1.0, _GAP * float(heights.sum()))
+        most = _MOST_GAPS * float(heights.sum()) / max(len(sizes) - 1, 1)
+        gap = min(max(1.0, _GAP * float(heights.sum())), most)
         # Where each processor is, with room between clusters.
         self.top = np.cumsum(heights) + np.repeat(np.arange(len(sizes)), sizes) * gap
         self.bottom = self.top - heights
@@ -156,7 +164,8 @@ class _Drawing:
     def _key(self) -> list[str]:
         """Return the names of the key."""
         completed = ["completed"] if self.chart.completion else []
-        return [*self.chart.groups, *completed, *self.chart.dates]
+        groups = self.chart.groups if len(self.chart.groups) <= _MOST_NAMED else ()
+        return [*groups, *completed, *self.chart.dates]
 
     def _clusters(self, axes: Axes) -> None:
         """Name the clusters beside their processors."""
@@ -264,8 +273,10 @@ class _Drawing:
                 transform=axes.get_xaxis_transform(), markeredgecolor="white", markeredgewidth=0.5,
                 zorder=6,
             )  # fmt: skip
+        number = len(self.chart.groups)
         handles: list[Any] = [
-            Patch(facecolor=group_colour(number)) for number in range(len(self.chart.groups))
+            Patch(facecolor=group_colour(each))
+            for each in range(number if number <= _MOST_NAMED else 0)
         ]
         if self.chart.completion:
             handles.append(Line2D([], [], marker="v", linestyle="", color=GREY))
@@ -275,10 +286,9 @@ class _Drawing:
 
 _WORK = ("exec", "ptask")
 _TRANSFERS = "transfers"
-_FAILED = "(not finished)"
-_ALL, _NAMELESS = "executions", "(none)"
+_FAILED, _CANCELLED, _NAMELESS = "(failed)", "(cancelled)", "(none)"
 # Groups that come after those that have names.
-_SPECIAL = (_ALL, _NAMELESS, _FAILED)
+_SPECIAL = (_NAMELESS, _FAILED, _CANCELLED)
 _ARROW = "->"
 
 
@@ -293,9 +303,8 @@ def chart_of(kept: KeptRun) -> ScheduleChart | None:
 def activity_chart(activities: Listing, *, groups: Sequence[str] = ()) -> ScheduleChart:
     """Lay out the activities of a run as bars: a band a host, a lane for each simultaneous one.
 
-    Colours denote labels if executions have from one to eight of them, else actors if
-    these are as few, else nothing. Transfers are thin bars at the receiving host, in the colour of
-    the executions of the same label or actor if there are any.
+    Colours denote labels or actors, as in the chart that `gantt` draws. Transfers are thin bars at
+    the receiving host, in the colour of the executions of the same label or actor if there are any.
 
     Parameters
     ----------
@@ -312,10 +321,8 @@ def activity_chart(activities: Listing, *, groups: Sequence[str] = ()) -> Schedu
     columns = ("actor", "resource", "kind", "label", "start", "end", "state")
     rows = list(zip(*(activities.column(name) for name in columns), strict=True))
     work = [row for row in rows if row[2] in _WORK]
-    # By label or by actor.
-    names_of = {column: {row[column] for row in work if row[column]} for column in (3, 0)}
-    few = [column for column, names in names_of.items() if 1 <= len(names) <= len(PALETTE)]
-    coloured = few[0] if few else None
+    labels, actors = ({row[column] for row in work} - {None, ""} for column in (3, 0))
+    coloured = columns.index(meaning_of_colours(len(labels), len(actors)))
     found = {_group(row, coloured) for row in work}
     named = in_colour_order(found - set(_SPECIAL), groups)
     groups = [*named, *(each for each in _SPECIAL if each in found)]
@@ -358,8 +365,8 @@ def activity_chart(activities: Listing, *, groups: Sequence[str] = ()) -> Schedu
     )  # fmt: skip
 
 
-def _group(row: Sequence[object], coloured: int | None) -> str:
+def _group(row: Sequence[object], coloured: int) -> str:
     """Return the group of an execution."""
     if row[6] not in ("done", None):
-        return _FAILED
-    return _ALL if coloured is None else str(row[coloured] or _NAMELESS)
+        return _FAILED if row[6] == "failed" else _CANCELLED
+    return str(row[coloured] or _NAMELESS)

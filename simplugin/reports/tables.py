@@ -85,7 +85,10 @@ def activities_table(result: Result, most: int = _MOST) -> Table | None:
     table = house_table("Activities")
     table.add_column("kind")
     table.add_column("label")
-    for name in ("number", "failed", "mean time", "amount", "mean rate"):
+    # Codes of the states in which an activity did not finish, if there are such activities.
+    unfinished = [code for code in np.unique(trace.state_code).tolist() if STATES[code] != "done"]
+    words = [STATES[code].replace("canceled", "cancelled") for code in unfinished]
+    for name in ("number", *words, "mean time", "amount", "mean rate"):
         table.add_column(name, justify="right")
     keys = trace.kind_code.astype(np.int64) * (len(trace.label_names) + 1) + trace.label_code + 1
     length = trace.end - trace.start
@@ -94,14 +97,14 @@ def activities_table(result: Result, most: int = _MOST) -> Table | None:
     for rows in groups[:most]:
         kind = KINDS[trace.kind_code[rows[0]]]
         label = trace.label_code[rows[0]]
-        failed = int((trace.state_code[rows] != STATES.index("done")).sum())
+        counts = [int((trace.state_code[rows] == code).sum()) for code in unfinished]
         amount, time = float(trace.amount[rows].sum()), float(length[rows].sum())
         is_rate = kind != "sleep" and time > 0
         table.add_row(
             _NOUNS.get(kind, kind),
             trace.label_names[label] if label >= 0 else "",
             readable(len(rows)),
-            readable(failed) if failed else "",
+            *(readable(count) if count else "" for count in counts),
             readable(time / len(rows), "s"),
             readable(amount, UNITS[kind]),
             readable(amount / time, f"{UNITS[kind]}/s") if is_rate else "",
@@ -111,7 +114,7 @@ def activities_table(result: Result, most: int = _MOST) -> Table | None:
 
 
 def hosts_table(result: Result, most: int = _MOST) -> Table | None:
-    """Return the hosts that were busy longest."""
+    """Return the hosts that were busy longest, then those that consumed most energy."""
     hosts = result.hosts
     columns = {"computed": (hosts.flops, "flop"), "busy": (hosts.busy, "s")}
     return _ranked("Hosts", hosts, hosts.busy, columns, ("of the time", hosts.utilisation), most)
@@ -139,12 +142,13 @@ def _ranked(
     share: tuple[str, NDArray[np.float64]] | None,
     most: int,
 ) -> Table | None:
-    """Return the resources with the largest positive values, None if there are none.
+    """Return the resources with the largest values, then energies, above 0; None without any.
 
     Columns are amounts with their units; a share has a bar, too.
     """
-    order = np.argsort(-values, kind="stable")
-    order = order[values[order] > 0]
+    joules = np.nan_to_num(totals.energy)
+    order = np.lexsort((-joules, -values))
+    order = order[(values[order] > 0) | (joules[order] > 0)]
     if not len(order):
         return None
     table = house_table(title)

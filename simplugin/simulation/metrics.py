@@ -50,11 +50,12 @@ def metrics(result: Result) -> tuple[Metric, ...]:
     """Return makespan, numbers of actors and activities, amounts, utilisation and energy.
 
     Utilisation is the computing time of the hosts that computed, divided by their number and the
-    makespan. Metrics that need the trace or the energy account are None without.
+    makespan. What daemons do when all others have ended is cancelled, not failed. Metrics that need
+    the trace or the energy account are None without.
     """
     hosts, trace = result.hosts, result.trace
     traced = bool(result.provenance.get("trace", len(trace) > 0))
-    done = trace.state_code == STATES.index("done")
+    done, failed, cancelled = (trace.state_code == code for code in range(len(STATES)))
     transfers = done & (trace.kind_code == KINDS.index("comm"))
     used = hosts.busy > 0
     energy = None
@@ -68,7 +69,8 @@ def metrics(result: Result) -> tuple[Metric, ...]:
         Metric("actors", len(result.returned)),
         Metric("actors_killed", sum(each.state == "killed" for each in result.returned)),
         Metric("activities", len(trace) if traced else None),
-        Metric("activities_failed", int((~done).sum()) if traced else None),
+        Metric("activities_failed", int(failed.sum()) if traced else None),
+        Metric("activities_cancelled", int(cancelled.sum()) if traced else None),
         Metric("computed", float(hosts.flops.sum()), "flop"),
         Metric("transferred", float(trace.amount[transfers].sum()) if traced else None, "byte"),
         Metric("hosts_used", int(used.sum())),
@@ -113,13 +115,15 @@ def hosts_listing(result: Result) -> Listing:
     known = {measure: values for measure, values in found.items() if values is not None}
     order = np.argsort(-result.hosts.busy, kind="stable")
     some = (result.hosts.busy[order] > 0) | (result.hosts.energy[order] > 0)
-    used = order[some][:_MOST_HOSTS].tolist()
+    used = order[some].tolist()
     columns = [(measure.replace("_", " "), HOST_MEASURES[measure]) for measure in known]
     lines = [
         (result.hosts.name[host], *(float(values[host]) for values in known.values()))
-        for host in used
+        for host in used[:_MOST_HOSTS]
     ]
-    return Listing("Hosts", (("host", ""), *columns), tuple(lines))
+    more = len(used) - _MOST_HOSTS
+    note = f"and {more} more" if more > 0 else ""
+    return Listing("Hosts", (("host", ""), *columns), tuple(lines), note)
 
 
 def _queues(result: Result, *, longest: bool) -> NDArray[np.float64] | None:

@@ -199,7 +199,7 @@ def test_an_application_has_its_colour_in_all_charts(result):
     figure = figure_of("optimum", "report", "crunch one", "crunch two")
     [axes] = curves([figure]).figure.axes
     colours = {line.get_label(): to_hex(line.get_color()) for line in axes.lines}
-    chart = draw_gantt(result, groups=groups_of([figure])).axes[0].get_legend()
+    [chart] = draw_gantt(result, groups=groups_of([figure])).legends
     labels = [text.get_text() for text in chart.get_texts()]
     patches = [to_hex(each.get_facecolor()) for each in chart.get_patches()]
     bars = dict(zip(labels, patches, strict=True))

@@ -7,16 +7,27 @@ import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 
-from simplugin import Cluster, Platform, simulate
+from simplugin import Cluster, Host, Placement, Platform, Zone, simulate
 from simplugin.errors import SimpluginError
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import PALETTE, colouring, group_colour
 from simplugin.reports.gantt import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
+from simplugin.reports.tables import activities_table
+from simplugin.rows import Row
+from simplugin.simulation.metrics import metrics
 from simplugin.simulation.trace import Trace
 
 
 def collections(figure):
     return [each for each in figure.axes[0].collections if isinstance(each, PolyCollection)]
+
+
+def key_of(figure):
+    return [text.get_text() for each in figure.legends for text in each.get_texts()]
+
+
+def facts_of(figure):
+    return figure.axes[0].texts[0].get_text()
 
 
 def test_bars_are_where_the_trace_says(result):
@@ -45,8 +56,7 @@ def test_colours_stand_for_labels(result):
 
 def test_legend_has_what_is_drawn(result):
     def names(**options):
-        key = draw_gantt(result, **options).axes[0].get_legend()
-        return {text.get_text() for text in key.get_texts()} if key else set()
+        return set(key_of(draw_gantt(result, **options)))
 
     assert names(only=["node-10"]) == {"report"}
     assert "report" not in names(only=["node-2"])
@@ -69,6 +79,28 @@ def test_window_and_title(result):
     figure = draw_gantt(result, window=(1.0, 2.5), title="A title", by="actor")
     assert figure.axes[0].get_xlim() == (1.0, 2.5)
     assert figure.get_suptitle() == "A title"
+
+
+def test_the_line_below_the_title_counts_what_the_window_shows():
+    """Tasks take 1 s, on the daemon's host 0.8 s; its last one is cut when the others are done."""
+
+    async def busy(me, number):
+        for _ in range(number):
+            await me.execute(1e9)
+
+    zone = Zone("z", "Full", [Host("0", 1e9), Host("1", 1.25e9)])
+    actors = [("0", busy, 10), Placement("1", busy, (20,), daemon=True)]
+    result = simulate(Platform(zone), actors)
+    whole = draw_gantt(result)
+    assert facts_of(whole) == "ends at 10 s · 23 activities, 1 cancelled"
+    assert key_of(whole)[-1] == "cancelled"
+    assert activities_table(result).columns[3].header == "cancelled"
+    inner = draw_gantt(result, window=(2.5, 4.5))
+    assert facts_of(inner) == "ends at 10 s · 6 activities from 2.5 s to 4.5 s"
+    assert "cancelled" not in key_of(inner)
+    row = Row(metrics(result))
+    assert (row["activities_failed"], row["activities_cancelled"]) == (0, 1)
+    assert facts_of(draw_gantt(result, only=["0"])) == "ends at 10 s · 10 activities"
 
 
 def bars(layout, result, row, band):
@@ -152,8 +184,7 @@ def test_times_off_are_hatched_behind_their_row(result):
     layout = by_host(result)
     row, heights = layout.rows.index("node-2"), off.get_paths()[0].vertices[:, 1]
     assert (heights.min() + heights.max()) / 2 == pytest.approx(layout.centre[row])
-    legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert legend[-2:] == ["off", "failed"]
+    assert key_of(figure)[-2:] == ["off", "cancelled"]
     assert len(collections(draw_gantt(result, by="actor"))) == 4
 
 

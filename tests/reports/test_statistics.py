@@ -150,7 +150,7 @@ def test_parameters_of_schedulers_pair_runs_only_where_both_have_them(report_of)
     names = ["a", "a", "b", "b", "c", "c"]
     # a and b have a share of 0.5 in common, in another order; c knows no shares.
     share = [0.5, 0.9, 0.1, 0.5, None, None]
-    report = report_of(
+    report = schedulers = report_of(
         Column("scheduler.name", names, role="varied"),
         Column("scheduler.parameters.share", share, role="varied"),
         Column("makespan", [1.0, 9.0, 7.0, 2.0, 3.0, 4.0], "s", sense="min"),
@@ -167,8 +167,23 @@ def test_parameters_of_schedulers_pair_runs_only_where_both_have_them(report_of)
     assert column.name == "scheduler.parameters.share"
     with pytest.raises(SimpluginError, match="there is no group 'd'"):
         compared(report, metric, "d")
+    # The same by another key that goes with the scheduler, and c swept a parameter.
+    sizes = [None, None, None, None, 3, 5]
+    report = report_of(
+        Column("variation", names, role="varied"),
+        Column("scheduler.name", names, role="varied"),
+        Column("scheduler", [f"{n} {s}" for n, s in zip(names, sizes, strict=True)], role="varied"),
+        Column("scheduler.parameters.buffer", sizes, role="varied"),
+        Column("platform.seed", [1, 2] * 2 + [1, 1], role="varied"),
+        report.column("makespan"),
+        group="variation",
+    )
+    assert [each.name for each in pairing_columns(report, "ab")] == ["platform.seed"]
+    found = compared(report, report.column("makespan"))
+    assert (found["b"].n, found["b"].alone) == (2, 0)
+    assert (found["c"].n, found["c"].alone) == (1, 1)
     # What c does not know is in the names of the groups that are chosen.
-    groups = rows_by_group(report_of(*report.columns))
+    groups = rows_by_group(report_of(*schedulers.columns))
     assert list(groups) == [
         *(f"{n} (share = {s})" for n, s in zip("aabb", share[:4], strict=True)),
         "c",

@@ -247,6 +247,7 @@ def _column(column: Column, **more: Any) -> dict[str, Any]:
     document = {
         "name": column.name,
         "unit": column.unit,
+        "label": column.shown,
         "role": column.role,
         "sense": column.sense,
         "numeric": column.numeric,

@@ -5,20 +5,19 @@
 const TIE = 1e-9;
 // Differences up to which the rank sum is counted out, beyond which it is as good as normal.
 const MOST_COUNTED = 50;
-const SCHEDULER = "scheduler.name";
-const PARAMETERS = "scheduler.parameters.";
+const OF_SCHEDULERS = "scheduler";
 
 // What runs that are compared have in common: all that is varied, but for what each group has one
-// value of; parameters of schedulers only if the schedulers have values of them in common.
+// value of; the scheduler and its parameters only if all groups have values of them in common.
 function pairingKeys(group, compared) {
   const groups = grouped(group, everyRun);
   const valuesIn = (column, { number }) => new Set(groups[number].rows.map((row) => exactValue(column, row)));
-  const fixed = (column) => groups.every((each) => valuesIn(column, each).size <= 1);
+  const fixed = (column) => compared.every((each) => valuesIn(column, each).size <= 1);
   const shared = (column) => {
     const [first, ...rest] = compared.map((each) => valuesIn(column, each));
     return [...first].some((value) => value !== null && rest.every((values) => values.has(value)));
   };
-  const own = (column) => group?.name === SCHEDULER && column.name.startsWith(PARAMETERS) && !shared(column);
+  const own = (column) => column.name.startsWith(OF_SCHEDULERS) && !shared(column);
   return columns.filter((column) => column.role === "varied" && column !== group && !fixed(column) && !own(column));
 }
 

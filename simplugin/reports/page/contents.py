@@ -25,6 +25,8 @@ Role = Literal["varied", "metric", "other"]
 _MOST_GROUPS = 24
 # Parameters of one scheduler are undefined for the runs of another.
 SCHEDULER, ITS_PARAMETERS = "scheduler.name", "scheduler.parameters."
+# How names of columns about the scheduler begin.
+OF_SCHEDULERS = "scheduler"
 _SEED = "seed"
 # Capacities are the usual amounts of computation with a unit.
 _PARSERS: Mapping[str, Callable[[str], float]] = {
@@ -52,6 +54,8 @@ class Column:
         A varied parameter, a result, or additional information.
     sense : {"min", "max"}, optional
         Direction of improvement, if known.
+    label : str
+        Name in figures and on the page; by default `name`.
     """
 
     name: str
@@ -59,6 +63,12 @@ class Column:
     unit: str = ""
     role: Role = "metric"
     sense: Literal["min", "max"] | None = None
+    label: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The name in figures and on the page."""
+        return self.label or self.name
 
     @property
     def numeric(self) -> bool:

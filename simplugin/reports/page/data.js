@@ -27,7 +27,7 @@ const runs = payload.runs;
 const everyRun = Array.from({ length: runs.length }, (_, at) => at);
 
 const isMetric = (column) => column.role === "metric" && column.numeric;
-const titled = (column) => (column.unit ? `${column.name} [${column.unit}]` : column.name);
+const titled = (column) => (column.unit ? `${column.label} [${column.unit}]` : column.label);
 
 const ALL_RUNS = "all runs";
 const NO_VALUE = "(none)";

@@ -59,7 +59,7 @@ function summaryBody(column, groups) {
 
 function drawSummary(column, groups) {
   place("summary-title").textContent = titled(column);
-  const heads = headRow(view.group?.name ?? BLANK, SUMMARY_HEADS);
+  const heads = headRow(view.group?.label ?? BLANK, SUMMARY_HEADS);
   place("summary").replaceChildren(element("thead", {}, heads), element("tbody", {}, ...summaryBody(column, groups)));
   const bad = groups.reduce((sum, group) => sum + valuesOf(column, group.rows).filter((value) => value <= 0).length, 0);
   place("summary-note").textContent = bad
@@ -73,7 +73,7 @@ function drawEverything(groups) {
   const bodies = metrics.map((column) => element("tbody", {},
     element("tr", { class: "part" }, element("th", { colspan: SUMMARY_HEADS.length + 1, scope: "rowgroup" }, titled(column))),
     ...summaryBody(column, groups)));
-  place("every-summary").replaceChildren(element("thead", {}, headRow(view.group?.name ?? BLANK, SUMMARY_HEADS)), ...bodies);
+  place("every-summary").replaceChildren(element("thead", {}, headRow(view.group?.label ?? BLANK, SUMMARY_HEADS)), ...bodies);
 }
 
 // As one writes a probability.
@@ -103,13 +103,15 @@ function drawComparison(column, groups) {
       numberCell("ratio-low", found.ratio.low, interval(found.ratio, write)),
       ...counts.map(([, kind]) => numberCell(kind, found[kind], withGroups(String(found[kind])))), numberCell("p", tests[at], probability(tests[at])), numberCell("alone", found.alone, found.alone ? String(found.alone) : BLANK));
   });
-  place("comparison").replaceChildren(element("thead", {}, headRow(view.group.name, heads)), element("tbody", {}, ...rows));
-  const common = [...new Set(keys.flat())].map((key) => key.name);
+  place("comparison").replaceChildren(element("thead", {}, headRow(view.group.label, heads)), element("tbody", {}, ...rows));
+  const common = [...new Set(keys.flat())].map((key) => key.label);
+  const none = others.filter((group, at) => group.rows.length && baseline.rows.length && !comparisons[at].pairs);
+  const lonely = none.length ? ` No run of ${none.map(({ name }) => name).join(", ")} has the same values as a run of ${view.baseline}: there are no pairs.` : BLANK;
   const by = common.length ? `Pairs have the same ${common.join(", ")}.` : "Pairs are the first runs of each group, the second, and so on.";
   const better = { min: " Less is better: below 1 a group does better than the baseline.", max: " More is better: above 1 a group does better than the baseline." };
   const test = " p is of Wilcoxon\u2019s signed-rank test, corrected for the number of groups after Holm.";
-  place("comparison-note").textContent = by + (better[column.sense] ?? BLANK) + test;
-  place("comparison-title").textContent = `${column.name}, relative to ${view.baseline}`;
+  place("comparison-note").textContent = by + lonely + (better[column.sense] ?? BLANK) + test;
+  place("comparison-title").textContent = `${column.label}, relative to ${view.baseline}`;
 }
 
 function drawOverview() {

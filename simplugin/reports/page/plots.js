@@ -272,8 +272,7 @@ function parameterPlot(target, column, groups, over) {
   upAxis(svg, up, left, width - RIGHT, `mean ${titled(column)}`);
   acrossAxis(svg, scale, 26, height - 44, titled({ ...over, unit: over.amountUnit ?? over.unit }));
   for (const { number, name, points: own } of points) {
-    const shift = (number - (groups.length - 1) / 2) * Math.min(3, 20 / groups.length);
-    const at = ({ x }) => (scale(x) + shift).toFixed(1);
+    const at = ({ x }) => scale(x).toFixed(1);
     const mark = drawn("g", { stroke: colourOf(number), fill: colourOf(number) }, drawn("title", {}, name));
     if (joined) mark.append(drawn("path", { d: `M${own.map((point) => `${at(point)},${up(point.mean).toFixed(1)}`).join("L")}`, class: "curve", "stroke-dasharray": dashOf(number) }));
     for (const point of own.length > MOST_MARKS ? [] : own) {

@@ -21,6 +21,7 @@ from simplugin.reports.platforms.sheet import (
     Stroke,
     Words,
     cut,
+    distinguished,
     label_along,
     measured,
 )
@@ -204,7 +205,7 @@ def _listing(item: Item, most_cores: int) -> Block:
         rest = []
     shown = shown[: len(shown) - len(rest)] if item.rows else []
     left = len(held.groups) - len(shown)
-    names = [cut(group.name, _ROW, _LONGEST) for group in shown]
+    names = distinguished([group.name for group in shown], _ROW, _LONGEST)
     column = max((measured(each, _ROW)[0] for each in names), default=0.0)
     start = _PAD + column + 0.06
     for name, group in zip(names, shown, strict=True):
@@ -255,7 +256,10 @@ def discs(part: Part, share: float) -> Block:
     page = max(WIDTH * math.sqrt(share), 3.0)
     tallest = max(_TALLEST * math.sqrt(share), 2.5)
     count = len(part.items)
-    names = [_words(item, count) for item in part.items] if count <= _MOST_NAMES else [[]] * count
+    names: list[list[str]] = [[]] * count
+    if count <= _MOST_NAMES:
+        shown = distinguished([item.name for item in part.items], _FONT, 1.5)
+        names = [_words(*each, count) for each in zip(part.items, shown, strict=True)]
     laid = _laid(part)
     widest = max((measured(text, _FONT)[0] for lines in names for text in lines), default=0.0)
     spots, step = _scaled(laid, widest, page, tallest)
@@ -294,11 +298,10 @@ def discs(part: Part, share: float) -> Block:
     return block
 
 
-def _words(item: Item, count: int) -> list[str]:
-    """Return the text beside a point."""
-    if not item.name:
+def _words(item: Item, name: str, count: int) -> list[str]:
+    """Return the text beside a point: its name, and the speed of a host."""
+    if not name:
         return []
-    name = cut(item.name, _FONT, 1.5)
     if item.kind != "host" or count > 60:
         return [name]
     group = item.contents.groups[0]

@@ -70,7 +70,8 @@ def network(
     Links that follow each other on a way share a point, as do a terminal and the link next to it.
     The ends of a link with directions (`Step`) are known; of another, the
     neighbours on the two sides of it are. One that has more than two sides is a bus, a point of
-    its own, and so is one with a terminal at both ends.
+    its own, and so is one with a terminal at both ends, and a chain of links that all ways cross
+    together.
 
     Parameters
     ----------
@@ -97,6 +98,9 @@ class _Reconstruction:
         self.apart: set[str] = set()
         self.terminals = tuple(dict.fromkeys(terminals))
         self.ways = list(dict.fromkeys(ways))
+        # Links that are drawn as one bus, by the first of them.
+        self.chains: dict[str, tuple[str, ...]] = {}
+        self._join_chains()
         self.classes: Any = UnionFind()
         self.at: dict[str, dict[_End, None]] = {name: {} for name in self.terminals}
         # For each undirected link the piece and the side of each neighbour.
@@ -109,6 +113,35 @@ class _Reconstruction:
             self._join(way)
         self._join_pieces()
         self._join_ends()
+
+    def _join_chains(self) -> None:
+        """Make links that follow each other on every way one link if it has more than two sides."""
+        import networkx as nx
+
+        beside: dict[str, set[str]] = {}
+        for way in self.ways:
+            links = ["", *(link for link, _ in way.steps), ""]
+            for place, (link, end) in enumerate(way.steps):
+                near = {links[place], links[place + 2]} if end < 0 else set()
+                beside[link] = beside.get(link, near) & near
+        graph = nx.Graph()
+        for link, near in beside.items():
+            graph.add_edges_from((link, other) for other in near if link in beside.get(other, ()))
+        for chain in nx.connected_components(graph):
+            members = tuple(link for link in beside if link in chain)
+            joined = (members[0], -1)
+            sides, ways = nx.Graph(), []
+            for way in self.ways:
+                inside = [place for place, (link, _) in enumerate(way.steps) if link in chain]
+                if not inside:
+                    ways.append(way)
+                    continue
+                steps = (*way.steps[: inside[0]], joined, *way.steps[inside[-1] + 1 :])
+                ways.append(Way(way.source, way.destination, steps))
+                sides.add_edges_from(pair[1:] for pair in _passages(ways[-1]) if pair[0] == joined)
+            if not nx.is_bipartite(sides):
+                self.chains[members[0]] = members
+                self.ways = list(dict.fromkeys(ways))
 
     def _find_sides(self) -> None:
         """Distinguish the two ends of each undirected link by their neighbours."""
@@ -259,7 +292,7 @@ class _Reconstruction:
         for link in self.pieces:
             if link in self.buses:
                 spot = place[self.classes[(link, 0, 0)]]
-                buses[spot] = (*buses.get(spot, ()), link)
+                buses[spot] = (*buses.get(spot, ()), *self.chains.get(link, (link,)))
                 continue
             for piece in range(self.pieces[link] if link in self.apart else 1):
                 one, other = (place[self.classes[(link, piece, side)]] for side in (0, 1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -18,6 +20,8 @@ Area = tuple[float, float, float, float]
 WIDTH = 10.4
 # The words of a line: font size and colour.
 LABEL, LABEL_COLOUR = 6.2, "#3b5b78"
+# Words and signs of a name.
+_PARTS = re.compile(r"[^\W_]+|[\W_]+")
 # Possible places of a label along a line, in order of preference.
 _ALONG = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
 
@@ -200,13 +204,45 @@ def _renderer() -> Any:
 
 def cut(text: str, size: float, width: float, *, bold: bool = False) -> str:
     """Return a text that is no wider, its middle left out if need be."""
-    if measured(text, size, bold=bold)[0] <= width:
+
+    def is_wide(text: str) -> bool:
+        return measured(text, size, bold=bold)[0] > width
+
+    def shorter(kept: int) -> str:
+        return f"{text[: (kept + 1) // 2]}…{text[len(text) - kept // 2 :]}"
+
+    if not is_wide(text):
         return text
-    for kept in range(len(text) - 1, 1, -1):
-        shorter = f"{text[: (kept + 1) // 2]}…{text[len(text) - kept // 2 :]}"
-        if measured(shorter, size, bold=bold)[0] <= width:
-            return shorter
-    return "…"
+    # The smallest number of letters, from two on, that have no room.
+    most = 2 + bisect_left(range(2, len(text)), True, key=lambda kept: is_wide(shorter(kept)))
+    return shorter(most - 1) if most > 2 else "…"
+
+
+def distinguished(names: Sequence[str], size: float, width: float) -> list[str]:
+    """Return names that are no wider; long ones lack first what they have in common.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names that stand in one drawing.
+    size : float
+        Font size.
+    width : float
+        Largest width [inch].
+    """
+    wide = {name: _PARTS.findall(name) for name in names if measured(name, size)[0] > width}
+    alike: dict[int, list[list[str]]] = {}
+    for parts in wide.values():
+        alike.setdefault(len(parts), []).append(parts)
+    shorter = {}
+    for name, parts in wide.items():
+        peers = alike[len(parts)]
+        differ = [at for at in range(len(parts)) if len({peer[at] for peer in peers}) > 1]
+        # A number with the word before it.
+        kept = {place for at in differ for place in range(at - 2 * parts[at].isdecimal(), at + 1)}
+        text = "".join(part if at in kept else "\0" for at, part in enumerate(parts))
+        shorter[name] = re.sub("\0+", "…", text) if differ else name
+    return [cut(shorter.get(name, name), size, width) for name in names]
 
 
 def label_along(path: Sequence[Point], text: str) -> Label:
