@@ -166,7 +166,9 @@ class Assessment:
         )
         order = np.argsort(-worth[-1], kind="stable")[:_MOST_CURVES].tolist()
         series = {names[each]: (rounds, worth[:, each]) for each in order}
-        return Figure("prices", "Prices", "round", "price times capacity", series, {})
+        label = "price times capacity"
+        # All resources, so that each has its colour in every chart.
+        return Figure("prices", "Prices", "round", label, series, {}, groups=names)
 
 
 def _busiest(

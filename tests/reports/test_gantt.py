@@ -51,7 +51,8 @@ def test_colours_stand_for_labels(result):
         assert set(colours.of_activity[result.trace.label == name]) == {colours.legend[name]}
     assert len(set(colours.legend.values())) == 4
     assert set(colouring(result, "actor").legend) == {"sender", "receiver"}
-    assert set(colouring(result, "host").legend) == {"node-10", "node-2"}
+    hosts = colouring(result, "host").legend
+    assert hosts == {"node-2": group_colour(1), "node-10": group_colour(2)}
 
 
 def test_legend_has_what_is_drawn(result):

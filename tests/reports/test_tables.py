@@ -49,6 +49,21 @@ def test_nothing_to_print(nothing):
     assert printed(nothing) == []
 
 
+def test_energies_of_hosts_add_up_to_the_total():
+    cluster = Cluster("c", "0-9", 1e9, 1e8, 1e-4, properties={"wattage_per_state": "1:2:3"})
+
+    async def busy(me):
+        await me.execute(10e9)
+
+    result = simulate(Platform(cluster), [("9", busy)], energy=True)
+    # 30 J and nine times 10 J.
+    lines = printed(result, most=10)
+    hosts = [line.split() for line in lines[lines.index("Hosts") + 3 :]]
+    assert [line[0] for line in hosts] == ["9", *map(str, range(9))]
+    assert sum(float(line[-2]) for line in hosts) == 120.0 == result.hosts.energy.sum()
+    assert "and 8 more" in printed(result, most=2)
+
+
 def test_energy_has_a_column():
     watts = {"wattage_per_state": "100.0:120.0:200.0"}
     cluster = Cluster("c", "0-1", 1e9, 1e8, 1e-4, properties=watts)

@@ -15,6 +15,7 @@ from simplugin.platforms import BypassZoneRoute, LinkUse, Route, Router, ZoneRou
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.reports.platforms.drawing import platform_figure
 from simplugin.reports.platforms.items import Detail, Survey
+from simplugin.reports.platforms.sheet import cut, distinguished, measured
 
 ROOT = Path(__file__).parents[3]
 
@@ -102,6 +103,18 @@ def test_hosts_links_and_speeds_are_named(words_of):
         # On the line, and in the legend.
         assert words.count(rate) == 2
     assert "3 hosts, 6 cores, 12Gf, 3 links" in words
+
+
+def test_long_names_keep_what_distinguishes_them():
+    names = [f"core_{c}_of_{kind}_in_rack_{r}_of_the_large_room_0"
+             for c in range(2) for kind in ("cpu", "gpu") for r in range(2)]  # fmt: skip
+    shown = distinguished(names, 7.5, 1.5)
+    assert shown[0] == "core_0…cpu…rack_0…"
+    assert len(set(shown)) == len(names)
+    assert distinguished(["a", "b" * 5000], 7.5, 1.5) == ["a", cut("b" * 5000, 7.5, 1.5)]
+    shortest = cut("b" * 5000, 7.5, 1.5)
+    assert measured(shortest, 7.5)[0] <= 1.5 < measured(f"b{shortest}", 7.5)[0]
+    assert cut("bb", 7.5, 0.01) == "…"
 
 
 def test_equal_hosts_around_a_switch_become_one_box(words_of):

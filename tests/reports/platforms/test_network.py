@@ -75,6 +75,21 @@ def test_a_link_between_more_than_two_is_a_bus():
     ]
 
 
+def test_links_that_all_ways_cross_together_are_one_bus():
+    pairs = [(a, b) for a, b in ("xy", "xz", "yz")]
+    chain = (("up", -1), ("switch", -1), ("down", -1))
+    for reverse in (False, True):
+        ways = [Way(a, b, chain) for a, b in pairs]
+        ways += [Way(b, a, chain[::-1]) for a, b in pairs] if reverse else []
+        found = network("xyz", ways)
+        assert found.buses == {3: ("up", "switch", "down")}
+        assert set(found.lines) == {Line(i, 3) for i in range(3)}
+    # In a row between two sides they stay lines.
+    found = network("xy", [Way("x", "y", chain)])
+    assert not found.buses
+    assert len(found.lines) == 3
+
+
 def test_one_link_from_one_to_many_has_two_ends():
     found = network("gabc", [Way("g", name, (("backbone", -1),)) for name in "abc"])
     assert not found.buses
