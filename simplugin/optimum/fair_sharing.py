@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,15 +16,15 @@ from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks, largest
 from simplugin.optimum.entropic import entropic
 from simplugin.optimum.fairest import alpha_fair, max_min
 from simplugin.optimum.flows import Flows
-from simplugin.optimum.interior import LITTLE, REGULAR, interior_point
-from simplugin.optimum.solvers import certified
+from simplugin.optimum.interior import LITTLE, REGULAR, correction, interior_point
+from simplugin.optimum.solvers import ACCEPTED, certified
 from simplugin.optimum.ways import Ways
 from simplugin.workloads.sharing import AlphaFair, Sharing
 
 Floats = NDArray[np.float64]
 
-# Error of the certificate at which no other method is tried.
-AIM = 1e-9
+# Error of the certificate at which no further correction is made, and how many there are.
+AIM, CORRECTIONS = 1e-12, 4
 # Share of a throughput that may be rounding.
 STRAY = 1e-9
 # Relative change of throughputs by a further bottleneck that is rounding.
@@ -43,16 +43,18 @@ class FairShare:
         Of each application [tasks/s]; unique.
     host_price : float64, shape (n_hosts,)
         Gain by a flop more [utility/flop]. For max-min fairness, how much it would
-        raise the smallest throughput per weight [1/flop].
+        raise the smallest throughput, per weight if weighted [1/flop].
     link_price : float64, shape (n_links,)
         Likewise [utility/byte], [1/byte].
     objective : float
-        Weighted sum of utilities. For max-min fairness, the smallest throughput per weight.
+        Weighted sum of utilities. For max-min fairness, the smallest throughput, per weight if
+        weighted.
     gap : float
         A certificate: by how much the conditions of optimality are missed at most, each relative
-        to what it is about, see `simplugin.optimum.ways.Ways.error`; at most 1e-6, as a rule
-        under 1e-8. For alpha 0 and max-min fairness also by how much each capacity would have to
-        be less for the throughputs to be those of the cutting planes.
+        to what it is about, see `simplugin.optimum.ways.Ways.error`, and by how much a throughput
+        is off, to first order; at most 1e-6, as a rule under 1e-8. For alpha 0 and max-min
+        fairness also by how much each capacity would have to be less for the throughputs to be
+        those of the cutting planes.
     """
 
     rate: Floats
@@ -70,13 +72,15 @@ def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
     between two exact solvers: HiGHS finds the least load that makes given throughputs, and
     prices which prove that no less will do; an interior point method finds the fairest
     throughputs that such bounds allow. This takes about as many linear programs as there are
-    applications, and ends when a further bound changes nothing. Where that is not proven to
-    1e-9, as capacities are many orders of magnitude apart, `interior_point` solves the problem
-    as a whole, for alpha positive and finite. Errors of the certificate over 1e-6 are refused.
+    applications, and ends when a further bound changes nothing. For alpha positive and finite,
+    Newton's method then corrects what rounding has left, and shows how exact throughputs are.
+    Where they are not proven to 1e-6, as capacities are many orders of magnitude apart,
+    `interior_point` solves the problem as a whole; if that does not either, it is refused.
 
     With ``alpha = 0`` the largest :math:`\sum_k w_k\rho_k` does not determine the throughputs, so
-    that the limit from above is returned, see `entropic`. With ``alpha = inf``, throughputs
-    per weight are max-min fair (lexicographic).
+    that the limit from above is returned, see `entropic`. With ``alpha = inf`` it is the limit,
+    too: throughputs are max-min fair (lexicographic), and weights no longer matter, as
+    :math:`w_k^{1/\alpha}` goes to 1. `weighted_max_min` divides throughputs by weights.
 
     Parameters
     ----------
@@ -108,12 +112,44 @@ def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
        multiple bag-of-tasks application scheduling on grids. Grid 2008.
     """
     utility = AlphaFair(alpha)
-    flows = Flows(sharing)
     if math.isinf(alpha):
-        return _max_min(flows)
+        return weighted_max_min(replace(sharing, weight=np.ones(sharing.n_applications)))
+    flows = Flows(sharing)
     if alpha == 0:
         return _largest(flows)
     return _alpha_fair(flows, utility)
+
+
+def weighted_max_min(sharing: Sharing) -> FairShare:
+    """Return the sharing whose throughputs per weight are max-min fair (lexicographic).
+
+    With equal weights it is the limit of alpha-fair sharing. With others it is none of that family:
+    one of twice the weight has twice the throughput where both use the same.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The problem.
+
+    Raises
+    ------
+    InfeasibleError, UncertifiedError
+        As `fair_sharing`.
+    """
+    flows = Flows(sharing)
+    rate, bounds, stop, error = _cut(flows, lambda bound: max_min(bound, sharing.weight), SETTLED)
+    throughput = sharing.throughput(rate)
+    level = throughput / sharing.weight
+    # The bound of the smallest level is the program of the first stage; its prices.
+    first = bounds[int(stop[np.argmin(level)])]
+    scale = 1 / float(first.price @ sharing.weight)
+    price, host_price, link_price = (
+        scale * part for part in (first.price, first.host_price, first.link_price)
+    )
+    host_price, link_price = _of_no_capacity(flows, price, host_price, link_price)
+    gaps = [abs(1 - float(bounds[int(number)].price @ throughput)) for number in stop]
+    error = certified(max(error, *gaps), "the max-min fair sharing", _remedy(Ways(flows)))
+    return FairShare(rate, throughput, host_price, link_price, float(level.min()), error)
 
 
 def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
@@ -123,10 +159,15 @@ def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
     error, rate, price = np.inf, np.zeros(sharing.n_agents), np.zeros(len(ways.resource))
     for rates, prices in _candidates(ways, flows, alpha):
         for candidate in (rates, _tidied(ways, rates, prices, alpha)):
-            missed = ways.error(candidate, prices, _log_worth(sharing, candidate, alpha))
-            if missed < error:
-                error, rate, price = missed, candidate, prices
-        if error <= AIM:
+            point = candidate, prices
+            for _ in range(CORRECTIONS):
+                missed, after = _missed(ways, *point, alpha)
+                if missed < error:
+                    error, (rate, price) = missed, point
+                if missed <= AIM or not missed < np.inf:
+                    break
+                point = after
+        if error <= ACCEPTED:
             break
     certified(error, f"the fair sharing for alpha {alpha:g}", _remedy(ways))
     # Relative to the largest price: for a large alpha prices leave double precision.
@@ -148,6 +189,19 @@ def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
         throughput = sharing.throughput(rate)
         objective = float(utility.objective(throughput, sharing.weight))
     return FairShare(rate, throughput, host_price, link_price, objective, error)
+
+
+def _missed(
+    ways: Ways, rate: Floats, price: Floats, alpha: float
+) -> tuple[float, tuple[Floats, Floats]]:
+    """Return the error of the certificate, throughputs included, and what Newton's method gives."""
+    sharing = ways.sharing
+    error = ways.error(rate, price, _log_worth(sharing, rate, alpha))
+    try:
+        change, rate, price = correction(ways, sharing.weight, alpha, rate, price)
+    except RuntimeError:  # a singular matrix
+        return np.inf, (rate, price)
+    return max(error, float(change.max())), (rate / (1 + sharing.overload(rate)), price)
 
 
 def _log_worth(sharing: Sharing, rate: Floats, alpha: float) -> Floats:
@@ -230,24 +284,6 @@ def _remedy(ways: Ways) -> str:
         f"capacities per task are {apart:.0f} orders of magnitude apart: check the units of"
         f" {name}, or leave it out"
     )
-
-
-def _max_min(flows: Flows) -> FairShare:
-    """Return the max-min fair sharing."""
-    sharing = flows.sharing
-    rate, bounds, stop, error = _cut(flows, lambda bound: max_min(bound, sharing.weight), SETTLED)
-    throughput = sharing.throughput(rate)
-    level = throughput / sharing.weight
-    # The bound of the smallest level is the program of the first stage; its prices.
-    first = bounds[int(stop[np.argmin(level)])]
-    scale = 1 / float(first.price @ sharing.weight)
-    price, host_price, link_price = (
-        scale * part for part in (first.price, first.host_price, first.link_price)
-    )
-    host_price, link_price = _of_no_capacity(flows, price, host_price, link_price)
-    gaps = [abs(1 - float(bounds[int(number)].price @ throughput)) for number in stop]
-    error = certified(max(error, *gaps), "the max-min fair sharing", _remedy(Ways(flows)))
-    return FairShare(rate, throughput, host_price, link_price, float(level.min()), error)
 
 
 def _largest(flows: Flows) -> FairShare:

@@ -96,13 +96,20 @@ class Flows:
 
     def _check(self, reached: NDArray[np.bool_]) -> None:
         """Raise if an application reaches no host."""
-        sharing = self.sharing
+        sharing, fast = self.sharing, self.sharing.speed > 0
         for number in np.flatnonzero(~self.useful[sharing.masters]):
             own = sharing.application == number
-            if not np.any(own & sharing.computes):
-                why = "no host of its tree may compute its tasks; allow one"
-            elif not np.any(own & sharing.computes & (sharing.speed[sharing.host] > 0)):
-                why = "every host that may compute its tasks has speed 0; give one a speed"
+            name = sharing.hosts[int(np.argmax(fast))]
+            if not np.any(fast):
+                why = "no host has a speed above 0; give one a speed"
+            elif not np.any(own & fast[sharing.host]):
+                why = (
+                    "no host of its tree has a speed above 0; lead the tree over links with a"
+                    f" bandwidth to {name!r}, which has one"
+                )
+            elif not np.any(own & sharing.computes & fast[sharing.host]):
+                name = sharing.hosts[sharing.host[np.argmax(own & fast[sharing.host])]]
+                why = f"no host that may compute its tasks has a speed above 0; allow {name!r}"
             else:
                 lost = np.flatnonzero(own & ~reached & reached[sharing.father])[0]
                 name = sharing.links[sharing.link[lost]]

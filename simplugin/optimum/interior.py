@@ -19,6 +19,8 @@ LITTLE = 1e-3
 # Regularisation of ways and resources: as the complementarity, within these.
 REGULAR = 1e-12, 1e-8
 STEPS = 300
+# Share of a throughput, or of the price of a way, under which something does not count.
+UNUSED = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +98,81 @@ def interior_point(
         except np.linalg.LinAlgError:
             break
     return iteration.point() if stop else best
+
+
+def correction(
+    ways: Ways, weight: Floats, alpha: float, rate: Floats, price: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the Newton step from rates and prices that nearly meet the conditions of optimality.
+
+    Small errors of the conditions can be large ones of throughputs. What is not used, or has no
+    price, stays as it is.
+
+    Parameters
+    ----------
+    ways, weight, alpha
+        As of `interior_point`.
+    rate : float64, shape (n_agents,)
+        Tasks that each agent computes [tasks/s].
+    price : float64, shape (n_resources,)
+        Logarithm of the price of each whole resource.
+
+    Returns
+    -------
+    throughput : float64, shape (n_applications,)
+        Relative change of each throughput: to first order, its error.
+    rate, price
+        After the step; rates may overload something by a little.
+    """
+    from scipy.sparse import block_array, coo_array, diags_array
+    from scipy.sparse.linalg import splu
+
+    n, application = len(weight), ways.application
+    of_way = rate[ways.agent]
+    throughput = np.bincount(application, of_way, n)
+    with np.errstate(all="ignore"):
+        share = of_way / throughput[application]
+        worth = np.log(weight) - alpha * np.log(throughput)
+        way_price = ways.price(price)
+        part = np.exp(ways.demand + price[ways.row] - way_price[ways.way])
+    used = np.flatnonzero(share > UNUSED)
+    felt = ways.largest(np.where(share[ways.way] > UNUSED, part, 0.0))
+    priced = np.flatnonzero(felt > UNUSED)
+    column, row = np.full(len(share), -1), np.full(len(price), -1)
+    column[used], row[priced] = np.arange(len(used)), np.arange(len(priced))
+    usage = np.exp(ways.demand) * of_way[ways.way]
+    free = 1 - ways.load(usage)[priced]
+    dear = np.clip(way_price - worth[application], -1.0, 500.0)[used]
+    loose = -np.expm1(-np.maximum(dear, 0.0))
+    kept = np.flatnonzero((column[ways.way] >= 0) & (row[ways.row] >= 0))
+    at, shape = (column[ways.way[kept]], row[ways.row[kept]]), (len(used), len(priced))
+    own, of_own = (np.arange(len(used)), application[used]), (len(used), n)
+    matrix = block_array(
+        [
+            [
+                diags_array(loose + REGULAR[0]),
+                coo_array((part[kept], at), shape=shape),
+                coo_array((np.full(len(used), alpha), own), shape=of_own),
+            ],
+            [
+                coo_array((usage[kept], at[::-1]), shape=shape[::-1]),
+                diags_array(-np.maximum(free, 0.0) - REGULAR[0]),
+                None,
+            ],
+            [
+                coo_array((share[used], own[::-1]), shape=of_own[::-1]),
+                None,
+                -diags_array(np.ones(n)),
+            ],
+        ],
+        format="csc",
+    )
+    right = np.concatenate([-loose - np.minimum(dear, 0.0), free, np.zeros(n)])
+    step = splu(matrix).solve(right)
+    rate, price = rate.copy(), price.copy()
+    rate[ways.agent[used]] *= np.exp(np.clip(step[: len(used)], -1.0, 1.0))
+    price[priced] += np.clip(step[len(used) : -n], -1.0, 1.0)
+    return np.abs(step[-n:]), rate, price
 
 
 class _Iteration:

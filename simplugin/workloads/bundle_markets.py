@@ -167,8 +167,8 @@ class BundleMarket:
         """
         if self._q is None:
             raise WorkloadError(
-                "this needs discount rates, and values are given for each task; give those of first"
-                " tasks and q"
+                "this needs discount rates, and each task has a value of its own; give rates"
+                " (alpha) in place of the discounts of each task"
             )
         return self._q
 

@@ -12,8 +12,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import InfeasibleError, UncertifiedError, WorkloadError
-from simplugin.optimum.fair_sharing import FairShare, fair_sharing
+from simplugin.optimum.fair_sharing import FairShare, fair_sharing, weighted_max_min
 from simplugin.optimum.flows import Flows
+from simplugin.optimum.interior import correction
 from simplugin.optimum.ways import Ways
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
@@ -113,6 +114,59 @@ def test_max_min_goes_on_where_a_dual_of_the_first_stage_may_be_zero():
     share = fair_sharing(sharing, math.inf)
     # "any" fills hosts 3 and 2 as long as that takes nothing from a lower level.
     assert share.throughput == pytest.approx([1.0, 2.0, 4.0, 4.0, 4.0], rel=1e-12)
+
+
+def test_a_sweep_of_alpha_does_not_jump_at_max_min_fairness():
+    x, y = Application("x", "h0", 1.0, 0.0, weight=4.0), Application("y", "h0", 1.0, 0.0)
+    sharing = deploy(hosts(2.0), [x, y])
+    for alpha in (50.0, 200.0, 1000.0):
+        ratio = 4.0 ** (1 / alpha)
+        expected = np.array([2 * ratio, 2.0]) / (1 + ratio)
+        assert fair_sharing(sharing, alpha).throughput == pytest.approx(expected, rel=1e-9)
+    assert fair_sharing(sharing, math.inf).throughput == pytest.approx([1.0, 1.0], rel=1e-12)
+    assert weighted_max_min(sharing).throughput == pytest.approx([1.6, 0.4], rel=1e-12)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.tuples(st.floats(0, 12), st.floats(-1, 1)), min_size=2, max_size=10),
+    st.sampled_from([0.1, 0.3, 1.0, 2.0, 10.0]),
+)
+def test_the_gap_bounds_each_throughput_on_one_link(applications, alpha):
+    graph = Graph.duplex(["a", "b"], np.array([0.0, 1e30]), np.array([(0, 1)]), np.array([1e6]))
+    size, weight = 10 ** np.array(applications).T
+    share = fair_sharing(
+        deploy(
+            graph,
+            [Application(f"x{k}", "a", 1.0, size[k], weight[k]) for k in range(len(size))],
+        ),
+        alpha,
+    )
+    # Each spends what makes a byte worth the same; sums of logarithms, as sizes are far apart.
+    spent = np.log(size) * (1 - 1 / alpha) + np.log(weight) / alpha
+    part = np.exp(spent - np.logaddexp.reduce(spent))
+    error = np.abs(share.throughput * size / (1e6 * part) - 1).max()
+    assert error <= share.gap + 1e-13 * max(1.0, 1 / alpha)
+    assert share.gap < 1e-9
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.sampled_from(ALPHAS), st.floats(-9, -5))
+@example(72, 5.0, -8.0)
+def test_the_error_of_throughputs_is_found(seed, alpha, exponent):
+    sharing = random_sharing(seed)
+    ways, best = Ways(Flows(sharing)), fair_sharing(sharing, alpha)
+    capacity = np.concatenate([sharing.speed, sharing.bandwidth])
+    paid = (capacity * np.append(best.host_price, best.link_price))[ways.resource]
+    draws = np.random.default_rng(seed)
+    price = np.log(np.maximum(paid, paid.max() * 1e-250))
+    rate = best.rate * np.exp(10**exponent * draws.standard_normal(sharing.n_agents))
+    off = np.abs(sharing.throughput(rate) / best.throughput - 1)
+    error, corrected, _ = correction(ways, sharing.weight, alpha, rate, price)
+    assert error.max() == pytest.approx(off.max(), rel=0.1, abs=1e-10)
+    assert sharing.throughput(corrected) == pytest.approx(
+        best.throughput, rel=max(1e-10, 0.1 * off.max())
+    )
 
 
 def test_the_largest_throughput_is_shared_evenly_where_it_does_not_matter():
@@ -313,14 +367,20 @@ def test_what_has_no_capacity_is_not_used_and_too_dear():
 def test_an_application_that_may_compute_nowhere_is_named():
     graph = hosts(0.0, 1.0)
     fine = Application("fine", "h0", 1.0, 1.0)
-    with pytest.raises(InfeasibleError, match=r"'lost' reaches no host: no host .* allow one"):
+    with pytest.raises(InfeasibleError, match=r"'lost' reaches no host: no host .* allow 'h1'"):
         fair_sharing(deploy(graph, [fine, Application("lost", "h0", 1.0, 1.0, hosts=("h0",))]))
 
 
 def test_an_application_without_speed_is_named():
-    sharing = deploy(hosts(1.0), [Application("still", "h0", 1.0, 1.0)])
-    with pytest.raises(InfeasibleError, match=r"'still' .* speed 0; give one a speed"):
-        fair_sharing(replace(sharing, speed=np.zeros(1)))
+    sharing = deploy(hosts(0.0, 0.0), [Application("still", "h0", 1.0, 1.0)])
+    with pytest.raises(InfeasibleError, match=r"'still' .* no host has a speed .* give one a"):
+        fair_sharing(sharing)
+
+
+def test_an_application_whose_tree_ends_before_a_speed_is_named_with_the_host():
+    graph = Graph.duplex(["a", "b"], np.array([0.0, 1.0]), np.array([[0, 1]]), np.zeros(1))
+    with pytest.raises(InfeasibleError, match=r"'x' .* no host of its tree has a speed .* 'b'"):
+        fair_sharing(deploy(graph, [Application("x", "a", 1.0, 1.0)]))
 
 
 def test_an_application_behind_a_link_without_bandwidth_is_named_with_the_link():
