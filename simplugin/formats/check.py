@@ -52,7 +52,8 @@ class Finding:
 
     def __str__(self) -> str:
         """One line, with the place first as compilers have it."""
-        return f"{self.file}:{self.line}: {self.severity}: {self.message}; {self.remedy}"
+        parts = "; ".join(filter(None, (self.message, self.remedy)))
+        return f"{self.file}:{self.line}: {self.severity}: {parts}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON."""

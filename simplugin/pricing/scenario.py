@@ -115,11 +115,14 @@ def check(scenario: Scenario) -> tuple[Settings, Method[Any]]:
         else:
             cast(method, AlphaFair(), settings.rounds or ROUNDS)
     except SimpluginError as error:
-        remedy = "use pricing.market or pricing.scaled, or rounds instead of period"
-        message = f"{scenario.scheduler.name!r} needs rounds: {error}" if periodic else str(error)
-        raise scenario.error(
-            message, "scheduler", "name", remedy=remedy if periodic else None
-        ) from error
+        name, message = scenario.scheduler.name, str(error)
+        remedy = (
+            "return a Gradient, Market or AcceleratedMarket; `iterate` runs any method in Python"
+        )
+        if periodic and ":" not in name:
+            message = f"{name!r} needs rounds: {message}"
+            remedy = "use pricing.market or pricing.scaled, or rounds instead of period"
+        raise scenario.error(message, "scheduler", "name", remedy=remedy) from error
     return settings, method
 
 
