@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from simplugin.errors import SimpluginError
 from simplugin.formatting import html_table
@@ -106,3 +106,31 @@ class Listing:
         """Show the listing in a notebook."""
         lines = self.lines
         return html_table(self.columns, lines, len(lines), title=self.title, note=self.note)
+
+
+class OpenPoint(NamedTuple):
+    """One thing that a file leaves open, has twice, or has for nothing.
+
+    Attributes
+    ----------
+    what : str
+        In the plural: ``"tasks without cores"``.
+    number : int
+        How many.
+    taken_as : str
+        What is assumed or done.
+    byte : float, optional
+        Size of them all [byte].
+    """
+
+    what: str
+    number: int
+    taken_as: str
+    byte: float | None = None
+
+
+def left_open(inputs: Iterable[tuple[str, Iterable[OpenPoint]]]) -> tuple[Listing, ...]:
+    """Return the table of what inputs leave open, by their names; none if they leave nothing."""
+    lines = tuple((name, *point) for name, points in inputs for point in points)
+    columns = ("input", ""), ("left open", ""), ("number", ""), ("taken as", ""), ("size", "byte")
+    return (Listing("Left open by the files", columns, lines),) if lines else ()

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats import xml_text
 from simplugin.formats.elements import number_text
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
+    Reading,
     ReadTask,
     read_graph,
-    require_speed,
     runtimes,
 )
 from simplugin.inputs import xml_tree
-from simplugin.inputs.files import FilePath, read_bytes, uncollected, write
-from simplugin.inputs.places import Line, Place, fraction, non_negative, quantity, shown
+from simplugin.inputs.files import FilePath, read_bytes, uncollected, unpacked_name, write
+from simplugin.inputs.places import Line, Place, fraction, quantity, shown
 from simplugin.inputs.xml_tree import Node
 from simplugin.workloads.task_graphs import TaskGraph
 
 _HEADER = '<?xml version="1.0" encoding="UTF-8"?>'
 _NAMESPACE = "http://pegasus.isi.edu/schema/DAX"
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Attributes of jobs that say something here, or name and describe.
+_USED = frozenset(["id", "runtime", "alpha", "byte", "cores", "name", "namespace", "version"])
 _OTHER_LINKS = frozenset(["none", "checkpoint"])
 
 
@@ -32,39 +33,37 @@ _OTHER_LINKS = frozenset(["none", "checkpoint"])
 def read_dax(
     path: FilePath,
     *,
-    speed: float = DEFAULT_SPEED,
+    speed: float | None = None,
     name: str | None = None,
-    alpha: float = 0.0,
+    alpha: float | None = None,
+    lenient: bool = False,
 ) -> TaskGraph:
     """Read a task graph from a DAX of Pegasus (version 2 or 3).
 
-    A job is a task that is called like its ``id``. It computes what a processor of a certain
-    speed does in its ``runtime``. The data that it works on are the files that it reads, those
-    that come from outside included; two attributes that Pegasus does not know, ``alpha`` and
-    ``byte``, overrule what is said here. There is an edge where ``<child>`` and ``<parent>`` say
-    so, and where a job reads a file that another one writes: it carries the files that the
-    parent writes and the child reads, in the size that the parent gives them (published files
-    have others where they are read). A parent and a child without such a file have an edge of
-    0 byte. A job that changes a file has it as ``inout``; several such jobs are ordered by
-    ``<child>`` and ``<parent>`` only.
+    A job is a task that is called like its ``id``. It computes what its ``cores`` (an attribute or
+    a profile of Pegasus; 1 without) do in its ``runtime`` at a certain speed. The data that it
+    works on are the files that it reads, those that come from outside included; two attributes that
+    Pegasus does not know, ``alpha`` and ``byte``, overrule what is said here. There is an edge
+    where ``<child>`` and ``<parent>`` say so, perhaps repeatedly, and where a job reads a file that
+    another one writes: it carries the files that the parent writes and the child reads, in the size
+    that the parent gives them (published files have others where they are read). A parent and a
+    child without such a file have an edge of 0 byte. A job that changes a file has it as ``inout``;
+    several such jobs are ordered by ``<child>`` and ``<parent>`` only.
 
     Parameters
     ----------
     path : path
         The file.
-    speed : float
-        Of the processor that the runtimes are those of [flop/s].
+    speed, alpha, lenient
+        See `read_task_graph`.
     name : str, optional
         Of the graph; by default what the file calls it, or how the file is called.
-    alpha : float
-        The part that is not parallel, for jobs of which the file does not say it.
 
     Returns
     -------
     TaskGraph
         Tasks in the order of the jobs; edges in that of the ``<parent>`` elements, then those by
-        files only. `TaskGraph.assumed_alpha` and `TaskGraph.outside_byte` say what the file leaves
-        open.
+        files only. `TaskGraph.left_open` says what the file leaves open.
 
     Raises
     ------
@@ -73,7 +72,7 @@ def read_dax(
     WorkloadError
         `speed` or `alpha` is out of range.
     """
-    require_speed(speed)
+    reading = Reading(speed, alpha, lenient)
     data = read_bytes(path, WorkloadFileError)
     root = xml_tree.parse(data, path, WorkloadFileError, "adag")
     if _tag(root) != "adag":
@@ -86,15 +85,15 @@ def read_dax(
                 f"there is a workflow in the workflow, <{_tag(node)}>",
                 "put the jobs of the one in its place",
             )
-    tasks = [_job(node, path, speed) for node in _children(root, "job")]
-    title = root.attributes.get("name", Path(path).stem) if name is None else name
+    tasks = [_job(node, path, reading) for node in _children(root, "job")]
+    title = root.attributes.get("name", unpacked_name(path).stem) if name is None else name
     relations = [
         (_attribute(parent, "ref", path), target, Line(path, parent.line))
         for child in _children(root, "child")
         for target in [_attribute(child, "ref", path)]
         for parent in _children(child, "parent")
     ]
-    return read_graph(title, tasks, relations, Line(path, root.line), alpha)
+    return read_graph(title, tasks, relations, Line(path, root.line), reading)
 
 
 def _tag(node: Node) -> str:
@@ -115,19 +114,29 @@ def _attribute(node: Node, name: str, path: FilePath) -> str:
     return value
 
 
-def _job(node: Node, path: FilePath, speed: float) -> ReadTask:
+def _job(node: Node, path: FilePath, reading: Reading) -> ReadTask:
     """Return what a job says."""
     task, place = _attribute(node, "id", path), Line(path, node.line)
     what = f"of job {shown(task)}"
     time = quantity(_attribute(node, "runtime", path), f"runtime {what}", place)
-    flop = non_negative(time * speed, f"computation {what}", place)
+    profiles = {
+        "/".join(each.attributes.get(key, "") for key in ("namespace", "key")): each.text
+        for each in _children(node, "profile")
+    }
+    said = node.attributes
+    if (cores := profiles.pop("pegasus/cores", None)) is not None:
+        said = {"cores": cores, **said}
     given = {
-        name: quantity(node.attributes[name], f"{name} {what}", place)
-        for name in ("alpha", "byte")
-        if name in node.attributes
+        name: quantity(said[name], f"{name} {what}", place)
+        for name in ("alpha", "byte", "cores")
+        if name in said
     }
     if "alpha" in given:
         fraction(given["alpha"], f"alpha {what}", place)
+    if given.get("cores", 1) < 1:
+        raise place.error(f"{given['cores']!r} cores run nothing", "give at least 1")
+    reading.unused((f"profiles {name}" for name in profiles), "jobs")
+    reading.unused((f"attributes {name}" for name in said if name not in _USED), "jobs")
     read: dict[str, tuple[float, Place]] = {}
     written: dict[str, float] = {}
     for uses in _children(node, "uses"):
@@ -137,6 +146,7 @@ def _job(node: Node, path: FilePath, speed: float) -> ReadTask:
             raise at.error("<uses> has no 'file'", 'write file="..." (name="..." in DAX 3)')
         link = _attribute(uses, "link", path).lower()
         if link in _OTHER_LINKS:
+            reading.unused([f"files of link {link}"], "jobs")
             continue
         if link not in ("input", "output", "inout"):
             raise at.error(f"link is {shown(link)}", "write input, output or inout")
@@ -144,12 +154,16 @@ def _job(node: Node, path: FilePath, speed: float) -> ReadTask:
             # The job would wait for itself.
             remedy = 'remove one of them; write link="inout" for a file that the job changes'
             raise at.error(f"job {shown(task)} has file {shown(file)} twice", remedy)
-        size = quantity(_attribute(uses, "size", path), f"size of file {shown(file)}", at)
+        what_size = f"size of file {shown(file)}"
+        size = quantity(_attribute(uses, "size", path), what_size, at, negative=True)
+        size = reading.size(size, what_size, at)
         if link != "output":
             read[file] = size, at
         if link != "input":
             written[file] = size
-    return ReadTask(task, place, flop, given.get("alpha"), given.get("byte"), read, written)
+    flop = reading.flop(time, given.get("cores"), f"computation {what}", place)
+    alpha, byte = given.get("alpha"), given.get("byte")
+    return ReadTask(task, place, flop, alpha, given.get("cores"), byte, read, written)
 
 
 def write_dax(graph: TaskGraph, path: FilePath, *, speed: float = DEFAULT_SPEED) -> None:

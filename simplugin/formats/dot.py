@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.elements import number_text
-from simplugin.formats.task_graph_structure import structure
-from simplugin.inputs.files import FilePath, read_text, uncollected, write
+from simplugin.formats.task_graph_structure import NamedEdge, Reading, structure
+from simplugin.inputs.files import FilePath, read_text, uncollected, unpacked_name, write
 from simplugin.inputs.places import Line, Place, fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -174,6 +173,7 @@ class _Parser:
 
     def __init__(self, text: str, file: FilePath, known: Collection[str]) -> None:
         self._known = known
+        self.unused: list[str] = []
         self.name: str | None = None
         self._defaults: dict[str, Attributes] = {"node": {}, "edge": {}, "graph": {}}
         self.tasks: list[DotTask] = []
@@ -280,6 +280,8 @@ class _Parser:
                     raise name.place.error(message, "give it once")
                 if name.text in self._known:
                     found[name.text] = value
+                else:
+                    self.unused.append(f"attributes {name.text}")
                 if self._is("mark", ",") or self._is("mark", ";"):
                     self._take()
             self._take()
@@ -287,8 +289,10 @@ class _Parser:
 
 
 @uncollected()
-def read_dot(path: FilePath, *, name: str | None = None, alpha: float = 0.0) -> TaskGraph:
-    """Read a task graph in daggen's dialect of DOT.
+def read_dot(
+    path: FilePath, *, name: str | None = None, alpha: float | None = None, lenient: bool = False
+) -> TaskGraph:
+    """Read a task graph in daggen's dialect of DOT, or SimGrid's.
 
     A task is a statement ``1 [size="49659735022", alpha="0.19"]``, its size in flop; an edge is
     ``2 -> 4 [size="411041792"]``, its size in byte, 0 if it has none. The data that a task works
@@ -296,19 +300,24 @@ def read_dot(path: FilePath, *, name: str | None = None, alpha: float = 0.0) -> 
     leave it: daggen gives each of them all of that data. A task needs a statement of its own. An
     edge that is given again with the same size, as daggen does, is one edge.
 
+    In SimGrid's dialect, a size of -1 is that of an edge without data, and tasks ``root`` and
+    ``end`` need no statement: they compute nothing. Where one of them has an edge and no statement,
+    all other tasks follow ``root``, and ``end`` follows them, as in SimGrid.
+
     Parameters
     ----------
     path : path
         A file with one directed graph.
     name : str, optional
         Of the graph; by default what the file calls it, or how the file is called.
-    alpha : float
-        The part that is not parallel, for tasks of which the file does not say it.
+    alpha, lenient
+        See `read_task_graph`.
 
     Returns
     -------
     TaskGraph
-        Tasks and edges in the order of the file.
+        Tasks and edges in the order of the file, ``root`` and ``end`` of SimGrid's dialect first
+        and last. `TaskGraph.left_open` says what the file leaves open.
 
     Raises
     ------
@@ -317,59 +326,86 @@ def read_dot(path: FilePath, *, name: str | None = None, alpha: float = 0.0) -> 
     WorkloadError
         `alpha` is out of range.
     """
+    reading = Reading(None, alpha, lenient)
     found = _Parser(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
-    first: dict[tuple[str, str], DotEdge] = {}
-    edges = [
-        edge
-        for edge in found.edges
-        if (same := first.setdefault((edge.source, edge.target), edge)) is edge
-        or _size(edge) != _size(same)
-    ]
-    pairs = structure(
-        [(task.name, task.place) for task in found.tasks],
-        [(edge.source, edge.target, edge.place) for edge in edges],
-        found.place,
-    )
-    leaving = [0.0] * len(found.tasks)
-    edge_byte = [_size(edge) for edge in edges]
+    reading.unused(found.unused, "tasks and edges")
+    sizes: dict[tuple[str, str], float] = {}
+    edges = []
+    for edge in found.edges:
+        size = _size(edge, reading)
+        if (edge.source, edge.target) not in sizes or sizes[edge.source, edge.target] != size:
+            edges.append((edge.source, edge.target, edge.place))
+        else:
+            reading.note("repeated edges", "one edge")
+        sizes[edge.source, edge.target] = size
+    tasks = _completed(found, edges, reading)
+    pairs = structure([(task.name, task.place) for task in tasks], edges, found.place)
+    edge_byte = [sizes.get((source, target), 0.0) for source, target, _ in edges]
+    leaving = [0.0] * len(tasks)
     for size, source in zip(edge_byte, pairs[:, 0].tolist(), strict=True):
         leaving[source] = max(leaving[source], size)
-    amounts = [_amounts(task, alpha, most) for task, most in zip(found.tasks, leaving, strict=True)]
+    amounts = [_amounts(task, reading, most) for task, most in zip(tasks, leaving, strict=True)]
     flop, alphas, byte = np.array(amounts, dtype=np.float64).T
     title = name if name is not None else found.name
-    title = Path(path).stem if title is None else title
     return TaskGraph(
-        title,
-        tuple(task.name for task in found.tasks),
+        unpacked_name(path).stem if title is None else title,
+        tuple(task.name for task in tasks),
         flop,
         alphas,
         byte,
         pairs,
         np.array(edge_byte),
-        assumed_alpha=None if all("alpha" in task.attributes for task in found.tasks) else alpha,
+        reading.finish(),
     )
 
 
-def _size(edge: DotEdge) -> float:
+def _size(edge: DotEdge, reading: Reading) -> float:
     """Return the data of an edge; 0 where nothing is said."""
     size = edge.attributes.get("size")
+    if size is None:
+        reading.note("edges without a size", "0 byte")
+        return 0.0
     what = f"size of edge {shown(edge.source)} -> {shown(edge.target)}"
-    return 0.0 if size is None else quantity(size.text, what, size.place)
+    value = quantity(size.text, what, size.place, negative=True)
+    if value == -1:
+        reading.note("edges of size -1", "0 byte, as in SimGrid's dialect")
+        return 0.0
+    return reading.size(value, what, size.place)
 
 
-def _amounts(task: DotTask, alpha: float, leaving: float) -> tuple[float, float, float]:
+def _completed(found: _Parser, edges: list[NamedEdge], reading: Reading) -> list[DotTask]:
+    """Return the tasks with those that SimGrid's dialect implies, whose edges are added."""
+    named = {task.name for task in found.tasks}
+    ends = [{edge[end] for edge in edges} for end in (0, 1)]
+    implied = [name for name in ("root", "end") if name in (ends[0] | ends[1]) - named]
+    if not implied:
+        return found.tasks
+    reading.note("tasks without a statement", "root and end of SimGrid's dialect", len(implied))
+    place, before = found.place, len(edges)
+    for each in found.tasks:
+        for name, side, pair in (("root", 1, ("root", each.name)), ("end", 0, (each.name, "end"))):
+            if name in named.union(implied) - {each.name} and each.name not in ends[side]:
+                edges.append((*pair, place))
+    reading.note("edges of root and end", "added, as SimGrid does", len(edges) - before)
+    nothing = {"size": Token("name", "0", place.at, (place.file, place.text))}
+    first, last = ([DotTask(name, place, nothing)] * (name in implied) for name in ("root", "end"))
+    return [*first, *found.tasks, *last]
+
+
+def _amounts(task: DotTask, reading: Reading, leaving: float) -> tuple[float, float, float]:
     """Return the computation, the part that is not parallel, and the data of a task."""
     title = shown(task.name)
     size = task.attributes.get("size")
     if size is None:
         raise task.place.error(f"task {title} has no size", 'give its flop, e.g. [size="1e9"]')
     flop = quantity(size.text, f"size of task {title}", size.place)
+    alpha = None
     if (given := task.attributes.get("alpha")) is not None:
         what = f"alpha of task {title}"
         alpha = fraction(quantity(given.text, what, given.place), what, given.place)
     if (given := task.attributes.get("byte")) is not None:
         leaving = quantity(given.text, f"byte of task {title}", given.place)
-    return flop, alpha, leaving
+    return flop, reading.part(alpha), leaving
 
 
 def write_dot(graph: TaskGraph, path: FilePath) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import itertools
-import os
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -147,7 +144,6 @@ def header_lines(header: Iterable[tuple[str, str]]) -> list[str]:
     return lines
 
 
-_GZIP = b"\x1f\x8b"
 _MARK = "\xef\xbb\xbf"
 _BLANKS = " \t\n\r\v\f"
 _AT_ONCE = 1 << 16
@@ -167,7 +163,7 @@ def read_swf(path: FilePath) -> JobTrace:
     Parameters
     ----------
     path : path
-        The file, perhaps compressed by gzip.
+        The file, perhaps compressed.
 
     Returns
     -------
@@ -211,36 +207,25 @@ def _lines(path: FilePath) -> Iterator[Numbered]:
     """Yield the lines of a regular file, unpacked, with their numbers."""
     size = 0
     with opened(path, WorkloadFileError, "give the path of a file that you may read") as stream:
-        try:
-            packed = stream.read(len(_GZIP)) == _GZIP
-            stream.seek(0)
-            # In Latin-1, each byte is a letter.
-            content = io.TextIOWrapper(
-                gzip.GzipFile(fileobj=stream) if packed else stream, "latin-1"
-            )
-            for number in itertools.count(1):
-                line = content.readline(LONGEST_LINE + 1)
-                size += len(line)
-                message, remedy = "", "name a trace in text, or compressed by gzip"
-                if "\0" in line:
-                    message = "this is no text"
-                elif len(line) > LONGEST_LINE:
-                    message = f"a line is longer than the {LONGEST_LINE >> 20} MiB that are read"
-                    remedy = "give a job a line of its own"
-                elif size > LARGEST_FILE:
-                    message = f"more than the {LARGEST_FILE >> 30} GiB that are read"
-                    remedy = "cut it into several traces"
-                if message:
-                    raise WorkloadFileError(message, file=path, line=number, remedy=remedy)
-                if not line:
-                    return
-                yield number, line.removeprefix(_MARK) if number == 1 else line
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise WorkloadFileError(
-                f"the compressed file is damaged: {error}",
-                file=path,
-                remedy="get it again, or unpack what can be saved of it",
-            ) from None
+        # In Latin-1, each byte is a letter.
+        content = io.TextIOWrapper(stream, "latin-1")
+        for number in itertools.count(1):
+            line = content.readline(LONGEST_LINE + 1)
+            size += len(line)
+            message, remedy = "", "name a trace in text, or compressed by gzip"
+            if "\0" in line:
+                message = "this is no text"
+            elif len(line) > LONGEST_LINE:
+                message = f"a line is longer than the {LONGEST_LINE >> 20} MiB that are read"
+                remedy = "give a job a line of its own"
+            elif size > LARGEST_FILE:
+                message = f"more than the {LARGEST_FILE >> 30} GiB that are read"
+                remedy = "cut it into several traces"
+            if message:
+                raise WorkloadFileError(message, file=path, line=number, remedy=remedy)
+            if not line:
+                return
+            yield number, line.removeprefix(_MARK) if number == 1 else line
 
 
 def write_swf(trace: JobTrace, path: FilePath) -> None:
@@ -251,8 +236,7 @@ def write_swf(trace: JobTrace, path: FilePath) -> None:
     trace : JobTrace
         What to write; its header comes first.
     path : path
-        Where; an existing file is replaced. If its name ends in ``.gz``, it is compressed; equal
-        traces become equal bytes.
+        Where; an existing file is replaced. It is compressed if its name ends so, e.g. in ``.gz``.
 
     Raises
     ------
@@ -282,10 +266,4 @@ def write_swf(trace: JobTrace, path: FilePath) -> None:
         for column in trace.columns.values()
     ]
     lines += [" ".join(job) for job in zip(*texts, strict=True)]
-    data = "\n".join([*lines, ""]).encode("utf-8")
-    if os.fspath(path).endswith(".gz"):
-        packed = io.BytesIO()
-        with gzip.GzipFile("", "wb", 6, packed, 0) as stream:
-            stream.write(data)
-        data = packed.getvalue()
-    write(data, path, WorkloadFileError)
+    write("\n".join([*lines, ""]), path, WorkloadFileError)

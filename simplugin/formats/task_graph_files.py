@@ -1,16 +1,18 @@
-"""Task graphs from and to files, in the format that the end of their name says."""
+"""Task graphs from and to files, in the format that the end of their name says.
+
+A further end, such as ``.gz`` in ``.json.gz``, says that the file is compressed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from simplugin.errors import WorkloadFileError
 from simplugin.formats.dax import read_dax, write_dax
 from simplugin.formats.dot import read_dot, write_dot
 from simplugin.formats.task_graph_structure import DEFAULT_SPEED
 from simplugin.formats.wfformat import read_wfformat, write_wfformat
-from simplugin.inputs.files import FilePath
+from simplugin.inputs.files import FilePath, unpacked_name
 from simplugin.workloads.task_graphs import TaskGraph
 
 Read = Callable[..., TaskGraph]
@@ -31,8 +33,9 @@ def read_task_graph(
     path: FilePath,
     *,
     name: str | None = None,
-    alpha: float = 0.0,
-    speed: float = DEFAULT_SPEED,
+    alpha: float | None = None,
+    speed: float | None = None,
+    lenient: bool = False,
 ) -> TaskGraph:
     """Read a task graph in the format that the end of the name says, see `FORMATS`.
 
@@ -42,15 +45,21 @@ def read_task_graph(
         The file.
     name : str, optional
         Of the graph; by default what the file calls it, or how the file is called.
-    alpha : float
-        The part that is not parallel, for tasks of which the file does not say it.
-    speed : float
-        Of the processors that runtimes are those of [flop/s]; DOT has flop, and needs none.
+    alpha : float, optional
+        The part that is not parallel, for tasks of which the file does not say it. Without, 0 for
+        tasks that the file has on several cores, and 1 for all others, which are no faster on
+        several processors.
+    speed : float, optional
+        Of the processors that runtimes are those of [flop/s]; `DEFAULT_SPEED` without. DOT has
+        flop, and needs none.
+    lenient : bool
+        True if negative sizes of files and edges are read as 0, and not refused.
 
     Returns
     -------
     TaskGraph
-        See `read_dot`, `read_dax` and `read_wfformat`.
+        What the file leaves open is in `TaskGraph.left_open`. See `read_dot`, `read_dax` and
+        `read_wfformat`.
 
     Raises
     ------
@@ -60,7 +69,7 @@ def read_task_graph(
     WorkloadError
         `alpha` or `speed` is out of range.
     """
-    return _format(path)[0](path, speed=speed, name=name, alpha=alpha)
+    return _format(path)[0](path, speed=speed, name=name, alpha=alpha, lenient=lenient)
 
 
 def write_task_graph(graph: TaskGraph, path: FilePath, *, speed: float = DEFAULT_SPEED) -> None:
@@ -88,7 +97,7 @@ def write_task_graph(graph: TaskGraph, path: FilePath, *, speed: float = DEFAULT
 
 def _format(path: FilePath) -> tuple[Read, Write]:
     """Return the reader and the writer of a file."""
-    suffix = Path(path).suffix
+    suffix = unpacked_name(path).suffix
     if suffix.lower() not in FORMATS:
         known = ", ".join(FORMATS)
         message = f"{suffix!r} is the end of no task graph's file"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from simplugin.errors import WorkloadError, WorkloadFileError
 from simplugin.inputs.files import FilePath
 from simplugin.inputs.places import Place, non_negative, shown
+from simplugin.listings import OpenPoint
+from simplugin.units import format_speed
 from simplugin.workloads.task_graphs import TaskGraph
 
 NamedTask = tuple[str, Place]
@@ -132,6 +134,88 @@ def structure(
     return np.array(list(numbers), np.int64).reshape(-1, 2)
 
 
+@dataclass(slots=True, eq=False)
+class Reading:
+    """What a reader is asked for, and what its file leaves open.
+
+    Attributes
+    ----------
+    speed : float, optional
+        Of the processors that runtimes are those of [flop/s]; `DEFAULT_SPEED` is assumed without.
+    alpha : float, optional
+        The part that is not parallel, for tasks of which the file does not say it; without, 1 for
+        tasks of one core, and 0 for those of several.
+    lenient : bool
+        True if sizes below 0 are read as 0.
+    """
+
+    speed: float | None = None
+    alpha: float | None = None
+    lenient: bool = False
+    _points: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    _negative: list[tuple[Place, str]] = field(default_factory=list)
+
+    def note(self, what: str, taken_as: str, count: int = 1, byte: float = 0.0) -> None:
+        """Add to the number, and the size, of what the file leaves open; see `OpenPoint`."""
+        if count:
+            found = self._points.setdefault((what, taken_as), [0, 0.0])
+            found[0] += count
+            found[1] += byte
+
+    def unused(self, names: Iterable[str], of: str) -> None:
+        """Add what the file says in vain."""
+        for name, count in sorted(Counter(names).items()):
+            self.note(f"{name} of {of}", "not used", count)
+
+    def distinct(self, edges: Iterable[NamedEdge]) -> list[NamedEdge]:
+        """Return edges without those that are given again."""
+        every = list(edges)
+        first = {edge[:2]: edge for edge in reversed(every)}
+        self.note("repeated edges", "one edge", len(every) - len(first))
+        return [edge for edge in every if first[edge[:2]] is edge]
+
+    def size(self, value: float, what: str, place: Place) -> float:
+        """Return a size; that of one below 0, which `finish` may refuse, is 0."""
+        if value < 0:
+            self._negative.append((place, f"{what} is {value!r}"))
+            self.note("negative sizes", "0 byte")
+        return max(value, 0.0)
+
+    def flop(self, seconds: float, cores: float | None, what: str, place: Place) -> float:
+        """Return what a task computes on a number of cores, 1 if it is not given."""
+        speed = require_speed(DEFAULT_SPEED if self.speed is None else self.speed)
+        if self.speed is None:
+            self.note("runtimes on processors of unknown speed", f"of {format_speed(speed)}")
+        if cores is None:
+            self.note("tasks without cores", "on 1 core")
+        return non_negative(seconds * (cores or 1) * speed, what, place)
+
+    def part(self, given: float | None, cores: float | None = None) -> float:
+        """Return the part of a task that is not parallel."""
+        found = self.alpha if given is None else given
+        if found is not None:
+            return found
+        if cores is not None and cores > 1:
+            self.note("tasks of several cores without alpha", "alpha 0: wholly parallel")
+            return 0.0
+        self.note("tasks without alpha", "alpha 1: no faster on several processors")
+        return 1.0
+
+    def finish(self) -> tuple[OpenPoint, ...]:
+        """Return what the file leaves open; refuse sizes below 0 unless they may be."""
+        if self._negative and not self.lenient:
+            place, message = self._negative[0]
+            more = len(self._negative) - 1
+            message += f" ({more} more sizes are negative)" if more else ""
+            raise place.error(
+                message, "give sizes >= 0, or read negative ones as 0: lenient = true"
+            )
+        return tuple(
+            OpenPoint(what, int(count), taken_as, byte or None)
+            for (what, taken_as), (count, byte) in self._points.items()
+        )
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadTask:
     """A task as a file describes it that has runtimes, and files on the edges.
@@ -144,8 +228,8 @@ class ReadTask:
         Where it is described.
     flop : float
         Computation [flop].
-    alpha : float, optional
-        The part that is not parallel, where the file says it.
+    alpha, cores : float, optional
+        The part that is not parallel, and the number of cores, where the file says them.
     byte : float, optional
         Data that it works on; of all files that it reads without [byte].
     read : dict of str to (float, Place)
@@ -158,6 +242,7 @@ class ReadTask:
     place: Place
     flop: float
     alpha: float | None
+    cores: float | None
     byte: float | None
     read: dict[str, tuple[float, Place]]
     written: dict[str, float]
@@ -166,9 +251,9 @@ class ReadTask:
 def read_graph(
     name: str,
     tasks: Sequence[ReadTask],
-    relations: Sequence[NamedEdge],
+    relations: Iterable[NamedEdge],
     document: Place,
-    alpha: float,
+    reading: Reading,
 ) -> TaskGraph:
     """Return the graph of tasks that are ordered by relations and by the files they exchange.
 
@@ -182,29 +267,35 @@ def read_graph(
         Of the graph.
     tasks : sequence of ReadTask
         In the order of the file.
-    relations : sequence of (str, str, Place)
+    relations : iterable of (str, str, Place)
         Names of the source and the target of each edge, and its place.
     document : Place
         Place of the error if there is no task.
-    alpha : float
-        The part that is not parallel, for tasks of which the file does not say it.
+    reading : Reading
+        Takes what the file leaves open.
 
     Raises
     ------
     WorkloadFileError
-        As `structure`, or the files of an edge or of a task are too large.
+        As `structure` and `Reading.finish`, or the files of an edge or of a task are too large.
     """
     writers = defaultdict(list)
     for task in tasks:
         for file in task.written:
             writers[file].append(task)
-    places = {(source, target): place for source, target, place in relations}
+    made = Counter(file for task in tasks for file in task.written.keys() - task.read.keys())
+    several = sum(number > 1 for number in made.values())
+    reading.note("files that several tasks write", "read after each of them", several)
+    given = reading.distinct(relations)
+    places = {(source, target): place for source, target, place in given}
     related = set(places)
-    outside = 0.0
     for target in tasks:
         for file, (size, place) in target.read.items():
             sources = [task for task in writers[file] if task is not target]
-            outside += 0.0 if sources else size
+            if not sources:
+                reading.note("inputs that no task writes", "at hand, in no time", byte=size)
+            elif any(task.written[file] != size for task in sources):
+                reading.note("files of two sizes", "that where they are written on edges")
             changed = [task for task in sources if file in task.read]
             if any((task.name, target.name) in related for task in changed):
                 continue
@@ -212,12 +303,13 @@ def read_graph(
                 if not (file in target.written and source in changed):
                     places.setdefault((source.name, target.name), place)
     extra = [(*pair, place) for pair, place in places.items() if pair not in related]
-    edges = structure([(task.name, task.place) for task in tasks], [*relations, *extra], document)
+    edges = structure([(task.name, task.place) for task in tasks], [*given, *extra], document)
     edge_byte = []
     for (one, other), place in zip(edges.tolist(), places.values(), strict=True):
         files = tasks[one].written.items()
         total = float(sum(size for file, size in files if file in tasks[other].read))
         edge_byte.append(non_negative(total, "size of the files of an edge", place))
+    reading.note("edges by files alone", "added", len(extra), sum(edge_byte[len(given) :]))
     byte = []
     for task in tasks:
         total = float(sum(size for size, _ in task.read.values()))
@@ -227,14 +319,11 @@ def read_graph(
         name,
         tuple(task.name for task in tasks),
         np.array([task.flop for task in tasks]),
-        np.array([alpha if task.alpha is None else task.alpha for task in tasks]),
+        np.array([reading.part(task.alpha, task.cores) for task in tasks]),
         np.array(byte),
         edges,
         np.array(edge_byte),
-        assumed_alpha=alpha if any(task.alpha is None for task in tasks) else None,
-        outside_byte=non_negative(
-            outside, "size of the inputs from outside the workflow", document
-        ),
+        reading.finish(),
     )
 
 

@@ -12,20 +12,25 @@ from simplugin.errors import WorkloadFileError
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
     NamedEdge,
+    Reading,
     ReadTask,
     read_graph,
-    require_speed,
     runtimes,
     structure,
 )
 from simplugin.inputs.documents import Item, read_json
 from simplugin.inputs.files import FilePath, uncollected, write
-from simplugin.inputs.places import Place, fraction, non_negative, shown
+from simplugin.inputs.places import Place, fraction, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
 _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
 Files = dict[str, tuple[float, Place]]
 _Described = tuple[list[ReadTask], Sequence[NamedEdge], Place]
+# Members of tasks that say something here, or name and describe.
+_NAMING = ["name", "id", "type", "category", "program", "command", "arguments", "executedAt"]
+_FILES = ["parents", "children", "files", "inputFiles", "outputFiles", "byte"]
+_TIMES = ["runtime", "runtimeInSeconds", "cores", "coreCount", "alpha"]
+_USED = frozenset([*_NAMING, *_FILES, *_TIMES])
 # All that 1.6 adds to 1.5 is optional.
 _VERSIONS = ("1.5", "1.6")
 
@@ -34,9 +39,10 @@ _VERSIONS = ("1.5", "1.6")
 def read_wfformat(
     path: FilePath,
     *,
-    speed: float = DEFAULT_SPEED,
+    speed: float | None = None,
     name: str | None = None,
-    alpha: float = 0.0,
+    alpha: float | None = None,
+    lenient: bool = False,
 ) -> TaskGraph:
     """Read a task graph from an instance in WfFormat 1.0 to 1.6 [1]_.
 
@@ -54,19 +60,16 @@ def read_wfformat(
     ----------
     path : path
         The file.
-    speed : float
-        Of the processors that the runtimes are those of [flop/s].
+    speed, alpha, lenient
+        See `read_task_graph`.
     name : str, optional
         Of the graph; by default what the file calls it.
-    alpha : float
-        The part that is not parallel, for tasks of which the file does not say it.
 
     Returns
     -------
     TaskGraph
         Tasks in the order of the document; edges in that of the ``parents`` of each, then those by
-        files only. `TaskGraph.assumed_alpha` and `TaskGraph.outside_byte` say what the file leaves
-        open.
+        files only. `TaskGraph.left_open` says what the file leaves open.
 
     Raises
     ------
@@ -81,7 +84,7 @@ def read_wfformat(
     .. [1] WfCommons. WfFormat: the WfCommons JSON schema.
        https://github.com/wfcommons/WfFormat
     """
-    require_speed(speed)
+    reading = Reading(speed, alpha, lenient)
     document = read_json(path, WorkloadFileError)
     root = _Value(document, (), document.content)
     version = root.member("schemaVersion")
@@ -92,9 +95,11 @@ def read_wfformat(
         )
     workflow = root.member("workflow")
     read = _flat if version.text() in _FLAT else _specified
-    tasks, relations, described = read(workflow, speed)
+    tasks, relations, described = read(workflow, reading)
+    machines = (workflow.get("execution") or workflow).listed("machines")
+    reading.unused(["machines"] * len(machines), "the execution")
     title = root.member("name").text() if name is None else name
-    return read_graph(title, tasks, relations, described, alpha)
+    return read_graph(title, tasks, relations, described, reading)
 
 
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
@@ -148,8 +153,8 @@ class _Value(Item):
             raise self.error(f"{content!r} has half a character", "write whole surrogate pairs")
         return content
 
-    def number(self) -> float:
-        """Return a number that is at least 0 and finite."""
+    def number(self, *, negative: bool = False) -> float:
+        """Return a finite number that is at least 0, unless it may be negative."""
         content = self.content
         if isinstance(content, bool) or not isinstance(content, int | float):
             raise self.error(f"{_shown(content)} is no number", "give a number >= 0")
@@ -159,7 +164,7 @@ class _Value(Item):
             value = math.inf
         if not math.isfinite(value):
             raise self.error("this number is too large", "give a smaller one")
-        if value < 0:
+        if value < 0 and not negative:
             raise self.error(f"{value!r} is negative", "give a number >= 0")
         return value
 
@@ -179,7 +184,7 @@ def _shown(content: object) -> str:
     return shown(content) if isinstance(content, str) else json.dumps(content)[:80]
 
 
-def _flat(workflow: _Value, speed: float) -> _Described:
+def _flat(workflow: _Value, reading: Reading) -> _Described:
     """Return what versions 1.0 to 1.4 say: one list of tasks with runtimes and files in them."""
     document = workflow.either("tasks", "jobs")
     tasks = {task.member("name").text(): task for task in document.items()}
@@ -201,26 +206,27 @@ def _flat(workflow: _Value, speed: float) -> _Described:
         for file in task.listed("files"):
             folder, size = file.get("path"), file.either("sizeInBytes", "size")
             called = ("" if folder is None else folder.text()) + file.member("name").text()
+            byte = reading.size(size.number(negative=True), "this size", size)
             if file.member("link").text().lower() == "input":
-                read[called] = size.number(), file
+                read[called] = byte, file
             else:
-                written[called] = size.number()
+                written[called] = byte
         ran = task.either("runtimeInSeconds", "runtime"), task.get("cores")
-        found.append(_read_task(task, "name", *ran, speed, read, written))
+        found.append(_read_task(task, "name", *ran, reading, read, written))
     return found, [(*pair, place) for pair, place in relations.items()], document
 
 
-def _specified(workflow: _Value, speed: float) -> _Described:
+def _specified(workflow: _Value, reading: Reading) -> _Described:
     """Return what versions from 1.5 on say: a specification, and an execution beside it."""
     specification = workflow.member("specification")
     items = specification.member("tasks").items()
     labels = [task.member("id") for task in items]
     tasks = {label.text(): task for label, task in zip(labels, items, strict=True)}
-    relations = [
+    relations = reading.distinct(
         (parent.text(), name, parent)
         for name, task in tasks.items()
         for parent in task.member("parents").items()
-    ]
+    )
     # Before what follows from the structure: its errors say more.
     structure([(each.text(), each) for each in labels], relations, specification)
     missing = {(source, target): parent for source, target, parent in relations}
@@ -228,15 +234,16 @@ def _specified(workflow: _Value, speed: float) -> _Described:
     for name, task in tasks.items():
         for child in task.member("children").items():
             pair = name, child.text()
-            if pair in seen:
-                raise child.error(f"child {shown(pair[1])} is listed twice", "list it once")
+            reading.note("repeated edges", "one edge", pair in seen)
             seen.add(pair)
-            if missing.pop(pair, None) is None:
+            if pair not in missing:
                 raise child.error(
                     f"{shown(pair[1])} is no task that has {shown(name)} among its parents",
                     "add it there, or remove it here",
                 )
     for (source, target), parent in missing.items():
+        if (source, target) in seen:
+            continue
         raise parent.error(
             f"task {shown(source)} does not have {shown(target)} among its children",
             "add it there, or remove it here",
@@ -246,14 +253,16 @@ def _specified(workflow: _Value, speed: float) -> _Described:
         label = file.member("id")
         if label.text() in sizes:
             raise label.error(f"file {shown(label.text())} is here twice", "remove one of them")
-        sizes[label.text()] = file.member("sizeInBytes").number()
+        size = file.member("sizeInBytes")
+        sizes[label.text()] = reading.size(size.number(negative=True), "this size", size)
     executed = _executed(workflow, tasks)
     found = []
     for task, ran in zip(items, executed, strict=True):
         times = ran.member("runtimeInSeconds"), ran.get("coreCount")
         written = {name: size for name, (size, _) in _files(task, "outputFiles", sizes).items()}
         read = _files(task, "inputFiles", sizes)
-        found.append(_read_task(task, "id", *times, speed, read, written))
+        found.append(_read_task(task, "id", *times, reading, read, written))
+        reading.unused(ran.content.keys() - _USED, "tasks")
     return found, relations, specification
 
 
@@ -262,20 +271,22 @@ def _read_task(
     label: str,
     time: _Value,
     cores: _Value | None,
-    speed: float,
+    reading: Reading,
     read: Files,
     written: dict[str, float],
 ) -> ReadTask:
     """Return a task that took a time on some cores, 1 if these are not given."""
-    count = 1.0 if cores is None else cores.number()
-    if cores is not None and count < 1:
+    count = None if cores is None else cores.number()
+    if cores is not None and count is not None and count < 1:
         raise cores.error(f"{count!r} cores run nothing", "give at least 1")
+    reading.unused(task.content.keys() - _USED, "tasks")
     alpha, byte = task.get("alpha"), task.get("byte")
     return ReadTask(
         task.member(label).text(),
         task.member(label),
-        non_negative(time.number() * count * speed, "the computation", time),
+        reading.flop(time.number(), count, "the computation", time),
         None if alpha is None else fraction(alpha.number(), "this part", alpha),
+        count,
         None if byte is None else byte.number(),
         read,
         written,

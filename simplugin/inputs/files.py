@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import bz2
 import gc
+import gzip
+import io
+import lzma
 import os
 import stat
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from simplugin.errors import FileError
 
 FilePath = str | os.PathLike[str]
 
 LARGEST_FILE = 64 << 20
+# By the end of a file's name: how its content begins, and what unpacks it.
+_PACKED: dict[str, tuple[bytes, Callable[[IO[bytes]], Any]]] = {
+    ".gz": (b"\x1f\x8b", gzip.open),
+    ".bz2": (b"BZh", bz2.open),
+    ".xz": (b"\xfd7zXZ\x00", lzma.open),
+}
 _READABLE = f"give the path of a file of at most {LARGEST_FILE >> 20} MiB that you may read"
 
 
@@ -24,7 +35,9 @@ def opened(
     kind: type[FileError],
     remedy: str = "name a file",
 ) -> Iterator[IO[bytes]]:
-    """Open a regular file, and translate the operating system's errors until it is closed.
+    """Open a regular file, and translate errors of reading until it is closed.
+
+    What is compressed by gzip, bzip2 or xz is known by its content, and read as what it holds.
 
     Parameters
     ----------
@@ -39,9 +52,28 @@ def opened(
         with open(path, "rb", opener=_open_without_waiting) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 raise kind("not a regular file", file=path, remedy=remedy)
-            yield stream
+            start = stream.read(max(len(magic) for magic, _ in _PACKED.values()))
+            stream.seek(0)
+            found = (unpack for magic, unpack in _PACKED.values() if start.startswith(magic))
+            yield next(found, lambda plain: plain)(stream)
+    except (gzip.BadGzipFile, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise _damaged(error, path, kind) from None
     except OSError as error:
-        raise kind(str(error.strerror), file=path, remedy=remedy) from None
+        if error.strerror is None:  # of bzip2
+            raise _damaged(error, path, kind) from None
+        raise kind(error.strerror, file=path, remedy=remedy) from None
+
+
+def _damaged(error: Exception, path: FilePath, kind: type[FileError]) -> FileError:
+    """Return the error for a file that cannot be unpacked."""
+    remedy = "get it again, or unpack what can be saved of it"
+    return kind(f"the compressed file is damaged: {error}", file=path, remedy=remedy)
+
+
+def unpacked_name(path: FilePath) -> Path:
+    """Return a path without the end of its name that says by what it is compressed."""
+    plain = Path(path)
+    return plain.with_suffix("") if plain.suffix.lower() in _PACKED else plain
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
@@ -49,13 +81,17 @@ def _open_without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def read_bytes(path: FilePath, kind: type[FileError], remedy: str = _READABLE) -> bytes:
-    """Return the content of a regular file of at most `LARGEST_FILE` bytes.
+def read_bytes(
+    path: FilePath, kind: type[FileError], remedy: str = _READABLE, most: int = LARGEST_FILE
+) -> bytes:
+    """Return the content of a regular file, unpacked if it is compressed.
 
     Parameters
     ----------
     path, kind, remedy
         As for `opened`.
+    most : int
+        How many bytes are read at most, unpacked.
 
     Raises
     ------
@@ -63,11 +99,10 @@ def read_bytes(path: FilePath, kind: type[FileError], remedy: str = _READABLE) -
         Of the given kind: there is no such file, it cannot be read, or it is too large.
     """
     with opened(path, kind, remedy) as stream:
-        size = os.fstat(stream.fileno()).st_size
-        if size > LARGEST_FILE:
-            message = f"{size >> 20} MiB, more than the {LARGEST_FILE >> 20} MiB that are read"
-            raise kind(message, file=path, remedy=remedy)
-        return stream.read(LARGEST_FILE)
+        found = stream.read(most + 1)
+    if len(found) > most:
+        raise kind(f"more than the {most >> 20} MiB that are read", file=path, remedy=remedy)
+    return found
 
 
 def read_text(path: FilePath, kind: type[FileError], remedy: str = _READABLE) -> str:
@@ -103,6 +138,9 @@ def decoded(data: bytes, path: FilePath, kind: type[FileError]) -> str:
 def write(content: str | bytes, path: FilePath, kind: type[FileError]) -> None:
     """Write a file, a text in UTF-8 with its ends of lines as they are.
 
+    What a name that ends in ``.gz``, ``.bz2`` or ``.xz`` says is compressed so; equal contents
+    become equal bytes.
+
     Parameters
     ----------
     content : str or bytes
@@ -113,13 +151,27 @@ def write(content: str | bytes, path: FilePath, kind: type[FileError]) -> None:
         Raised if the file cannot be written, or the text has half a surrogate pair.
     """
     try:
-        Path(path).write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        data = content.encode("utf-8") if isinstance(content, str) else content
+        Path(path).write_bytes(_packed(data, Path(path).suffix.lower()))
     except UnicodeEncodeError as error:
         half = f"{error.object[error.start]!r} is half a character"
         raise kind(half, file=path, remedy="rename what has it in its name") from None
     except OSError as error:
         remedy = "give a path that you may write"
         raise kind(str(error.strerror), file=path, remedy=remedy) from None
+
+
+def _packed(data: bytes, suffix: str) -> bytes:
+    """Return a content as files are compressed whose name ends so."""
+    if suffix == ".gz":
+        packed = io.BytesIO()
+        # Without a name and a date in it.
+        with gzip.GzipFile("", "wb", 6, packed, 0) as stream:
+            stream.write(data)
+        return packed.getvalue()
+    if suffix == ".bz2":
+        return bz2.compress(data)
+    return lzma.compress(data) if suffix == ".xz" else data
 
 
 @contextmanager

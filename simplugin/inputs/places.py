@@ -46,7 +46,7 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 
-def quantity(text: str, what: str, place: Place) -> float:
+def quantity(text: str, what: str, place: Place, *, negative: bool = False) -> float:
     """Return a text such as ``'1.5e9'`` as a number.
 
     Parameters
@@ -57,11 +57,13 @@ def quantity(text: str, what: str, place: Place) -> float:
         Its name in messages: ``"size of task 'a'"``.
     place : Place
         Its place.
+    negative : bool
+        True if it may be below 0.
 
     Returns
     -------
     float
-        At least 0 and finite.
+        Finite, and at least 0 unless it may be negative.
 
     Raises
     ------
@@ -73,7 +75,7 @@ def quantity(text: str, what: str, place: Place) -> float:
     value = float(text)
     if not math.isfinite(value):
         raise place.error(f"{what} is {shown(text)}, which is too large", "give a smaller number")
-    return non_negative(value, what, place)
+    return value if negative else non_negative(value, what, place)
 
 
 def non_negative(value: float, what: str, place: Place) -> float:

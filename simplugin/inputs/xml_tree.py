@@ -70,7 +70,7 @@ def parse(
     root : str
         The element that such documents consist of, named in remedies.
     simgrid : bool
-        Keep the text in elements, and refuse what SimGrid's own parser refuses.
+        Refuse what SimGrid's own parser refuses.
 
     Raises
     ------
@@ -98,8 +98,8 @@ class _TreeBuilder:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = lambda _tag: self._stack.pop()
         parser.StartDoctypeDeclHandler = self._doctype
+        parser.CharacterDataHandler = self._text
         if simgrid:
-            parser.CharacterDataHandler = self._text
             parser.XmlDeclHandler = self._declaration
             parser.StartCdataSectionHandler = self._cdata
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.charts import GraphChart, ScheduleChart
-from simplugin.listings import Cell, Listing
+from simplugin.listings import Cell, Listing, left_open
 from simplugin.rows import Best, Metric
 from simplugin.taskgraphs.charts import graph_charts, schedule_chart
 from simplugin.taskgraphs.execution import Execution
@@ -91,22 +91,9 @@ class Assessment:
 
     def listings(self) -> tuple[Listing, ...]:
         """Return tables of the graphs, of the clusters, and of values that files lack."""
-        return self._of_graphs(), self._of_clusters(), *self._left_open()
-
-    def _left_open(self) -> tuple[Listing, ...]:
-        """Return the assumptions on graphs whose files lack values, if there are any."""
-        lines = tuple(
-            (graph.name, graph.assumed_alpha, graph.outside_byte)
-            for graph in self.schedule.graphs.graphs
-            if graph.assumed_alpha is not None or graph.outside_byte
-        )
-        columns = ("graph", ""), ("assumed alpha", ""), ("left out", "byte")
-        note = (
-            "assumed alpha: of the tasks whose file does not give it; set alpha in"
-            " [[workload.graphs]]. Left out: files that tasks read and no task writes, which are"
-            " where they are needed from the start and take no time"
-        )
-        return (Listing("Left open by the files", columns, lines, note),) if lines else ()
+        graphs = self.schedule.graphs.graphs
+        open_points = left_open((graph.name, graph.left_open) for graph in graphs)
+        return self._of_graphs(), self._of_clusters(), *open_points
 
     def _of_graphs(self) -> Listing:
         """Return the table of graphs."""

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.formats.task_graph_files import read_task_graph
+from simplugin.inputs.files import unpacked_name
 from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario, errors_at, numbered
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
@@ -43,7 +44,7 @@ from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 # The site of these generators describes the network exactly, and data take it in any case.
 _KNOWN_NETWORKS = ("multi_cluster", "grid5000_subset")
 # The keys that go with one source of graphs only.
-_KEYS = {"file": ("alpha", "speed"), "generator": ("parameters", "seed")}
+_KEYS = {"file": ("alpha", "speed", "lenient"), "generator": ("parameters", "seed")}
 _GRAPHS = ("workload", "graphs")
 # Tasks whose bounds come from linear programs unless the scenario says otherwise.
 _MOST_IN_PROGRAM = 300
@@ -66,9 +67,12 @@ class GraphTable(Section):
     file : path, optional
         A DOT, DAX or WfFormat file.
     alpha : float, optional
-        Sequential part of tasks, if the file does not give it.
+        Sequential part of tasks, if the file does not give it; without, 0 for tasks that the file
+        has on several cores, and 1 for all others, which are no faster on several processors.
     speed : float, optional
-        Speed of the processors on which times in the file were measured [flop/s].
+        Speed of the processors on which times in the file were measured [flop/s]; without, 1e9.
+    lenient : bool
+        True if negative sizes in the file are read as 0, and not refused.
     generator : str, optional
         Instead of a file: a key of `simplugin.workloads.graph_generators.GENERATORS`.
     parameters : dict
@@ -86,6 +90,7 @@ class GraphTable(Section):
     file: ExistingFile | None = None
     alpha: Annotated[float, Field(ge=0, le=1)] | None = None
     speed: Annotated[Speed, POSITIVE] | None = None
+    lenient: bool = False
     generator: Annotated[str, one_of(GENERATORS, "there are")] | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
     seed: Annotated[int, Field(ge=0)] | None = None
@@ -458,11 +463,11 @@ def graph_set(scenario: Scenario) -> GraphSet:
 def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
     """Return the graphs of a file."""
     assert table.file is not None
-    options = {name: getattr(table, name) for name in ("alpha", "speed")}
-    given = {name: value for name, value in options.items() if value is not None}
+    name = table.name or unpacked_name(table.file).stem
     with errors_at(scenario, *_GRAPHS, place, of=WorkloadError):
-        graph = read_task_graph(table.file, name=table.name or table.file.stem, **given)
-        graph = graph if table.alpha is None else replace(graph, assumed_alpha=None)
+        graph = read_task_graph(
+            table.file, name=name, alpha=table.alpha, speed=table.speed, lenient=table.lenient
+        )
     return [graph] * table.count
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.listings import OpenPoint
 from simplugin.units import parse_size, parse_work
 from simplugin.workloads.parameter_ranges import numbers, texts
 
@@ -76,11 +77,8 @@ class TaskGraph:
         The task that hands on data, and the one that receives them.
     edge_byte : float64, shape (n_edges,)
         Amount of data [byte].
-    assumed_alpha : float, optional
-        The `alpha` of tasks of which the file that was read gives none; None if it gives all.
-    outside_byte : float
-        Data that tasks read and no other task writes, by that file [byte]; nothing brings it to
-        them.
+    left_open : tuple of OpenPoint
+        What was assumed or left out when the graph was read from a file.
 
     Raises
     ------
@@ -96,8 +94,7 @@ class TaskGraph:
     byte: NDArray[np.float64]
     edges: NDArray[np.int64]
     edge_byte: NDArray[np.float64]
-    assumed_alpha: float | None = None
-    outside_byte: float = 0.0
+    left_open: tuple[OpenPoint, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the fields."""

@@ -51,8 +51,14 @@ def test_a_graph_is_read(tmp_path):
     edges, sizes = np.array([[1, 2], [0, 1]]), np.array([1000.0, 1100])
     assert graph == TaskGraph("three", ("a", "b", "c"), *columns, edges, sizes)
     assert read_dax(written(tmp_path, TEXT), name="mine").name == "mine"
-    # Jobs a and c have no alpha; "outside" is what no job writes.
-    assert (graph.assumed_alpha, graph.outside_byte) == (0.5, 10)
+    # "outside" is what no job writes; y has another size where c reads it, x where b does.
+    found = {each.what: (each.number, each.byte) for each in graph.left_open}
+    assert found == {
+        "tasks without cores": (3, None),
+        "files of link none of jobs": (1, None),
+        "inputs that no task writes": (1, 10),
+        "files of two sizes": (2, None),
+    }
 
 
 def job(name: str, **files: str) -> str:

@@ -36,7 +36,7 @@ def written(tmp_path: Path, text: str) -> Path:
 def test_a_graph_is_read(tmp_path):
     graph = read_dot(written(tmp_path, TEXT))
     size = 411041792
-    columns = np.array([[4e9, 3e9, 0], [0.19, 0.5, 0], [size, size, 7]])
+    columns = np.array([[4e9, 3e9, 0], [0.19, 0.5, 1], [size, size, 7]])
     edges = np.array([[0, 1], [1, 2], [0, 2]])
     assert graph == TaskGraph(
         "G", ("1", 'two "2"', "3"), *columns, edges, np.array([size, size, 0.0])
@@ -60,7 +60,7 @@ def test_defaults_hold_for_what_follows(tmp_path):
     )
     graph = read_dot(written(tmp_path, text))
     assert graph.flop.tolist() == [1, 2, 3]
-    assert graph.alpha.tolist() == [0, 0.5, 0.5]
+    assert graph.alpha.tolist() == [1, 0.5, 0.5]
     assert graph.edge_byte.tolist() == [8, 9, 0]
     assert graph.byte.tolist() == [9, 0, 0]
 
@@ -93,7 +93,7 @@ WRONG = [
     ('¶digraph { a [size="inf"] }', "'inf', which is no number"),
     ("¶digraph { a [size=1e999] }", "too large"),
     ('digraph {\n¶ a [size="-1"] }', "-1.0; give a finite number >= 0"),
-    (f"{AB}a->b\n¶[size=-1] }}", "'a' -> 'b' is -1"),
+    (f"{AB}a->b\n¶[size=-2] }}", "'a' -> 'b' is -2"),
     ("¶digraph { a [size=1, alpha=1.5] }", "alpha of task 'a' is 1.5"),
     ("¶digraph { a [size=1, byte=-2] }", "byte of task 'a' is -2"),
     (f"{AB}¶a [size=1] }}", "'a' is described twice"),

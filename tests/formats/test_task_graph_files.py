@@ -1,5 +1,6 @@
 """All formats of task graphs: what is written is read back; whatever is read never breaks."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def test_what_is_read_back_equals_what_was_written(suffix, graph, exponent, spee
 def test_real_files_are_given_back(suffix, shared_data, tmp_path):
     files = {*(shared_data / "workflows").glob("*/*")}
     files.remove(shared_data / "workflows/dot/dag_with_cycle.dot")
-    assert len(files) == 9
+    assert len(files) == 12
     for source in files:
         graph = read_task_graph(source)
         path = tmp_path / f"graph{suffix}"
@@ -104,6 +105,180 @@ def test_the_end_of_the_name_tells_the_format(tmp_path):
             read_task_graph(tmp_path / f"graph{suffix}")
         with pytest.raises(WorkloadFileError, match=r"name it with one of \.dot, "):
             write_task_graph(graph, tmp_path / f"graph{suffix}")
+
+
+def found(graph: TaskGraph) -> dict[str, tuple[int, str]]:
+    """Return the number of what a file leaves open, and what it is taken as."""
+    return {each.what: (each.number, each.taken_as) for each in graph.left_open}
+
+
+@pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz", ".GZ"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_compressed_files(suffix, packed, tmp_path):
+    path, plain = (tmp_path / f"graph{end}" for end in (suffix + packed, suffix))
+    graph = replace(TINY, byte=np.array([8.0, 8, 1.5e7]))
+    for each in (path, plain):
+        write_task_graph(graph, each)
+    assert path.read_bytes() != plain.read_bytes()
+    # Also under another name: the content says whether it is compressed.
+    plain.write_bytes(path.read_bytes())
+    assert read_task_graph(path) == read_task_graph(plain)
+    np.testing.assert_allclose(read_task_graph(path).flop, graph.flop, rtol=1e-15)
+    path.write_bytes(path.read_bytes()[:-9])
+    assert "damaged" in str(refusal(path))
+
+
+# One task of 8 s on 4 cores, one on 1 core, one of which nothing is said.
+CORES = {
+    ".dax": (
+        '<adag><job id="a" runtime="8" cores="4"/><job id="b" runtime="8" cores="1" priority="3"/>'
+        '<job id="c" runtime="8"/></adag>'
+    ),
+    ".xml": (
+        '<adag><job id="a" runtime="8"><profile namespace="pegasus" key="cores">4</profile></job>'
+        '<job id="b" runtime="8"><profile namespace="pegasus" key="cores">1</profile>'
+        '<profile namespace="condor" key="priority">3</profile></job>'
+        '<job id="c" runtime="8"/></adag>'
+    ),
+    ".json": json.dumps(
+        {
+            "name": "g",
+            "schemaVersion": "1.3",
+            "workflow": {
+                "machines": [{"nodeName": "m"}],
+                "tasks": [
+                    {"name": "a", "runtime": 8, "cores": 4, "avgCPU": 90, "files": []},
+                    {"name": "b", "runtime": 8, "cores": 1, "priority": 3, "machine": "m"},
+                    {"name": "c", "runtime": 8, "memory": 5},
+                ],
+            },
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("suffix", CORES)
+def test_cores_and_alpha(suffix, tmp_path):
+    """Eight seconds are those on the task's own cores; a task of one core is never faster."""
+    graph = read_text(tmp_path, suffix, CORES[suffix])
+    assert graph.flop.tolist() == [32e9, 8e9, 8e9]
+    for cores, seconds in ((1, [32, 8, 8]), (4, [8, 8, 8]), (8, [4, 8, 8])):
+        times = (graph.alpha + (1 - graph.alpha) / cores) * graph.flop / 1e9
+        assert times.tolist() == seconds
+    points = found(graph)
+    assert points["tasks of several cores without alpha"][0] == 1
+    assert points["tasks without alpha"][0] == 2
+    assert points["tasks without cores"][0] == 1
+    assert points["runtimes on processors of unknown speed"] == (3, "of 1Gf")
+    unused = {what: number for what, (number, taken) in points.items() if taken == "not used"}
+    assert (
+        unused
+        == {
+            ".dax": {"attributes priority of jobs": 1},
+            ".xml": {"profiles condor/priority of jobs": 1},
+            ".json": dict.fromkeys(
+                ("avgCPU of tasks", "machine of tasks", "machines of the execution")
+                + ("memory of tasks", "priority of tasks"),
+                1,
+            ),
+        }[suffix]
+    )
+    path = tmp_path / f"text{suffix}"
+    asked = read_task_graph(path, alpha=0.25, speed=1e9)
+    assert (asked.alpha.tolist(), asked.flop.tolist()) == ([0.25] * 3, graph.flop.tolist())
+    assert not {"tasks without alpha", "runtimes on processors of unknown speed"} & {*found(asked)}
+
+
+def negative(suffix: str, size: float) -> str:
+    """Return a graph of two tasks whose files or edges have a size."""
+    files = [{"id": name, "sizeInBytes": size} for name in "fg"]
+    tasks = [
+        {"id": "a", "parents": [], "children": ["b"], "outputFiles": ["f", "g"]},
+        {"id": "b", "parents": ["a"], "children": [], "inputFiles": ["f", "g"]},
+    ]
+    ran = {"tasks": [{"id": name, "runtimeInSeconds": 1} for name in "ab"]}
+    workflow = {"specification": {"tasks": tasks, "files": files}, "execution": ran}
+    uses = [
+        "".join(f'<uses file="{name}" link="{link}" size="{size}"/>' for name in "fg")
+        for link in ("output", "input")
+    ]
+    jobs = (f'<job id="{name}" runtime="1">{own}</job>' for name, own in zip("ab", uses, strict=True))
+    return {
+        ".dot": f"digraph {{ a [size=1] b [size=1] c [size=1] a -> b -> c [size={size}] }}",
+        ".dax": f"<adag>{''.join(jobs)}</adag>",
+        ".json": json.dumps({"name": "g", "schemaVersion": "1.5", "workflow": workflow}),
+    }[suffix]
+
+
+@pytest.mark.parametrize(("suffix", "number"), [(".dot", 2), (".dax", 4), (".json", 2)])
+def test_negative_sizes(suffix, number, tmp_path):
+    path = tmp_path / f"graph{suffix}"
+    path.write_text(negative(suffix, -6585019))
+    message = rf"-6585019.0 \({number - 1} more sizes are negative\); .* lenient = true"
+    with pytest.raises(WorkloadFileError, match=message):
+        read_task_graph(path)
+    graph = read_task_graph(path, lenient=True)
+    assert found(graph)["negative sizes"] == (number, "0 byte")
+    path.write_text(negative(suffix, 0))
+    assert read_task_graph(path) == graph
+    assert "negative sizes" not in found(read_task_graph(path))
+
+
+def test_repeated_edges(tmp_path):
+    """DAGMan accepts a parent that is given again; the edge is one."""
+    jobs = '<adag><job id="a" runtime="1"/><job id="b" runtime="1"/>'
+    edge = '<child ref="b"><parent ref="a"/></child>'
+    once = read_text(tmp_path, ".dax", f"{jobs}{edge}</adag>")
+    twice = edge.replace("</child>", '<parent ref="a"/></child>')
+    again = read_text(tmp_path, ".dax", f"{jobs}{edge}{twice}</adag>")
+    assert once == again
+    assert found(again)["repeated edges"] == (2, "one edge")
+    dot = "digraph { a [size=1] b [size=1] a -> b [size=2] a -> b [size=2] }"
+    assert found(read_text(tmp_path, ".dot", dot))["repeated edges"] == (1, "one edge")
+    text = negative(".json", 0).replace('["a"]', '["a", "a"]').replace('["b"]', '["b", "b"]')
+    graph = read_text(tmp_path, ".json", text)
+    assert graph == read_text(tmp_path, ".json", negative(".json", 0))
+    assert found(graph)["repeated edges"] == (2, "one edge")
+
+
+def test_edges_by_files_alone_are_stated(tmp_path):
+    uses = '<uses file="f" link="{}" size="5"/>'
+    job = '<job id="{}" runtime="1">' + uses + "</job>"
+    jobs = "".join(job.format(*each) for each in (("a", "output"), ("b", "output"), ("c", "input")))
+    child = '<child ref="c"><parent ref="a"/></child>'
+    graph = read_text(tmp_path, ".dax", f"<adag>{jobs}{child}</adag>")
+    assert graph.edges.tolist() == [[0, 2], [1, 2]]
+    assert found(graph)["edges by files alone"] == (1, "added")
+    assert found(graph)["files that several tasks write"] == (1, "read after each of them")
+
+
+# SimGrid 4.2's examples dag-from-dot-simple and dag-from-dot, and what its loader makes of them:
+# tasks with their flop, and data from task to task.
+SIMGRID = [
+    (
+        "c1 [size=1e9] c2 [size=5e9] c3 [size=2e9] root->c1 [size=2e8] root->c2 [size=1e8]"
+        ' c1->c3 [size=5e8] c2->c3 [size="-1."] c3->end [size=2e8]',
+        {"root": 0, "c1": 1e9, "c2": 5e9, "c3": 2e9, "end": 0},
+        {"root c1": 2e8, "root c2": 1e8, "c1 c3": 5e8, "c2 c3": 0, "c3 end": 2e8},
+    ),
+    (
+        "end [size=7e9] 0 [size=1] 5 [size=2] 6 [size=3] 5->6 [size=0.0] 6->end [size=4] 0->9"
+        " root->5 [size=5] 9 [size=4]",
+        {"root": 0, "end": 7e9, "0": 1, "5": 2, "6": 3, "9": 4},
+        {"5 6": 0, "6 end": 4, "0 9": 0, "root 5": 5, "root 0": 0, "9 end": 0},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "tasks", "edges"), SIMGRID)
+def test_the_dialect_of_simgrid(text, tasks, edges, tmp_path):
+    graph = read_text(tmp_path, ".dot", f"digraph G {{ {text} }}")
+    assert dict(zip(graph.tasks, graph.flop.tolist(), strict=True)) == tasks
+    assert graph.tasks[0] == "root"
+    named = (f"{graph.tasks[one]} {graph.tasks[other]}" for one, other in graph.edges)
+    assert dict(zip(named, graph.edge_byte.tolist(), strict=True)) == edges
+    assert graph.alpha.tolist() == [1.0] * len(tasks)
+    assert "tasks without a statement" in found(graph)
 
 
 def read_text(tmp_path: Path, suffix: str, text: str) -> TaskGraph:

@@ -7,16 +7,12 @@ References
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import re
 import tarfile
-import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +34,6 @@ _DEEP = "ask the API for the deep description of the whole grid, which has all c
 _ENTRY = re.compile(
     r"(?:network_equipments/[^/]+|sites/(?P<site>[^/]+)/(?:(?P=site)|network_equipments/[^/]+"
     r"|clusters/(?P<cluster>[^/]+)/(?:(?P=cluster)|nodes/[^/]+)))\.json"
-)
-_OPENERS: tuple[tuple[bytes, Callable[[io.BytesIO], Any]], ...] = (
-    (b"\x1f\x8b", gzip.open),
-    (b"BZh", bz2.open),
-    (b"\xfd7zXZ\x00", lzma.open),
 )
 
 
@@ -71,7 +62,7 @@ def read_tree(path: FilePath) -> tuple[dict[str, Any], bool]:
     """
     if Path(path).is_dir():
         return _tree(_directory_files(Path(path)), path), True
-    data = _decompressed(path)
+    data = read_bytes(path, PlatformError, _FORMS, LARGEST_ARCHIVE)
     if data[257:262] == b"ustar" or _is_old_tar(data):
         return _tree(_archive_files(data, path), path), True
     return _dump(_json_of(data, path), path), False
@@ -184,28 +175,6 @@ def _archive_root(names: Iterable[str]) -> str:
     }
     # The repository has its sources beside what is made of them; these are in data/grid5000.
     return min(roots, key=lambda root: (not root.endswith("data/grid5000/"), root), default="")
-
-
-def _decompressed(path: FilePath) -> bytes:
-    """Return what a file holds, decompressed if need be."""
-    data = read_bytes(path, PlatformError, _FORMS)
-    opener = next((each for magic, each in _OPENERS if data.startswith(magic)), None)
-    if opener is None:
-        return data
-    try:
-        with opener(io.BytesIO(data)) as stream:
-            found: bytes = stream.read(LARGEST_ARCHIVE + 1)
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise PlatformError(
-            f"it cannot be decompressed: {error}", file=path, remedy="fetch it again"
-        ) from None
-    if len(found) > LARGEST_ARCHIVE:
-        raise PlatformError(
-            f"it holds more than the {LARGEST_ARCHIVE >> 20} MiB that are read",
-            file=path,
-            remedy=_FORMS,
-        )
-    return found
 
 
 def _is_old_tar(data: bytes) -> bool:
