@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from simplugin.errors import SimpluginError
@@ -127,6 +127,27 @@ class OpenPoint(NamedTuple):
     number: int
     taken_as: str
     byte: float | None = None
+
+
+@dataclass
+class OpenPoints:
+    """What a file leaves open, counted while it is read."""
+
+    _found: dict[tuple[str, str], list[float]] = field(default_factory=dict, init=False)
+
+    def note(self, what: str, taken_as: str, count: int = 1, byte: float = 0.0) -> None:
+        """Add to a number, and to a size; see `OpenPoint`."""
+        if count:
+            sums = self._found.setdefault((what, taken_as), [0, 0.0])
+            sums[0] += count
+            sums[1] += byte
+
+    def points(self) -> tuple[OpenPoint, ...]:
+        """Return all, in the order in which they came up."""
+        return tuple(
+            OpenPoint(what, int(count), taken_as, byte or None)
+            for (what, taken_as), (count, byte) in self._found.items()
+        )
 
 
 def left_open(inputs: Iterable[tuple[str, Iterable[OpenPoint]]]) -> tuple[Listing, ...]:

@@ -13,7 +13,16 @@ import numpy as np
 from simplugin.errors import WorkloadFileError
 from simplugin.inputs.files import FilePath, opened, write
 from simplugin.inputs.places import Line, shown
-from simplugin.workloads.job_traces import FIELDS, Floats, JobTrace, expected, misfit
+from simplugin.listings import OpenPoints
+from simplugin.workloads.bundles import GROUPS
+from simplugin.workloads.job_traces import (
+    FIELDS,
+    UNKNOWN,
+    Floats,
+    JobTrace,
+    expected,
+    fitting,
+)
 
 # Possessive, so that no text takes long to refuse; but no optional group is: Python 3.11.2 then
 # takes half of it.
@@ -25,45 +34,66 @@ _JOB = re.compile(rf"\s*+(?:{_NUMBER}\s++){{{len(FIELDS) - 1}}}{_NUMBER}\s*+", r
 Numbered = tuple[int, str]
 
 
-def rows(lines: Sequence[Numbered], file: FilePath) -> Floats:
-    """Return the fields of jobs.
+# Fields that bundles are made of.
+_USED = {"job", "submit", "run_time", "processors", "requested_processors", "status", *GROUPS}
 
-    Parameters
-    ----------
-    lines : sequence of (int, str)
-        One a job.
-    file : path
-        Their places, for messages.
 
-    Returns
-    -------
-    float64, shape (n_lines, 18)
-        In the order of `simplugin.workloads.job_traces.FIELDS`.
+def _rows(lines: Sequence[Numbered], file: FilePath, points: OpenPoints, lenient: bool) -> Floats:
+    """Return the fields of jobs, a line a job; shape (n_jobs, 18). See `read_swf`."""
+    jobs = []
+    for number, line in lines:
+        job = line if _JOB.fullmatch(line) else _mended(line, Line(file, number), points, lenient)
+        if job is not None:
+            jobs.append((number, job))
+    if not jobs:
+        return np.empty((0, len(FIELDS)))
+    text = "\n".join(job for _, job in jobs)
+    values = np.fromstring(text, dtype=np.float64, sep=" ").reshape(len(jobs), len(FIELDS))
+    fits = np.array([fitting(name, values[:, at]) for at, name in enumerate(FIELDS)]).T
+    used = np.array([name in _USED for name in FIELDS])
+    for at, column in () if lenient else np.argwhere(~fits & used).tolist():
+        number, job = jobs[at]
+        name, text = FIELDS[column], shown(job.split()[column])
+        message = f"field {column + 1}, {name}, is {text}"
+        raise Line(file, number).error(message, f"give {expected(name)}; {_LENIENT}")
+    kept = np.all(fits | ~used, axis=1)
+    points.note("jobs with wrong fields", "left out", int(np.sum(~kept)))
+    for column in np.flatnonzero(~used).tolist():
+        odd = kept & ~fits[:, column]
+        points.note(f"odd values of {FIELDS[column]}", "unknown", int(odd.sum()))
+        values[odd, column] = UNKNOWN
+    return values[kept]
+
+
+_LENIENT = "or leave such jobs out: lenient = true"
+
+
+def _mended(line: str, place: Line, points: OpenPoints, lenient: bool) -> str | None:
+    """Return a job without what is of no use; None if it is left out.
 
     Raises
     ------
     WorkloadFileError
-        A line has another number of fields, or what is no number, or what a field cannot be.
+        It has too few fields, or twice as many, or one that is used is no number.
     """
-    for number, line in lines:
-        if _JOB.fullmatch(line) is None:
-            raise _refused(line, Line(file, number))
-    if not lines:
-        return np.empty((0, len(FIELDS)))
-    text = "\n".join(line for _, line in lines)
-    values = np.fromstring(text, dtype=np.float64, sep=" ").reshape(len(lines), len(FIELDS))
-    wrong = [
-        (at, column)
-        for column, name in enumerate(FIELDS)
-        if (at := misfit(name, values[:, column])) is not None
+    fields = line.split()
+    further = len(FIELDS) < len(fields) < 2 * len(FIELDS)
+    odd = [
+        at
+        for at, (name, text) in enumerate(zip(FIELDS, fields, strict=False))
+        if name not in _USED and _VALUE.fullmatch(text) is None
     ]
-    if wrong:
-        at, column = min(wrong)
-        number, line = lines[at]
-        name, field = FIELDS[column], shown(line.split()[column])
-        message = f"field {column + 1}, {name}, is {field}"
-        raise Line(file, number).error(message, f"give {expected(name)}")
-    return values
+    mended = ["-1" if at in odd else text for at, text in enumerate(fields)]
+    job = " ".join(mended[: len(FIELDS)] if further else mended)
+    if _JOB.fullmatch(job) is None:
+        if not lenient:
+            raise _refused(job, place)
+        points.note("lines that are no job", "left out")
+        return None
+    points.note("jobs with further fields", "those after the 18th left out", further)
+    for at in odd:
+        points.note(f"odd values of {FIELDS[at]}", "unknown")
+    return job
 
 
 def _refused(line: str, place: Line) -> WorkloadFileError:
@@ -74,11 +104,11 @@ def _refused(line: str, place: Line) -> WorkloadFileError:
             text = shown(field.encode("latin-1").decode("utf-8", "replace"))
             return place.error(
                 f"field {FIELDS.index(name) + 1}, {name}, is {text}, which is no number",
-                f"give {expected(name)}; a comment begins its line with ';'",
+                f"give {expected(name)}; a comment begins its line with ';'; {_LENIENT}",
             )
     return place.error(
         f"a job has {len(fields)} field{'s' if len(fields) != 1 else ''}, not {len(FIELDS)}",
-        "give all fields on one line, -1 for those that are unknown",
+        f"give one job a line, and -1 for fields that are unknown; {_LENIENT}",
     )
 
 
@@ -152,18 +182,22 @@ LONGEST_LINE = 1 << 20
 LARGEST_FILE = 4 << 30
 
 
-def read_swf(path: FilePath) -> JobTrace:
+def read_swf(path: FilePath, *, lenient: bool = False) -> JobTrace:
     """Read a job trace in the Standard Workload Format, version 2.2 [1]_.
 
     A line is a job of 18 numbers apart by blanks or tabs, a comment that begins with ``;``, or
     blank. Comments make the header anywhere, and need not be there. They are UTF-8, or
-    Latin-1 if they are not. Compressed files are known by their content. Jobs may be in any order
-    and share numbers, as real logs do; see `JobTrace.is_sorted`.
+    Latin-1 if they are not. Jobs may be in any order and share numbers, as real logs do; see
+    `JobTrace.is_sorted`. Fields after the 18th are left out. Of fields that make no bundle, such as
+    waiting times and memory, values that the format has not are unknown. `JobTrace.left_open`
+    counts both.
 
     Parameters
     ----------
     path : path
         The file, perhaps compressed.
+    lenient : bool
+        True if jobs with other fields that the format has not are left out, and not refused.
 
     Returns
     -------
@@ -182,17 +216,19 @@ def read_swf(path: FilePath) -> JobTrace:
     """
     comments: list[bytes] = []
     parts = []
+    points = OpenPoints()
     lines = _lines(path)
     while some := list(islice(lines, _AT_ONCE)):
         texts = [(number, line.strip(_BLANKS)) for number, line in some]
         comments += [text[1:].encode("latin-1") for _, text in texts if text.startswith(";")]
-        parts.append(rows([each for each in texts if each[1] and each[1][0] != ";"], path))
+        jobs = [each for each in texts if each[1] and each[1][0] != ";"]
+        parts.append(_rows(jobs, path, points, lenient))
     values = np.concatenate([np.empty((0, len(FIELDS))), *parts])
     if not len(values):
         remedy = f"a job is a line of {len(FIELDS)} numbers"
         raise WorkloadFileError("there is no job", file=path, remedy=remedy)
     columns = dict(zip(FIELDS, values.T, strict=True))
-    return JobTrace(columns, header_of(_decoded(comments)))
+    return JobTrace(columns, header_of(_decoded(comments)), points.points())
 
 
 def _decoded(comments: list[bytes]) -> list[str]:

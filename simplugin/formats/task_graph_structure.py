@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from simplugin.errors import WorkloadError, WorkloadFileError
 from simplugin.inputs.files import FilePath
 from simplugin.inputs.places import Place, non_negative, shown
-from simplugin.listings import OpenPoint
+from simplugin.listings import OpenPoint, OpenPoints
 from simplugin.units import format_speed
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -134,8 +134,8 @@ def structure(
     return np.array(list(numbers), np.int64).reshape(-1, 2)
 
 
-@dataclass(slots=True, eq=False)
-class Reading:
+@dataclass(eq=False)
+class Reading(OpenPoints):
     """What a reader is asked for, and what its file leaves open.
 
     Attributes
@@ -152,15 +152,7 @@ class Reading:
     speed: float | None = None
     alpha: float | None = None
     lenient: bool = False
-    _points: dict[tuple[str, str], list[float]] = field(default_factory=dict)
     _negative: list[tuple[Place, str]] = field(default_factory=list)
-
-    def note(self, what: str, taken_as: str, count: int = 1, byte: float = 0.0) -> None:
-        """Add to the number, and the size, of what the file leaves open; see `OpenPoint`."""
-        if count:
-            found = self._points.setdefault((what, taken_as), [0, 0.0])
-            found[0] += count
-            found[1] += byte
 
     def unused(self, names: Iterable[str], of: str) -> None:
         """Add what the file says in vain."""
@@ -206,14 +198,11 @@ class Reading:
         if self._negative and not self.lenient:
             place, message = self._negative[0]
             more = len(self._negative) - 1
-            message += f" ({more} more sizes are negative)" if more else ""
+            message += f" (and {more} more below 0)" if more else ""
             raise place.error(
                 message, "give sizes >= 0, or read negative ones as 0: lenient = true"
             )
-        return tuple(
-            OpenPoint(what, int(count), taken_as, byte or None)
-            for (what, taken_as), (count, byte) in self._points.items()
-        )
+        return self.points()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

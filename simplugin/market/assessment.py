@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from simplugin.elementary import exp
 from simplugin.figures import Figure
-from simplugin.listings import Cell, Listing
+from simplugin.listings import Cell, Listing, OpenPoint, left_open
 from simplugin.market.execution import Execution, sites_of
 from simplugin.market.model import Deal, Outcome, heterogeneity, jain_index
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
@@ -41,9 +41,12 @@ class Assessment:
     ----------
     execution : Execution
         The execution.
+    left_open : sequence of (str, sequence of OpenPoint)
+        What its logs leave open, by their names.
     """
 
     execution: Execution
+    left_open: Sequence[tuple[str, Sequence[OpenPoint]]] = ()
 
     @property
     def deals(self) -> tuple[Deal, ...]:
@@ -165,7 +168,7 @@ class Assessment:
 
     def listings(self, most: int = _MOST_LINES) -> tuple[Listing, ...]:
         """Return a table of the bundles, if there are several, and one of the peers."""
-        tables = (self._peers(most),)
+        tables = (self._peers(most), *left_open(self.left_open))
         return tables if len(self.deals) == 1 else (self._bundles(most), *tables)
 
     def figures(self) -> tuple[Figure, ...]:

@@ -71,7 +71,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     """
     settings, parameters = check(scenario)
     workload: BundlesWorkload = scenario.workload
-    bundles = bundles_of(scenario)
+    bundles, left_open = bundles_of(scenario)
     platform = scenario.make_platform()
     site = site_in(scenario, platform)
     terms = terms_of(scenario, site, bundles)
@@ -104,7 +104,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             patience=settings.patience,
             **scenario.simulation.arguments(),
         )
-    return outcome_of(Assessment(done), done.result)
+    return outcome_of(Assessment(done, left_open), done.result)
 
 
 def check(scenario: Scenario) -> tuple[Settings, dict[str, Any]]:

@@ -10,19 +10,28 @@ import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
 from simplugin.formats.swf import read_swf
+from simplugin.formatting import listed
 from simplugin.inputs.kinds import Scenario, numbered
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Size, Speed, Time, Work
 from simplugin.inputs.sections import ExistingFile, Section
+from simplugin.listings import OpenPoint
 from simplugin.market.model import HOUR
-from simplugin.workloads.bundles import CLASSES, MEGA, Bundle, lcg_bundles, trace_bundles
+from simplugin.workloads.bundles import (
+    CLASSES,
+    MEGA,
+    Bundle,
+    lcg_bundles,
+    open_points,
+    trace_bundles,
+)
 
 _KEY = ("workload", "bundles")
 # Each is simulated: some 10 s and 0.5 GB for so many, on one core.
 MOST_TASKS = 1_000_000
 # What makes a bundle, and the keys that say something to it besides `name` and `release`.
 _KEYS = {
-    "file": ("file", "byte", "speed", "gap", "least", "first", "real_sizes"),
+    "file": ("file", "byte", "speed", "gap", "least", "first", "real_sizes", "lenient"),
     "log": ("log", "byte", "speed", "first", "real_sizes"),
     "class": ("class", "count", "copies", "period"),
     "sizes": ("flop", "byte", "count", "copies", "period"),
@@ -69,7 +78,7 @@ class BundleTable(Section):
     period : float
         Time from one of them to the next [s].
     file : path, optional
-        A log in the Standard Workload Format, gzipped or not.
+        A log in the Standard Workload Format, perhaps compressed.
     log : {"lcg"}, optional
         Bundles of a real log that come with this package, see
         `simplugin.workloads.bundles`.
@@ -84,6 +93,8 @@ class BundleTable(Section):
     real_sizes : bool
         True if tasks compute as long as their jobs did, or as draws that vary as much where only
         that is known; otherwise all compute the mean.
+    lenient : bool
+        True if jobs of a file with fields that cannot be are left out, and not refused.
     """
 
     name: Annotated[str, Field(min_length=1)] | None = None
@@ -103,6 +114,7 @@ class BundleTable(Section):
     least: Annotated[int, Field(ge=1)] = 100
     first: Annotated[int, Field(ge=1)] | None = None
     real_sizes: bool = False
+    lenient: bool = False
 
     @model_validator(mode="after")
     def _one_source(self) -> BundleTable:
@@ -214,8 +226,11 @@ class BundlesWorkload(Section):
         return self
 
 
-def bundles_of(scenario: Scenario) -> list[Bundle]:
-    """Return the bundles of a scenario of kind "bundles", by their release dates.
+LeftOpen = list[tuple[str, tuple[OpenPoint, ...]]]
+
+
+def bundles_of(scenario: Scenario) -> tuple[list[Bundle], LeftOpen]:
+    """Return the bundles of a scenario of kind "bundles", by date, and what its logs leave open.
 
     They are called as their table says, else after their class or file; those of the same name are
     numbered through.
@@ -229,17 +244,18 @@ def bundles_of(scenario: Scenario) -> list[Bundle]:
     """
     tables: list[BundleTable] = scenario.workload.bundles
     bundles: list[Bundle] = []
+    left_open: LeftOpen = []
     tasks = 0
     for place, table in enumerate(tables):
         alike = table.source in ("class", "sizes")
         if alike:
             # Before they are made: copies may be too many, too.
             _check_tasks(scenario, place, tasks + table.count * table.copies)
-        made = (_alike if alike else _logged)(scenario, place)
+        made = _alike(scenario, place) if alike else _logged(scenario, place, left_open)
         tasks += sum(bundle.count for bundle in made)
         _check_tasks(scenario, place, tasks)
         bundles += made
-    return numbered(sorted(bundles, key=lambda bundle: bundle.release))
+    return numbered(sorted(bundles, key=lambda bundle: bundle.release)), left_open
 
 
 def _check_tasks(scenario: Scenario, place: int, tasks: int) -> None:
@@ -271,18 +287,24 @@ def _alike(scenario: Scenario, place: int) -> list[Bundle]:
     return [Bundle(name, table.count, flop, byte, date) for date in dates]
 
 
-def _logged(scenario: Scenario, place: int) -> list[Bundle]:
+def _logged(scenario: Scenario, place: int, left_open: LeftOpen) -> list[Bundle]:
     """Return the bundles of a trace or of the LCG grid, the first submitted at the release."""
     table: BundleTable = scenario.workload.bundles[place]
     byte = table.byte or 0.0
     if table.file is not None:
         name = table.file.name.partition(".")[0]
-        found = trace_bundles(read_swf(table.file), gap=table.gap, least=table.least)
+        trace = read_swf(table.file, lenient=table.lenient)
+        found = trace_bundles(trace, gap=table.gap, least=table.least)[: table.first]
+        points = open_points(trace, found)
         if not found:
-            message = f"{table.file.name} has no {table.least} jobs of a user close to each other"
-            remedy = "give a smaller least or a longer gap"
+            counts = listed(f"{each.number} {each.what.removeprefix('jobs ')}" for each in points)
+            message = f"{table.file.name} has no bundle: of {len(trace)} jobs, {counts}"
+            few = any("too small" in each.what for each in points)
+            other = "give another log; no least and no gap can help"
+            remedy = "give a smaller least or a longer gap" if few else other
             raise scenario.error(message, *_KEY, place, "file", remedy=remedy)
-        made = [each.bundle(table.speed, byte, table.real_sizes) for each in found[: table.first]]
+        left_open.append((table.file.name, points))
+        made = [each.bundle(table.speed, byte, table.real_sizes) for each in found]
     else:
         assert table.log is not None
         name, made, seed = table.log, [], scenario.simulation.seed

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from simplugin.elementary import exp, log1p
 from simplugin.errors import WorkloadError
+from simplugin.listings import OpenPoint, OpenPoints
 from simplugin.units import parse_size, parse_time, parse_work
 from simplugin.workloads.job_traces import COMPLETED, UNKNOWN, Floats, Integers, JobTrace
 from simplugin.workloads.parameter_ranges import number, numbers, one_of, whole
@@ -129,7 +130,9 @@ class TraceBundle:
     run_times : float64, shape (count,)
         Run time of each [s].
     processors : int64, shape (count,)
-        Number of processors of each; 1 where the trace does not know.
+        Number of processors of each: those that it had, asked for if that is unknown, else 1.
+    requested, assumed : int
+        Number of jobs for which those are taken that it asked for, and of those for which it is 1.
     """
 
     release: float
@@ -139,6 +142,8 @@ class TraceBundle:
     jobs: Integers
     run_times: Floats
     processors: Integers
+    requested: int = 0
+    assumed: int = 0
 
     @property
     def count(self) -> int:
@@ -192,11 +197,14 @@ class TraceBundle:
         return Bundle(name, self.count, float(work.mean()), byte, self.release, sizes)
 
 
+_BY = ("user", "partition", "executable")
+
+
 def trace_bundles(
     trace: JobTrace,
     gap: float = 120.0,
     least: int = 100,
-    by: Sequence[str] = ("user", "partition", "executable"),
+    by: Sequence[str] = _BY,
 ) -> list[TraceBundle]:
     """Return the bundles of a trace.
 
@@ -235,11 +243,7 @@ def trace_bundles(
         one_of("by", name, GROUPS)
     if len(set(by)) < len(by) or not by:
         raise WorkloadError(f"by is {by!r}; give at least one field, each once")
-    fits = (trace.run_time > 0) & (trace.submit >= 0)
-    fits &= (trace.status == UNKNOWN) | (trace.status == COMPLETED)
-    if "user" in by:
-        fits &= trace.user != UNKNOWN
-    rows = np.flatnonzero(fits)
+    rows = np.flatnonzero(~np.any(list(_unfit(trace, by).values()), axis=0))
     keys = [trace.columns[name][rows] for name in by]
     # The last key counts most; equal dates stay in the order of the log.
     order = np.lexsort((trace.submit[rows], *reversed(keys)))
@@ -253,6 +257,46 @@ def trace_bundles(
     return sorted(found, key=lambda each: each.release)
 
 
+def _unfit(trace: JobTrace, by: Sequence[str]) -> dict[str, NDArray[np.bool_]]:
+    """Return which jobs count for no bundle, by the reason."""
+    unknown = trace.status == UNKNOWN
+    reasons = {
+        "jobs that ran for no time": ~(trace.run_time > 0),
+        "jobs without a date": trace.submit < 0,
+        "jobs that did not complete": ~unknown & (trace.status != COMPLETED),
+    }
+    return reasons | ({"jobs of no known user": trace.user == UNKNOWN} if "user" in by else {})
+
+
+def open_points(
+    trace: JobTrace, found: Sequence[TraceBundle], by: Sequence[str] = _BY
+) -> tuple[OpenPoint, ...]:
+    """Return what a trace leaves open, and the jobs that are in none of its bundles.
+
+    Parameters
+    ----------
+    trace : JobTrace
+        The trace.
+    found : sequence of TraceBundle
+        Its bundles.
+    by : sequence of str
+        As for `trace_bundles`.
+    """
+    points = OpenPoints()
+    rest = np.ones(len(trace), dtype=bool)
+    for reason, unfit in _unfit(trace, by).items():
+        points.note(reason, "left out", int(np.sum(rest & unfit)))
+        rest &= ~unfit
+    alone = int(rest.sum()) - sum(each.count for each in found)
+    points.note("jobs of bundles that are too small or not taken", "left out", alone)
+    requested, assumed = (
+        sum(getattr(each, name) for each in found) for name in ("requested", "assumed")
+    )
+    points.note("jobs of unknown processors", "as many as they requested", requested)
+    points.note("jobs of unknown and unrequested processors", "1 processor", assumed)
+    return (*trace.left_open, *points.points())
+
+
 def _bundle(trace: JobTrace, rows: NDArray[np.intp], by: Sequence[str]) -> TraceBundle:
     """Return the bundle of some jobs."""
     submit = trace.submit[rows]
@@ -260,13 +304,16 @@ def _bundle(trace: JobTrace, rows: NDArray[np.intp], by: Sequence[str]) -> Trace
         name: int(trace.columns[name][rows[0]]) if name in by else UNKNOWN
         for name in ("user", "partition", "executable")
     }
-    processors = trace.processors[rows]
+    had, wanted = trace.processors[rows], trace.requested_processors[rows]
+    # A job of no processor would compute nothing in all its time.
+    processors = np.where(had > 0, had, np.maximum(wanted, 1))
     return TraceBundle(
         release=float(submit[-1]),
         jobs=trace.job[rows],
         run_times=trace.run_time[rows],
-        # A job of no processor would compute nothing in all its time.
-        processors=np.where(processors > 0, processors, 1),
+        processors=processors,
+        requested=int(np.sum((had <= 0) & (wanted > 0))),
+        assumed=int(np.sum((had <= 0) & (wanted <= 0))),
         **shared,
     )
 

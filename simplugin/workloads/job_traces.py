@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.listings import OpenPoint
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -37,6 +38,8 @@ class JobTrace:
     header : iterable of (str, str)
         Labels and values of the comments. A value has several lines if its comment has; a comment
         without a label has the label ``""``.
+    left_open : iterable of OpenPoint
+        What was left out or unknown when the trace was read.
 
     Attributes
     ----------
@@ -66,6 +69,8 @@ class JobTrace:
         From then to when the job was submitted [s].
     header : tuple of (str, str)
         As the parameter.
+    left_open : tuple of OpenPoint
+        As the parameter; of the whole log in a trace of some of its jobs.
 
     Raises
     ------
@@ -97,9 +102,13 @@ class JobTrace:
     preceding_job: Integers
     think_time: Floats
     header: tuple[tuple[str, str], ...]
+    left_open: tuple[OpenPoint, ...]
 
     def __init__(
-        self, columns: Mapping[str, ArrayLike], header: Iterable[tuple[str, str]] = ()
+        self,
+        columns: Mapping[str, ArrayLike],
+        header: Iterable[tuple[str, str]] = (),
+        left_open: Iterable[OpenPoint] = (),
     ) -> None:
         """Check the columns, and fill in those that are left out."""
         if foreign := [name for name in columns if name not in FIELDS]:
@@ -113,6 +122,7 @@ class JobTrace:
             values = numbers if name == "job" else given.get(name, np.array(UNKNOWN))
             object.__setattr__(self, name, _column(name, np.broadcast_to(values, shape)))
         object.__setattr__(self, "header", tuple((str(a), str(b)) for a, b in header))
+        object.__setattr__(self, "left_open", tuple(left_open))
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Raise: traces do not change."""
@@ -185,17 +195,18 @@ class JobTrace:
             None is left.
         """
         which = np.asarray(chosen)
-        return JobTrace({name: each[which] for name, each in self.columns.items()}, self.header)
+        columns = {name: each[which] for name, each in self.columns.items()}
+        return JobTrace(columns, self.header, self.left_open)
 
 
 # The fields of the Standard Workload Format, in its order.
-FIELDS = tuple(name for name in JobTrace.__annotations__ if name != "header")
+FIELDS = tuple(JobTrace.__annotations__)[:18]
 # Fields that may have a fractional part; the others count or number something.
 FRACTIONAL = {name for name in FIELDS if JobTrace.__annotations__[name] == "Floats"}
 
 
-def misfit(name: str, values: Floats) -> int | None:
-    """Return the position of the first value that a field cannot have; None if there is none.
+def fitting(name: str, values: Floats) -> NDArray[np.bool_]:
+    """Return which values a field can have.
 
     Parameters
     ----------
@@ -205,10 +216,8 @@ def misfit(name: str, values: Floats) -> int | None:
         Its values.
     """
     largest = CANCELLED + 1 if name == "status" else LARGEST
-    right = ((values >= 0) & (values < largest)) | (values == UNKNOWN)
-    if name not in FRACTIONAL:
-        right &= values == np.floor(values)
-    return None if right.all() else int(np.argmin(right))
+    right: NDArray[np.bool_] = ((values >= 0) & (values < largest)) | (values == UNKNOWN)
+    return right if name in FRACTIONAL else right & (values == np.floor(values))
 
 
 def expected(name: str) -> str:
@@ -225,8 +234,7 @@ def _column(name: str, given: NDArray[Any]) -> NDArray[Any]:
         values = given.astype(np.float64)
     except (TypeError, ValueError):
         raise WorkloadError(f"{name} of a trace has no numbers; give {expected(name)}") from None
-    at = misfit(name, values)
-    if at is not None:
+    for at in np.flatnonzero(~fitting(name, values)).tolist():
         raise WorkloadError(f"{name} of job {at + 1} is {given[at]!r}; give {expected(name)}")
     column = values if name in FRACTIONAL else values.astype(np.int64)
     column.flags.writeable = False

@@ -65,11 +65,11 @@ def test_a_trace_is_read(tmp_path):
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
 def test_ends_of_lines(end, tmp_path, monkeypatch):
     right = end.join([b"; Version: 2", JOB, b"", b";", JOB, b"8" + JOB[1:], b""])
-    wrong = right + end.join([b"", JOB[:-1] + b"x", JOB])
+    wrong = right + end.join([b"", b"x" + JOB[1:], JOB])
     for count in (1, 2, 7, 30):
         monkeypatch.setattr(swf, "_AT_ONCE", count)
         assert read_swf(written(tmp_path, right)).job.tolist() == [7, 7, 8]
-        with pytest.raises(WorkloadFileError, match=r"swf:8: field 18, think_time, is '-x'"):
+        with pytest.raises(WorkloadFileError, match=r"swf:8: field 1, job, is 'x'"):
             read_swf(written(tmp_path, wrong))
 
 
@@ -111,9 +111,9 @@ def fields(**values: str) -> str:
 REFUSED = [
     ("", "there is no job; a job is a line of 18 numbers"),
     ("; Version: 2\n\n", "there is no job"),
-    (f"{fields()}\n¶{fields()[:-2]}", "a job has 17 fields, not 18; give all fields on one"),
+    (f"{fields()}\n¶{fields()[:-2]}", "a job has 17 fields, not 18; give one job a line"),
     ("\n\n¶12\n", "a job has 1 field, not 18"),
-    (f"¶{fields()} ; late", "a job has 20 fields"),
+    (f"¶{fields()} {fields()}", "a job has 36 fields"),
     (f"¶{fields().replace(' ', ',')}", "field 1, job, is '7,0,"),
     (f"¶{fields(run_time='long')}", "field 4, run_time, is 'long', which is no number; give a"),
     (f"¶{fields(processors='0x10')}", "field 5, processors, is '0x10'"),
@@ -125,8 +125,8 @@ REFUSED = [
     (f"; a\n\n¶{fields(submit='-3')}", "field 2, submit, is '-3'; give a number"),
     (f"¶{fields(submit='-1.5')}", "field 2, submit, is '-1.5'"),
     (f"¶{fields(user='1.5')}", "field 12, user, is '1.5'; give a whole number from 0"),
-    (f"¶{fields(think_time='-2')}\n{fields(job='-2')}", "field 18, think_time"),
-    (f"¶{fields(think_time='-2', job='-7')}", "field 1, job, is '-7'"),
+    (f"¶{fields(status='-2')}\n{fields(job='-2')}", "field 11, status"),
+    (f"¶{fields(status='-2', job='-7')}", "field 1, job, is '-7'"),
     (f"¶{fields(status='6')}", "field 11, status, is '6'; give a whole number from 0 to 5"),
     (f"; a\n{fields()}\n¶x\0", "this is no text"),
 ]
@@ -135,6 +135,39 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "message"), REFUSED)
 def test_refused(text, message, tmp_path):
     assert_refused(read_swf, tmp_path / "trace.swf", text, message)
+
+
+def test_what_makes_no_bundle_is_left_out(tmp_path):
+    """Fields after the 18th, and odd values of fields that are not used."""
+    odd = [
+        fields(wait="-3"),
+        fields(requested_memory="9223372036854779904", memory="nan"),
+        fields(think_time="x") + " 2 3600 all:2x8",
+        fields(),
+    ]
+    trace = read_swf(written(tmp_path, "\n".join(odd).encode()))
+    unknown = fields(wait="-1"), fields(requested_memory="-1", memory="-1"), fields(think_time="-1")
+    assert trace == read_swf(written(tmp_path, "\n".join([*unknown, fields()]).encode()))
+    assert {each.what: each.number for each in trace.left_open} == {
+        "odd values of memory": 1,
+        "odd values of think_time": 1,
+        "jobs with further fields": 1,
+        "odd values of wait": 1,
+        "odd values of requested_memory": 1,
+    }
+    assert trace.select([0]).left_open == trace.left_open
+
+
+def test_wrong_jobs_are_left_out_if_asked(tmp_path):
+    wrong = [text.replace("¶", "") for text, message in REFUSED if "field" in message]
+    text = "\n".join([*wrong, fields(job="77")]).encode()
+    trace = read_swf(written(tmp_path, text), lenient=True)
+    assert trace.job.tolist()[-1] == 77
+    assert set(trace.job.tolist()[:-1]) <= {7}
+    lines = [line for line in text.decode().split("\n") if line and line[0] != ";"]
+    assert sum(each.number for each in trace.left_open) + len(trace) == len(lines)
+    with pytest.raises(WorkloadFileError, match="there is no job"):
+        read_swf(written(tmp_path, fields(job="-7").encode()), lenient=True)
 
 
 def test_other_encodings(tmp_path):

@@ -16,6 +16,14 @@ def test_a_wrong_log_is_refused_with_its_line(three):
         run(change(three, SIZES, 'file = "log.swf"'))
 
 
+def test_a_log_of_unknown_users_has_no_bundle(three):
+    log = three.parent / "log.swf"
+    lines = [line.split() for line in log.read_text().split("\n") if line and line[0] != ";"]
+    log.write_text("\n".join(" ".join([*line[:11], "-1", *line[12:]]) for line in lines))
+    words = "of no known user; give another log; no least and no gap can help"
+    refused(change(three, SIZES, 'file = "log.swf"\nleast = 1'), words, f"{BUNDLES}.0.file")
+
+
 def scheduler(name, parameters=""):
     """Return the change to another scheduler."""
     return '"market.optimum"', f'"{name}"\nparameters = {{ {parameters} }}'
@@ -74,7 +82,7 @@ WRONG = [
     (SIZES, "count = 3", f"{BUNDLES}.0", "give a class of tasks"),
     (SIZES, "flop = 0.0", f"{BUNDLES}.0", "neither compute nor move data"),
     (SIZES, 'file = "log.swf"\ncount = 3', f"{BUNDLES}.0.count", "count says nothing"),
-    (SIZES, 'file = "log.swf"', f"{BUNDLES}.0.file", "no 100 jobs of a user"),
+    (SIZES, 'file = "log.swf"', f"{BUNDLES}.0.file", "5 of bundles that are too small"),
     (SIZES, 'log = "lcg"\nleast = 5', f"{BUNDLES}.0.least", "least says nothing beside log"),
     ('["1Gf", "2Gf"]', '["1Gf"]', PEERS, "bandwidth has shape (2,); give (1,)"),
     ('speed = ["1Gf", "2Gf"], ', "", PEERS, "give both or neither"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from changed_scenarios import change, cut, refused, run
 
+from simplugin.errors import WorkloadFileError
 from simplugin.market.policies.negotiation import own_generator
 from simplugin.market.policies.shipped import RANDOM
 from simplugin.market.scenario import KIND
@@ -240,12 +241,38 @@ def test_any_platform_file(three, pytestconfig):
 
 def test_a_log(three):
     change(three, SIZES, 'file = "log.swf"\nleast = 2\nspeed = "1Gf"\nbyte = "100MB"')
-    [bundles, peers] = run(three).listings
+    bundles, peers, *_ = run(three).listings
     assert bundles.column("bundle") == ("log-1", "log-2")
     assert bundles.column("tasks") == (3, 2)
     # The last job of either at 120 and 405 s.
     assert bundles.column("from") == (0.0, 285.0)
     assert sum(peers.column("tasks")) == 5
+
+
+@pytest.mark.parametrize(("had", "asked", "mean"), [(4, -1, 4), (-1, 4, 4), (-1, -1, 1)])
+def test_processors_of_a_log(three, had, asked, mean):
+    job = f"{{}} {{}} -3 10 {had} -1 -1 {asked} -1 -1 {{}} 3" + " -1" * 6
+    jobs = [job.format(1, 5, 1), job.format(2, 6, -1), job.format(3, 7, 0), job.format(4, -8, 1)]
+    (three.parent / "log.swf").write_text("\n".join(jobs))
+    change(three, SIZES, 'file = "log.swf"\nleast = 2\nspeed = "1Gf"\nbyte = "100MB"')
+    with pytest.raises(WorkloadFileError, match=r"log.swf:4: field 2, submit, is '-8'; .*lenient"):
+        run(three)
+    outcome = run(change(three, "least = 2", "least = 2\nlenient = true"))
+    assert outcome.result.hosts.flops.sum() == pytest.approx(2 * 10e9 * mean, rel=1e-4)
+    stated = {line[1:4] for line in outcome.listings[-1].lines}
+    assert (
+        stated
+        == {
+            ("odd values of wait", 3, "unknown"),
+            ("jobs with wrong fields", 1, "left out"),
+            ("jobs that did not complete", 1, "left out"),
+        }
+        | {
+            (4, -1): set(),
+            (-1, 4): {("jobs of unknown processors", 2, "as many as they requested")},
+            (-1, -1): {("jobs of unknown and unrequested processors", 2, "1 processor")},
+        }[had, asked]
+    )
 
 
 def test_real_sizes_of_a_log(three):

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 import lcg_bundles as lcg_tool
 from simplugin.errors import WorkloadError
 from simplugin.formats.swf import read_swf
+from simplugin.listings import OpenPoint
 from simplugin.workloads import lcg_bundle_rows
-from simplugin.workloads.bundles import Bundle, drawn_sizes, lcg_bundles, trace_bundles
+from simplugin.workloads.bundles import (
+    Bundle,
+    drawn_sizes,
+    lcg_bundles,
+    open_points,
+    trace_bundles,
+)
 from simplugin.workloads.job_traces import JobTrace
 
 
@@ -63,6 +70,7 @@ def test_work_is_a_copy_that_cannot_be_written():
         bundle.work[0] = 5.0
 
 
+FEW = st.integers(-1, 1)
 KEYS = ("user", "partition", "executable")
 TRACE = JobTrace(
     {
@@ -86,6 +94,31 @@ def test_dates_sizes_and_order():
     assert first.variation == pytest.approx((200 / 3) ** 0.5 / 20)
     assert first.run_times.tolist() == [10, 30, 20]
     assert first.processors.tolist() == [1, 1, 2]
+
+
+@given(
+    jobs=st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3), FEW, FEW), min_size=1),
+    least=st.integers(1, 3),
+)
+def test_every_job_is_in_a_bundle_or_counted(jobs, least):
+    """Allocated processors, else requested ones, else one; what else there is is stated."""
+    names = ("processors", "requested_processors", "user", "run_time")
+    trace = JobTrace(
+        {"submit": 0.0, **dict(zip(names, zip(*jobs, strict=True), strict=True))},
+        left_open=[OpenPoint("odd values of wait", 1, "unknown")],
+    )
+    found = trace_bundles(trace, least=least)
+    first, *points = open_points(trace, found)
+    assert first == trace.left_open[0]
+    counts = dict.fromkeys(("left out", "as many as they requested", "1 processor"), 0)
+    for each in points:
+        counts[each.taken_as] += each.number
+    used = [jobs[number - 1] for each in found for number in each.jobs]
+    assert counts["left out"] == len(jobs) - len(used)
+    assert counts["as many as they requested"] == sum(had < 1 <= asked for had, asked, *_ in used)
+    assert counts["1 processor"] == sum(had < 1 and asked < 1 for had, asked, *_ in used)
+    processors = [number for each in found for number in each.processors.tolist()]
+    assert processors == [had if had > 0 else max(asked, 1) for had, asked, *_ in used]
 
 
 def test_bundles_for_a_market():
@@ -138,9 +171,6 @@ def plainly(trace: JobTrace, gap: float, least: int, by: Sequence[str] = KEYS) -
             bundle.append(at)
         found.append(bundle)
     return [each for each in found if len(each) >= least]
-
-
-FEW = st.integers(-1, 1)
 
 
 @given(
