@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <queue>
+#include <unordered_map>
 
 namespace taskgraphs {
 
@@ -61,21 +62,74 @@ void Mapper::set_allocation(Index first, Integers const& processors, Floats cons
   }
 }
 
-void Mapper::collect_inputs(Index task, Index cluster)
+Moved moved(std::vector<Index> const& sources, std::vector<Index> const& targets)
+{
+  // Blocks are cut in units of which each source holds n and each target m.
+  auto const m = static_cast<Index>(sources.size());
+  auto const n = static_cast<Index>(targets.size());
+  if (m == 1 && n == 1 && sources.front() == targets.front())
+    return {0.0, 0.0, 0.0};
+  if (m == 1 && n == 1)
+    return {};
+  std::unordered_map<Index, Index> place;
+  for (Index at = 0; at < m; at++)
+    place.emplace(sources[at], at);
+  Index common = 0;
+  Index kept   = 0;
+  Index least  = m * n;
+  for (Index at = 0; at < n; at++) {
+    auto const found = place.find(targets[at]);
+    if (found == place.end())
+      continue;
+    Index const source = found->second;
+    Index const stays  = std::max<Index>(0, std::min((source + 1) * n, (at + 1) * m) - std::max(source * n, at * m));
+    common++;
+    kept += stays;
+    least = std::min(least, stays);
+  }
+  auto const part = [](Index moves, Index all) { return static_cast<double>(moves) / static_cast<double>(all); };
+  return {part(common < m ? n : n - least, n), part(common < n ? m : m - least, m), part(m * n - kept, m * n)};
+}
+
+/// Collects the data of a task on their way to the first processors of a cluster.
+void Mapper::collect_inputs(Index task, Index cluster, Index count)
 {
   inputs_.clear();
   std::fill(passing_.begin(), passing_.end(), 0.0);
   if (!rules_.transfers)
     return;
-  for (Index at = tasks_.before.start[task]; at < tasks_.before.start[task + 1]; at++) {
+  Index const first = tasks_.before.start[task];
+  Index const last  = tasks_.before.start[task + 1];
+  double arriving   = received_[task];
+  double passing    = received_[task];
+  if (rules_.kept) {
+    std::vector<Index> targets;
+    for (Index at = 0; at < count; at++)
+      targets.push_back(slots_[cluster][at].second);
+    std::sort(targets.begin(), targets.end());
+    moved_.clear();
+    arriving = passing = 0.0;
+    for (Index at = first; at < last; at++) {
+      moved_.push_back(moved(processors_[tasks_.before.task[at]], targets));
+      arriving += tasks_.byte[at] * moved_.back().received;
+      passing += tasks_.byte[at] * moved_.back().all;
+    }
+  }
+  for (Index at = first; at < last; at++) {
     Index const source    = tasks_.before.task[at];
     Candidate const& from = placed_[source];
+    Moved const part      = rules_.kept ? moved_[at - first] : Moved();
     double const byte     = tasks_.byte[at];
-    if (byte > 0 && rules_.together)
-      pass(from.cluster, cluster, byte);
-    if (byte > 0)
-      inputs_.add(clusters_, from.cluster, from.count, cluster, rules_.together ? sent_[source] : byte,
-                  rules_.together ? received_[task] : byte);
+    double const through  = byte * part.all;
+    if (through <= 0)
+      continue;
+    if (rules_.together) {
+      pass(from.cluster, cluster, through);
+      inputs_.add(clusters_, from.cluster, from.count, cluster, sent_[source] - byte * (1 - part.sent), arriving,
+                  passing);
+    } else {
+      inputs_.add(clusters_, from.cluster, from.count, cluster, byte * part.sent, byte * part.received, through);
+    }
   }
 }
 
@@ -107,13 +161,16 @@ Candidate Mapper::candidate(Index task, Index cluster, Index count, double now) 
 }
 
 /// Returns what starts earlier and finishes no later on fewer processors, or else what was given.
-Candidate Mapper::packed(Index task, Candidate const& whole, double now) const
+Candidate Mapper::packed(Index task, Candidate const& whole, double now)
 {
-  Candidate found    = whole;
-  double const first = std::max(slots_[whole.cluster].front().first, whole.arrival);
+  Candidate found = whole;
+  // Fewer processors get their data no earlier, unless they hold them.
+  double const first = std::max(slots_[whole.cluster].front().first, rules_.kept ? now : whole.arrival);
   for (Index count = whole.count - 1; count > 0; count--) {
     if (first + time(task, count, whole.cluster) > whole.finish)
       break; // nor on still fewer
+    if (rules_.kept)
+      collect_inputs(task, whole.cluster, count);
     Candidate const fewer = candidate(task, whole.cluster, count, now);
     if (fewer.start >= whole.start || fewer.finish > whole.finish)
       continue;
@@ -130,8 +187,9 @@ Candidate Mapper::best(Index task, double now)
 {
   Candidate found;
   for (Index cluster = 0; cluster < clusters_.size(); cluster++) {
-    collect_inputs(task, cluster);
-    Candidate here = candidate(task, cluster, allocation_[cluster * tasks_.size() + task], now);
+    Index const count = allocation_[cluster * tasks_.size() + task];
+    collect_inputs(task, cluster, count);
+    Candidate here = candidate(task, cluster, count, now);
     if (rules_.packing != Packing::OFF && here.start > here.arrival)
       here = packed(task, here, now);
     if (found.cluster < 0 || here.finish < found.finish)
@@ -143,7 +201,7 @@ Candidate Mapper::best(Index task, double now)
 void Mapper::place(Index task, Candidate const& candidate, double now)
 {
   if (rules_.together) {
-    collect_inputs(task, candidate.cluster);
+    collect_inputs(task, candidate.cluster, candidate.count);
     for (std::size_t at = 0; at < busy_.size(); at++)
       if (passing_[at] > 0)
         busy_[at] = std::max(busy_[at], now) + passing_[at];

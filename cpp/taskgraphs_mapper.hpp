@@ -27,6 +27,7 @@ struct Rules {
   bool reserve;
   bool transfers;
   bool together;
+  bool kept; // what stays on a processor costs nothing
 };
 
 template <typename Value>
@@ -104,6 +105,16 @@ struct Clusters {
   Index size() const { return static_cast<Index>(speed.size()); }
 };
 
+/// What a redistribution moves between processors if the rest is kept, as parts of all its data.
+struct Moved {
+  double sent     = 1.0; // the most that leaves a processor of the source, times their number
+  double received = 1.0; // the most that arrives at one of the target, times their number
+  double all      = 1.0;
+};
+
+/// Returns what moves if both sets of processors hold the data in equal blocks.
+Moved moved(std::vector<Index> const& sources, std::vector<Index> const& targets);
+
 /// A processor, by when it gets free and its number in the site.
 using Slot = std::pair<double, Index>;
 
@@ -127,15 +138,17 @@ public:
     sent_ = 0.0;
     std::fill(byte_.begin(), byte_.end(), 0.0);
   }
-  /// Adds data from `count` processors of a cluster, which send so much and are part of so much that is received.
-  void add(Clusters const& clusters, Index source, Index count, Index target, double sent, double received)
+  /// Adds data from `count` processors of a cluster, which send so much and are part of so much that is received, and
+  /// of so much that passes what the two clusters share.
+  void add(Clusters const& clusters, Index source, Index count, Index target, double sent, double received,
+           double through)
   {
     auto const pair  = source * clusters.size() + target;
     latency_[source] = clusters.latency[pair];
     byte_[source]    = std::max(byte_[source], received);
     sent_ = std::max(sent_,
                      clusters.latency[pair] + std::max(sent / (static_cast<double>(count) * clusters.bandwidth[source]),
-                                                       received / clusters.shared[pair]));
+                                                       through / clusters.shared[pair]));
   }
   /// Returns how long the slowest redistribution to `count` processors takes.
   double time(double bandwidth, Index count) const
@@ -216,6 +229,7 @@ private:
   std::vector<std::vector<Slot>> slots_; // of each cluster, sorted
   std::vector<double> free_;             // when each processor ended its last finished task
   Inputs inputs_;
+  std::vector<Moved> moved_; // of the inputs, if the rest is kept
   std::vector<double> sent_; // by each task, to all that follow it
   std::vector<double> received_;
   std::vector<double> busy_;    // until when each switch has data to pass on
@@ -228,7 +242,7 @@ private:
   }
   void check(Index task) const;
   Candidate candidate(Index task, Index cluster, Index count, double now) const;
-  Candidate packed(Index task, Candidate const& whole, double now) const;
+  Candidate packed(Index task, Candidate const& whole, double now);
   Candidate best(Index task, double now);
   bool all_taken(double now) const
   {
@@ -237,7 +251,7 @@ private:
   using Event  = std::pair<double, Index>; // the end of a task, or that task -1 - n is ready
   using Events = std::priority_queue<Event, std::vector<Event>, std::greater<Event>>;
 
-  void collect_inputs(Index task, Index cluster);
+  void collect_inputs(Index task, Index cluster, Index count);
   void pass(Index source, Index target, double byte);
   double queue(double now) const;
   void place(Index task, Candidate const& candidate, double now);

@@ -2,7 +2,10 @@
 
 #include "taskgraphs_mapper.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 namespace taskgraphs {
 
@@ -22,14 +25,14 @@ void register_mapping(py::module_& module)
            py::arg("switch"));
   py::class_<Mapper>(module, "Mapper")
       .def(py::init([](Tasks const& tasks, Clusters const& clusters, std::string const& packing, bool by_bottom_level,
-                       bool reserve, bool transfers, bool together) {
+                       bool reserve, bool transfers, bool together, bool kept) {
              auto const kind = packing == "off"       ? Packing::OFF
                                : packing == "largest" ? Packing::LARGEST
                                                       : Packing::EARLIEST;
-             return Mapper(tasks, clusters, {kind, by_bottom_level, reserve, transfers, together});
+             return Mapper(tasks, clusters, {kind, by_bottom_level, reserve, transfers, together, kept});
            }),
            py::arg("tasks"), py::arg("clusters"), py::arg("packing"), py::arg("by_bottom_level"), py::arg("reserve"),
-           py::arg("transfers"), py::arg("together"))
+           py::arg("transfers"), py::arg("together"), py::arg("kept"))
       .def("set_allocation", &Mapper::set_allocation, py::arg("first"), py::arg("processors"), py::arg("time"))
       .def("plan", &Mapper::plan)
       .def("copy", [](Mapper const& mapper) { return Mapper(mapper); })
@@ -41,6 +44,25 @@ void register_mapping(py::module_& module)
       .def("update", &Mapper::update, py::arg("now"))
       .def("mapping", &Mapper::mapping, py::arg("task"))
       .def("schedule", &Mapper::schedule);
+  module.def(
+      "moved_parts",
+      [](std::vector<Integers> const& sources, std::vector<Integers> const& targets) {
+        auto const rows    = static_cast<py::ssize_t>(sources.size());
+        auto const columns = static_cast<py::ssize_t>(targets.size());
+        py::array_t<double> parts({py::ssize_t{3}, rows, columns});
+        auto part = parts.mutable_unchecked<3>();
+        std::vector<std::vector<Index>> ends;
+        std::transform(targets.begin(), targets.end(), std::back_inserter(ends), values<Index>);
+        for (py::ssize_t row = 0; row < rows; row++)
+          for (py::ssize_t column = 0; column < columns; column++) {
+            Moved const found    = moved(values(sources[row]), ends[column]);
+            part(0, row, column) = found.sent;
+            part(1, row, column) = found.received;
+            part(2, row, column) = found.all;
+          }
+        return parts;
+      },
+      py::arg("sources"), py::arg("targets"));
 }
 
 } // namespace taskgraphs

@@ -86,7 +86,7 @@ class Assessment:
             Metric("graphs", graphs.n_graphs),
             Metric("tasks", graphs.n_tasks),
             Metric("work", float(np.sum(graphs.flop)), "flop"),
-            Metric("redistributed", float(np.sum(graphs.edge_byte)), "byte"),
+            Metric("redistributed", float(np.sum(self.execution.moved)), "byte"),
         )
 
     def listings(self) -> tuple[Listing, ...]:

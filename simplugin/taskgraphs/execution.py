@@ -50,6 +50,8 @@ class Execution:
     sent, arrived : float64, shape (n_edges,)
         Start and end of the redistribution of each edge of the graph set [s]; the same where there
         are no data.
+    moved : float64, shape (n_edges,)
+        Data of each edge that were sent over the network [byte].
     plan : Schedule or None
         The estimated schedule; None if another mapper decided.
     result : Result
@@ -59,6 +61,7 @@ class Execution:
     schedule: Schedule
     sent: NDArray[np.float64]
     arrived: NDArray[np.float64]
+    moved: NDArray[np.float64]
     plan: Schedule | None
     result: Result
 
@@ -86,7 +89,7 @@ def execute(
     mapper: Callable[[], OnlineMapper] | None = None,
     revise: Revision | None = None,
     pattern: Pattern = "block",
-    local: Local = "sent",
+    local: Local | None = None,
     options: SimGridOptions | None = None,
     trace: bool = False,
     **simulation: Any,
@@ -120,8 +123,9 @@ def execute(
         before ready tasks are mapped. It works on a copy in the simulation's process.
     pattern : {"block", "uniform"}
         Pattern of redistributions, see `redistribution`.
-    local : {"sent", "kept"}
-        Treatment of data that stay on a processor, see `redistribution`.
+    local : {"sent", "kept"}, optional
+        Treatment of data that stay on a processor, see `redistribution`; by default that of the
+        schedule, and "sent" if that leaves it open.
     options : SimGridOptions, optional
         Have the host model ptask_L07, the default here. SimGrid's TCP window limits each message
         to 4 MiB a round trip, which estimates ignore, but matters only where latencies are long;
@@ -152,16 +156,25 @@ def execute(
         )
     if mode == "planned" and (mapper is not None or revise is not None):
         raise WorkloadError("mappers and revisions only decide with mode='online'")
-    check_choices(mode=(mode, Mode), pattern=(pattern, Pattern), local=(local, Local))
+    check_choices(mode=(mode, Mode), pattern=(pattern, Pattern))
     if mode == "online" and schedule is not None:
         raise WorkloadError("a schedule is only executed with mode='planned'")
     if sum(each is not None for each in (allocations, schedule, mapper)) != 1:
         raise WorkloadError("give either allocations, or a schedule, or a mapper")
     if schedule is not None:
         _check(graphs, site, schedule)
-    if allocations is not None and schedule is None and mapper is None:
-        schedule = plan(graphs, allocations, site, readings=readings, transfers=transfers)
-        mapper = partial(Mapper, graphs, allocations, site, readings, transfers)
+        if None not in (local, schedule.local) and local != schedule.local:
+            raise WorkloadError(
+                f"the schedule counts on local = {schedule.local!r}, but local is {local!r};"
+                " schedule and execute with the same"
+            )
+        local = schedule.local or local
+    local = local or "sent"
+    if allocations is not None:
+        mapper = partial(Mapper, graphs, allocations, site, readings, transfers, local)
+        schedule = plan(
+            graphs, allocations, site, readings=readings, transfers=transfers, local=local
+        )
     orders = Orders(
         graphs=graphs,
         site=site,
@@ -186,7 +199,8 @@ def execute(
         raise
     result = _without_pauses(result)
     record: Record = result.returned[0].value
-    return Execution(_schedule(orders, record), record.sent, record.arrived, schedule, result)
+    dates = record.sent, record.arrived, record.moved
+    return Execution(_schedule(orders, record), *dates, schedule, result)
 
 
 def _check(graphs: GraphSet, site: Site, schedule: Schedule) -> None:
@@ -244,4 +258,5 @@ def _schedule(orders: Orders, record: Record) -> Schedule:
         processor_start=start,
         processor=processor,
         order=np.array(record.order, dtype=np.int64),
+        local=orders.local,
     )

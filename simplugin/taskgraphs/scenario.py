@@ -132,8 +132,11 @@ class Settings(Section, Readings):  # type: ignore[misc] # both are frozen
         The kind of a user's own function: a `Policy`, a function of graphs and a site that returns
         an `Allocation` for each, or one of a graph set and a site that returns a `Schedule` or an
         `OnlineMapper`.
-    mode, transfers, pattern, local
+    mode, transfers, pattern
         As in `simplugin.taskgraphs.execution.execute`.
+    local : {"sent", "kept"}, optional
+        Data that stay on a processor pass the network as others do, or cost nothing, in estimates
+        and in the execution; by default that of a scheduler with such a parameter, else "sent".
     procedure : {"scrap_max", "scrap", "hcpa"}
         Allocation procedure.
     ordering : {"ready", "global"}
@@ -152,7 +155,7 @@ class Settings(Section, Readings):  # type: ignore[misc] # both are frozen
     ordering: Literal["ready", "global"] = "ready"
     transfers: bool = True
     pattern: Literal["block", "uniform"] = "block"
-    local: Literal["sent", "kept"] = "sent"
+    local: Literal["sent", "kept"] | None = None
     bounds: Literal["auto", "simple", "program"] = "auto"
     revision: Annotated[str, AfterValidator(_revision)] = "none"
 
@@ -255,7 +258,7 @@ class Scheduler:
                     raise WorkloadError(f"it returns {type(own).__name__}; return a Revision")
                 return own
         if when == "rebalanced":
-            return Rebalanced(graphs, site, readings=readings)
+            return Rebalanced(graphs, site, readings=readings, local=self.settings.local or "sent")
         revised: Any = when
         return Revised(graphs, site, partial(self.function, **self.parameters), revised, readings)
 
@@ -280,6 +283,7 @@ class Scheduler:
                 site,
                 transfers=settings.transfers,
                 redistribution=settings.redistribution,
+                local=settings.local or "sent",
             )
             decided = {"schedule": plan, "mode": "planned"}
         return execute(
@@ -410,7 +414,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         shares = None  # shares that are revised have no one value
     moved = (
         scenario.platform.generator in _KNOWN_NETWORKS
-        and settings.local == "sent"
+        and done.schedule.local == "sent"
         and replace(scenario.simulation.options, host_model=None) == SimGridOptions()
     )
     program = settings.bounds == "program"

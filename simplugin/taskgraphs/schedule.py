@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.platforms.sites import Site
-from simplugin.taskgraphs.timing import redistribution_time, task_times
+from simplugin.taskgraphs._kernels import moved_parts
+from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
 from simplugin.workloads.task_graphs import GraphSet
 
 # Dates may differ by so much of the makespan.
@@ -37,6 +38,9 @@ class Schedule:
         Processors by their numbers in the site, see `Site.first`.
     order : int64, shape (n_tasks,)
         The tasks in the order of mapping, which is that of the tasks on each processor.
+    local : {"sent", "kept"}, optional
+        Whether data that stay on a processor pass the network or cost nothing; None if the
+        schedule leaves it open.
     """
 
     site: Site
@@ -47,6 +51,7 @@ class Schedule:
     processor_start: NDArray[np.int64]
     processor: NDArray[np.int64]
     order: NDArray[np.int64]
+    local: Local | None = None
 
     def processors_of(self, task: int) -> NDArray[np.int64]:
         """Return the processors of a task."""
@@ -165,11 +170,19 @@ def _early_starts(schedule: Schedule, slack: float, transfers: bool) -> Iterator
     there = schedule.finish[source]
     if transfers:
         cluster, count = schedule.cluster, schedule.allocation
+        sent = received = passed = graphs.edge_byte
+        if schedule.local == "kept":
+            places = [schedule.processors_of(task) for task in range(graphs.n_tasks)]
+            parts = [
+                moved_parts([places[one]], [places[other]]) for one, other in graphs.edges.tolist()
+            ]
+            sent, received, passed = np.reshape(parts, (-1, 3)).T * graphs.edge_byte
         there = there + redistribution_time(
             schedule.site,
-            graphs.edge_byte,
+            passed,
             *(cluster[source], count[source]),
             *(cluster[target], count[target]),
+            *(sent, received),
         )
     for edge in np.flatnonzero(schedule.start[target] < there - slack).tolist():
         sender, receiver = graphs.edges[edge].tolist()

@@ -205,6 +205,8 @@ class Record:
         Dates of each task [s].
     sent, arrived : float64, shape (n_edges,)
         Start and end of each redistribution [s].
+    moved : float64, shape (n_edges,)
+        Data of each that were sent over the network [byte].
     order : tuple of int
         Tasks in the order of mapping.
     processors : tuple of tuple of int
@@ -215,6 +217,7 @@ class Record:
     finish: NDArray[np.float64]
     sent: NDArray[np.float64]
     arrived: NDArray[np.float64]
+    moved: NDArray[np.float64]
     order: tuple[int, ...]
     processors: tuple[tuple[int, ...], ...]
 
@@ -258,7 +261,7 @@ class _Run:
         self.tasks: dict[Activity, int] = {}
         self.moves: dict[Activity, int] = {}
         self.began, self.ended = [0.0] * graphs.n_tasks, [0.0] * graphs.n_tasks
-        self.sent, self.arrived = [0.0] * len(self.edges), [0.0] * len(self.edges)
+        self.sent, self.arrived, self.moved = np.zeros((3, len(self.edges)))
 
     def submit(self) -> None:
         """Submit the graphs whose date has come, and revise allocations."""
@@ -332,6 +335,7 @@ class _Run:
             pattern=self.orders.pattern,
             local=self.orders.local,
         )
+        self.moved[edge] = np.sum(sizes)
         hosts = [self.hosts[number] for number in numbers.tolist()]
         label = edge_label(self.orders.graphs, edge) if self.orders.labelled else None
         self.moves[self.me.parallel_async(hosts, None, sizes, label=label)] = edge
@@ -379,8 +383,9 @@ class _Run:
         return Record(
             np.array(self.began),
             np.array(self.ended),
-            np.array(self.sent),
-            np.array(self.arrived),
+            self.sent,
+            self.arrived,
+            self.moved,
             tuple(self.progress.order),
             tuple(each or () for each in self.progress.processors),
         )

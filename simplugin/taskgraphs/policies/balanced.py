@@ -22,10 +22,10 @@ from simplugin.taskgraphs.policies.allocation import Allocation, Allocator
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import contribution, proportional, weighted
 from simplugin.taskgraphs.readings import Readings
+from simplugin.taskgraphs.timing import Local
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 # Plans count contention.
-
 PLANS = Readings(redistribution="together")
 # The least share.
 LEAST = 1e-3
@@ -85,7 +85,12 @@ def fairest(found: Sequence[Point], limit: float) -> Point:
 
 
 def balanced(
-    graphs: Sequence[TaskGraph], site: Site, *, length: float = 1.0, rounds: int = 15
+    graphs: Sequence[TaskGraph],
+    site: Site,
+    *,
+    length: float = 1.0,
+    rounds: int = 15,
+    local: Local = "sent",
 ) -> NDArray[np.float64]:
     """Give all graphs about the same slowdown.
 
@@ -99,6 +104,8 @@ def balanced(
         Largest planned makespan, over that under WPS-width with a `mu` of 0.5.
     rounds : int
         Corrections from each start.
+    local : {"sent", "kept"}
+        As in `plan`.
 
     Returns
     -------
@@ -117,14 +124,14 @@ def balanced(
     together = GraphSet(tuple(graphs))
     allocators = [Allocator(graph, site) for graph in graphs]
     pairs = zip(graphs, allocators, strict=True)
-    own = np.array([alone(graph, each.scrap_max(1.0), site) for graph, each in pairs])
+    own = np.array([alone(graph, each.scrap_max(1.0), site, local) for graph, each in pairs])
 
     def planned(beta: NDArray[np.float64]) -> Point:
         """Return the effect of some shares by a plan."""
         beta = np.clip(beta, LEAST, 1.0)
         shares = zip(allocators, beta.tolist(), strict=True)
         allocations = [allocator.scrap_max(share) for allocator, share in shares]
-        makespans = plan(together, allocations, site, readings=PLANS).makespans
+        makespans = plan(together, allocations, site, readings=PLANS, local=local).makespans
         found = slowdown(own, makespans)
         return Point(beta, found / np.mean(found), unfairness(found), float(np.max(makespans)))
 
@@ -142,6 +149,6 @@ def starts(graphs: Sequence[TaskGraph], site: Site) -> list[NDArray[np.float64]]
     return [factor * each for factor in (1.0, 2.0) for each in shares]
 
 
-def alone(graph: TaskGraph, allocation: Allocation, site: Site) -> float:
+def alone(graph: TaskGraph, allocation: Allocation, site: Site, local: Local = "sent") -> float:
     """Return the planned makespan of a graph alone on a site [s]."""
-    return plan(GraphSet((graph,)), (allocation,), site, readings=PLANS).makespan
+    return plan(GraphSet((graph,)), (allocation,), site, readings=PLANS, local=local).makespan

@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
 from simplugin.platforms.sites import Site
+from simplugin.taskgraphs._kernels import moved_parts
 from simplugin.taskgraphs.policies.allocation import Allocation, check_allocations, scrap_max
 from simplugin.taskgraphs.readings import check_choices
 from simplugin.taskgraphs.schedule import Schedule
-from simplugin.taskgraphs.timing import redistribution_time, task_times
+from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 Redistribution = Literal["alone", "together"]
@@ -60,6 +61,8 @@ class Draft:
     redistribution : {"alone", "together"}
         Each has the network alone; or they share links with all others of the tasks at their ends,
         and switches with those of the tasks that are placed already.
+    local : {"sent", "kept"}
+        Data that stay on a processor pass the network as others do, or cost nothing.
     """
 
     def __init__(
@@ -67,23 +70,22 @@ class Draft:
         graphs: GraphSet,
         site: Site,
         transfers: bool,
-        redistribution: Redistribution = "alone",
+        redistribution: Redistribution,
+        local: Local,
     ) -> None:
-        check_choices(redistribution=(redistribution, Redistribution))
+        check_choices(redistribution=(redistribution, Redistribution), local=(local, Local))
         self._graphs = graphs
         self._site = site
         byte = graphs.edge_byte if transfers else np.zeros(len(graphs.edges))
-        # In the order of predecessors: the data of each edge, all that leaves its source, and all
-        # that arrives at its target.
+        # In the order of predecessors: the data of each edge, and all that leaves its source.
         edges = graphs.predecessors.edge
-        self._byte = self._sent = self._received = byte[edges]
-        if redistribution == "together":
-            source, target = graphs.edges.T
-            sent, received = (np.bincount(end, byte, graphs.n_tasks) for end in (source, target))
-            self._sent, self._received = sent[source[edges]], received[target[edges]]
+        source = graphs.edges[:, 0]
+        self._byte = byte[edges, np.newaxis]
+        self._sent = np.bincount(source, byte, graphs.n_tasks)[source[edges], np.newaxis]
         self._release = graphs.release[graphs.graph_of]
         self._switches = {int(each): _Switch() for each in site.switch}
         self._together = redistribution == "together"
+        self._local = local
         self._cluster = np.zeros(graphs.n_tasks, dtype=np.int64)
         self._count = np.ones(graphs.n_tasks, dtype=np.int64)
         self._start = np.zeros(graphs.n_tasks)
@@ -93,61 +95,80 @@ class Draft:
 
     def arrivals(
         self,
-        tasks: Sequence[int],
+        task: int,
         cluster: int | NDArray[np.int64],
-        count: int | NDArray[np.int64],
+        places: Sequence[NDArray[np.int64]],
     ) -> NDArray[np.float64]:
-        """Return the dates of arrival of all data of tasks, not before their release [s].
+        """Return when all data of a task would be on sets of processors, not before its release.
 
-        There is a date for each cluster or number of processors; shape (n_tasks, n). Switches do
-        not count, see `passed`.
+        Parameters
+        ----------
+        task : int
+            Number in the graph set.
+        cluster : int or int64, shape (n_places,)
+            The cluster of each set.
+        places : sequence of int64
+            The sets, by the numbers of their processors in the site.
+
+        Returns
+        -------
+        float64, shape (n_places,)
+            [s].
         """
-        there = np.repeat(
-            self._release[tasks][:, np.newaxis], np.broadcast(cluster, count).size, axis=1
-        )
-        before = self._graphs.predecessors
-        first, last = before.start[tasks], before.start[np.add(tasks, 1)]
-        received = last > first
-        lengths = (last - first)[received]
-        if not lengths.size:
-            return there
-        parts = np.cumsum(lengths) - lengths
-        edges = np.repeat(first[received] - parts, lengths) + np.arange(np.sum(lengths))
-        source = before.task[edges, np.newaxis]
+        dates = np.full(len(places), self._release[task])
+        source = self._graphs.predecessors.of(task)
+        if not source.size:
+            return dates
+        sent, received, passed = self._moved(task, places)
+        source = source[:, np.newaxis]
         time = redistribution_time(
             self._site,
-            self._byte[edges, np.newaxis],
+            passed,
             self._cluster[source],
             self._count[source],
             cluster,
-            count,
-            self._sent[edges, np.newaxis],
-            self._received[edges, np.newaxis],
+            np.array([len(each) for each in places]),
+            sent,
+            np.sum(received, axis=0) if self._together else received,
         )
-        arrival = np.maximum.reduceat(self._finish[source] + time, parts)
-        there[received] = np.maximum(there[received], arrival)
-        return there
-
-    def passed(self, task: int, clusters: Sequence[int]) -> NDArray[np.float64]:
-        """Return when switches will have passed on what a task gets, were it on a cluster [s].
-
-        There is a date for each of the clusters; 0 if redistributions have the network alone.
-        """
+        dates[:] = np.maximum(dates, np.max(self._finish[source] + time, axis=0))
         if not self._together:
-            return np.zeros(len(clusters))
-        loads = (self._loads(task, cluster) for cluster in clusters)
-        ends = ([self._switches[switch].end(*load) for switch, *load in each] for each in loads)
-        return np.array([max(each, default=0.0) for each in ends])
+            return dates
+        clusters, _ = np.broadcast_arrays(cluster, passed[0])
+        passed, _ = np.broadcast_arrays(passed, clusters)
+        ends = [
+            [self._switches[switch].end(*load) for switch, *load in self._loads(task, *each)]
+            for each in zip(clusters.tolist(), passed.T, strict=True)
+        ]
+        return np.asarray(np.maximum(dates, [max(each, default=0.0) for each in ends]))
 
-    def _loads(self, task: int, cluster: int) -> Iterator[tuple[int, float, float]]:
+    def _moved(self, task: int, places: Sequence[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """Return what leaves processors, arrives at others and passes switches [byte].
+
+        The shape is (3, n_predecessors, n_places), or (3, n_predecessors, 1) if that is the same
+        for all places. The first two are the most for one processor, times their number.
+        """
+        before = self._graphs.predecessors
+        edges = slice(before.start[task], before.start[task + 1])
+        parts = np.ones((3, 1, 1))
+        if self._local == "kept":
+            sources = [self._processors[each] for each in before.of(task).tolist()]
+            parts = moved_parts(sources, [np.sort(each) for each in places])
+        moved = self._byte[edges] * parts
+        if self._together:
+            moved[0] += self._sent[edges] - self._byte[edges]
+        return moved
+
+    def _loads(
+        self, task: int, cluster: int, passed: NDArray[np.float64]
+    ) -> Iterator[tuple[int, float, float]]:
         """Yield the switches that the data of a task pass, from when on, and for how long [s].
 
         The data of all predecessors pass a switch one after the other.
         """
         site, before = self._site, self._graphs.predecessors
-        bytes_in = self._byte[before.start[task] : before.start[task + 1]]
         loads: dict[int, tuple[float, float]] = {}
-        for source, byte in zip(before.of(task).tolist(), bytes_in.tolist(), strict=True):
+        for source, byte in zip(before.of(task).tolist(), passed.tolist(), strict=True):
             ends = {int(site.switch[at]): at for at in (cluster, int(self._cluster[source]))}
             for switch, at in ends.items():
                 ready, work = loads.get(switch, (np.inf, 0.0))
@@ -169,7 +190,8 @@ class Draft:
     ) -> None:
         """Place a task on processors, by their numbers in the site."""
         if self._together:
-            for switch, ready, work in self._loads(task, cluster):
+            passed = self._moved(task, [processors])[2, :, 0]
+            for switch, ready, work in self._loads(task, cluster, passed):
                 self._switches[switch].take(ready, work)
         self._cluster[task], self._count[task] = cluster, len(processors)
         self._start[task], self._finish[task] = start, finish
@@ -190,6 +212,7 @@ class Draft:
             np.concatenate([[0], np.cumsum(self._count)]).astype(np.int64),
             np.concatenate(self._processors),
             order,
+            self._local,
         )
 
 
@@ -256,6 +279,7 @@ def mheft(
     limit: float = 1.0,
     transfers: bool = True,
     redistribution: Redistribution = "alone",
+    local: Local = "kept",
 ) -> Schedule:
     """Schedule all tasks of all graphs by MHEFT [3]_.
 
@@ -274,7 +298,7 @@ def mheft(
     limit : float
         Largest part of a cluster that a task may have, above 0 and at most 1; one processor is
         always allowed.
-    transfers, redistribution
+    transfers, redistribution, local
         As in `Draft`.
 
     Returns
@@ -289,7 +313,7 @@ def mheft(
     """
     if not 0 < limit <= 1:
         raise WorkloadError(f"limit is {limit!r}; give the part of a cluster, above 0 and up to 1")
-    draft = Draft(graphs, site, transfers, redistribution)
+    draft = Draft(graphs, site, transfers, redistribution, local)
     free = [np.zeros(int(count)) for count in site.processors]
     # A third of three processors is one, whatever rounding says.
     counts = [
@@ -300,9 +324,10 @@ def mheft(
     for task in by_level(graphs, upward_ranks(graphs, site, transfers=transfers)).tolist():
         places = []
         for cluster, count in enumerate(counts):
-            [arrival] = draft.arrivals([task], cluster, count)
-            arrival = np.maximum(arrival, draft.passed(task, [cluster]))
-            start = np.maximum(np.sort(free[cluster])[: len(count)], arrival)
+            first = np.argsort(free[cluster], kind="stable")
+            at = site.first[cluster] + first
+            arrival = draft.arrivals(task, cluster, [at[:each] for each in count.tolist()])
+            start = np.maximum(free[cluster][first[: len(count)]], arrival)
             finish = start + task_times(flop[task], alpha[task], count, site.speed[cluster])
             best = int(np.argmin(finish))
             places.append((float(finish[best]), cluster, best, float(start[best])))
@@ -320,6 +345,7 @@ def global_ordering(
     *,
     transfers: bool = True,
     redistribution: Redistribution = "alone",
+    local: Local = "sent",
 ) -> Schedule:
     """Map all tasks of all graphs in the order of their bottom levels, without backfilling.
 
@@ -336,7 +362,7 @@ def global_ordering(
         One for each graph.
     site : Site
         The site.
-    transfers, redistribution
+    transfers, redistribution, local
         As in `Draft`.
 
     Returns
@@ -354,7 +380,7 @@ def global_ordering(
     level = np.concatenate([graph.bottom_levels(each.time) for graph, each in parts])
     allocation = np.concatenate([each.processors for each in allocations], axis=1)
     time = task_times(graphs.flop, graphs.alpha, allocation, site.speed[:, np.newaxis])
-    draft = Draft(graphs, site, transfers, redistribution)
+    draft = Draft(graphs, site, transfers, redistribution, local)
     free = [np.zeros(int(count)) for count in site.processors]
     last_start = 0.0
     for task in by_level(graphs, level).tolist():
@@ -362,9 +388,8 @@ def global_ordering(
         for cluster in range(site.n_clusters):
             count = allocation[cluster, task]
             chosen = np.argsort(free[cluster], kind="stable")[:count]
-            [[arrival]] = draft.arrivals([task], cluster, count).tolist()
-            [passed] = draft.passed(task, [cluster]).tolist()
-            start = max(arrival, passed, float(free[cluster][chosen[-1]]), last_start)
+            [arrival] = draft.arrivals(task, cluster, [site.first[cluster] + chosen]).tolist()
+            start = max(arrival, float(free[cluster][chosen[-1]]), last_start)
             places.append((start + float(time[cluster, task]), cluster, start, chosen))
         finish, cluster, last_start, chosen = min(places, key=lambda place: place[:2])
         free[cluster][chosen] = finish
@@ -378,6 +403,7 @@ def merged(
     *,
     transfers: bool = True,
     redistribution: Redistribution = "alone",
+    local: Local = "sent",
 ) -> Schedule:
     """Schedule all graphs as the parts of a single one, for which the whole site is allocated.
 
@@ -392,7 +418,7 @@ def merged(
         The graphs; release dates are respected, but not known to the allocation.
     site : Site
         The site.
-    transfers, redistribution
+    transfers, redistribution, local
         As in `Draft`.
 
     Returns
@@ -414,4 +440,6 @@ def merged(
         Allocation(whole.reference[tasks], whole.time[tasks], whole.processors[:, tasks])
         for tasks, _ in graphs.parts()
     ]
-    return global_ordering(graphs, parts, site, transfers=transfers, redistribution=redistribution)
+    return global_ordering(
+        graphs, parts, site, transfers=transfers, redistribution=redistribution, local=local
+    )

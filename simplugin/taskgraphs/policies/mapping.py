@@ -35,8 +35,9 @@ from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import Mapper as Kernel
 from simplugin.taskgraphs._kernels import MappingClusters, MappingTasks
 from simplugin.taskgraphs.policies.allocation import Allocation, check_allocation, check_allocations
-from simplugin.taskgraphs.readings import PAPER, Readings
+from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
 from simplugin.taskgraphs.schedule import Schedule
+from simplugin.taskgraphs.timing import Local
 from simplugin.workloads.task_graphs import GraphSet
 
 
@@ -152,6 +153,7 @@ def plan(
     *,
     readings: Readings = PAPER,
     transfers: bool = True,
+    local: Local = "sent",
 ) -> Schedule:
     """Map all tasks, if everything takes its estimated time.
 
@@ -169,6 +171,9 @@ def plan(
         with all others that wait, whenever a task finishes or a graph arrives.
     transfers : bool
         True if redistributions take time.
+    local : {"sent", "kept"}
+        Data that stay on a processor pass the network as others do, or cost nothing; that counts
+        blocks, see `redistribution`.
 
     Returns
     -------
@@ -181,9 +186,9 @@ def plan(
         An allocation is missing, or does not fit its graph or the site; the message names the
         graph.
     """
-    kernel = _kernel(graphs, allocations, site, readings, transfers)
+    kernel = _kernel(graphs, allocations, site, readings, transfers, local)
     kernel.plan()
-    return Schedule(site, graphs, *kernel.schedule())
+    return Schedule(site, graphs, *kernel.schedule(), local)
 
 
 class Mapper:
@@ -211,10 +216,11 @@ class Mapper:
         site: Site,
         readings: Readings = PAPER,
         transfers: bool = True,
+        local: Local = "sent",
     ) -> None:
-        self._graphs = graphs
+        self._graphs, self._local = graphs, local
         self._site = site
-        self._kernel = _kernel(graphs, allocations, site, readings, transfers)
+        self._kernel = _kernel(graphs, allocations, site, readings, transfers, local)
         self._now = 0.0
         # Of each task: 0 before it is ready, then 1 ready, 2 mapped, 3 started, 4 finished.
         self._state = [0] * graphs.n_tasks
@@ -340,7 +346,7 @@ class Mapper:
                     f"task {self._graphs.name_of(task)!r} is not mapped yet; map all tasks first"
                 )
         self._kernel.update(self._now)
-        return Schedule(self._site, self._graphs, *self._kernel.schedule())
+        return Schedule(self._site, self._graphs, *self._kernel.schedule(), self._local)
 
     def _number(self, task: int) -> int:
         """Return the number of a task; raise WorkloadError if it is unknown."""
@@ -371,8 +377,10 @@ def _kernel(
     site: Site,
     readings: Readings,
     transfers: bool,
+    local: Local,
 ) -> Kernel:
     """Return the compiled mapper; raise WorkloadError if an allocation does not fit."""
+    check_choices(local=(local, Local))
     check_allocations(graphs, allocations, site)
     before, after = graphs.predecessors, graphs.successors
     tasks = MappingTasks(
@@ -396,6 +404,7 @@ def _kernel(
         readings.fixing == "reserve",
         transfers,
         readings.redistribution == "together",
+        local == "kept",
     )
     for first, allocation in zip(graphs.first.tolist(), allocations, strict=False):
         kernel.set_allocation(first, allocation.processors, allocation.time)

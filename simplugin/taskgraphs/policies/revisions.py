@@ -36,6 +36,7 @@ from simplugin.taskgraphs.policies.balanced import (
 from simplugin.taskgraphs.policies.mapping import Forecast
 from simplugin.taskgraphs.policies.shares import Policy, checked_shares
 from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
+from simplugin.taskgraphs.timing import Local
 from simplugin.workloads.task_graphs import GraphSet
 
 # Corrections of shares from each start.
@@ -212,6 +213,8 @@ class Rebalanced:
         Part of the tasks of all submitted graphs after whose mapping shares are balanced again.
     readings : Readings
         For allocations.
+    local : {"sent", "kept"}
+        As in `simplugin.taskgraphs.policies.mapping.plan`.
 
     Raises
     ------
@@ -226,6 +229,7 @@ class Rebalanced:
     waste: float = 0.3
     part: float = 0.05
     readings: Readings = PAPER
+    local: Local = "sent"
     _active: list[int] = field(default_factory=list, init=False)
     _mapped: int = field(default=0, init=False)
 
@@ -273,7 +277,7 @@ class Rebalanced:
         for graph in arrived:
             submitted = self.graphs.graphs[graph]
             allocation = scrap_max(submitted, self.site, 1.0, self.readings)
-            self._own[graph] = alone(submitted, allocation, self.site)
+            self._own[graph] = alone(submitted, allocation, self.site, self.local)
         known = ~np.isnan(self._own)
         n_tasks = int(np.sum(np.diff(self.graphs.first)[known]))
         if list(active) == self._active and n_mapped < self._mapped + self.part * n_tasks:

@@ -2,8 +2,8 @@
 
 Tasks are placed one after the other, each after its predecessors. Several graphs are one list;
 release dates are respected. Clusters consist of equal processors: within one, a task takes the
-processor where it can start first. Ties go to the first cluster, then to the first processor. Data
-between two tasks on the same processor take time, too.
+processor where it can start first. Ties go to the first cluster, then to the first processor. As
+published, data between two tasks on the same processor take no time, unless `local` is "sent".
 
 References
 ----------
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import heapq
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ from simplugin.taskgraphs.policies.lists import (
     upward_ranks,
 )
 from simplugin.taskgraphs.schedule import Schedule
-from simplugin.taskgraphs.timing import redistribution_time, task_times
+from simplugin.taskgraphs.timing import Local, task_times
 from simplugin.workloads.task_graphs import GraphSet
 
 
@@ -46,6 +46,7 @@ def heft(
     *,
     transfers: bool = True,
     redistribution: Redistribution = "alone",
+    local: Local = "kept",
 ) -> Schedule:
     """Schedule all tasks by HEFT [1]_.
 
@@ -58,7 +59,7 @@ def heft(
         The graphs.
     site : Site
         The site.
-    transfers, redistribution
+    transfers, redistribution, local
         As in `simplugin.taskgraphs.policies.lists.Draft`.
 
     Returns
@@ -66,11 +67,10 @@ def heft(
     Schedule
         The schedule; its `order` is by start.
     """
-    placing = _Placing(graphs, site, transfers, redistribution)
-    for task, ready in placing.each(
-        by_level(graphs, upward_ranks(graphs, site, transfers=transfers))
-    ):
-        placing.put(task, ready)
+    placing = _Placing(graphs, site, transfers, redistribution, local)
+    ranks = upward_ranks(graphs, site, transfers=transfers)
+    for task in by_level(graphs, ranks).tolist():
+        placing.put(task)
     return placing.schedule(by_start=True)
 
 
@@ -80,6 +80,7 @@ def cpop(
     *,
     transfers: bool = True,
     redistribution: Redistribution = "alone",
+    local: Local = "kept",
 ) -> Schedule:
     """Schedule all tasks by CPoP [1]_: critical paths each on one processor.
 
@@ -89,10 +90,10 @@ def cpop(
 
     Parameters
     ----------
-    graphs, site, transfers, redistribution
+    graphs, site, transfers, redistribution, local
         As in `heft`.
     """
-    placing = _Placing(graphs, site, transfers, redistribution)
+    placing = _Placing(graphs, site, transfers, redistribution, local)
     time, transfer = mean_times(graphs, site, transfers=transfers)
     priority, processor = np.empty(graphs.n_tasks), {}
     fastest = int(np.argmax(site.speed))
@@ -100,12 +101,13 @@ def cpop(
         graph, costs = graphs.graphs[number], (time[tasks], transfer[edges])
         priority[tasks] = graph.bottom_levels(*costs) + graph.top_levels(*costs) - costs[0]
         for task in graph.critical_path(*costs):
-            processor[tasks.start + task] = number % int(site.processors[fastest])
-    for task, ready in placing.each(_by_priority(graphs, priority)):
+            at = site.first[fastest] + number % site.processors[fastest]
+            processor[tasks.start + task] = int(at)
+    for task in _by_priority(graphs, priority):
         if task in processor:
-            placing.put_on(task, ready, fastest, processor[task])
+            placing.put_on(task, processor[task])
         else:
-            placing.put(task, ready)
+            placing.put(task)
     return placing.schedule(by_start=True)
 
 
@@ -115,32 +117,35 @@ def peft(
     *,
     transfers: bool = True,
     redistribution: Redistribution = "alone",
+    local: Local = "kept",
 ) -> Schedule:
     """Schedule all tasks by PEFT [2]_.
 
     The optimistic cost of a task on a cluster is how long its successors would take after it at
-    least, were there processors without end, with the transfers between clusters that this costs.
+    least, were there processors without end, with the mean times of transfers to other processors.
     Of the tasks whose predecessors are placed, that with the largest mean of it comes first; it
     goes where its finish and optimistic cost have the least sum.
 
     Parameters
     ----------
-    graphs, site, transfers, redistribution
+    graphs, site, transfers, redistribution, local
         As in `heft`.
     """
-    placing = _Placing(graphs, site, transfers, redistribution)
-    cost = _optimistic_costs(graphs, site, placing.time, transfers)
+    placing = _Placing(graphs, site, transfers, redistribution, local)
+    cost = _optimistic_costs(graphs, site, placing.time, transfers, local)
     mean = np.sum(cost * (site.processors / site.n_processors), axis=1)
-    for task, ready in placing.each(_by_priority(graphs, mean)):
-        placing.put(task, ready, cost[task])
+    for task in _by_priority(graphs, mean):
+        placing.put(task, cost[task])
     return placing.schedule(by_start=True)
 
 
 def _optimistic_costs(
-    graphs: GraphSet, site: Site, time: NDArray[np.float64], transfers: bool
+    graphs: GraphSet, site: Site, time: NDArray[np.float64], transfers: bool, local: Local
 ) -> NDArray[np.float64]:
     """Return the optimistic cost table; shape (n_tasks, n_clusters) [s]."""
-    clusters = np.arange(site.n_clusters)
+    _, transfer = mean_times(graphs, site, transfers=transfers)
+    # A task that follows on the same processor has its data there.
+    moves = 1 - np.eye(site.n_clusters) if local == "kept" else 1.0
     cost = np.zeros((graphs.n_tasks, site.n_clusters))
     after = graphs.successors
     for number, (tasks, _) in enumerate(graphs.parts()):
@@ -149,10 +154,8 @@ def _optimistic_costs(
             if not successors.size:
                 continue
             there = cost[successors] + time[:, successors].T
-            ways = np.repeat(there[:, np.newaxis], site.n_clusters, axis=1)
-            if transfers:
-                byte = graphs.edge_byte[after.edges_of(task)][:, np.newaxis, np.newaxis]
-                ways += redistribution_time(site, byte, clusters[:, np.newaxis], 1, clusters, 1)
+            away = transfer[after.edges_of(task), np.newaxis, np.newaxis] * moves
+            ways = there[:, np.newaxis] + away
             cost[task] = np.max(np.min(ways, axis=2), axis=0)
     return cost
 
@@ -163,6 +166,7 @@ def min_min(
     *,
     transfers: bool = True,
     redistribution: Redistribution = "alone",
+    local: Local = "kept",
 ) -> Schedule:
     """Schedule all tasks by min-min [3]_.
 
@@ -171,12 +175,11 @@ def min_min(
 
     Parameters
     ----------
-    graphs, site, transfers, redistribution
+    graphs, site, transfers, redistribution, local
         As in `heft`.
     """
-    return _in_batches(
-        graphs, site, transfers, redistribution, lambda finish: -np.min(finish, axis=1)
-    )
+    placing = _Placing(graphs, site, transfers, redistribution, local)
+    return _in_batches(placing, lambda finish: -np.min(finish, axis=1))
 
 
 def max_min(
@@ -185,17 +188,17 @@ def max_min(
     *,
     transfers: bool = True,
     redistribution: Redistribution = "alone",
+    local: Local = "kept",
 ) -> Schedule:
     """Schedule all tasks by max-min [3]_: as `min_min`, but that which finishes last comes next.
 
     Parameters
     ----------
-    graphs, site, transfers, redistribution
+    graphs, site, transfers, redistribution, local
         As in `heft`.
     """
-    return _in_batches(
-        graphs, site, transfers, redistribution, lambda finish: np.min(finish, axis=1)
-    )
+    placing = _Placing(graphs, site, transfers, redistribution, local)
+    return _in_batches(placing, lambda finish: np.min(finish, axis=1))
 
 
 def sufferage(
@@ -204,6 +207,7 @@ def sufferage(
     *,
     transfers: bool = True,
     redistribution: Redistribution = "alone",
+    local: Local = "kept",
 ) -> Schedule:
     """Schedule all tasks by sufferage between clusters, XSufferage of [4]_.
 
@@ -212,7 +216,7 @@ def sufferage(
 
     Parameters
     ----------
-    graphs, site, transfers, redistribution
+    graphs, site, transfers, redistribution, local
         As in `heft`.
     """
 
@@ -220,52 +224,56 @@ def sufferage(
         best = np.sort(finish, axis=1)
         return best[:, min(1, best.shape[1] - 1)] - best[:, 0]
 
-    return _in_batches(graphs, site, transfers, redistribution, loss)
+    return _in_batches(_Placing(graphs, site, transfers, redistribution, local), loss)
 
 
 def _in_batches(
-    graphs: GraphSet,
-    site: Site,
-    transfers: bool,
-    redistribution: Redistribution,
-    merit: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    placing: _Placing, merit: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> Schedule:
     """Place the ready task of most merit, by its finish on each cluster (n_ready, n_clusters)."""
-    placing = _Placing(graphs, site, transfers, redistribution)
+    graphs, site, of = placing.graphs, placing.site, placing.cluster_of
     arrival = np.empty((graphs.n_tasks, site.n_clusters))
-    free = [np.zeros(int(count)) for count in site.processors]
-    first_free = np.zeros(site.n_clusters)
+    free = np.zeros(site.n_processors)
     for released in np.unique(graphs.release):
         waiting = _Waiting(graphs, np.flatnonzero(graphs.release == released))
         ready: list[int] = []
         entered = waiting.entries()
+        # Tasks, processors that hold their data, and when the others are there, too.
+        held = np.empty((3, 0))
         while ready or entered:
             for task in entered:
-                arrival[task] = placing.arrival(task)
+                arrival[task], *there = placing.ready(task)
+                held = np.hstack([held, [np.full(len(there[0]), task), *there]])
                 insort(ready, task)
             among = np.array(ready)
+            first_free = np.minimum.reduceat(free, site.first[:-1])
             finish = np.maximum(arrival[among], first_free) + placing.time[:, among].T
+            tasks, at = held[:2].astype(np.int64)
+            sooner = np.maximum(held[2], free[at]) + placing.time[of[at], tasks]
+            np.minimum.at(finish, (np.searchsorted(among, tasks), of[at]), sooner)
             chosen = int(np.argmax(merit(finish)))
             task, cluster = ready.pop(chosen), int(np.argmin(finish[chosen]))
-            processor = int(np.argmin(free[cluster]))
-            placing.put_on(task, placing.arrival(task), cluster, processor)
-            free[cluster][processor] = finish[chosen, cluster]
-            first_free[cluster] = np.min(free[cluster])
+            dates = np.where(of == cluster, arrival[task, cluster], np.inf)
+            own, held = held[1:, tasks == task], held[:, tasks != task]
+            dates[own[0].astype(np.int64)] = own[1]
+            dates[of != cluster] = np.inf
+            processor = int(np.argmin(np.maximum(dates, free)))
+            free[processor] = placing.append(task, processor, float(free[processor]))
             entered = waiting.placed(task)
     return placing.schedule(by_start=True)
 
 
-def _by_priority(graphs: GraphSet, priority: NDArray[np.float64]) -> NDArray[np.int64]:
+def _by_priority(graphs: GraphSet, priority: NDArray[np.float64]) -> list[int]:
     """Return all tasks; of those whose predecessors came, that of the highest priority is next."""
     waiting = _Waiting(graphs, range(graphs.n_graphs))
     ready = [(-priority[task], task) for task in waiting.entries()]
     heapq.heapify(ready)
-    order = []
+    order: list[int] = []
     while ready:
         order.append(heapq.heappop(ready)[1])
         for after in waiting.placed(order[-1]):
             heapq.heappush(ready, (-priority[after], after))
-    return np.array(order, dtype=np.int64)
+    return order
 
 
 class _Waiting:
@@ -293,69 +301,98 @@ class _Placing(Draft):
 
     Attributes
     ----------
+    graphs, site
+        The graphs and the site.
     time : float64, shape (n_clusters, n_tasks)
         Duration of each task on a processor of each cluster [s].
+    cluster_of : int64, shape (n_processors,)
+        Cluster of each processor.
     """
 
     def __init__(
-        self, graphs: GraphSet, site: Site, transfers: bool, redistribution: Redistribution
+        self,
+        graphs: GraphSet,
+        site: Site,
+        transfers: bool,
+        redistribution: Redistribution,
+        local: Local,
     ) -> None:
-        super().__init__(graphs, site, transfers, redistribution)
+        super().__init__(graphs, site, transfers, redistribution, local)
+        self.graphs, self.site = graphs, site
         self.time = task_times(graphs.flop, graphs.alpha, 1, site.speed[:, np.newaxis])
-        self._clusters = np.arange(site.n_clusters)
-        self._all = range(site.n_clusters)
+        self.cluster_of = np.repeat(np.arange(site.n_clusters), site.processors)
         self._gaps = [_Gaps(count, graphs.n_tasks) for count in site.processors.tolist()]
 
-    def each(self, order: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Yield tasks and when all their data would be on each cluster [s]; shape (n_clusters,).
+    def ready(
+        self, task: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return when all data of a task would be where it may run.
 
-        Each task is to be placed before the next one is asked for.
+        Returns
+        -------
+        anywhere : float64, shape (n_clusters,)
+            On a processor of each cluster that holds none of them [s].
+        at : int64, shape (n,)
+            Processors that hold some, where all would be sooner.
+        there : float64, shape (n,)
+            When [s].
         """
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        # The place of the last predecessor of each task, by the place of the task.
-        waits = np.full(len(order) + 1, -1)
-        np.maximum.at(waits, place[self._graphs.edges[:, 1]], place[self._graphs.edges[:, 0]])
-        waits[-1] = len(order)
-        first = 0
-        for last, after in enumerate(waits.tolist()):
-            # All predecessors of the tasks between are placed: they are estimated in one go.
-            if after >= first and last:
-                tasks = order[first:last].tolist()
-                arrivals = self.arrivals(tasks, self._clusters, 1)
-                for task, ready in zip(tasks, arrivals, strict=True):
-                    yield task, np.maximum(ready, self.passed(task, self._all))
-                first = last
+        holders = np.zeros(0, dtype=np.int64)
+        before = self.graphs.predecessors.of(task).tolist()
+        if self._local == "kept" and before:
+            holders = np.unique(np.concatenate([self._processors[each] for each in before]))
+        n_clusters, cluster = self.site.n_clusters, self.cluster_of[holders]
+        clusters = np.concatenate([np.arange(n_clusters), cluster])
+        places = np.concatenate([np.full(n_clusters, -1), holders])[:, np.newaxis]
+        dates = self.arrivals(task, clusters, list(places))
+        anywhere, there = dates[:n_clusters], dates[n_clusters:]
+        sooner = there < anywhere[cluster]
+        return anywhere, holders[sooner], there[sooner]
 
-    def arrival(self, task: int) -> NDArray[np.float64]:
-        """Return when all data of a task would be on each cluster [s]; shape (n_clusters,)."""
-        [ready] = self.arrivals([task], self._clusters, 1)
-        return np.asarray(np.maximum(ready, self.passed(task, self._all)))
-
-    def put(
-        self, task: int, ready: NDArray[np.float64], cost: NDArray[np.float64] | None = None
-    ) -> None:
+    def put(self, task: int, cost: NDArray[np.float64] | None = None) -> None:
         """Place a task where its finish and a cost (n_clusters,) have the least sum [s]."""
-        costs = [0.0] * len(ready) if cost is None else cost.tolist()
-        times, dates = self.time[:, task].tolist(), ready.tolist()
-        least = [date + time + more for date, time, more in zip(dates, times, costs, strict=True)]
-        best, start, gaps = (np.inf, -1), 0.0, self._clusters
+        anywhere, at, there = self.ready(task)
+        n_clusters = self.site.n_clusters
+        costs = [0.0] * n_clusters if cost is None else cost.tolist()
+        times = self.time[:, task].tolist()
+        dates = zip(range(n_clusters), anywhere.tolist(), [None] * n_clusters, strict=True)
+        own = zip(self.cluster_of[at].tolist(), there.tolist(), at.tolist(), strict=True)
+        places = [(date + times[k] + costs[k], k, date, p) for k, date, p in (*dates, *own)]
+        best, start, gaps = (np.inf, -1), 0.0, at
         # Where it can start at once, the sum is the least that it can be.
-        for bound in sorted(zip(least, range(len(least)), strict=True)):
-            if bound > best:
+        for bound, cluster, ready, holder in sorted(places, key=lambda place: place[:2]):
+            if (bound, cluster) > best:
                 break
-            cluster = bound[1]
-            date, among = self._gaps[cluster].earliest(dates[cluster], times[cluster])
+            date, among = self._earliest(task, cluster, ready, holder)
             found = date + times[cluster] + costs[cluster], cluster
-            if found < best:
+            if (*found, date) == (*best, start):
+                gaps = np.union1d(gaps, among)
+            elif found < best:
                 best, start, gaps = found, date, among
         self._place(task, best[1], start, gaps)
 
-    def put_on(self, task: int, ready: NDArray[np.float64], cluster: int, processor: int) -> None:
-        """Place a task on a processor, by its number in the cluster."""
-        time = float(self.time[cluster, task])
-        found = self._gaps[cluster].earliest(float(ready[cluster]), time, processor)
-        self._place(task, cluster, *found)
+    def put_on(self, task: int, processor: int) -> None:
+        """Place a task on a processor, possibly between two tasks."""
+        cluster = int(self.cluster_of[processor])
+        [ready] = self.arrivals(task, cluster, [np.array([processor])]).tolist()
+        self._place(task, cluster, *self._earliest(task, cluster, ready, processor))
+
+    def append(self, task: int, processor: int, free: float) -> float:
+        """Place a task on a processor from a date on, and return when it finishes [s]."""
+        cluster = int(self.cluster_of[processor])
+        [ready] = self.arrivals(task, cluster, [np.array([processor])]).tolist()
+        start = max(float(ready), free)
+        finish = start + float(self.time[cluster, task])
+        self.place(task, cluster, np.array([processor]), start, finish)
+        return finish
+
+    def _earliest(
+        self, task: int, cluster: int, ready: float, processor: int | None
+    ) -> tuple[float, NDArray[np.int64]]:
+        """Return when a task can start on a cluster or processor, and the idle intervals."""
+        if processor is not None:
+            processor -= int(self.site.first[cluster])
+        return self._gaps[cluster].earliest(ready, float(self.time[cluster, task]), processor)
 
     def _place(self, task: int, cluster: int, start: float, gaps: NDArray[np.int64]) -> None:
         """Place a task in one of some idle intervals."""
