@@ -5,7 +5,9 @@
 // comes back through Work::finish().
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -27,6 +29,22 @@ void share_among_tasks(routing::NetZoneImpl const* zone, bool ends_them);
 std::shared_ptr<resource::Model> model_of_tasks();
 double remains_of(resource::Action const* action); // of any model
 } // namespace simgrid::kernel::lmm
+
+namespace simgrid::plugin {
+// As large as in SimGrid, which does not export them.
+struct HostEnergy {
+  static xbt::Extension<s4u::Host, HostEnergy> EXTENSION_ID;
+  std::array<double, 10> state;
+};
+struct LinkEnergy {
+  static xbt::Extension<s4u::Link, LinkEnergy> EXTENSION_ID;
+  std::array<double, 6> state;
+};
+struct LinkLoad {
+  static xbt::Extension<s4u::Link, LinkLoad> EXTENSION_ID;
+  std::array<double, 7> state;
+};
+} // namespace simgrid::plugin
 
 namespace driver {
 
@@ -443,6 +461,9 @@ void start_transfer(Activity* activity, Activity* partner);
 
 // ---- flows.cpp ------------------------------------------------------------------------------------------------------
 Action* start_flow(Pair& pair, double size, double rate);
+/// Sets a bandwidth or latency. SimGrid's setter adds the difference to the weight of each transfer there, also where
+/// it is on the way back, and aborts if the sum is negative, be it by rounding.
+void change_link(s4u::Link const* link, std::function<void()> const& setter);
 
 // ---- waiting.cpp ----------------------------------------------------------------------------------------------------
 void notify(Wait* wait, Activity* activity);
@@ -493,8 +514,8 @@ void keep_daemons(); // of plug-ins, until end_daemons_of_plugins()
 /// Ends them when no actor of ours is left, or when nothing can happen to any; `nothing_is_set`: there is no timer.
 bool end_daemons_of_plugins(bool nothing_is_set);
 PyObject* prepare_plugins(PyObject* module, PyObject* args);
-void note_switches(); // engine.cpp: from now on, when hosts go off and on
-void share_incrementally();
+void note_switches();                    // engine.cpp: from now on, when hosts go off and on
+bool share_incrementally();              // false with an exception set where SimGrid would share wrongly
 double remains_of(Action const* action); // without what has happened since the last step of the engine
 PyObject* host_properties(PyObject* module, PyObject* name);
 PyObject* plugin_figures(PyObject* module, PyObject* unused);
@@ -506,14 +527,26 @@ PyObject* reset_figures(s4u::Link const* link);
 // ---- routes.cpp: what SimGrid would abort on ------------------------------------------------------------------------
 std::string route_problem(s4u::Host const* source, s4u::Host const* destination); // empty: none
 std::string transfer_problem(s4u::Host* source, s4u::Host* destination);          // the same for a transfer
-Pair* pair_of(Host* source, Host* destination); // nullptr if no transfer is possible; quick
-std::unordered_map<uint64_t, Pair>& all_pairs();
-bool require_transfer(Host* source, Host* destination);                       // false with a NoRouteError set
+Pair* pair_of(Host* source, Host* destination);         // nullptr if no transfer is possible; quick
+std::deque<Pair>& all_pairs();                          // in order of their first transfers
+bool require_transfer(Host* source, Host* destination); // false with a NoRouteError set
 bool set_wifi_rate(s4u::Link const* link, s4u::Host const* host, long level); // false with an exception set
 bool set_wifi_rates(); // from the hosts' properties; false with an exception set
 
 // ---- record.cpp: totals and trace -----------------------------------------------------------------------------------
+/// Asks for what a plug-in has measured. It brings itself up to date then, and would end with another sum.
+template <class Plugin, class Resource> double peek(Resource const* of, double (*ask)(Resource const*))
+{
+  if (not s4u::Actor::is_maestro()) // an actor of the reference back end, and others run before it is answered
+    return ask(of);
+  auto& state        = of->template extension<Plugin>()->state;
+  auto const kept    = state;
+  double const found = ask(of);
+  state              = kept;
+  return found;
+}
 double host_energy(s4u::Host const* host); // J, NaN without wattages
+void note_energy(s4u::Host const* host);   // before its load changes, where the plug-in does not notice
 double link_energy(s4u::Link const* link); // J, NaN where SimGrid does not measure it
 void execution_began(Host* host);
 void execution_ended(Host* host, double flops);

@@ -408,20 +408,29 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 } // namespace
 
 /// For both back ends, once the platform is loaded and plug-ins are: an item of SimGrid's options as others.
-void share_incrementally()
+bool share_incrementally()
 {
 #ifdef SIMGRID_TRACKS
   using simgrid::config::get_value;
-  if (not incremental.get())
-    return;
   auto const* zone  = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root();
   auto const& model = zone->get_network_model();
-  if (takes_parallel_tasks() && get_value<std::string>("host/solver") == "fairbottleneck")
+  if (incremental.get() && takes_parallel_tasks() && get_value<std::string>("host/solver") == "fairbottleneck")
     simgrid::kernel::lmm::share_among_tasks(zone, sim.engine != nullptr && not sim.executions_heard);
-  else if (not takes_parallel_tasks() && get_value<std::string>("network/solver") == "maxmin" &&
-           model->is_update_lazy() && model->get_maxmin_system() != nullptr)
+  else if (incremental.get() && not takes_parallel_tasks() && get_value<std::string>("network/solver") == "maxmin" &&
+           model->is_update_lazy() && model->get_maxmin_system() != nullptr) {
     model->set_maxmin_system(simgrid::kernel::lmm::incremental_system());
+    return true;
+  }
 #endif
+  for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links())
+    if (link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI) {
+      PyErr_Format(error_class("SimulationError"),
+                   "SimGrid's own solver shares the Wi-Fi link '%s' wrongly with other links; leave out network/optim, "
+                   "network/solver and network/incremental",
+                   link->get_cname());
+      return false;
+    }
+  return true;
 }
 
 double remains_of(Action const* action)

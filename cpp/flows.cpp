@@ -8,6 +8,7 @@
 #include <typeinfo>
 
 #include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/simcall.hpp>
 
 namespace driver {
 
@@ -17,7 +18,8 @@ using simgrid::kernel::resource::NetworkAction;
 using simgrid::kernel::resource::NetworkModel;
 using simgrid::kernel::routing::NetZoneImpl;
 
-constexpr size_t MOST_LINKS = size_t{1} << 24U; // that are kept of all routes: 128 MiB
+constexpr size_t MOST_LINKS  = size_t{1} << 24U; // that are kept of all routes: 128 MiB
+constexpr double MOST_WEIGHT = 1e300;
 
 /// What NetworkCm02Action is, which SimGrid does not export.
 class Flow final : public NetworkAction {
@@ -89,6 +91,44 @@ bool know_route(Pair& pair, NetworkModel const& model)
   return not pair.unusual && pair.latency_of_links != NEVER;
 }
 
+/// Transfers share links in inverse proportion to this. As in SimGrid it is 1 without any latency.
+double weight_of(StandardLinkImpl* const* links, size_t count, double latency)
+{
+  double weight = latency;
+  if (NetworkModel::cfg_weight_S_parameter > 0)
+    for (size_t i = 0; i < count; i++)
+      weight += NetworkModel::cfg_weight_S_parameter / links[i]->get_bandwidth();
+  return weight > 0 ? std::min(weight, MOST_WEIGHT) : 1.0;
+}
+
+void set_bound(NetworkAction const* flow)
+{
+  double const window = flow->lat_current_ > 0 && NetworkModel::cfg_tcp_gamma > 0
+                            ? NetworkModel::cfg_tcp_gamma / (2.0 * flow->lat_current_)
+                            : -1.0;
+  double const bound  = flow->get_user_bound();
+  flow->get_model()->get_maxmin_system()->update_variable_bound(flow->get_variable(), bound < 0 ? window
+                                                                                      : window < 0
+                                                                                          ? bound
+                                                                                          : std::min(bound, window));
+}
+
+/// Computes anew what depends on the latencies and bandwidths of its links.
+void weigh(NetworkAction* flow)
+{
+  std::vector<StandardLinkImpl*> links;
+  double latency = 0.0;
+  NetZoneImpl::get_global_route(flow->get_src().get_netpoint(), flow->get_dst().get_netpoint(), links, &latency);
+  flow->sharing_penalty_ = weight_of(links.data(), links.size(), latency);
+  if (flow->lat_current_ != latency) {
+    flow->lat_current_ = latency;
+    set_bound(flow);
+  }
+  auto* const variable = flow->get_variable();
+  if (variable->get_penalty() > 0 || variable->staged_sharing_penalty_ > 0) // it neither waits nor pays its latency
+    flow->get_model()->get_maxmin_system()->update_variable_penalty(variable, flow->sharing_penalty_);
+}
+
 Action* start(Pair const& pair, NetworkModel* model, double size, double rate)
 {
   s4u::Host& source      = *pair.source->host;
@@ -98,18 +138,14 @@ Action* start(Pair const& pair, NetworkModel* model, double size, double rate)
   flow->set_last_update();
 
   double bandwidth = std::numeric_limits<double>::infinity();
-  double penalty   = pair.latency;
-  for (size_t i = 0; i < pair.there; i++) {
+  for (size_t i = 0; i < pair.there; i++)
     bandwidth = std::min(bandwidth, pair.links[i]->get_bandwidth());
-    if (NetworkModel::cfg_weight_S_parameter > 0)
-      penalty += NetworkModel::cfg_weight_S_parameter / pair.links[i]->get_bandwidth();
-  }
   double const factor = model->get_bandwidth_factor(size, &source, &destination, {}, {});
   double const limit  = rate / factor;
   double const bound  = limit >= 0 ? std::min(limit, bandwidth) : bandwidth;
   flow->set_rate_factor(factor);
   flow->set_user_bound(bound);
-  flow->sharing_penalty_ = penalty;
+  flow->sharing_penalty_ = weight_of(pair.links.data(), pair.there, pair.latency);
   flow->lat_current_     = pair.latency;
   flow->latency_         = pair.latency * model->get_latency_factor(size, &source, &destination, {}, {});
 
@@ -118,16 +154,30 @@ Action* start(Pair const& pair, NetworkModel* model, double size, double rate)
   if (waits && model->is_update_lazy())
     model->get_action_heap().insert(flow, flow->latency_ + flow->get_last_update(),
                                     simgrid::kernel::resource::ActionHeap::Type::latency);
-  double const gamma = NetworkModel::cfg_tcp_gamma;
-  system->update_variable_bound(flow->get_variable(), flow->lat_current_ > 0 && gamma > 0
-                                                          ? std::min(bound, gamma / (2.0 * flow->lat_current_))
-                                                          : bound);
+  set_bound(flow);
   for (size_t i = 0; i < pair.links.size(); i++)
     system->expand(pair.links[i]->get_constraint(), flow->get_variable(), i < pair.there ? 1.0 : 0.05);
   return flow;
 }
 
 } // namespace
+
+void change_link(s4u::Link const* link, std::function<void()> const& setter)
+{
+  simgrid::kernel::actor::simcall_answered([link, &setter] {
+    std::vector<NetworkAction*> flows;
+    simgrid::kernel::lmm::Element const *element = nullptr, *next = nullptr;
+    size_t count = 0;
+    if (not takes_parallel_tasks())
+      while (auto const* variable = link->get_impl()->get_constraint()->get_variable_safe(&element, &next, &count))
+        flows.push_back(static_cast<NetworkAction*>(variable->get_id()));
+    for (NetworkAction* flow : flows)
+      flow->sharing_penalty_ = MOST_WEIGHT;
+    setter();
+    for (NetworkAction* flow : flows)
+      weigh(flow);
+  });
+}
 
 Action* start_flow(Pair& pair, double size, double rate)
 {

@@ -305,7 +305,8 @@ int set_link_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
   double bandwidth;
   if (not settable(self, value) || not positive(value, "bandwidth", -1.0, bandwidth))
     return -1;
-  return change([&] { link_in(self)->set_bandwidth(bandwidth); }) ? 0 : -1;
+  s4u::Link* link = link_in(self);
+  return change([&] { change_link(link, [&] { link->set_bandwidth(bandwidth); }); }) ? 0 : -1;
 }
 
 int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
@@ -313,7 +314,8 @@ int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
   double latency;
   if (not settable(self, value) || not number(value, "latency", 0.0, latency))
     return -1;
-  return change([&] { link_in(self)->set_latency(latency); }) ? 0 : -1;
+  s4u::Link* link = link_in(self);
+  return change([&] { change_link(link, [&] { link->set_latency(latency); }); }) ? 0 : -1;
 }
 
 PyObject* link_concurrency_limit(PyObject* self, void* /*closure*/)

@@ -135,12 +135,14 @@ std::set<s4u::Link const*> tracked; // by link_load
 
 Figures figures_of(s4u::Link const* link)
 {
-  double const nothing = std::numeric_limits<double>::quiet_NaN();
-  bool const known     = tracked.count(link) > 0;
-  return {{"bytes", known ? sg_link_get_cum_load(link) : nothing},
-          {"average_load", known ? sg_link_get_avg_load(link) : nothing},
-          {"least_load", known ? sg_link_get_min_instantaneous_load(link) : nothing},
-          {"most_load", known ? sg_link_get_max_instantaneous_load(link) : nothing}};
+  auto const ask = [link](double (*function)(s4u::Link const*)) {
+    return tracked.count(link) > 0 ? peek<simgrid::plugin::LinkLoad>(link, function)
+                                   : std::numeric_limits<double>::quiet_NaN();
+  };
+  return {{"bytes", ask(sg_link_get_cum_load)},
+          {"average_load", ask(sg_link_get_avg_load)},
+          {"least_load", ask(sg_link_get_min_instantaneous_load)},
+          {"most_load", ask(sg_link_get_max_instantaneous_load)}};
 }
 
 template <class Resource> Ref<> loads(std::vector<Resource*> const& all)
@@ -342,7 +344,8 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
   sim.executions_heard = signal_of(ExecStart()).size() + signal_of(ExecCompletion()).size() +
                              signal_of(ExecSuspend()).size() + signal_of(ExecResume()).size() >
                          4;
-  share_incrementally();
+  if (not share_incrementally())
+    return nullptr;
   sim.transfers_heard = signal_of(CommStart()).size() + signal_of(CommCompletion()).size() > 0;
   if (sim.transfers_heard)
     spare_plugins_what_never_started();

@@ -106,7 +106,7 @@ bool collect_links(PyObject* into)
 {
   std::unordered_map<s4u::Link const*, double> carried;
   bool const has_links = sim.engine->get_link_count() > 0; // the model Constant has none, and no routes
-  for (auto const& [key, pair] : all_pairs()) {
+  for (Pair const& pair : all_pairs()) {
     if (pair.bytes == 0 || not has_links)
       continue;
     std::vector<s4u::Link*> route;
@@ -159,6 +159,11 @@ Ref<> collect_returned()
   return list;
 }
 
+bool has_energy(s4u::Host const* host)
+{
+  return sim.host_energy && host->get_property("wattage_per_state") != nullptr; // else SimGrid would abort
+}
+
 } // namespace
 
 std::string resource_name(Activity const* activity)
@@ -179,9 +184,14 @@ std::string resource_name(Activity const* activity)
 
 double host_energy(s4u::Host const* host)
 {
-  if (not sim.host_energy || host->get_property("wattage_per_state") == nullptr) // SimGrid would abort
-    return std::numeric_limits<double>::quiet_NaN();
-  return sg_host_get_consumed_energy(host);
+  return has_energy(host) ? peek<simgrid::plugin::HostEnergy>(host, sg_host_get_consumed_energy)
+                          : std::numeric_limits<double>::quiet_NaN();
+}
+
+void note_energy(s4u::Host const* host)
+{
+  if (has_energy(host))
+    sg_host_get_consumed_energy(host);
 }
 
 double link_energy(s4u::Link const* link)
@@ -190,7 +200,7 @@ double link_energy(s4u::Link const* link)
   bool const heard = sim.link_energy && not takes_parallel_tasks();
   if (not heard || link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI)
     return std::numeric_limits<double>::quiet_NaN();
-  return sg_link_get_consumed_energy(link);
+  return peek<simgrid::plugin::LinkEnergy>(link, sg_link_get_consumed_energy);
 }
 
 void execution_began(Host* host)

@@ -48,7 +48,8 @@ template struct Reveal<Bypass, &NetZoneImpl::get_bypass_route>;
 template struct Reveal<DijkstraNodes, &DijkstraZone::graph_node_map_>;
 template struct Reveal<WifiLevels, &WifiLinkImpl::bandwidths_>;
 
-std::unordered_map<uint64_t, Pair> pairs; // by the numbers of their hosts
+std::deque<Pair> pairs;                           // in order of their first transfers: sums over them depend on it
+std::unordered_map<uint64_t, Pair*> pair_numbers; // by the numbers of their hosts
 
 struct NoRoute {};
 
@@ -223,7 +224,7 @@ std::string transfer_problem(s4u::Host* source, s4u::Host* destination)
   return has_wifi() ? wifi_problem(source, destination) : "";
 }
 
-std::unordered_map<uint64_t, Pair>& all_pairs()
+std::deque<Pair>& all_pairs()
 {
   return pairs;
 }
@@ -233,13 +234,13 @@ Pair* pair_of(Host* source, Host* destination)
   if (source->last_pair != nullptr && source->last_pair->destination == destination)
     return source->last_pair;
   uint64_t const key = static_cast<uint64_t>(source->index) << 32 | static_cast<uint32_t>(destination->index);
-  auto found         = pairs.find(key);
-  if (found == pairs.end()) {
+  auto found         = pair_numbers.find(key);
+  if (found == pair_numbers.end()) {
     if (not transfer_problem(source->host, destination->host).empty())
       return nullptr;
-    found = pairs.emplace(key, Pair{source, destination, {}}).first;
+    found = pair_numbers.emplace(key, &pairs.emplace_back(Pair{source, destination, {}})).first;
   }
-  return source->last_pair = &found->second;
+  return source->last_pair = found->second;
 }
 
 bool require_transfer(Host* source, Host* destination)

@@ -75,9 +75,7 @@ double Work::remaining() const
   double left;
   if (not action->get_model()->is_update_lazy()) // up to date at each step of the engine
     left = remains_of(action) - action->get_rate() * (now() - (failed ? sim.stepped_before : sim.stepped));
-  else if (not failed)
-    left = action->get_remains();
-  else // SimGrid refuses to bring it up to date, so do what it would have done
+  else // what get_remains() would give, which brings the action up to date: other last bits later
     left = action->get_remains_no_update() - action->get_last_value() * (now() - action->get_last_update());
   if (counts_fractions(owner->kind))
     left *= owner->amount;
@@ -273,7 +271,7 @@ bool start_parallel(Activity* activity)
   run(activity, action);
   execution_started(activity);
   for (Host* host : activity->parallel->hosts) {
-    host_energy(host->host); // the plug-in does not notice the start
+    note_energy(host->host);
     execution_began(host);
   }
   if (any_host_off(activity))

@@ -156,8 +156,9 @@ class SimGridOptions:
         ``network/incremental``: after a change, rates are computed anew only for the transfers or
         parallel tasks that it affects; yes by default. With no, or with ``network_optim="Full"``,
         another ``network/solver`` or ``host/solver``, SimGrid's own solver computes all that are
-        connected. The dates of transfers are the same to about 1e-12, and those that end at one
-        date may do so in another order; the dates of parallel tasks are the same.
+        connected; a platform with Wi-Fi links is refused. The dates of transfers are the same to
+        about 1e-12, and those that end at one date may do so in another order; the dates of
+        parallel tasks are the same.
     extra : mapping of str to str
         Any other SimGrid item, for instance ``{"maxmin/concurrency-limit": "100"}``. Plug-ins
         are separated by commas: ``{"plugin": "host_load,link_load"}``.
