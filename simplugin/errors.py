@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -12,6 +13,17 @@ def _rebuilt(kind: type[BaseException], args: tuple[Any, ...], attributes: Any) 
     error = kind.__new__(kind, *args)
     error.__dict__.update(attributes)
     return error
+
+
+# Characters that look like a minus, where a number is.
+_DASH = re.compile(r"""(?:^|['"=\[,:\s])[+\d.eE]*([\u2010-\u2015\u2212\ufe58\ufe63\uff0d])\.?\d""")
+
+
+def minus_remedy(text: str) -> str | None:
+    """Return the remedy for a number in a text that no parser takes for its minus, if one has."""
+    if (found := _DASH.search(text)) is None:
+        return None
+    return f"write an ASCII minus, '-', for {found[1]!r} (U+{ord(found[1]):04X})"
 
 
 class SimpluginError(Exception):
@@ -34,6 +46,7 @@ class UnitError(SimpluginError):
     """
 
     def __init__(self, message: str, remedy: str = "") -> None:
+        remedy = minus_remedy(message) or remedy
         super().__init__(f"{message}; {remedy}" if remedy else message)
         self.message = message
         self.remedy = remedy
@@ -101,6 +114,7 @@ class FileError(SimpluginError):
         line: int | None = None,
         remedy: str | None = None,
     ) -> None:
+        remedy = minus_remedy(message) or remedy
         place = "" if file is None else f"{file}:" if line is None else f"{file}:{line}:"
         super().__init__(
             f"{place} {message}".strip() + ("" if remedy is None else f"; {remedy}"),

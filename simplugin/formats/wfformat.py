@@ -48,13 +48,13 @@ def read_wfformat(
 
     A task is called like its ``id``, before version 1.5 like its ``name``. It computes what
     ``coreCount`` (``cores``) processors, 1 if that is not given, of a certain speed do in its
-    runtime; what the file says of the hosts on which it ran is left aside. The data that it
-    works on are the files that it reads, those that come from outside included; two members of
-    a task that WfFormat does not know, ``alpha`` and ``byte``, overrule what is said here. There
-    is an edge where ``parents`` and ``children`` say so (alike, from version 1.5 on), and where a
-    task reads a file that another one writes: it carries the files that the parent writes and the
-    child reads. A parent and a child without such a file have an edge of 0 byte. Tasks that both
-    read and write the same file are ordered by ``parents`` and ``children`` only.
+    runtime; what the file says of the hosts on which it ran is left aside. The data that it works
+    on are the files that it reads, those that come from outside included; two members of a task
+    that WfFormat does not know, ``alpha`` and ``byte``, overrule what is said here. There is an
+    edge where ``parents`` or ``children`` say so, and where a task reads a file that another one
+    writes: it carries the files that the parent writes and the child reads. A parent and a child
+    without such a file have an edge of 0 byte. Tasks that both read and write the same file are
+    ordered by ``parents`` and ``children`` only.
 
     Parameters
     ----------
@@ -193,14 +193,8 @@ def _flat(workflow: _Value, reading: Reading) -> _Described:
     for name, task in tasks.items():
         if (label := task.get("id")) is not None:
             known.setdefault(label.text(), name)
-    relations: dict[tuple[str, str], _Value] = {}
     found = []
     for task in document.items():
-        name = task.member("name").text()
-        for key, parents in (("parents", True), ("children", False)):
-            for place in task.listed(key):
-                other = known.get(place.text(), place.text())
-                relations.setdefault((other, name) if parents else (name, other), place)
         read: Files = {}
         written: dict[str, float] = {}
         for file in task.listed("files"):
@@ -213,7 +207,26 @@ def _flat(workflow: _Value, reading: Reading) -> _Described:
                 written[called] = byte
         ran = task.either("runtimeInSeconds", "runtime"), task.get("cores")
         found.append(_read_task(task, "name", *ran, reading, read, written))
-    return found, [(*pair, place) for pair, place in relations.items()], document
+    return found, _relations(tasks, known, reading), document
+
+
+def _relations(
+    tasks: dict[str, _Value], known: dict[str, str], reading: Reading
+) -> list[NamedEdge]:
+    """Return the edges of tasks that one or both of their ends list, those of parents first."""
+    parents: dict[tuple[str, str], _Value] = {}
+    children: dict[tuple[str, str], _Value] = {}
+    for key, pairs in (("parents", parents), ("children", children)):
+        for name, task in tasks.items():
+            for place in task.listed(key):
+                other = known.get(place.text(), place.text())
+                pair = (other, name) if pairs is parents else (name, other)
+                reading.note("repeated edges", "one edge", pair in pairs)
+                pairs.setdefault(pair, place)
+    if parents and children:
+        alone = parents.keys() ^ children.keys()
+        reading.note("edges that one of their ends lists", "added", len(alone))
+    return [(*pair, place) for pair, place in (parents | children | parents).items()]
 
 
 def _specified(workflow: _Value, reading: Reading) -> _Described:
@@ -222,32 +235,9 @@ def _specified(workflow: _Value, reading: Reading) -> _Described:
     items = specification.member("tasks").items()
     labels = [task.member("id") for task in items]
     tasks = {label.text(): task for label, task in zip(labels, items, strict=True)}
-    relations = reading.distinct(
-        (parent.text(), name, parent)
-        for name, task in tasks.items()
-        for parent in task.member("parents").items()
-    )
+    relations = _relations(tasks, {}, reading)
     # Before what follows from the structure: its errors say more.
     structure([(each.text(), each) for each in labels], relations, specification)
-    missing = {(source, target): parent for source, target, parent in relations}
-    seen = set()
-    for name, task in tasks.items():
-        for child in task.member("children").items():
-            pair = name, child.text()
-            reading.note("repeated edges", "one edge", pair in seen)
-            seen.add(pair)
-            if pair not in missing:
-                raise child.error(
-                    f"{shown(pair[1])} is no task that has {shown(name)} among its parents",
-                    "add it there, or remove it here",
-                )
-    for (source, target), parent in missing.items():
-        if (source, target) in seen:
-            continue
-        raise parent.error(
-            f"task {shown(source)} does not have {shown(target)} among its children",
-            "add it there, or remove it here",
-        )
     sizes: dict[str, float] = {}
     for file in specification.listed("files"):
         label = file.member("id")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from simplugin.errors import FileError
+from simplugin.errors import FileError, minus_remedy
 from simplugin.inputs.files import read_text
 from simplugin.inputs.messages import Problem
 from simplugin.inputs.places import shown
@@ -144,6 +144,7 @@ def read_toml(
         return Document(tomllib.loads(text), kind, path, text or "\n")
     except tomllib.TOMLDecodeError as error:
         message, line = toml_syntax_error(error, text)
+        remedy = minus_remedy(text.split("\n")[line - 1]) or remedy
         raise kind(f"not TOML: {message}", file=path, line=line, remedy=remedy) from None
     except RecursionError:
         raise kind(_TOO_DEEP, file=path, remedy=_LESS_DEEP) from None
@@ -182,7 +183,8 @@ def parse_json(text: str, path: str | os.PathLike[str], kind: type[FileError]) -
         content = json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
     except json.JSONDecodeError as error:
         message = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        remedy = f"look at column {error.colno}; is the file complete?"
+        minus = minus_remedy(text.split("\n")[error.lineno - 1])
+        remedy = minus or f"look at column {error.colno}; is the file complete?"
         raise kind(message, file=path, line=error.lineno, remedy=remedy) from None
     except RecursionError:
         raise kind(_TOO_DEEP, file=path, remedy=_LESS_DEEP) from None

@@ -35,7 +35,20 @@ def test_what_is_in_order_gives_no_warning(grid, read):
     assert facts.backbone == tuple(BackboneLink(each, 10e9) for each in ends)
 
 
+def test_a_reference_of_before_2017(grid, read):
+    """Cores were called ``smt_size``, as in its own pages of that time."""
+    before = read(grid)[0]
+    for number in (1, 2, 3, 10):
+        architecture = grid.alpha(number)["architecture"]
+        architecture["smt_size"] = architecture.pop("nb_cores")
+    facts, warnings = read(grid)
+    assert facts == before
+    message = "alpha-1-3,10: there is no nb_cores, as before 2017; smt_size 4 is taken"
+    assert warnings == (_warning("assumed", message),)
+
+
 LEFT_OUT = [
+    ({"architecture": {}}, "the number of cores is unknown"),
     ({"performance": None}, "no performance figure"),
     ({"performance": {"node_flops": "8e9", "core_flops": -1}}, "no performance figure"),
     ({"architecture": {"nb_cores": "4"}}, "the number of cores is '4'"),
@@ -75,7 +88,7 @@ def test_total_is_believed_and_made_of_cores_where_it_is_missing(grid, read):
     assert [(g.numbers, g.cores * g.speed) for g in _groups(facts)] == [("1", 7e9), ("2-3,10", 8e9)]
     del grid.alpha()["performance"]["node_flops"]
     facts, warnings = read(grid)
-    message = "alpha-1: node_flops is None; 4 cores of core_flops are taken"
+    message = "alpha-1: node_flops is unknown; 4 cores of core_flops are taken"
     assert warnings == (_warning("assumed", message),)
     assert len(_groups(facts)) == 1
 
@@ -85,6 +98,7 @@ def test_an_adapter_without_a_rate_has_that_of_its_port(rate, grid, read):
     grid.adapter()["rate"] = rate
     facts, warnings = read(grid)
     shown = "1" + 36 * "0" + "..." if rate == 10**400 else repr(rate)
+    shown = "unknown" if rate is None else shown
     message = f"alpha-1: the rate of eth0 is {shown}; that of its port at sw is taken"
     assert warnings == (_warning("assumed", message),)
     assert len(_groups(facts)) == 1
@@ -93,7 +107,7 @@ def test_an_adapter_without_a_rate_has_that_of_its_port(rate, grid, read):
 def test_node_without_any_rate_is_left_out(grid, read):
     del grid.adapter()["rate"]
     del grid.switch()["linecards"][0]["rate"]
-    message = "alpha-1: the rate of eth0 is None, and its port has none"
+    message = "alpha-1: the rate of eth0 is unknown, and its port has none"
     assert read(grid)[1] == (_warning("left-out", message),)
 
 
@@ -158,7 +172,7 @@ def test_fast_network_is_found_by_the_ports_of_its_switch(grid, read):
     facts, warnings = read(grid)
     fast_ones = [Adapter("InfiniBand", 100e9, switch) for switch in ("ib", "")]
     assert [group.fast_adapter for group in _groups(facts)] == [*fast_ones, None]
-    assert warnings == (_warning("left-out", "alpha-3: ib0 is 'InfiniBand' at rate None"),)
+    assert warnings == (_warning("left-out", "alpha-3: ib0 is 'InfiniBand' at rate unknown"),)
 
 
 ODD_NAMES = [

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,14 +14,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
-from simplugin.errors import DeploymentError, FileError, PlatformError
+from simplugin.errors import (
+    DeploymentError,
+    FileError,
+    PlatformError,
+    UnitError,
+    WorkloadFileError,
+    minus_remedy,
+)
 from simplugin.inputs.documents import Document, path_text, read_json, read_toml
 from simplugin.inputs.files import read_text, write
 from simplugin.inputs.parameters import Signature, policy_of, read_parameters
+from simplugin.inputs.places import Line, quantity
 from simplugin.inputs.quantities import Bandwidth, Speed, Time
 from simplugin.inputs.sections import SchedulerSection, Section
 from simplugin.inputs.validation import row, table, tuple_of, validated
 from simplugin.platforms.drawn_quantities import drawn
+from simplugin.units import parse_size
 
 
 @dataclass(frozen=True)
@@ -163,6 +173,25 @@ def test_what_is_no_toml(tmp_path):
     with pytest.raises(PlatformError, match=r"file.toml:2: .*; write tables in") as caught:
         read_toml(path, PlatformError)
     assert caught.value.line == 2
+
+
+@pytest.mark.parametrize("minus", "\u2212\u2013\u2010\uff0d")
+def test_a_minus_that_no_parser_takes_is_named(tmp_path, minus):
+    """In files, in numbers in quotes, and in quantities; but not in names and words."""
+    remedy = f"; write an ASCII minus, '-', for {minus!r} (U+{ord(minus):04X})"
+    for read, text in ((read_toml, f"a = 1\nb = {minus}1\n"), (read_json, f"[1,\n{minus}.5]")):
+        path = tmp_path / "file"
+        path.write_text(text)
+        with pytest.raises(PlatformError) as caught:
+            read(path, PlatformError)
+        assert caught.value.line == 2
+        assert str(caught.value).endswith(remedy)
+    for text in (f"{minus}5", f"1e{minus}5", f"{minus}.5GB"):
+        with pytest.raises(UnitError, match=re.escape(remedy)):
+            parse_size(text)
+        with pytest.raises(WorkloadFileError, match=re.escape(remedy)):
+            quantity(text, "size", Line("file", 1))
+    assert minus_remedy(f"task 'a{minus}5' and 'b {minus} c' wait for 'x{minus}y'") is None
 
 
 def test_places_of_values(tmp_path):

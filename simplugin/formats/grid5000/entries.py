@@ -53,7 +53,7 @@ def rate_text(rate: float) -> str:
 
 def quoted(value: Any) -> str:
     """Return a value as warnings quote it, cut where it is long."""
-    text = repr(value)
+    text = "unknown" if value is None else repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
 

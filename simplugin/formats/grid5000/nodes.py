@@ -270,7 +270,12 @@ def _alike(node: Entry, network: SiteNetwork, notes: Notes) -> Alike:
     if is_retired(node.content):
         raise LeftOutError("retired")
     architecture = node.content.get("architecture")
-    cores = architecture.get("nb_cores") if isinstance(architecture, dict) else None
+    given = architecture if isinstance(architecture, dict) else {}
+    cores = given.get("nb_cores")
+    if cores is None and (cores := given.get("smt_size")) is not None:
+        notes.append(
+            (ASSUMED, f"there is no nb_cores, as before 2017; smt_size {quoted(cores)} is taken")
+        )
     if isinstance(cores, bool) or not isinstance(cores, int) or not 0 < cores <= _LARGEST_NUMBER:
         raise LeftOutError(f"the number of cores is {quoted(cores)}")
     speed = _core_speed(node.content.get("performance"), cores, notes)
