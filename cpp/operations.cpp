@@ -238,7 +238,7 @@ static PyObject* sleep_of(double duration)
   Ref<Activity> activity = new_activity(Kind::SLEEP, actor);
   if (not activity)
     return nullptr;
-  activity->amount      = std::max(duration, SHORTEST_SLEEP);
+  activity->amount      = std::max(duration, sg_precision_timing);
   activity->destination = actor->host;
   if (duration <= 0) // it is over at once
     activity->state = State::FINISHED;

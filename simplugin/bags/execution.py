@@ -20,7 +20,7 @@ from simplugin.errors import DeadlockError, WorkloadError
 from simplugin.inputs.places import shown
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
-from simplugin.simulation import Result, SimGridOptions, simulate
+from simplugin.simulation import Result, SimGridOptions
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.simulate import simulate_long
 from simplugin.workloads.applications import Bags
@@ -34,11 +34,13 @@ Direction = Literal["data", "results"]
 
 # Tasks of one run, beyond which the period was hardly chosen for being simulated.
 MOST_TASKS = 10_000_000
+# Turns of the actors in which a free request comes from a child's decision, and more.
+_TURNS = 8
 # Plans in the time that computing alone takes.
 _MOST_LOOKS = 1e5
-# Dates closer than this [s] and this share of a period are the same, but for rounding; SimGrid's
-# own precision is 1e-9 s.
-SAME = (1e-8, 1e-9)
+# Dates closer than these shares of a period, and of the shortest time of a task, are the same, but
+# for rounding; or 1e-8 s, as SimGrid's own precision is 1e-9 s.
+SAME = (1e-9, 1e-5, 1e-8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +153,9 @@ def execute(
         handing out a task books it for the time of the result. A node holds up to `buffer` results,
         one more that was on its way, and one of its own. The tree has the bandwidths upwards.
     free_requests : bool
-        True if requests arrive at once and take nothing of links, as in the paper's model; else
-        they are messages of some bytes. With failures, they are messages.
+        True if requests arrive at once and take nothing of links, as in the paper's model: a node
+        decides when all of an instant are there. Else they are messages of some bytes. With
+        failures, they are messages.
     single_requests : bool
         True if each request is for one task, so that the first requests of children, which then
         have all slots free, come in turn; else each is for all free slots, and they come in blocks.
@@ -198,7 +201,13 @@ def execute(
     options = SimGridOptions.linear() if options is None else options
     simulation |= {"trace": trace}
     try:
-        result = simulate_long(platform, [*placements, *others], options=options, **simulation)
+        result = simulate_long(
+            platform,
+            [*placements, *others],
+            options=options,
+            shortest=_shortest(tree, bags),
+            **simulation,
+        )
     except DeadlockError as error:
         raise DeadlockError(
             error.clock or 0.0,
@@ -261,6 +270,12 @@ def _check(
         )
 
 
+def _shortest(tree: Tree, bags: Bags) -> float:
+    """Return the shortest time that a task takes somewhere [s]."""
+    sent = [bags.byte[bags.byte > 0].min(initial=np.inf) / each for each in tree.bandwidth[1:]]
+    return float(min([bags.flop.min() / tree.speed.max(), *sent]))
+
+
 def _stations(
     known: Tree,
     bags: Bags,
@@ -280,6 +295,12 @@ def _stations(
     factors = np.ones((known.n_hosts, 2)) if bias is None else bias
     dates = np.zeros(known.n_hosts) if delays is None else delays
     supplies = Supply.lines(bags, bundled=policy.bundled, parallel=policy.parallel)
+    # Children decide first: what they ask for then belongs to the same instant.
+    height = [0] * known.n_hosts
+    for host in range(known.n_hosts - 1, 0, -1):
+        parent = int(known.parent[host])
+        height[parent] = max(height[parent], 1 + height[host])
+    turns = [_TURNS * each if ways[0] else 0 for each in height]
     return [
         tuple(
             Station(
@@ -292,6 +313,7 @@ def _stations(
                 float(dates[host]),
                 policy.plans[host] if policy.plans else None,
                 *ways,
+                turns[host],
             )
             for line, supply in enumerate(supplies)
         )
@@ -406,7 +428,7 @@ def execute_periodic(
             f" {MOST_TASKS:.0e}; give periodic_schedule a shorter period"
         )
     hosts = [host for host, row in enumerate(schedule.sent) if any(row)]
-    result = simulate(
+    result = simulate_long(
         schedule.tree.platform(),
         [
             Placement(
@@ -418,6 +440,7 @@ def execute_periodic(
             for host in hosts
         ],
         options=SimGridOptions.linear() if options is None else options,
+        shortest=_shortest(schedule.tree, schedule.bags),
         trace=trace,
     )
     logs = {host: each.value for host, each in zip(hosts, result.returned, strict=False)}
@@ -455,4 +478,5 @@ def _duty(schedule: PeriodicSchedule, host: int, n_periods: int) -> Duty:
 
 def _slack(schedule: PeriodicSchedule) -> float:
     """Return by how much dates may differ and be the same [s]."""
-    return SAME[0] + SAME[1] * float(schedule.period)
+    of_task = SAME[1] * _shortest(schedule.tree, schedule.bags)
+    return SAME[0] * float(schedule.period) + min(of_task, SAME[2])

@@ -169,7 +169,7 @@ def _early(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
         amounts = np.concatenate([moves.byte[come], own, -moves.byte[sent]])
         order = np.argsort(dates, kind="stable")
         held = np.cumsum(amounts[order])
-        if held.size and held.min() < -SAME * max(float(np.abs(amounts).sum()), 1.0):
+        if held.size and held.min() < -SAME * float(np.abs(amounts).sum()):
             date = float(dates[order][int(np.argmin(held))])
             yield f"host {name!r} has used data at {date:g} s that has not arrived"
 
@@ -185,7 +185,7 @@ def _computed(execution: Execution, moves: _Moves) -> Iterator[str]:
             if application in computed and not may:
                 yield f"host {name!r} computes tasks of {application!r}, which it may not"
         traced = float(moves.flop[here].sum())
-        if abs(traced - flop) > SAME * max(flop, 1.0):
+        if abs(traced - flop) > SAME * flop:
             yield f"host {name!r} computes {traced:g} flop, not {flop:g}"
     for name, count in zip(bags.names, bags.count.tolist(), strict=True):
         tasks = int(np.sum(moves.application == name))

@@ -193,6 +193,7 @@ def execute(
             site.platform() if platform is None else platform,
             [actor],
             options=SimGridOptions.linear() if options is None else options,
+            shortest=_shortest(sites, given),
             trace=trace,
             seed=seed,
             **simulation,
@@ -211,6 +212,13 @@ def execute(
 def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
     """Return the sites of a grid, or the only one."""
     return site.sites if isinstance(site, PeerGrid) else (site,)
+
+
+def _shortest(sites: Sequence[PeerSite], bundles: Sequence[Bundle]) -> float:
+    """Return the shortest time that a task takes to be computed or fetched somewhere [s]."""
+    flop = min(each.flop for each in bundles) / max(float(each.speed.max()) for each in sites)
+    byte = min((each.byte for each in bundles if each.byte), default=np.inf)
+    return min(flop, byte / max(float(each.bandwidth.max()) for each in sites))
 
 
 def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Terms]) -> None:

@@ -19,13 +19,17 @@ from simplugin.workloads.applications import Bags
 Rates = tuple[tuple[Fraction, ...], ...]
 Sparse = dict[int, dict[int, Fraction]]
 
+_NONE = Fraction(0)
+# Relative difference of quantities that are equal but for rounding.
+_ROUNDING = Fraction(1, 10**12)
+
 # Of tasks in a period, or a second.
 Number = TypeVar("Number", int, Fraction)
 
 
 @dataclass(frozen=True, eq=False)
 class ExactState:
-    """Rates without any rounding, and exact prices that prove them.
+    """Exactly feasible rates, and exact prices that prove them.
 
     Attributes
     ----------
@@ -34,7 +38,8 @@ class ExactState:
     throughput : tuple of Fraction, shape (n_types,)
         Of each application [tasks/s].
     fair : Fraction
-        The smallest throughput per weight [tasks/s]; the prices prove that none is larger.
+        The smallest throughput per weight [tasks/s]; the prices prove that none is larger, or where
+        quantities are equal but for rounding, by more than 1e-12 of it.
     cpu_price, port_price : tuple of Fraction, shape (n_hosts,)
         As in `SteadyState`.
     """
@@ -81,7 +86,7 @@ def exact_steady_state(
     Raises
     ------
     InfeasibleError
-        No host computes an application, or the basis is not optimal without a tolerance.
+        No host computes an application, or the basis is only optimal to a tolerance above 1e-12.
     PlatformError, WorkloadError
         The port is unknown, or `max_denominator` rounds a quantity to 0; the message names it.
     """
@@ -101,12 +106,13 @@ def exact_steady_state(
             level[kind] = value[flows.fair]
     program.chosen(least_communication=True)
     value = system.primal(program.solver.getBasis(), level)
-    compute = system.compute(value)
+    assert prices is not None
+    prices = [max(x, _NONE) for x in prices[0]], [max(x, _NONE) for x in prices[1]]
+    compute = system.feasible(system.compute(value))
     sent = gathered(tree, compute)
     throughput = sent[0]
-    assert prices is not None
     fair = min(x / system.exact(w) for x, w in zip(throughput, bags.weight, strict=True))
-    system.check(compute, sent, level, prices)
+    system.check(throughput, fair, level, prices)
     return ExactState(compute, sent, throughput, fair, tuple(prices[0]), tuple(prices[1]))
 
 
@@ -195,41 +201,56 @@ class _System:
             for row in self.flows.column.tolist()
         )
 
+    def _payer(self, host: int) -> int:
+        """Return whose port sends to a host."""
+        return int(self.flows.tree.parent[host]) if self.flows.port == "single" else host
+
+    def feasible(self, compute: Rates) -> Rates:
+        """Return rates of which none is negative and that overload nothing.
+
+        Where quantities are equal but for rounding, those of the basis can miss that by as much.
+        """
+        tree, bags, exact = self.flows.tree, self.flows.bags, self.exact
+        flop, byte = ([exact(x) for x in each.tolist()] for each in (bags.flop, bags.byte))
+        compute = tuple(tuple(max(x, _NONE) for x in row) for row in compute)
+        sent, busy, most = gathered(tree, compute), [_NONE] * tree.n_hosts, Fraction(1)
+        for host, speed in enumerate(map(exact, tree.speed.tolist())):
+            if speed:
+                most = max(most, _dot(compute[host], flop) / speed)
+            if host:
+                busy[self._payer(host)] += _dot(sent[host], byte) / exact(tree.bandwidth[host])
+        most = max(most, *busy)
+        return tuple(tuple(x / most for x in row) for row in compute)
+
     def check(
         self,
-        compute: Rates,
-        sent: Rates,
+        throughput: Sequence[Fraction],
+        fair: Fraction,
         level: list[Fraction],
         prices: tuple[list[Fraction], list[Fraction]],
     ) -> None:
-        """Raise if only a tolerance makes the rates feasible, or the smallest level optimal."""
+        """Raise if only a tolerance makes throughputs feasible, or the smallest level optimal."""
         tree, bags, exact = self.flows.tree, self.flows.bags, self.exact
         flop, byte, weight = (
             [exact(x) for x in each.tolist()] for each in (bags.flop, bags.byte, bags.weight)
         )
-        busy = [Fraction(0)] * tree.n_hosts
         # What one byte costs on its way down to each host.
-        way = [Fraction(0)] * tree.n_hosts
+        way = [_NONE] * tree.n_hosts
         cheapest: list[Fraction | None] = [None] * len(flop)
-        fits = all(x >= 0 for row in (*compute, *prices) for x in row)
         for host, parent in enumerate(tree.parent.tolist()):
-            speed = exact(tree.speed[host])
-            fits &= _dot(compute[host], flop) <= speed
             if host:
-                payer = parent if self.flows.port == "single" else host
-                bandwidth = exact(tree.bandwidth[host])
-                busy[payer] += _dot(sent[host], byte) / bandwidth
-                way[host] = way[parent] + prices[1][payer] / bandwidth
-            if speed:
+                price = prices[1][self._payer(host)]
+                way[host] = way[parent] + price / exact(tree.bandwidth[host])
+            if tree.speed[host]:
                 for kind in np.flatnonzero(self.flows.allowed[host]).tolist():
                     price = flop[kind] * prices[0][host] + byte[kind] * way[host]
                     so_far = cheapest[kind]
                     cheapest[kind] = price if so_far is None else min(so_far, price)
-        fits &= all(x <= 1 for x in busy)
-        fits &= all(x == w * y for x, w, y in zip(sent[0], weight, level, strict=True))
+        wanted = [w * y for w, y in zip(weight, level, strict=True)]
+        fits = all(abs(x - y) <= _ROUNDING * y for x, y in zip(throughput, wanted, strict=True))
         income = sum(prices[1], _dot(prices[0], [exact(x) for x in tree.speed.tolist()]))
-        spent = _dot([x or Fraction(0) for x in cheapest], weight)
-        if not fits or income != min(level) * spent:
+        spent = _dot([x or _NONE for x in cheapest], weight)
+        if not fits or income > fair * spent * (1 + _ROUNDING):
             remedy = "max_denominator" if self.limit is None else "a larger max_denominator"
             raise InfeasibleError(
                 f"the basis found for the tree of {tree.hosts[0]!r} is optimal to a tolerance"

@@ -21,8 +21,9 @@ from simplugin.platforms.validation import require_choice, require_distinct, req
 
 Pair = tuple[str, str]
 
-# In place of no speed at all in a platform file, where SimGrid requires a positive one [flop/s].
-NO_SPEED = 1.0
+# In place of no speed at all in a platform file, where SimGrid requires a positive one [flop/s]:
+# less than in any unit of speeds.
+NO_SPEED = 1e-250
 # Of zones that hold a graph.
 GRAPH_ROUTINGS = ("Full", "Floyd", "Dijkstra", "DijkstraCache")
 

@@ -247,7 +247,7 @@ class Stretch:
         """Return after how long the error stays within a level [s]; None if it does not."""
         time = self.kept.return_time(self.interval, self.optimum.throughput, level)
         # Dates are sums of periods, with rounding errors.
-        return None if time is None else round(time, 9)
+        return None if time is None else float(f"{time:.9g}")
 
 
 @dataclass(frozen=True, eq=False)

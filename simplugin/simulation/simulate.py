@@ -45,8 +45,8 @@ _QUIET = [
     for category in ("xbt_cfg", "host_dvfs", "host_energy", "link_energy", "link_energy_wifi")
 ]
 
-# From when on dates are further apart than 1e-9 s, and what is precise enough then [s].
-_COARSE, _PRECISION = 2.0**23, 1e-6
+# SimGrid's precision/timing [s], and the largest precision relative to the shortest time.
+_PRECISION, _FINE = 1e-9, 1e-6
 
 
 def simulate(
@@ -156,29 +156,36 @@ def simulate_long(
     actors: Actors,
     *,
     options: SimGridOptions,
+    shortest: float = math.inf,
     **simulation: Any,
 ) -> Result:
-    """Simulate; again with a coarser precision if SimGrid's may have been too fine.
+    """Simulate with a precision of dates that suits them, unless the options give one.
 
-    After 2^23 s dates are further apart than SimGrid's usual precision/timing of 1e-9 s. It can
-    take the end of an activity for the past then, and say that nothing can happen any more.
+    SimGrid's precision/timing of 1e-9 s is too coarse for what takes less than a millisecond. It is
+    too fine after 2^23 s, where dates are further apart: SimGrid can take the end of an activity
+    for the past then, and say that nothing can happen any more.
 
     Parameters
     ----------
     platform, actors, options, **simulation
         As of `simulate`.
+    shortest : float
+        The shortest time that matters [s].
 
     Raises
     ------
     SimpluginError
         As `simulate`.
     """
+    given, precision = options.precision_timing, min(_PRECISION, _FINE * shortest)
+    if given is None and 0 < precision < _PRECISION:
+        options = replace(options, precision_timing=precision)
     try:
         return simulate(platform, actors, options=options, **simulation)
     except DeadlockError as error:
-        if (error.clock or 0.0) < _COARSE or options.precision_timing is not None:
+        if math.ulp(error.clock or 0.0) < precision or given is not None:
             raise
-    options = replace(options, precision_timing=_PRECISION)
+    options = replace(options, precision_timing=precision / _FINE * 1e-3)
     return simulate(platform, actors, options=options, **simulation)
 
 

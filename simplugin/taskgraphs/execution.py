@@ -26,7 +26,8 @@ from simplugin.errors import (
 )
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import Site
-from simplugin.simulation import Result, SimGridOptions, simulate
+from simplugin.simulation import Result, SimGridOptions
+from simplugin.simulation.simulate import simulate_long
 from simplugin.simulation.trace import KINDS
 from simplugin.taskgraphs.actors.conductor import Orders, Record, conduct, misplaced, no_host
 from simplugin.taskgraphs.policies.allocation import Allocation
@@ -187,8 +188,13 @@ def execute(
     )
     first = site.names[0]
     try:
-        result = simulate(
-            platform, [(first, conduct, orders)], options=options, trace=trace, **simulation
+        result = simulate_long(
+            platform,
+            [(first, conduct, orders)],
+            options=options,
+            shortest=float(graphs.flop[graphs.flop > 0].min(initial=np.inf) / site.speed.max()),
+            trace=trace,
+            **simulation,
         )
     except DeploymentError as error:
         raise no_host(site, first) from error

@@ -109,7 +109,7 @@ def violations(schedule: Schedule, *, transfers: bool, exact: bool = True) -> li
     found = list(_wrong_places(schedule))
     if found:
         return found
-    slack = _TOLERANCE * max(float(np.max(schedule.finish)), 1e-9)
+    slack = _TOLERANCE * float(np.max(schedule.finish))
     found += _wrong_durations(schedule, slack, exact)
     found += _early_starts(schedule, slack, transfers)
     found += _overlaps(schedule, slack)

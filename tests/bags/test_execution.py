@@ -100,6 +100,19 @@ class TestClosedForms:
         assert_allclose(done.completion[0], 3.0 + 0.2 + 3.0 * np.arange(30), rtol=1e-9)
         assert "request" not in done.result.trace.label
 
+    @pytest.mark.parametrize("name", ["cgbc", "bcs"])
+    def test_free_requests_of_one_instant_are_served_in_no_order_of_hosts(self, name):
+        work, found = bags_of([1e9, 1e9], [1e6, 1e6], 40), []
+        for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
+            below = [(1e9, 1e4), (5e8, 1e6), (0.0, 1e8)]
+            speed, width = zip(*(below[each] for each in order), strict=True)
+            # The widest link leads to a host that hands on to a fast one.
+            where = tree_of([-1, 0, 0, 0, 1 + order.index(2)], [0.0, *speed, 2e9], [*width, 1e7])
+            done = execute(where, work, POLICIES[name](where, work), free_requests=True)
+            ranked = [done.computed[1 + order.index(each)].tolist() for each in range(3)]
+            found.append((ranked, done.computed[4].tolist(), done.result.clock))
+        assert found[0] == found[1] == found[2]
+
     @pytest.mark.parametrize("free", [False, True])
     def test_first_requests_in_blocks_or_in_turn(self, free):
         # Two types in turn for two children alike: by blocks each gets both, in turn each its own.

@@ -340,6 +340,35 @@ def test_floats_have_exact_optima_too(seed):
     assert float(state.fair) == pytest.approx(other.bound, rel=1e-11)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_ratios_may_be_equal_but_for_rounding(seed):
+    # A power of 2 keeps ratios equal; of 0.0040 the float, and each product, is rounded.
+    rng = np.random.default_rng(seed)
+    n, types = int(rng.integers(3, 15)), int(rng.integers(2, 5))
+    tree = Tree(
+        tuple(f"h{i}" for i in range(n)),
+        [-1] + [int(rng.integers(v)) for v in range(1, n)],
+        rng.uniform(1, 100, n) * 1e7,
+        np.r_[np.inf, rng.uniform(1, 100, n - 1) * 1e5],
+        np.zeros(n),
+    )
+    flop = rng.uniform(1, 50, types) * 1e9
+    for byte in (2.0**-8 * flop, 0.004 * flop):
+        bags = Bags(tuple(f"a{k}" for k in range(types)), flop, byte, 1.0, 10)
+        state = exact_steady_state(tree, bags)
+        assert float(state.fair) == pytest.approx(steady_state(tree, bags).bound, rel=1e-11)
+        assert min(min(row) for row in state.compute) >= 0
+        for host in range(n):
+            load = [x * Fraction(w) for x, w in zip(state.compute[host], flop, strict=True)]
+            assert sum(load) <= Fraction(tree.speed[host])
+            sends = [
+                sum(x * Fraction(b) for x, b in zip(state.sent[child], byte, strict=True))
+                / Fraction(tree.bandwidth[child])
+                for child in tree.children[host]
+            ]
+            assert sum(sends) <= 1
+
+
 def test_floats_may_stand_for_fractions():
     names = ("root", "worker")
     tree = Tree(

@@ -142,6 +142,8 @@ def start(
         me.spawn(plan, node, name=f"{name} plans", daemon=True)
     me.spawn(schedule, node, name=f"{name} schedules", daemon=True)
     me.spawn(_work, node, name=f"{name} works", daemon=True)
+    if node.station.turns:
+        me.spawn(_settle, node, name=f"{name} settles", daemon=True)
     if place.children:
         me.spawn(_send, node, port, name=f"{name} sends", daemon=True)
     for target, child in enumerate(place.children, 1):
@@ -233,6 +235,16 @@ async def _hear(me: Actor, node: Node, target: int, child: str) -> None:
                 raise
             continue
         node.learn_of(target, got)
+
+
+async def _settle(me: Actor, node: Node) -> None:
+    """Let the node decide when all requests of an instant are there."""
+    while True:
+        await node.settle.acquire()
+        while node.turns:
+            node.turns -= 1
+            await me.yield_()
+        node.decide()
 
 
 async def _receive(me: Actor, node: Node) -> None:

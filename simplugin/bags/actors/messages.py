@@ -142,6 +142,8 @@ class Station:
         True if each request is for one task; else for all free slots.
     results : bool
         True if results travel, up to the root, in place of data.
+    turns : int
+        For how many turns of the actors it waits for more requests of an instant.
     disk : list of NodePlan
         The negotiated plan, which outlives a failure of its host.
     """
@@ -157,6 +159,7 @@ class Station:
     free_requests: bool = False
     single_requests: bool = False
     results: bool = False
+    turns: int = 0
     disk: list[NodePlan] = field(default_factory=list)
 
 

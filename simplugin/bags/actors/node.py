@@ -52,6 +52,7 @@ class Node:
         self.announced = [False] * types
         self.is_open = False
         self.work, self.port, self.ask, self.over, self.ready = (me.semaphore(0) for _ in range(5))
+        self.settle, self.turns = me.semaphore(0), 0
         self.is_asking, self.was_asked = True, False
         # Results that wait for the parent's port, and the number of those that are to come.
         self.outbox: deque[Returned] = deque()
@@ -190,11 +191,23 @@ class Node:
     # ---- what it does ----
 
     def look(self) -> None:
-        """Serve the targets that it can, ask for tasks, and check for the end."""
+        """Serve the targets that it can, ask for tasks, and check for the end.
+
+        Where requests take no time, it waits for all of this instant before it serves one.
+        """
+        self.state.now = self.me.now
+        self.turns = self.station.turns
+        if self.turns:
+            self.settle.release()
+        self.decide()
+
+    def decide(self) -> None:
+        """Do what a look does, but for serving targets while there are turns to wait for."""
         state = self.state
-        state.now = self.me.now
         if self.is_open:
-            while any(state.stock) and (choice := self.policy.decide(state)) is not None:
+            while not self.turns and any(state.stock):
+                if (choice := self.policy.decide(state)) is None:
+                    break
                 self._serve(choice)
             if not self.is_asking and self._has_to_ask():
                 self.is_asking = True

@@ -26,7 +26,7 @@ from simplugin.bags.policy import PARENT, WORKER, Known, NodePlan, Posts
 Order = Literal["fast", "breadth", "slow"]
 ORDERS: tuple[Order, ...] = ("fast", "breadth", "slow")
 
-# Free CPU or port below this share is rounding.
+# Free CPU or port, or a difference of ratios, below this share is rounding.
 NOISE = 1e-9
 # Bus desaturation scales a branch by this ...
 SCALE = 0.9
@@ -123,9 +123,9 @@ def port_room(rates: Rates) -> float:
 
 def has_trade(known: Known, high: int, low: int) -> bool:
     """Return whether communication trading applies: H has the higher CCR, and L has data."""
-    return known.byte[low] > 0 and (
-        known.byte[high] * known.flop[low] > known.byte[low] * known.flop[high]
-    )
+    # Ratios that are equal but for rounding are equal.
+    least = known.byte[low] * known.flop[high] * (1 + NOISE)
+    return known.byte[low] > 0 and known.byte[high] * known.flop[low] > least
 
 
 def tradable(rates: Rates, high: int, low: int) -> float:
@@ -252,8 +252,8 @@ def next_question(known: Known, throughput: list[float], balance: float) -> Ques
     level = [rate / weight for rate, weight in zip(throughput, known.weight, strict=True)]
     ratio = [byte / flop for byte, flop in zip(known.byte, known.flop, strict=True)]
     most, least = max(level), min(level)
-    high = max(_about(most, level), key=lambda kind: ratio[kind])
-    low = min(_about(least, level), key=lambda kind: ratio[kind])
+    high = _densest(_about(most, level), ratio)
+    low = _densest(_about(least, level), [1 / each if each else math.inf for each in ratio])
     if high == low or most - least < balance * least:
         return None
     return Question(high, low)
@@ -274,6 +274,12 @@ def other_question(
         if each > level[low] * (1 + balance) and Question(kind, low) not in stuck
     ]
     return Question(max(others, key=level.__getitem__), low) if others else None
+
+
+def _densest(kinds: Sequence[int], ratio: list[float]) -> int:
+    """Return the first of the types of the highest CCR, up to rounding."""
+    most = max(ratio[kind] for kind in kinds)
+    return next(kind for kind in kinds if ratio[kind] >= most * (1 - NOISE))
 
 
 def _about(wanted: float, level: list[float]) -> list[int]:
@@ -417,7 +423,7 @@ class Trader:
         # The tree is filled with the type of the highest CCR.
         known = self.rates.known
         ratio = [byte / flop for byte, flop in zip(known.byte, known.flop, strict=True)]
-        question = Question(-1, ratio.index(max(ratio)))
+        question = Question(-1, _densest(range(len(ratio)), ratio))
         return self._pass_on(Operation.NOTHING, {}, question) or self._choose()
 
     def hear(self, source: int, message: Instruction | Answer) -> Posts:

@@ -5,6 +5,7 @@ They share the agent's `Desk` and nothing else: tasks, and requests for tasks, a
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
@@ -19,8 +20,6 @@ from simplugin.simulation.api import Actor
 
 # A request for tasks: one number, and headers of 40 as TCP and IP have them [byte].
 REQUEST_SIZE = 48.0
-# Resolution of SimGrid's dates [s].
-INSTANT = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +174,7 @@ async def _follow(me: Actor, desk: Desk) -> None:
     for date in desk.station.proportions.date:
         # A sleep may end a rounding error too early, when the old rates are still in force.
         while me.now < date:
-            await me.sleep_for(max(date - me.now, INSTANT))
+            await me.sleep_for(date - me.now)
         desk.look_for_room(me)
 
 
@@ -228,7 +227,7 @@ async def _release(me: Actor, desk: Desk) -> None:
             task += 1
         else:
             date = min(pace.look_again(station.proportions), station.end)
-            await me.sleep_for(max(date - me.now, INSTANT))
+            await me.sleep_for(max(date - me.now, math.ulp(0.0)))
 
 
 async def _room(me: Actor, desk: Desk) -> int:

@@ -20,8 +20,6 @@ from simplugin.workloads.task_graphs import Adjacency, GraphSet
 
 # Tasks whose ends are no further apart, relative to the date, end at the same instant.
 INSTANT = 1e-9
-# SimGrid sleeps no shorter [s].
-SHORTEST = 1e-9
 
 
 def edge_label(graphs: GraphSet, edge: int) -> str:
@@ -268,7 +266,7 @@ class _Run:
         now = self.me.now
         self.active = [graph for graph in self.active if self.progress.left[graph]]
         # Where a timer rings, the last digits of its date may be others.
-        while self.to_come and self.release[self.to_come[-1]] <= now + 1e-12 * max(now, 1.0):
+        while self.to_come and self.release[self.to_come[-1]] <= now * (1 + 1e-12):
             graph = self.to_come.pop()
             self.progress.release(graph)
             self.active.append(graph)
@@ -361,7 +359,7 @@ class _Run:
         ended = sum(activity in self.tasks for activity in over)
         pause = INSTANT * self.me.now
         if self.mapper is not None and pause and 0 < ended < len(self.tasks):
-            await self.me.sleep_for(max(pause, SHORTEST))
+            await self.me.sleep_for(pause)
             over = _over(self.me, running)
         tasks = [activity for activity in over if activity in self.tasks]
         for activity in over[len(tasks) :]:

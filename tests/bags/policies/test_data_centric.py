@@ -348,6 +348,18 @@ class OneByOne:
         return False
 
 
+@settings(max_examples=50)
+@given(seed=st.integers(0, 10**6))
+def test_ratios_that_are_equal_but_for_rounding_are_equal(seed):
+    draws = np.random.default_rng(seed)
+    tree = tree_of([-1, 0], draws.uniform(1e9, 9e9, 2), draws.uniform(1e6, 9e6, 1))
+    flop = draws.uniform(1e9, 9e9, 2)
+    # A power of 2 keeps them equal.
+    even = trade(tree, bags_of(flop, 2.0**-8 * flop, 20))
+    odd = trade(tree, bags_of(flop, 2.0**-8 * flop * (1 + draws.uniform(-1, 1, 2) * 1e-15), 20))
+    assert odd.fair == pytest.approx(even.fair, rel=1e-6)
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("reading", "number"), [("A", 5), ("A", 7), ("C", 1)])
 def test_one_propagation_is_one_trade_after_the_other(reading, number, order):
