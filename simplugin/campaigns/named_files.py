@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from simplugin.errors import ScenarioError
+from simplugin.inputs.files import read_bytes, unpacked_name
 from simplugin.inputs.references import find_spec
 
 # Two changes within a tick of a file system's clock have one date. [s]
@@ -111,7 +112,7 @@ def _is_database(path: str) -> bool:
 
 def _read_profiles(path: str) -> tuple[str, ...]:
     """Return the profile files that a platform names."""
-    found = _FILE_ATTRIBUTE.findall(Path(path).read_bytes())
+    found = _FILE_ATTRIBUTE.findall(read_bytes(path, ScenarioError, most=1 << 40))
     return tuple(dict.fromkeys((one or other).decode("utf-8", "replace") for one, other in found))
 
 
@@ -230,7 +231,7 @@ def _texts(value: Any) -> Iterator[str]:
 def _of_file(name: str, path: str) -> Iterator[str]:
     """Yield the lines of a file, and of the profile files that a platform names."""
     yield f"file\t{name}\t{_digest(path)}"
-    if not path.lower().endswith(".xml"):
+    if unpacked_name(path).suffix.lower() != ".xml":
         return
     for profile in _profiles(path):
         place = os.path.join(os.path.dirname(path), profile)

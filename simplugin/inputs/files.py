@@ -6,6 +6,7 @@ import bz2
 import gc
 import gzip
 import io
+import itertools
 import lzma
 import os
 import stat
@@ -99,7 +100,9 @@ def read_bytes(
         Of the given kind: there is no such file, it cannot be read, or it is too large.
     """
     with opened(path, kind, remedy) as stream:
-        found = stream.read(most + 1)
+        # Piece by piece, since a buffer of all that may be there would be made at once.
+        pieces = iter(lambda: stream.read(1 << 20), b"")
+        found = b"".join(itertools.islice(pieces, (most >> 20) + 1))
     if len(found) > most:
         raise kind(f"more than the {most >> 20} MiB that are read", file=path, remedy=remedy)
     return found

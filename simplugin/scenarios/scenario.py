@@ -14,6 +14,7 @@ from pydantic import ValidationError, ValidationInfo, create_model, field_valida
 
 from simplugin.errors import PlatformError, ScenarioError
 from simplugin.inputs import documents
+from simplugin.inputs.files import opened
 from simplugin.inputs.kinds import Kind, Progress
 from simplugin.inputs.kinds import Outcome as Outcome
 from simplugin.inputs.messages import (
@@ -170,14 +171,15 @@ class Scenario:
     def _refuse_stray_trace(self, platform: Path) -> None:
         """Raise if a platform file has SimGrid write its trace outside the current directory."""
         try:
-            for _, each in ElementTree.iterparse(platform, ("start",)):
-                # Options come first.
-                if each.tag not in ("platform", "config", "prop"):
-                    break
-                value = each.get("value", "")
-                if each.get("id") == TRACE_FILE and not is_below(Path(value), Path()):
-                    message = f"{platform} sets {TRACE_FILE} to {value!r}"
-                    raise self.error(message, "platform", "file", remedy=BELOW)
+            with opened(platform, PlatformError) as stream:
+                for _, each in ElementTree.iterparse(stream, ("start",)):
+                    # Options come first.
+                    if each.tag not in ("platform", "config", "prop"):
+                        break
+                    value = each.get("value", "")
+                    if each.get("id") == TRACE_FILE and not is_below(Path(value), Path()):
+                        message = f"{platform} sets {TRACE_FILE} to {value!r}"
+                        raise self.error(message, "platform", "file", remedy=BELOW)
         except (ElementTree.ParseError, LookupError, ValueError) as error:
             # SimGrid's own parser lets some of it pass.
             message = f"this is not well-formed XML: {error}"

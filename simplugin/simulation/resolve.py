@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.errors import PlatformError, WorkloadError
-from simplugin.formats.platform_xml import write_platform
+from simplugin.formats.platform_xml import read_platform, write_platform
+from simplugin.inputs.files import unpacked_name
 from simplugin.inputs.scratch import scratch_directory
 from simplugin.platforms import Platform
 from simplugin.platforms.links import WIFI
@@ -276,6 +277,8 @@ def _ask(
     **question: Any,
 ) -> dict[str, Any]:
     """Ask a simulation's process about a platform or its file; raise as `resolve` does."""
+    if not isinstance(platform, Platform) and unpacked_name(platform) != Path(platform):
+        platform = read_platform(platform)
     if isinstance(platform, Platform):
         with scratch_directory() as directory:
             path = Path(directory) / "platform.xml"

@@ -21,6 +21,7 @@ from simplugin.errors import (
     SimpluginError,
     SimulationError,
 )
+from simplugin.inputs.files import unpacked_name
 from simplugin.inputs.scratch import scratch_directory
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.logs import Level, check_level
@@ -339,11 +340,15 @@ def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]
     if isinstance(file, str):
         if not Path(file).is_file():
             raise PlatformError("there is no such file", file=file)
-        yield file
-        return
-    from simplugin.formats.platform_xml import write_platform
+        if unpacked_name(file) == Path(file):
+            yield file
+            return
+    from simplugin.formats.platform_xml import read_platform, write_platform
     from simplugin.platforms.platform import Platform
 
+    if isinstance(file, str):
+        # SimGrid reads no compressed file.
+        platform = read_platform(file)
     if not isinstance(platform, Platform):
         remedy = "give a Platform, or the path of a platform file as a text"
         raise PlatformError(f"platform is {platform!r}", remedy=remedy)

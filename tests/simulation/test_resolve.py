@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from xml_zones import zone_xml
 
+from simplugin import simulate
 from simplugin.errors import PlatformError, WallClockLimitError
+from simplugin.inputs.files import write
 from simplugin.platforms import Cluster, Config, Host, Link, LinkUse, Platform, Route, Zone
 from simplugin.platforms.census import telling_pairs
+from simplugin.simulation.api.actor import Actor
 from simplugin.simulation.resolve import ResolvedHost, ResolvedLink, ResolvedRoute, load, resolve
 
 PLATFORM = Platform(
@@ -88,6 +91,30 @@ def test_a_refusal_has_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(PlatformError, match="unknown unit: GHz") as caught:
         resolve(path)
     assert (str(caught.value.file), caught.value.line) == (str(path), 6)
+
+
+async def compute(me: Actor) -> float:
+    """Compute 1 Gflop on a host whose speed a file halves after a second."""
+    await me.execute(2e9)
+    return me.now
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_a_compressed_platform_is_that_of_its_content(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / "half.trace").write_text("1 0.5\n")
+    host = '<host id="h" speed="1Gf" speed_file="half.trace"/>'
+    plain, packed = tmp_path / "p.xml", tmp_path / f"p.xml{suffix}"
+    for path in (plain, packed):
+        write(zone_xml(host), path, PlatformError)
+    assert plain.read_bytes() != packed.read_bytes()
+    assert resolve(plain) == resolve(packed)
+    for path in (plain, packed):
+        # One second at full speed, two at half of it.
+        assert simulate(path, [("h", compute)]).clock == pytest.approx(3.0)
+    packed.write_bytes(packed.read_bytes()[:-9])
+    for read in (resolve, load, lambda path: simulate(path, [("h", compute)])):
+        with pytest.raises(PlatformError, match="damaged"):
+            read(packed)
 
 
 def test_no_trace_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
