@@ -42,7 +42,8 @@ class Line(NamedTuple):
 
 def shown(value: object) -> str:
     """Return a value as messages quote it: on one line and cut where it is long."""
-    text = repr(value)
+    # Numbers and texts of numpy are shown as what they stand for.
+    text = repr(getattr(value, "tolist", lambda: value)())
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
 

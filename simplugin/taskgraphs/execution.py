@@ -29,11 +29,11 @@ from simplugin.platforms.sites import Site
 from simplugin.simulation import Result, SimGridOptions
 from simplugin.simulation.simulate import simulate_long
 from simplugin.simulation.trace import KINDS
-from simplugin.taskgraphs.actors.conductor import Orders, Record, conduct, misplaced, no_host
+from simplugin.taskgraphs.actors.conductor import Orders, Record, conduct, no_host
 from simplugin.taskgraphs.policies.allocation import Allocation
 from simplugin.taskgraphs.policies.mapping import Mapper, OnlineMapper, Revision, plan
 from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
-from simplugin.taskgraphs.schedule import Schedule
+from simplugin.taskgraphs.schedule import Schedule, checked
 from simplugin.taskgraphs.timing import Local, Pattern
 from simplugin.workloads.task_graphs import GraphSet
 
@@ -163,7 +163,7 @@ def execute(
     if sum(each is not None for each in (allocations, schedule, mapper)) != 1:
         raise WorkloadError("give either allocations, or a schedule, or a mapper")
     if schedule is not None:
-        _check(graphs, site, schedule)
+        schedule = checked(schedule, graphs, site)
         if None not in (local, schedule.local) and local != schedule.local:
             raise WorkloadError(
                 f"the schedule counts on local = {schedule.local!r}, but local is {local!r};"
@@ -207,23 +207,6 @@ def execute(
     record: Record = result.returned[0].value
     dates = record.sent, record.arrived, record.moved
     return Execution(_schedule(orders, record), *dates, schedule, result)
-
-
-def _check(graphs: GraphSet, site: Site, schedule: Schedule) -> None:
-    """Raise WorkloadError unless a schedule has each task once, on processors of the site."""
-    if len(schedule.cluster) != graphs.n_tasks or len(schedule.site.names) != len(site.names):
-        raise WorkloadError(
-            f"the schedule has {len(schedule.cluster)} tasks on {schedule.site.n_processors}"
-            f" processors; there are {graphs.n_tasks} on {site.n_processors}"
-        )
-    if sorted(schedule.order.tolist()) != list(range(graphs.n_tasks)):
-        raise WorkloadError(
-            f"the order of the schedule is not of {graphs.n_tasks} tasks; give each task once"
-        )
-    for task in range(graphs.n_tasks):
-        fault = misplaced(schedule.processors_of(task).tolist(), site)
-        if fault:
-            raise WorkloadError(f"the schedule has task {graphs.name_of(task)!r} on {fault}")
 
 
 def _queue(schedule: Schedule) -> tuple[tuple[int, tuple[int, ...]], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -30,14 +30,20 @@ from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.assessment import Assessment
 from simplugin.taskgraphs.execution import Execution, execute
 from simplugin.taskgraphs.platform_sites import site_of
-from simplugin.taskgraphs.policies.allocation import Allocation, hcpa, scrap, scrap_max
+from simplugin.taskgraphs.policies.allocation import (
+    Allocation,
+    check_allocations,
+    hcpa,
+    scrap,
+    scrap_max,
+)
 from simplugin.taskgraphs.policies.lists import global_ordering
 from simplugin.taskgraphs.policies.mapping import Revision
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
 from simplugin.taskgraphs.policies.shares import checked_shares
 from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
 from simplugin.taskgraphs.readings import Readings
-from simplugin.taskgraphs.schedule import Schedule, violations
+from simplugin.taskgraphs.schedule import Schedule, checked, violations
 from simplugin.workloads.graph_generators import GENERATORS, graph_named
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
@@ -221,9 +227,7 @@ class Scheduler:
     def schedule(self, graphs: GraphSet, site: Site) -> Schedule:
         """Return the schedule of graphs."""
         with self.errors_at_scheduler(graphs.graphs):
-            found = self.function(graphs, site, **self.parameters)
-            if not isinstance(found, Schedule):
-                raise WorkloadError(f"it returns {type(found).__name__}; return a Schedule")
+            found = checked(self.function(graphs, site, **self.parameters), graphs, site)
             # A plan may count more time for tasks, and none for redistributions.
             for wrong in violations(found, transfers=False, exact=False)[:1]:
                 raise WorkloadError(f"{wrong}; plan within the model")
@@ -236,9 +240,11 @@ class Scheduler:
         readings = self.settings.readings
         if self.decides == "allocations":
             with self.errors_at_scheduler(graphs):
-                found = list(self.function(graphs, site, **self.parameters))
+                given = self.function(graphs, site, **self.parameters)
+                found = list(given) if isinstance(given, Iterable) else []
                 if [type(each) for each in found] != [Allocation] * len(graphs):
                     raise WorkloadError(f"return an Allocation for each of {len(graphs)} graphs")
+                check_allocations(GraphSet(tuple(graphs)), found, site)
                 return found
         if self.settings.procedure == "hcpa":
             return [hcpa(graph, site, readings) for graph in graphs]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.errors import WorkloadError
+from simplugin.inputs.decisions import numbers
+from simplugin.inputs.places import shown
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import moved_parts
 from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
@@ -84,6 +88,82 @@ class Schedule:
         return float(np.sum(self.allocation * (self.finish - self.start)))
 
 
+def placed(what: str, processors: object, site: Site) -> list[int]:
+    """Return the processors that a task was given.
+
+    Parameters
+    ----------
+    what : str
+        Who gave them to which task, for messages.
+    processors : object
+        Should be distinct numbers of one cluster, at least one.
+    site : Site
+        The site.
+
+    Raises
+    ------
+    WorkloadError
+        They are not.
+    """
+    last = site.n_processors - 1
+    rule = f"different numbers from 0 to {last}, of one cluster of site {site.name!r}"
+    found = numbers(what, processors, rule, (-1,), whole=True, least=0, most=last)
+    clusters = np.unique(np.searchsorted(site.first, found, side="right") - 1)
+    if len(clusters) != 1 or np.unique(found).size < found.size:
+        names = "".join(f" of {site.clusters[each]!r}" for each in clusters.tolist())
+        raise WorkloadError(f"{what} {shown(found)}{names}; give {rule}")
+    return [int(each) for each in found]
+
+
+def checked(schedule: object, graphs: GraphSet, site: Site) -> Schedule:
+    """Return a schedule with its numbers as arrays.
+
+    Dates may break the model, see `violations`; places may not.
+
+    Parameters
+    ----------
+    schedule : object
+        Should be a `Schedule` of these graphs on this site.
+    graphs, site
+        Of the execution.
+
+    Raises
+    ------
+    WorkloadError
+        It is none; the message names the field or the task, and the rule.
+    """
+    if not isinstance(schedule, Schedule):
+        raise WorkloadError(f"the schedule is {type(schedule).__name__}; give a Schedule")
+    n_tasks = graphs.n_tasks
+    if schedule.site.names != site.names:
+        raise WorkloadError(f"the schedule is of another site; make it for site {site.name!r}")
+    per_task = ("cluster", "order", "start", "finish")
+    found: dict[str, Any] = {}
+    for name in (*per_task, "processor", "processor_start"):
+        length = n_tasks if name in per_task else n_tasks + 1 if name == "processor_start" else -1
+        whole = name not in ("start", "finish")
+        rule = "whole numbers from 0 on" if whole else "finite dates"
+        rule += f": {length} for {n_tasks} tasks" if length >= 0 else ""
+        what, value = f"{name} of the schedule is", getattr(schedule, name)
+        least = 0 if whole else -np.inf
+        found[name] = numbers(what, value, rule, (length,), whole=whole, least=least)
+    first, order = found["processor_start"], found["order"]
+    if first[0] or first[-1] != len(found["processor"]) or np.any(np.diff(first) < 0):
+        raise WorkloadError(
+            f"processor_start of the schedule is {shown(first)}; give rising positions from 0 to"
+            f" {len(found['processor'])}, the number of all processors of tasks"
+        )
+    if not np.array_equal(np.sort(order), np.arange(n_tasks)):
+        raise WorkloadError(f"order of the schedule is {shown(order)}; give each task once")
+    made = replace(schedule, **found)
+    for task, cluster in enumerate(made.cluster.tolist()):
+        what = f"the schedule has task {graphs.name_of(task)!r} on processors"
+        own = placed(what, made.processors_of(task), site)
+        if np.searchsorted(site.first, own[0], side="right") - 1 != cluster:
+            raise WorkloadError(f"{what} {own}, which are not of its cluster {cluster}; give those")
+    return made
+
+
 def violations(schedule: Schedule, *, transfers: bool, exact: bool = True) -> list[str]:
     """Return the violations of the model in a schedule.
 
@@ -106,38 +186,15 @@ def violations(schedule: Schedule, *, transfers: bool, exact: bool = True) -> li
         A sentence for each violation, naming the tasks; empty if there is none. Dates may be off
         by 1e-9 of the makespan.
     """
-    found = list(_wrong_places(schedule))
-    if found:
-        return found
+    try:
+        schedule = checked(schedule, schedule.graphs, schedule.site)
+    except WorkloadError as error:
+        return [str(error)]
     slack = _TOLERANCE * float(np.max(schedule.finish))
-    found += _wrong_durations(schedule, slack, exact)
+    found = list(_wrong_durations(schedule, slack, exact))
     found += _early_starts(schedule, slack, transfers)
     found += _overlaps(schedule, slack)
     return found
-
-
-def _wrong_places(schedule: Schedule) -> Iterator[str]:
-    """Yield tasks without processors or on those of other clusters, and an invalid order."""
-    site, graphs = schedule.site, schedule.graphs
-    everyone = np.arange(graphs.n_tasks)
-    if not np.array_equal(np.sort(schedule.order), everyone):
-        yield "the order of mapping does not have each task once"
-    for task in everyone.tolist():
-        name, cluster = graphs.name_of(task), int(schedule.cluster[task])
-        processors = schedule.processors_of(task)
-        if not 0 <= cluster < site.n_clusters:
-            yield f"task {name!r} is on cluster {cluster}, which site {site.name!r} does not have"
-        elif not processors.size or np.unique(processors).size < processors.size:
-            yield f"task {name!r} has processors {processors.tolist()}"
-        elif np.min(processors) < site.first[cluster] or (
-            np.max(processors) >= site.first[cluster + 1]
-        ):
-            yield (
-                f"task {name!r} has processors outside its cluster {site.clusters[cluster]!r}:"
-                f" {processors.tolist()}"
-            )
-        if not np.isfinite(schedule.start[task]) or not np.isfinite(schedule.finish[task]):
-            yield f"task {name!r} has no date"
 
 
 def _wrong_durations(schedule: Schedule, slack: float, exact: bool) -> Iterator[str]:

@@ -181,8 +181,8 @@ EVENTS = f'{ALLOCATIONS}\nparameters.revision = "event"'
 WRONG_SCHEDULERS_AND_GRAPHS = [
     (ES, MAPPING, "scheduler.parameters.mode", "decides online"),
     (ES, '"taskgraphs.wps_cp"\nparameters.mu = 2.0', "scheduler.parameters", "from 0 to 1"),
-    (ES, '"mine:nonsense"', "scheduler.name", "one a graph"),
-    (ES, SCHEDULE, "scheduler.name", "return a Schedule"),
+    (ES, '"mine:nonsense"', "scheduler.name", "one for each graph"),
+    (ES, SCHEDULE, "scheduler.name", "give a Schedule"),
     (ES, SCHEDULE.replace("side_by_side", "hasty"), "scheduler.name", "plan within"),
     (ES, '"mine:broken"', "scheduler.name", "); shares are asked for: is 'decides' missing"),
     (ES, ALLOCATIONS, "scheduler.name", "an Allocation for each of 2 graphs"),

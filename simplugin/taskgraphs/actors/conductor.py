@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError, SimpluginError, TimeoutException, WorkloadError
+from simplugin.inputs.decisions import numbers
+from simplugin.inputs.places import shown
 from simplugin.platforms.sites import Site
 from simplugin.simulation.api import Activity, Actor
-from simplugin.taskgraphs.policies.mapping import Mapped, OnlineMapper, Revision
+from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision
+from simplugin.taskgraphs.schedule import placed
 from simplugin.taskgraphs.timing import Local, Pattern, redistribution
 from simplugin.workloads.task_graphs import Adjacency, GraphSet
 
@@ -273,34 +276,45 @@ class _Run:
             self.changed = True
         if self.orders.revise and self.mapper and self.active and self.changed:
             mapped = [processors is not None for processors in self.progress.processors]
-            revised = self.orders.revise(now, self.active, mapped, self.mapper.forecast)
+            revised: object = self.orders.revise(now, self.active, mapped, self.mapper.forecast)
+            if not isinstance(revised, Mapping):
+                raise WorkloadError(
+                    f"a revision returns {shown(revised)}; return allocations by their graphs"
+                )
+            last = self.orders.graphs.n_graphs - 1
             for graph, allocation in revised.items():
-                if graph not in range(self.orders.graphs.n_graphs):
-                    raise _unknown("revised allocations are for graph", graph, len(self.release))
-                self.mapper.set_allocation(graph, allocation)
+                rule = f"numbers from 0 to {last}"
+                what = "a revision returns an allocation of graph"
+                number = int(numbers(what, graph, rule, whole=True, least=0, most=last))
+                self.mapper.set_allocation(number, allocation)
 
     def map(self) -> None:
         """Map the ready tasks, all of this instant together."""
         ready = sorted(self.progress.ready_tasks())
         if self.mapper is not None and self.changed:
-            for each in self.mapper.map_ready(self.me.now, ready):
+            mapped: object = self.mapper.map_ready(self.me.now, ready)
+            if not isinstance(mapped, Iterable):
+                who = type(self.mapper).__name__
+                raise WorkloadError(f"mapper {who!r} returns {shown(mapped)}; return mapped tasks")
+            for each in mapped:
                 self._assign(each)
         self.changed = False
 
-    def _assign(self, mapped: Mapped) -> None:
+    def _assign(self, mapped: Any) -> None:
         """Assign a task to processors, if the mapper decided well."""
-        graphs, task = self.orders.graphs, int(mapped.task)
-        processors = [int(each) for each in mapped.processors]
-        if not 0 <= task < graphs.n_tasks:
-            raise _unknown("the mapper maps task", task, graphs.n_tasks)
-        fault = misplaced(processors, self.orders.site)
-        if fault:
-            raise WorkloadError(f"the mapper has task {graphs.name_of(task)!r} on {fault}")
+        graphs, who = self.orders.graphs, f"mapper {type(self.mapper).__name__!r}"
+        if not (hasattr(mapped, "task") and hasattr(mapped, "processors")):
+            raise WorkloadError(f"{who} maps {shown(mapped)}; give it a task and processors")
+        last = graphs.n_tasks - 1
+        rule = f"a number from 0 to {last}"
+        task = int(numbers(f"{who} maps task", mapped.task, rule, whole=True, least=0, most=last))
+        name = graphs.name_of(task)
         if self.progress.processors[task] is not None:
-            raise WorkloadError(
-                f"the mapper maps task {graphs.name_of(task)!r} twice; map each task once"
-            )
-        self.progress.assign(task, processors)
+            raise WorkloadError(f"{who} maps task {name!r} twice; map each task once")
+        given: object = mapped.processors
+        given = list(given) if isinstance(given, Iterable) else given
+        what = f"{who} maps task {name!r} to processors"
+        self.progress.assign(task, placed(what, given, self.orders.site))
 
     def start(self) -> None:
         """Start the tasks and redistributions that can start."""
@@ -404,25 +418,6 @@ def no_host(site: Site, name: str) -> PlatformError:
     return PlatformError(
         f"the platform has no host {name!r}, which site {site.name!r} has",
         remedy="give the platform that the site describes",
-    )
-
-
-def misplaced(processors: Sequence[int], site: Site) -> str:
-    """Return the fault of some processors with its remedy; empty if there is none."""
-    if not processors:
-        return "no processor; give at least one"
-    last = site.n_processors - 1
-    if min(processors) < 0 or max(processors) > last:
-        return f"processors {list(processors)}; site {site.name!r} has the numbers from 0 to {last}"
-    if len(set(processors)) < len(processors):
-        return f"processors {list(processors)}; give each once"
-    return ""
-
-
-def _unknown(what: str, number: int, count: int) -> WorkloadError:
-    """Return the error of an unknown number."""
-    return WorkloadError(
-        f"{what} {number!r}, which is unknown; give a number from 0 to {count - 1}"
     )
 
 

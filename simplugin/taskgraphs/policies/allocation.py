@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.inputs.decisions import numbers
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import Growth, fewest_processors, most_processors
 from simplugin.taskgraphs.readings import PAPER, Readings
@@ -398,27 +399,15 @@ def check_allocations(graphs: GraphSet, allocations: Sequence[Allocation], site:
 
 def check_allocation(graph: TaskGraph, allocation: Allocation, site: Site) -> None:
     """Raise WorkloadError if an allocation does not fit its graph or the site."""
-    shape = (site.n_clusters, graph.n_tasks)
-    processors, time = allocation.processors, allocation.time
-    if processors.shape != shape or time.shape != (graph.n_tasks,):
+    what = f"the allocation of graph {graph.name!r} has"
+    counts, most = (site.n_clusters, graph.n_tasks), site.processors[:, np.newaxis]
+    rule = f"whole numbers of shape {counts}, at least 1 and at most {site.processors.tolist()}"
+    given = getattr(allocation, "processors", None), getattr(allocation, "time", None)
+    processors = numbers(f"{what} the processors", given[0], rule, counts, whole=True, least=1)
+    if np.any(processors > most):
         raise WorkloadError(
-            f"the allocation of graph {graph.name!r} has shape {processors.shape}, and times of"
-            f" shape {time.shape}; give {shape} and {(graph.n_tasks,)}"
+            f"{what} a task on more processors than a cluster of site {site.name!r} has; give"
+            f" {rule}"
         )
-    if processors.dtype.kind not in "iu":
-        raise WorkloadError(
-            f"the allocation of graph {graph.name!r} counts processors in {processors.dtype};"
-            " give whole numbers"
-        )
-    if not np.all(np.isfinite(time) & (time >= 0)):
-        task = int(np.argmin(np.isfinite(time) & (time >= 0)))
-        raise WorkloadError(
-            f"the allocation of graph {graph.name!r} says that task {graph.tasks[task]!r} takes"
-            f" {float(time[task])!r} s; give a time from 0 on"
-        )
-    if np.any((processors < 1) | (processors > site.processors[:, np.newaxis])):
-        raise WorkloadError(
-            f"the allocation of graph {graph.name!r} has a task on no processor of a cluster of"
-            f" site {site.name!r}, or on more than it has; give at least 1 and at most"
-            f" {site.processors.tolist()}"
-        )
+    rule = f"{graph.n_tasks} times from 0 s on, one for each task"
+    numbers(f"{what} the times", given[1], rule, counts[1:], least=0.0)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.inputs.decisions import numbers
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.policies.allocation import reference_of, remedy_of
 from simplugin.taskgraphs.timing import task_times
@@ -160,17 +161,12 @@ def checked_shares(
     WorkloadError
         A share is not above 0 and at most 1, or the number of shares is wrong.
     """
-    shares = np.asarray(beta, dtype=np.float64)
-    if shares.shape != (n_graphs,):
+    rule = f"{n_graphs} numbers above 0 and up to 1, one for each graph"
+    shares = numbers(f"{policy} gives shares", beta, rule, (n_graphs,), least=0.0, most=1.0)
+    if np.any(shares == 0):
+        graph = int(np.argmin(shares))
         raise WorkloadError(
-            f"{policy} gives shares of shape {shares.shape}; give ({n_graphs},), one a graph"
-        )
-    wrong = ~((shares > 0) & (shares <= 1))
-    if np.any(wrong):
-        graph = int(np.argmax(wrong))
-        raise WorkloadError(
-            f"{policy} gives graph {graph} the share {float(shares[graph])!r};"
-            f" give one above 0 and up to 1{remedy_of(shares[graph])}"
+            f"{policy} gives graph {graph} the share 0.0; give {rule}{remedy_of(0.0)}"
         )
     return shares
 

@@ -1,6 +1,5 @@
 """Schedules that cannot be executed are refused with the reason."""
 
-import re
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -64,32 +63,49 @@ def test_contradictions_and_unknown_choices(match, how):
 
 def test_schedules_of_something_else():
     other = scheduled((graph_of("h", [1e9]),), SITE, [(0, (0,))])
-    refused("1 tasks on 3 processors; there are 2 on 3", schedule=other, mode="planned")
+    refused(
+        r"cluster of the schedule is \[0\]; give .*: 2 for 2 tasks",
+        schedule=other,
+        mode="planned",
+    )
     small = scheduled(GRAPHS, star(2).site(), [(0, (0,)), (1, (1,))])
-    refused("2 tasks on 2 processors; there are 2 on 3", schedule=small, mode="planned")
+    refused("of another site; make it for site 'star'", schedule=small, mode="planned")
 
 
-NO_PLACES = [
-    ((), "no processor; give at least one"),
-    ((-1,), "processors [-1]; site 'star' has the numbers from 0 to 2"),
-    ((0, 3), "processors [0, 3]; site 'star' has the numbers from 0 to 2"),
-    ((1, 1), "processors [1, 1]; give each once"),
-]
+NO_PLACES = [(), (-1,), (0, 3), (1, 1), (0, 2), (0.5,), (True,), ("0",), (np.nan,), (10**30,)]
 
 
-@pytest.mark.parametrize(("processors", "fault"), NO_PLACES)
-def test_places_that_are_none(processors, fault):
-    start, places = np.array([0, 1, 1 + len(processors)]), np.array([0, *processors])
+class Lists(ByHand):
+    """A mapper that gives lists as they are."""
+
+    def map_ready(self, _now, tasks):
+        return [SimpleNamespace(task=task, processors=self.processors[task]) for task in tasks]
+
+
+@pytest.mark.parametrize(
+    "processors", [[np.int64(2)], (2,), np.array([2]), iter([2]), np.array([2.0])]
+)
+def test_right_places_of_any_kind(processors):
+    done = execute(
+        GRAPHS, SITE, platform=MULTI.platform(), mapper=partial(Lists, [[0], processors])
+    )
+    assert done.schedule.processors_of(1).tolist() == [2]
+
+
+@pytest.mark.parametrize("processors", NO_PLACES)
+def test_places_that_are_none(processors):
+    rule = "give different numbers from 0 to 2, of one cluster of site 'star'"
+    match = rf"maps task 'g:t1' to processors \[.*{rule}"
+    refused(f"mapper 'Lists' {match}", mapper=partial(Lists, [[0], list(processors)]))
+    start, places = np.array([0, 1, 1 + len(processors)]), [0, *processors]
     wrong = replace(SCHEDULE, processor_start=start, processor=places)
-    match = re.escape(f"has task 'g:t1' on {fault}")
-    refused(f"schedule {match}", schedule=wrong, mode="planned")
-    refused(f"mapper {match}", mapper=partial(ByHand, [[0], list(processors)]))
+    refused("processor.* of the schedule is|has task 'g:t1'", schedule=wrong, mode="planned")
 
 
 @pytest.mark.parametrize("order", [[0], [0, 0], [0, 2]])
 def test_schedules_without_all_tasks(order):
     wrong = replace(SCHEDULE, order=np.array(order))
-    refused("not of 2 tasks; give each task once", schedule=wrong, mode="planned")
+    refused("order of the schedule is", schedule=wrong, mode="planned")
 
 
 class Wrong:
@@ -103,8 +119,8 @@ class Wrong:
 
 
 WRONG_MAPPERS = [
-    ((-1,), "maps task -1, which is unknown; give a number from 0 to 1"),
-    ((2,), "maps task 2, which is unknown; give a number from 0 to 1"),
+    ((-1,), "maps task -1; give a number from 0 to 1"),
+    ((2,), "maps task 2; give a number from 0 to 1"),
     ((0, 0), "maps task 'g:t0' twice"),
 ]
 
@@ -120,7 +136,7 @@ def test_revisions_of_other_graphs(number):
         forecast(now, {number: ALLOCATION})
         return {}
 
-    match = f"for graph {number}, which is unknown; .* from 0 to 0"
+    match = f"of graph {number}; give numbers from 0 to 0"
     refused(match, **RIGHT, revise=lambda *_: {number: ALLOCATION})
     refused(f"there is no graph {number}", **RIGHT, revise=asking)
 
