@@ -2,6 +2,7 @@
 
 import atexit
 import gc
+import warnings
 
 
 def main() -> None:
@@ -10,6 +11,8 @@ def main() -> None:
     # once more at the end, takes a quarter of the time of a short command.
     gc.set_threshold(10_000)
     atexit.register(gc.freeze)
+    # A warning is about a file of the user's, not about a line of ours.
+    warnings.formatwarning = lambda message, *_: f"simplugin: {message}\n"
     from simplugin.cli import app
 
     app(prog_name="simplugin")

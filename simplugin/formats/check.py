@@ -9,14 +9,19 @@ from typing import Any
 
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats.config_options import option_problems
-from simplugin.formats.platform_reading import PlatformReader, read_document, standard_tag
+from simplugin.formats.platform_reading import (
+    PlatformReader,
+    options_of,
+    read_document,
+    standard_tag,
+)
 from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
 from simplugin.inputs.files import FilePath, uncollected
 from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
-from simplugin.platforms.platform import Config, Platform
-from simplugin.platforms.validation import ERROR, WARNING, Problem
+from simplugin.platforms.platform import Platform
+from simplugin.platforms.validation import ERROR, WARNING
 
 UNREADABLE = "unreadable"
 MOST_FINDINGS = 1000
@@ -105,6 +110,10 @@ class _Checked:
         if len(self.findings) >= MOST_FINDINGS:
             raise _EnoughError
 
+    def add_warning(self, error: FileError) -> None:
+        """Note an error as a warning."""
+        self.add(error.line, WARNING, error.message, error.remedy)
+
 
 class _EnoughError(Exception):
     """There is no use in looking further."""
@@ -170,7 +179,7 @@ def _check_file(path: str) -> _Checked:
     """Check a file by itself."""
     file = _Checked(path)
     try:
-        root = read_document(path, PlatformError, file.add_error)
+        root = read_document(path, PlatformError, file.add_error, file.add_warning)
     except PlatformError as error:
         # An error without a line is about the file as a whole.
         severity = UNREADABLE if error.line is None else ERROR
@@ -188,14 +197,9 @@ def _check_file(path: str) -> _Checked:
     problems = [
         *find_problems(platform, file.broken),
         *profile_file_problems(platform),
-        *(
-            Problem(message, remedy, config)
-            for config in platform.config
-            if isinstance(config, Config)
-            for message, remedy in option_problems(config.options)
-        ),
     ]
     located = [(reader.lines.get(id(each.part), root.line), each) for each in problems]
+    located += option_problems(options_of(root))
     if reader.replaced:
         located += replaced_file_problems(platform, reader.replaced)
     located += reader.odd

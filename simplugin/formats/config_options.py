@@ -4,36 +4,122 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Sequence
+from difflib import get_close_matches
+from functools import partial
 
-# As SimGrid 4.1 lists them when it is built without SMPI and the model checker, and
-# network/incremental, which the plug-in adds.
-_OPTIONS = {
-    "cmonkey": "host link pid tell time",
-    "contexts": "factory guard-size nthreads stack-size synchro",
-    "cpu": "maxmin-selective-update model optim solver",
-    "debug": "breakpoint clean-atexit fullstack lmm-leaks verbose-exit",
-    "disk": "model solver",
-    "exception": "cutpath",
-    "host": "model solver",
-    "maxmin": "concurrency-limit",
-    "model-check": "befs-threshold cached-states-interval communications-determinism debug "
-    "debug-optimality exploration-algo k-alternatives max-depth max-errors no-fork output-lts "
-    "parallel-thread rand-seed reduction replay search-critical send-determinism strategy timeout "
-    "timeout-soft",
-    "network": "TCP-gamma bandwidth-factor crosstraffic incremental latency-factor loopback-bw "
-    "loopback-lat maxmin-selective-update model optim solver weight-S",
-    "plugin": "dvfs/governor dvfs/max-pstate dvfs/min-pstate dvfs/sampling-rate",
-    "precision": "timing work-amount",
-    "smpi": "IB-penalty-factors buffering",
-    "tracing": "actor basic categorized comment comment-file disable-destroy disable_link "
-    "disable_power filename platform platform/topology precision smpi smpi/computing "
-    "smpi/display-sizes smpi/format smpi/format/ti-one-file smpi/group smpi/internals "
-    "smpi/sleeping uncategorized vm",
+from simplugin.platforms.validation import WARNING, Problem
+
+GOVERNORS = ("performance", "powersave", "ondemand", "conservative")
+"""Governors of the plug-in host_dvfs in a SimGrid without SMPI."""
+
+ALIASES = {
+    "maxmin/precision": "precision/work-amount",
+    "model-check/soft-timeout": "model-check/timeout-soft",
+    "smpi/bw-factor": "network/bandwidth-factor",
+    "smpi/lat-factor": "network/latency-factor",
+    "surf/precision": "precision/timing",
 }
-OPTIONS = frozenset({"help-nostop", "path", "plugin", "tracing"}) | {
-    f"{section}/{name}" for section, names in _OPTIONS.items() for name in names.split()
+"""Old names of options that SimGrid 4.1 still takes, and today's."""
+
+_SOLVERS = ("maxmin", "fairbottleneck", "bmf")
+_CHOICES = {
+    "cpu/model": ("Cas01",),
+    "cpu/optim": ("Lazy", "TI", "Full"),
+    "cpu/solver": _SOLVERS,
+    "contexts/synchro": ("futex", "posix", "busy_wait"),
+    "disk/model": ("S19",),
+    "disk/solver": _SOLVERS,
+    "host/solver": _SOLVERS,
+    "network/optim": ("Lazy", "Full"),
+    "network/solver": _SOLVERS,
+    "network/model": ("raw", "LV08", "CM02", "SMPI", "Constant"),
+    "host/model": ("default", "ptask_L07"),
+    "plugin/dvfs/governor": GOVERNORS,
 }
+_FACTOR_STEP = re.compile(r"\d+:([-+.\deE]+)")
+
+
+def _number(text: str) -> float:
+    """Return the number that SimGrid reads; NaN for another text."""
+    try:
+        return float(text) if "_" not in text and text[-1:].strip() else math.nan
+    except ValueError:
+        return math.nan
+
+
+def is_factor(option: str, text: str) -> bool:
+    """Return True if a text is a factor of bandwidths or latencies, or such by message size."""
+    steps = [text] if ":" not in text else []
+    for step in text.split(";") if not steps else ():
+        found = _FACTOR_STEP.fullmatch(step)
+        steps.append(found[1] if found else "")
+    factors = [_number(step) for step in steps]
+    no_delay = option == "network/latency-factor"
+    return all(0 < each < math.inf or (no_delay and each == 0) for each in factors)
+
+
+# What the values of the other options have to be: the remedy, a check, and the options, as SimGrid
+# 4.1 lists them when it is built without SMPI and the model checker, and network/incremental, which
+# the plug-in adds.
+_VALUES: tuple[tuple[str, Callable[[str], object], str], ...] = (
+    (
+        "write yes or no",
+        re.compile("yes|on|true|1|no|off|false|0", re.IGNORECASE).fullmatch,
+        "cmonkey/tell cpu/maxmin-selective-update debug/clean-atexit debug/fullstack "
+        "debug/lmm-leaks debug/verbose-exit exception/cutpath help-nostop "
+        "model-check/communications-determinism model-check/debug model-check/debug-optimality "
+        "model-check/no-fork model-check/output-lts model-check/search-critical "
+        "model-check/send-determinism model-check/timeout network/crosstraffic "
+        "network/incremental network/maxmin-selective-update tracing tracing/actor tracing/basic "
+        "tracing/categorized tracing/disable-destroy tracing/disable_link tracing/disable_power "
+        "tracing/platform tracing/platform/topology tracing/smpi tracing/smpi/computing "
+        "tracing/smpi/display-sizes tracing/smpi/format/ti-one-file tracing/smpi/group "
+        "tracing/smpi/internals tracing/smpi/sleeping tracing/uncategorized tracing/vm",
+    ),
+    (
+        "give a whole number",
+        re.compile(r"[+-]?(0x[\da-f]{1,7}|\d{1,9})", re.ASCII | re.IGNORECASE).fullmatch,
+        "cmonkey/host cmonkey/link cmonkey/pid contexts/guard-size contexts/nthreads "
+        "contexts/stack-size maxmin/concurrency-limit model-check/befs-threshold "
+        "model-check/cached-states-interval model-check/k-alternatives model-check/max-depth "
+        "model-check/max-errors model-check/parallel-thread model-check/rand-seed "
+        "model-check/timeout-soft plugin/dvfs/max-pstate plugin/dvfs/min-pstate tracing/precision",
+    ),
+    (
+        "give a number above 0, without a unit",
+        lambda text: 0 < _number(text) < math.inf,
+        "network/loopback-bw plugin/dvfs/sampling-rate precision/timing precision/work-amount",
+    ),
+    (
+        "give a number of 0 or more, without a unit",
+        lambda text: 0 <= _number(text) < math.inf,
+        "network/TCP-gamma network/loopback-lat network/weight-S",
+    ),
+    (
+        "give a number without a unit",
+        lambda text: math.isfinite(_number(text)),
+        "cmonkey/time debug/breakpoint",
+    ),
+    (
+        "give a number above 0, or factors by size such as '65472:0.94;0:0.81'",
+        partial(is_factor, "network/bandwidth-factor"),
+        "network/bandwidth-factor",
+    ),
+    (
+        "give a number of 0 or more, or factors by size such as '65472:11.6;0:8.9'",
+        partial(is_factor, "network/latency-factor"),
+        "network/latency-factor",
+    ),
+    (
+        "",
+        bool,
+        "contexts/factory model-check/exploration-algo model-check/reduction model-check/replay "
+        "model-check/strategy path plugin smpi/IB-penalty-factors smpi/buffering tracing/comment "
+        "tracing/comment-file tracing/filename tracing/smpi/format",
+    ),
+)
+OPTIONS = frozenset(_CHOICES).union(*(names.split() for _, _, names in _VALUES))
 """Names of SimGrid's options."""
 
 _NOT_BY_NAME = "SimGrid 4.1 cannot start it by its name (bad_function_call), only a C++ program can"
@@ -53,9 +139,6 @@ PLUGINS = {
 }
 """SimGrid's plug-ins; why each is refused, empty for those that work."""
 
-GOVERNORS = ("performance", "powersave", "ondemand", "conservative")
-"""Governors of the plug-in host_dvfs in a SimGrid without SMPI."""
-
 _NO_SMPI = "SimGrid is built without SMPI here"
 _IN_TURN = "actors of a simulation run one after the other, in the simulation's only thread"
 _REFUSED = {
@@ -72,54 +155,6 @@ _REFUSED = {
     "tracing/smpi": _NO_SMPI,
     "tracing/vm": "SimGrid 4.1 then refuses every platform ('container already present')",
 }
-_SOLVERS = ("maxmin", "fairbottleneck", "bmf")
-_CHOICES = {
-    "cpu/model": ("Cas01",),
-    "cpu/optim": ("Lazy", "TI", "Full"),
-    "cpu/solver": _SOLVERS,
-    "contexts/synchro": ("futex", "posix", "busy_wait"),
-    "disk/model": ("S19",),
-    "disk/solver": _SOLVERS,
-    "host/solver": _SOLVERS,
-    "network/optim": ("Lazy", "Full"),
-    "network/solver": _SOLVERS,
-    "network/model": ("raw", "LV08", "CM02", "SMPI", "Constant"),
-    "host/model": ("default", "compound", "ptask_L07"),
-    "plugin/dvfs/governor": GOVERNORS,
-}
-
-
-def _is_number(text: str) -> bool:
-    """Return True if a text is a finite number."""
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
-# What the values of other options have to be: the remedy, a check, and the options.
-_VALUES: tuple[tuple[str, Callable[[str], object], str], ...] = (
-    (
-        "write yes or no",
-        re.compile("yes|on|true|1|no|off|false|0", re.IGNORECASE).fullmatch,
-        "cpu/maxmin-selective-update exception/cutpath network/crosstraffic "
-        "network/maxmin-selective-update tracing tracing/actor tracing/basic tracing/categorized "
-        "tracing/disable-destroy tracing/disable_link tracing/disable_power tracing/platform "
-        "tracing/platform/topology tracing/uncategorized tracing/vm",
-    ),
-    (
-        "give a whole number",
-        re.compile(r"[+-]?\d{1,10}", re.ASCII).fullmatch,
-        "contexts/guard-size contexts/nthreads contexts/stack-size maxmin/concurrency-limit "
-        "tracing/precision",
-    ),
-    (
-        "give a number without a unit",
-        _is_number,
-        "network/TCP-gamma network/loopback-bw network/loopback-lat network/weight-S "
-        "precision/timing precision/work-amount",
-    ),
-)
 
 
 def option_refusal(option: str, value: str = "") -> str:
@@ -149,41 +184,58 @@ def refused_options() -> list[str]:
     return sorted(option for option in OPTIONS if option_refusal(option))
 
 
-def option_problems(options: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the options that SimGrid would refuse.
+def is_ignored(option: str) -> bool:
+    """Return True for an option of SMPI, which concerns no actor; SimGrid is built without it."""
+    return option.startswith("smpi/") and option not in ALIASES
+
+
+def option_problems(options: Sequence[tuple[int, str, str]]) -> Iterator[tuple[int, Problem]]:
+    """Yield what is to be said of the options that a platform file sets.
 
     Parameters
     ----------
-    options : mapping of str to str
-        Option to value.
+    options : sequence of (int, str, str)
+        Line, name and value of each.
 
-    Returns
-    -------
-    list of (message, remedy)
-        One for each unknown or refused option and each value out of place.
+    Yields
+    ------
+    (int, Problem)
+        The line, and an error for what a simulation refuses, a warning for what it reads past.
     """
-    problems = []
-    for option, value in options.items():
-        why = option_refusal(option, value)
-        # A plug-in may bring options of its own.
-        if option not in OPTIONS and "plugin" not in options:
-            near = sorted(
-                name for name in OPTIONS if name.partition("/")[0] == option.partition("/")[0]
-            )
-            remedy = f"choose among {', '.join(near)}" if near else "remove it"
-            problems.append((f"SimGrid has no option {option!r}", remedy))
-        elif why:
-            refused = f"plug-in {value!r}" if option == "plugin" else f"option {option!r}"
-            problems.append((f"{refused} is refused: {why}", "remove it"))
-        else:
-            choices = _CHOICES.get(option, (value,))
-            remedies = [
-                remedy
-                for remedy, fits, options in _VALUES
-                if option in options.split() and not fits(value)
-            ]
-            if value not in choices:
-                several = f"choose among {', '.join(choices)}"
-                remedies = [several if len(choices) > 1 else f"write {choices[0]}"]
-            problems += [(f"option {option!r} is {value!r}", remedy) for remedy in remedies]
-    return problems
+    # A plug-in may bring options of its own.
+    known = OPTIONS if all(option != "plugin" for _, option, _ in options) else None
+    for line, given, value in options:
+        option = ALIASES.get(given, given)
+        if option != given:
+            message = f"option {given!r} is called {option!r} today"
+            yield line, Problem(message, "rename it", None, WARNING)
+        elif is_ignored(option):
+            message = f"option {option!r} concerns SMPI only and is ignored"
+            yield line, Problem(message, "remove it", None, WARNING)
+            continue
+        for message, remedy in _faults(option, value.rstrip(" \t\n"), known):
+            yield line, Problem(message, remedy)
+
+
+def _faults(option: str, value: str, known: Collection[str] | None) -> Iterator[tuple[str, str]]:
+    """Yield message and remedy for an option that a simulation refuses."""
+    why = option_refusal(option, value)
+    if known is not None and option not in known:
+        # Options were once spelt with underscores. Advice to set another one would change results.
+        near = get_close_matches(option.replace("_", "-"), known, 1, 0.8)
+        yield f"SimGrid has no option {option!r}", f"write {near[0]!r}" if near else "remove it"
+    elif why:
+        refused = f"plug-in {value!r}" if option == "plugin" else f"option {option!r}"
+        yield f"{refused} is refused: {why}", "remove it"
+    elif re.search(r"[ \t\n,]", value):
+        message = f"option {option!r} is {value!r}: SimGrid takes what follows for another option"
+        yield (
+            message,
+            "give a value without blanks and commas, each plug-in in a <config> of its own",
+        )
+    elif option in _CHOICES and value not in _CHOICES[option]:
+        yield f"option {option!r} is {value!r}", f"write {' or '.join(_CHOICES[option])}"
+    else:
+        for remedy, fits, names in _VALUES:
+            if remedy and option in names.split() and not fits(value):
+                yield f"option {option!r} is {value!r}", remedy

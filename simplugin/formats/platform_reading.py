@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
 from simplugin.formats.elements import ELEMENTS, TEXT, Element
 from simplugin.inputs import xml_tree
-from simplugin.inputs.files import FilePath, read_bytes
+from simplugin.inputs.files import LARGEST_FILE, FilePath, opened, read_bytes
 from simplugin.inputs.xml_tree import Node
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import DeployedActor
@@ -26,6 +27,7 @@ _OTHERS = {
     "random": ("id min max mean std_deviation", "seed radical generator"),
     "prop": ("id value", ""),
 }
+_HEAD = frozenset({"config", "prop", "random"})
 # Attributes that SimGrid reads, but that are written in another way.
 _OLD_ATTRIBUTES = {"host": ["availability_file"], "peer": ["lat", "availability_file"]}
 _SYNONYMS = {
@@ -250,7 +252,6 @@ _SYSTEM = (
 _SIMGRID_DOCTYPE = re.compile(
     rb"<!DOCTYPE\s+platform\s+SYSTEM\s+(?:\"" + _SYSTEM + rb"\"|'" + _SYSTEM + rb"')\s*>"
 )
-_PROLOG = re.compile(rb"(?:\s+|<!--.*?-->|<\?.*?\?>)*+", re.DOTALL)
 # SimGrid's script renames, but adds no units; its converter of units is for Python 2.
 _UPGRADE = (
     'write version="4.1" and <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">, rename '
@@ -266,6 +267,9 @@ def read_document(
     path: FilePath,
     kind: type[FileError],
     report: Callable[[FileError], None] | None = None,
+    warn: Callable[[FileError], None] | None = None,
+    *,
+    head: bool = False,
 ) -> Node:
     """Read a platform or deployment file.
 
@@ -278,6 +282,10 @@ def read_document(
     report : callable, optional
         Given the error of a DOCTYPE that SimGrid's parser would refuse, upon which the content is
         read all the same; without it, the error is raised.
+    warn : callable, optional
+        Given each warning; Python's `warnings` have it by default.
+    head : bool
+        True to read no more than the options that precede the hardware.
 
     Returns
     -------
@@ -291,14 +299,18 @@ def read_document(
         if it is not well-formed, declares entities, nests too deeply, or if its root element or
         its version is none that SimGrid 4.1 reads.
     """
-    data = read_bytes(path, kind, "give the path of a platform or deployment file")
+    remedy = "give the path of a platform or deployment file"
+    if head:
+        with opened(path, kind, remedy) as stream:
+            pieces = iter(lambda: stream.read(1 << 20), b"")
+            data = b"".join(islice(pieces, LARGEST_FILE >> 20))
+    else:
+        data = read_bytes(path, kind, remedy)
     if b"\0" in data:
         raise kind("this is no UTF-8 text", file=path, remedy="save the file as XML in UTF-8")
-    if data.startswith(b"\xef\xbb\xbf"):
-        message = "the file begins with a byte order mark, which SimGrid does not take"
-        raise kind(message, file=path, line=1, remedy="save it as UTF-8 without BOM")
     text, doctype_error = _without_doctype(data, path, kind)
-    root = xml_tree.parse(text, path, kind, "platform", simgrid=True)
+    first = _HEAD if head else ()
+    root = xml_tree.parse(text, path, kind, "platform", simgrid=True, warn=warn, head=first)
     problem = _version_problem(root)
     if problem is not None:
         raise kind(problem[0], file=path, line=root.line, remedy=problem[1])
@@ -309,11 +321,18 @@ def read_document(
     return root
 
 
+def options_of(root: Node) -> list[tuple[int, str, str]]:
+    """Return line, name and value of each option that a document sets, in its order."""
+    props = [prop for each in root.children if each.tag == "config" for prop in each.children]
+    given = [(each.line, each.attributes) for each in props]
+    return [(line, each.get("id", ""), each.get("value", "")) for line, each in given]
+
+
 def _without_doctype(
     data: bytes, file: FilePath, kind: type[FileError]
 ) -> tuple[bytes, FileError | None]:
     """Check the DOCTYPE and blank it, so that no reference can use an external subset."""
-    match = _PROLOG.match(data)
+    match = xml_tree.PROLOG.match(data)
     start = match.end() if match else 0
     line = data.count(b"\n", 0, start) + 1
     end = data.find(b">", start)
@@ -576,6 +595,8 @@ class PlatformReader:
         """Report or raise an error with its place."""
         kind = DeploymentError if isinstance(error, DeploymentError) else PlatformError
         if isinstance(error, FileError):
+            if error.line is not None:  # of an element in this one
+                raise error
             message, remedy = error.message, error.remedy
         else:
             message, remedy = f"{named(node)}: {error}", None

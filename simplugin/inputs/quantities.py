@@ -75,7 +75,7 @@ def _in_bytes(value: Any) -> Any:
 Memory = Annotated[int, Field(gt=0), _SIZE, BeforeValidator(_in_bytes)]
 POSITIVE = Field(gt=0, allow_inf_nan=False)
 NOT_NEGATIVE = Field(ge=0, allow_inf_nan=False)
-HostSpeed = Annotated[Speed, POSITIVE, Field(description="Of each host, of each of its cores.")]
+HostSpeed = Annotated[Speed, NOT_NEGATIVE, Field(description="Of each host, of each of its cores.")]
 LinkBandwidth = Annotated[
     Bandwidth, POSITIVE, Field(description="Of each link, in each direction.")
 ]

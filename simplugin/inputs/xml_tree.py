@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
@@ -12,7 +15,10 @@ from simplugin.errors import FileError
 DEEPEST_NESTING = 200
 MOST_ATTRIBUTES = 64
 LONGEST_VALUE = 1 << 20
-
+_MARK = b"\xef\xbb\xbf"
+# What may stand before the first element, but for a DOCTYPE.
+PROLOG = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s+|<!--.*?-->|<\?.*?\?>)*+", re.DOTALL)
+_DECLARATIONS = re.compile(rb"<!--.*?-->|(<\?xml\s.*?\?>)", re.DOTALL)
 
 # Of most elements, which are as many as hosts and links.
 _EMPTY: Any = ()
@@ -56,8 +62,12 @@ def parse(
     root: str,
     *,
     simgrid: bool = False,
+    warn: Callable[[FileError], None] | None = None,
+    head: Collection[str] = (),
 ) -> Node:
     """Return the root element of an XML document without a DOCTYPE.
+
+    What precedes the XML declaration is read past, as SimGrid does it, with a warning.
 
     Parameters
     ----------
@@ -71,6 +81,10 @@ def parse(
         The element that such documents consist of, named in remedies.
     simgrid : bool
         Refuse what SimGrid's own parser refuses.
+    warn : callable, optional
+        Given the warning; `issue_warning` by default.
+    head : collection of str, optional
+        Elements to read until the first other one in the root; without, the whole document.
 
     Raises
     ------
@@ -78,16 +92,54 @@ def parse(
         Of the given kind: without a line if the encoding cannot be read; with the line if the
         document is not well-formed, has a DOCTYPE or nests too deeply.
     """
-    return _TreeBuilder(file, kind, root, simgrid=simgrid).build(data)
+    data, message, remedy = _with_declaration_first(data)
+    # A byte order mark is none of XML's faults, but SimGrid's parser refuses it.
+    if message and (simgrid or "mark" not in message):
+        (warn or issue_warning)(kind(message, file=file, line=1, remedy=remedy))
+    return _TreeBuilder(file, kind, root, simgrid=simgrid, head=head).build(data)
+
+
+def issue_warning(error: FileError) -> None:
+    """Issue a warning about a file that is read all the same."""
+    warnings.warn(str(error), stacklevel=3)
+
+
+def _with_declaration_first(data: bytes) -> tuple[bytes, str, str]:
+    """Return a document that begins with its declaration, what is said if it did not, a remedy."""
+    start = len(_MARK) if data.startswith(_MARK) else 0
+    match = PROLOG.match(data)
+    end = match.end() if match else 0
+    found = [each for each in _DECLARATIONS.finditer(data, start, end) if each[1]]
+    if not start and all(each.start() == 0 for each in found):
+        return data, "", ""
+    text = bytearray(data[start:])
+    for each in found:
+        text[each.start() - start : each.end() - start] = re.sub(rb"[^\n]", b" ", each[0])
+    first = found[0][0].replace(b"\n", b" ") if found else b""
+    said = "something precedes the XML declaration", "begin the file with <?xml version='1.0'?>"
+    if start:
+        said = "the file begins with a byte order mark", "save it as UTF-8 without"
+    return first + bytes(text), *said
+
+
+class _FoundError(Exception):
+    """The head of the document has been read."""
 
 
 class _TreeBuilder:
     """Builds nodes from expat's events."""
 
     def __init__(
-        self, file: str | os.PathLike[str], kind: type[FileError], root: str, *, simgrid: bool
+        self,
+        file: str | os.PathLike[str],
+        kind: type[FileError],
+        root: str,
+        *,
+        simgrid: bool,
+        head: Collection[str],
     ) -> None:
         self._file = file
+        self._head = head
         self._kind = kind
         self._expected = root
         # The elements that are open, in one that holds the root.
@@ -107,6 +159,8 @@ class _TreeBuilder:
         """Parse the whole document."""
         try:
             self._parser.Parse(data, True)
+        except _FoundError:
+            pass
         except expat.ExpatError as error:
             message = expat.errors.messages.get(error.code, str(error))
             remedy = _REMEDIES.get(message, "see whether a tag or a quote is left open before it")
@@ -127,6 +181,8 @@ class _TreeBuilder:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         """Open an element."""
+        if self._head and len(self._stack) > 1 and tag not in self._head:
+            raise _FoundError
         if len(self._stack) > DEEPEST_NESTING:
             raise self._malformed(
                 f"elements are nested more than {DEEPEST_NESTING} deep", "nest fewer of them"

@@ -21,12 +21,10 @@ from simplugin.platforms.validation import (
     Name,
     Properties,
     Speed,
-    StateSpeed,
     Text,
     check_fields,
     choice,
     require_count,
-    require_positive,
 )
 
 TOPOLOGIES = frozenset({"FLAT", "TORUS", "FAT_TREE", "DRAGONFLY"})
@@ -53,11 +51,6 @@ class _PowerStates(Checked):
     def speeds(self) -> tuple[float, ...]:
         """Speed of each core in the power states 0, 1, ... [flop/s]."""
         return (self.speed, *self.further_speeds)
-
-    def _require_one_above_zero(self, what: str) -> None:
-        """Raise unless a speed is above 0."""
-        if not any(self.speeds):
-            require_positive(f"the speed of {what}", self.speed, "flop/s")
 
 
 class _Numbered(Checked):
@@ -152,9 +145,9 @@ class Host(_Follower, _PowerStates):
     """
 
     id: Name
-    speed: StateSpeed
+    speed: Speed
     cores: Cores = 1
-    further_speeds: tuple[StateSpeed, ...] = ()
+    further_speeds: tuple[Speed, ...] = ()
     pstate: Annotated[int, partial(require_count, least=0)] = 0
     speed_profile: Text = ""
     state_profile: Text = ""
@@ -165,7 +158,6 @@ class Host(_Follower, _PowerStates):
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        self._require_one_above_zero(what)
         if self.pstate > len(self.further_speeds):
             raise PlatformError(
                 f"{what} starts in power state {self.pstate}, but has {len(self.speeds)} speed(s)",
@@ -304,13 +296,13 @@ class Cluster(_Numbered, _PowerStates):
 
     id: Name
     radical: Radical
-    speed: StateSpeed
+    speed: Speed
     bandwidth: Bandwidth
     latency: Latency
     prefix: Text = ""
     suffix: Text = ""
     cores: Cores = 1
-    further_speeds: tuple[StateSpeed, ...] = ()
+    further_speeds: tuple[Speed, ...] = ()
     sharing_policy: Annotated[str, choice(SHARED, SPLITDUPLEX, FATPIPE)] = SPLITDUPLEX
     topology: Annotated[str, choice(*TOPOLOGIES)] = "FLAT"
     topology_parameters: Text = ""
@@ -326,7 +318,6 @@ class Cluster(_Numbered, _PowerStates):
     def __post_init__(self) -> None:
         """Check the fields."""
         what = check_fields(self)
-        self._require_one_above_zero(what)
         for name in ("backbone", "loopback"):
             if getattr(self, f"{name}_latency") and getattr(self, f"{name}_bandwidth") is None:
                 raise PlatformError(

@@ -181,12 +181,11 @@ def require_distinct(what: str, names: Iterable[str]) -> None:
 
 Name = Annotated[str, require_name]
 Text = Annotated[str, require_text]
-Speed = Annotated[float, partial(require_positive, unit="flop/s")]
 Bandwidth = Annotated[float, partial(require_positive, unit="byte/s")]
 Latency = Annotated[float, partial(require_not_negative, unit="s")]
 Date = Latency
-# A booting host may have power states of speed 0.
-StateSpeed = Annotated[float, partial(require_not_negative, unit="flop/s")]
+# Of a host that boots, sleeps or only stores data it is 0.
+Speed = Annotated[float, partial(require_not_negative, unit="flop/s")]
 Coordinates = Annotated[tuple[float, float, float], require_coordinates]
 Properties = Annotated[Mapping[str, str], require_properties]
 

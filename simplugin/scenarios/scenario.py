@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from pydantic import ValidationError, ValidationInfo, create_model, field_validator
 
 from simplugin.errors import PlatformError, ScenarioError
+from simplugin.formats.platform_reading import options_of, read_document
 from simplugin.inputs import documents
-from simplugin.inputs.files import opened
 from simplugin.inputs.kinds import Kind, Progress
 from simplugin.inputs.kinds import Outcome as Outcome
 from simplugin.inputs.messages import (
@@ -170,22 +169,10 @@ class Scenario:
 
     def _refuse_stray_trace(self, platform: Path) -> None:
         """Raise if a platform file has SimGrid write its trace outside the current directory."""
-        try:
-            with opened(platform, PlatformError) as stream:
-                for _, each in ElementTree.iterparse(stream, ("start",)):
-                    # Options come first.
-                    if each.tag not in ("platform", "config", "prop"):
-                        break
-                    value = each.get("value", "")
-                    if each.get("id") == TRACE_FILE and not is_below(Path(value), Path()):
-                        message = f"{platform} sets {TRACE_FILE} to {value!r}"
-                        raise self.error(message, "platform", "file", remedy=BELOW)
-        except (ElementTree.ParseError, LookupError, ValueError) as error:
-            # SimGrid's own parser lets some of it pass.
-            message = f"this is not well-formed XML: {error}"
-            line = error.position[0] if isinstance(error, ElementTree.ParseError) else 1
-            remedy = "`simplugin check` names what is wrong"
-            raise PlatformError(message, file=platform, line=line, remedy=remedy) from None
+        for _, option, value in options_of(read_document(platform, PlatformError, head=True)):
+            if option == TRACE_FILE and not is_below(Path(value), Path()):
+                message = f"{platform} sets {TRACE_FILE} to {value!r}"
+                raise self.error(message, "platform", "file", remedy=BELOW)
 
 
 def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> ScenarioError:

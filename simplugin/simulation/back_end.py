@@ -25,7 +25,7 @@ from simplugin.errors import (
     SimulatedTimeLimitError,
     SimulationError,
 )
-from simplugin.formats.config_options import GOVERNORS, option_refusal, refused_options
+from simplugin.formats.config_options import GOVERNORS
 from simplugin.near_names import near_names
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
@@ -219,19 +219,11 @@ def prepare_plugins(arguments: Sequence[str], platform: str, *, energy: bool) ->
     Raises
     ------
     PlatformError
-        The file sets an option, or loads a plug-in, that is refused; the message has its line.
+        A host has a governor that SimGrid lacks; the message has its line.
     SimulationError
         A plug-in does not understand the host model.
     """
-    for option in refused_options():
-        # SimGrid's Python bindings set contexts/factory, and a platform's file cannot.
-        if option != "contexts/factory" and not _driver.is_default(option):
-            raise _refused_by_file(platform, option, option_refusal(option))
     loaded = frozenset(_driver.prepare_plugins(list(arguments), energy))
-    for plugin in sorted(loaded):
-        why = option_refusal("plugin", plugin)
-        if why:
-            raise _refused_by_file(platform, plugin, why)
     if "host_dvfs" in loaded:
         for host, governor in _driver.host_properties("plugin/dvfs/governor").items():
             if governor.lower() not in GOVERNORS:
@@ -265,16 +257,6 @@ def _off_times(end: float) -> dict[str, tuple[tuple[float, float], ...]]:
     # A host that goes off and on at one date was not off.
     spans = {host: tuple(each for each in found[host] if each[0] < each[1]) for host in found}
     return {host: spans[host] for host in sorted(spans) if spans[host]}
-
-
-def _refused_by_file(platform: str, name: str, why: str) -> PlatformError:
-    """Return the error for the line of the platform's file that sets what is refused."""
-    return PlatformError(
-        f"{name} is refused: {why}",
-        file=platform,
-        line=_line_of(platform, name),
-        remedy="remove it",
-    )
 
 
 def _line_of(platform: str, text: str) -> int | None:

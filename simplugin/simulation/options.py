@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from simplugin.errors import SimpluginError, UnitError
-from simplugin.formats.config_options import option_refusal
+from simplugin.formats.config_options import ALIASES, is_factor, option_refusal
 from simplugin.near_names import did_you_mean
 from simplugin.units import parse_bandwidth, parse_size, parse_time
 
@@ -33,8 +33,6 @@ _ELSEWHERE = {
     ("network_model", "ns-3"): "the ns-3 model only exists in a SimGrid built with ns-3",
     ("host_model", "compound"): "SimGrid 4 calls it 'default'",
 }
-# One threshold [bytes] and its factor, as in "65472:0.94;15424:0.69;0:0.81".
-_FACTOR_STEP = re.compile(r"\d+:([-+.\deE]+)")
 _EXTRA_NAME = re.compile(r"[A-Za-z][\w-]*(/[\w-]+)*")
 
 
@@ -79,21 +77,16 @@ _LATENCY = partial(_check_number, False, parse_time)
 _TIMING = partial(_check_number, True, parse_time)
 
 
-def _check_factor(name: str, value: object) -> None:
-    """Raise unless the value is a positive number, or factors by message size."""
-    if not isinstance(value, str):
-        _POSITIVE(name, value)
-        return
-    for step in value.split(";"):
-        found = _FACTOR_STEP.fullmatch(step)
-        try:
-            number = float(found[1] if found else "")
-        except ValueError:
+def _check_factor(option: str, name: str, value: object) -> None:
+    """Raise unless the value is a factor, or factors by message size."""
+    if isinstance(value, str):
+        if not is_factor(option, value):
             raise SimpluginError(
                 f"{name} is {value!r}; give a number, or factors by size such as"
                 " '65472:0.94;0:0.81'"
-            ) from None
-        _POSITIVE(name, number)
+            )
+        return
+    _check_number("bandwidth" in option, None, name, value)
 
 
 def _check_truth(name: str, value: object) -> None:
@@ -105,6 +98,11 @@ def _check_truth(name: str, value: object) -> None:
 def _item(name: str, check: Callable[[str, Any], Any]) -> Any:
     """Return a field for an item of SimGrid's, None by default, and its check."""
     return field(default=None, metadata={"item": name, "check": check})
+
+
+def _factor(name: str) -> Any:
+    """Return a field for an item that is a factor."""
+    return _item(name, partial(_check_factor, name))
 
 
 def _one_of(choices: Any) -> Callable[[str, Any], None]:
@@ -173,8 +171,8 @@ class SimGridOptions:
     host_model: HostModel | None = _item("host/model", _one_of(HostModel))
     cpu_model: CpuModel | None = _item("cpu/model", _one_of(CpuModel))
     host_solver: HostSolver | None = _item("host/solver", _one_of(HostSolver))
-    bandwidth_factor: float | str | None = _item("network/bandwidth-factor", _check_factor)
-    latency_factor: float | str | None = _item("network/latency-factor", _check_factor)
+    bandwidth_factor: float | str | None = _factor("network/bandwidth-factor")
+    latency_factor: float | str | None = _factor("network/latency-factor")
     tcp_gamma: float | None = _item("network/TCP-gamma", _BYTES)
     weight_s: float | None = _item("network/weight-S", _BYTES)
     crosstraffic: bool | None = _item("network/crosstraffic", _check_truth)
@@ -199,8 +197,8 @@ class SimGridOptions:
             raise SimpluginError(f"extra is {extra!r}; give a dict of SimGrid's items")
         object.__setattr__(self, "extra", dict(extra))
         for name, value in extra.items():
-            if name in _FIELD_OF_ITEM:
-                raise SimpluginError(f"extra has {name!r}; set {_FIELD_OF_ITEM[name]} instead")
+            if (field := _FIELD_OF_ITEM.get(ALIASES.get(name, name))) is not None:
+                raise SimpluginError(f"extra has {name!r}; set {field} instead")
             if not isinstance(name, str) or not _EXTRA_NAME.fullmatch(name):
                 raise SimpluginError(f"extra has {name!r}; SimGrid's items look like 'cpu/solver'")
             if not isinstance(value, str):

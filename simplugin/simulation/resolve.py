@@ -8,15 +8,12 @@ import pickle
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from simplugin.errors import PlatformError, WorkloadError
-from simplugin.formats.platform_xml import read_platform, write_platform
-from simplugin.inputs.files import unpacked_name
-from simplugin.inputs.scratch import scratch_directory
 from simplugin.platforms import Platform
 from simplugin.platforms.links import WIFI
+from simplugin.simulation.platform_files import platform_file
 from simplugin.simulation.protocol import BACK_ENDS, Settings
 from simplugin.simulation.servers import Supervision
 from simplugin.simulation.surroundings import Surroundings
@@ -277,18 +274,19 @@ def _ask(
     **question: Any,
 ) -> dict[str, Any]:
     """Ask a simulation's process about a platform or its file; raise as `resolve` does."""
-    if not isinstance(platform, Platform) and unpacked_name(platform) != Path(platform):
-        platform = read_platform(platform)
-    if isinstance(platform, Platform):
-        with scratch_directory() as directory:
-            path = Path(directory) / "platform.xml"
-            write_platform(platform, path)
-            return _ask(path, wall_limit, options, **question)
+    with platform_file(platform) as file:
+        return _answered(os.path.abspath(file), wall_limit, options, question)
+
+
+def _answered(
+    file: str, wall_limit: float, options: Sequence[str], question: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the answer of a simulation's process to a question about a platform file."""
     # A platform file may ask for a trace of the simulation; there is none, so write no file.
     quiet = ["--log=root.thresh:critical", "--cfg=tracing:no"]
     settings = Settings(
         back_end=BACK_ENDS["coroutines"],
-        platform=str(Path(platform).absolute()),
+        platform=file,
         arguments=[*quiet, *options],
         surroundings=Surroundings.current(),
         question=question,

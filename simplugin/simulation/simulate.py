@@ -11,18 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from simplugin.errors import (
     DeadlockError,
     NeverAwaitedError,
-    PlatformError,
     SimpluginError,
     SimulationError,
 )
-from simplugin.inputs.files import unpacked_name
-from simplugin.inputs.scratch import scratch_directory
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.logs import Level, check_level
 from simplugin.simulation.options import SimGridOptions
@@ -209,6 +205,7 @@ def prepared(
     """Check the arguments of `simulate`; give what is ready to run."""
     # Loaded late: `import simplugin` must be quick.
     from simplugin.simulation import digests
+    from simplugin.simulation.platform_files import platform_file
 
     check_simulations_may_start()
     bound = inspect.signature(simulate).bind(platform, actors, **given)
@@ -231,7 +228,7 @@ def prepared(
             raise SimpluginError(f"debug=True simulates in this process; leave {name} out")
     jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, given["functions"])]
     given |= {name: bool(given[name]) for name in ("trace", "energy", "prefix_prints")}
-    with _platform_file(platform) as file:
+    with platform_file(platform) as file:
         settings = Settings(
             platform=file,
             arguments=[*_QUIET, *chosen.arguments()],
@@ -331,37 +328,6 @@ class Job:
             provenance={**parts["versions"], **self.provenance, **options},
             **{name: parts[name] for name in ("hosts", "links", "trace", "plugins", "off_times")},
         )
-
-
-@contextlib.contextmanager
-def _platform_file(platform: Platform | str | os.PathLike[str]) -> Iterator[str]:
-    """Give the path of a platform's file, written for the occasion if need be."""
-    file: Any = os.fspath(platform) if isinstance(platform, str | os.PathLike) else None
-    if isinstance(file, str):
-        if not Path(file).is_file():
-            raise PlatformError("there is no such file", file=file)
-        if unpacked_name(file) == Path(file):
-            yield file
-            return
-    from simplugin.formats.platform_xml import read_platform, write_platform
-    from simplugin.platforms.platform import Platform
-
-    if isinstance(file, str):
-        # SimGrid reads no compressed file.
-        platform = read_platform(file)
-    if not isinstance(platform, Platform):
-        remedy = "give a Platform, or the path of a platform file as a text"
-        raise PlatformError(f"platform is {platform!r}", remedy=remedy)
-    with scratch_directory() as directory:
-        file = os.path.join(directory, "platform.xml")
-        write_platform(platform, file)
-        try:
-            yield file
-        except PlatformError as error:
-            if error.file != file:
-                raise
-            # The file is gone when the message is read.
-            raise PlatformError(error.message, remedy=error.remedy) from error.__cause__
 
 
 def _check_limits(given: Mapping[str, Any]) -> None:

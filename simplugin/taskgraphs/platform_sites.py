@@ -51,7 +51,8 @@ def site_of(platform: Platform | str | os.PathLike[str], name: str | None = None
         platform = read_platform(Path(platform))
     groups = _groups(platform, {host.name: host.speed for host in resolve(platform).hosts})
     if not groups:
-        raise PlatformError("the platform has no host", remedy="give it at least one")
+        remedy = "give it at least one of a speed above 0"
+        raise PlatformError("the platform has no host that computes", remedy=remedy)
     # The first, middle and last of the hosts.
     samples = [
         sorted({hosts[0], hosts[len(hosts) // 2], hosts[-1]}, key=hosts.index)
@@ -91,7 +92,7 @@ def _groups(
             place, hosts = "" if zone is None else zone.id, [element.id]
         else:
             continue
-        for host in hosts:
+        for host in hosts if speed[hosts[0]] else ():
             groups.setdefault((place, speed[host]), []).append(host)
     return list(groups.items())
 

@@ -144,7 +144,7 @@ WRONG = [
     ('name = "s"', "¶name = 3", "sites.0.name is 3; give a text"),
     (SITE, "¶[[sites]]\n", "key 'sites.0.name' is missing; add it: a text"),
     (SPEED, 'speed = ¶"1GHz"', "speed: speed '1GHz' has the unknown unit 'GHz'; write"),
-    (SPEED, "speed = ¶0", "sites.0.clusters.0.speed is 0; give a number greater than 0"),
+    (SPEED, "speed = ¶-1", "sites.0.clusters.0.speed is -1; give a number greater than or"),
     (LATENCY, "latency = ¶-1", "latency is -1; give a number greater than or"),
     ("hosts = 4", "hosts = ¶4.5", "hosts is 4.5; give a whole number"),
     ("hosts = 4", 'hosts = ¶"4"', "hosts is '4'; give a whole number"),

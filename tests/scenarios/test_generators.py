@@ -150,7 +150,7 @@ NO_LAWS = [
     ([1.0], "speed is [1.0]"),
     ("4.3", "speed is '4.3', which has no unit; write e.g. '2.5Gf', or a number [flop/s]"),
     ("inf", "'inf', which has no unit"),
-    (0, "speed is 0; give a number greater than 0"),
+    (-1, "speed is -1; give a number greater than or equal to 0"),
     (10**400, "; give a "),
 ]
 

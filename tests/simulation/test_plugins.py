@@ -225,8 +225,8 @@ def test_refused_by_name() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "governor", "message"),
     [
-        ("tracing/vm", "yes", "", r"platform\.xml:4: tracing/vm is refused"),
-        ("plugin", "vm_load", "", r"platform\.xml:4: vm_load is refused"),
+        ("tracing/vm", "yes", "", r"platform\.xml:4: option 'tracing/vm' is refused"),
+        ("plugin", "vm_load", "", r"platform\.xml:4: plug-in 'vm_load' is refused"),
         ("plugin/dvfs/governor", "powersave", "adagio", r"platform\.xml:7: .*'ada'.* 'adagio'"),
     ],
 )

@@ -221,7 +221,7 @@ class ClusterGroup:
     kind: ClassVar[str] = "cluster"
     name: Name
     hosts: Annotated[Quantity, _count_to(MOST_HOSTS, "hosts")]
-    speed: Annotated[Quantity, _numbers(partial(require_positive, unit="flop/s"))]
+    speed: Annotated[Quantity, _numbers(partial(require_not_negative, unit="flop/s"))]
     bandwidth: Rate
     latency: Delay
     cores: Annotated[Quantity, _count_to(MOST_CORES, "cores")] = 1

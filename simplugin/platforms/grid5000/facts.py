@@ -22,13 +22,13 @@ from simplugin.platforms import radical
 from simplugin.platforms.validation import (
     Checked,
     Name,
-    Speed,
     check_fields,
     require_count,
     require_positive,
 )
 
 ETHERNET = "Ethernet"
+Speed = Annotated[float, partial(require_positive, unit="flop/s")]
 Rate = Annotated[float, partial(require_positive, unit="bit/s")]
 
 

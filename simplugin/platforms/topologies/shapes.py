@@ -322,7 +322,7 @@ class Capacities:
     def __post_init__(self) -> None:
         """Check the numbers."""
         for field, what, check, unit in (
-            ("speed", "hosts", require_positive, "flop/s"),
+            ("speed", "hosts", require_not_negative, "flop/s"),
             ("bandwidth", "links", require_positive, "byte/s"),
             ("latency", "links", require_not_negative, "s"),
         ):

@@ -147,7 +147,8 @@ class _Scale:
         """Return the colour of a speed of a core."""
         share = 0.5
         if self.fastest > 1.0001 * self.slowest:
-            share = math.log(speed / self.slowest) / math.log(self.fastest / self.slowest)
+            share = math.log(max(speed, self.slowest) / self.slowest)
+            share /= math.log(self.fastest / self.slowest)
         return mixed(_SLOW, _FAST, min(max(share, 0.0), 1.0))
 
     def width(self, bandwidth: float) -> float:
