@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from simplugin.errors import FileError, PlatformError
@@ -15,13 +15,22 @@ from simplugin.formats.platform_reading import (
     read_document,
     standard_tag,
 )
-from simplugin.formats.profiles import profile_file_problems, replaced_file_problems
+from simplugin.formats.profiles import (
+    integration_problems,
+    profile_file_problems,
+    replaced_file_problems,
+)
 from simplugin.inputs.files import FilePath, uncollected
 from simplugin.inputs.xml_tree import Node
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Platform
-from simplugin.platforms.validation import ERROR, WARNING
+from simplugin.platforms.requirements import (
+    energy_problems,
+    option_requirements,
+    options_in_force,
+)
+from simplugin.platforms.validation import ERROR, WARNING, Problem
 
 UNREADABLE = "unreadable"
 MOST_FINDINGS = 1000
@@ -197,6 +206,9 @@ def _check_file(path: str) -> _Checked:
     problems = [
         *find_problems(platform, file.broken),
         *profile_file_problems(platform),
+        # They matter only where the energy is measured.
+        *(replace(each, severity=WARNING) for each in energy_problems(platform)),
+        *requirement_problems(platform, options_in_force(platform)),
     ]
     located = [(reader.lines.get(id(each.part), root.line), each) for each in problems]
     located += option_problems(options_of(root))
@@ -212,6 +224,45 @@ def _check_file(path: str) -> _Checked:
         message = "the file has neither hosts nor actors"
         file.add(root.line, WARNING, message, "write a <host>, a <cluster> or an <actor>")
     return file
+
+
+def requirement_problems(platform: Platform, options: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield what SimGrid refuses in a platform under some options."""
+    yield from option_requirements(platform, options)
+    if options.get("cpu/optim") == "TI":
+        yield from integration_problems(platform)
+
+
+def unmet_requirement(
+    platform: Platform | str, options: Mapping[str, str], *, energy: bool
+) -> PlatformError | None:
+    """Return the error for a platform that a simulation with some options would refuse.
+
+    Parameters
+    ----------
+    platform : Platform or str
+        The platform, or its file, which is read if need be.
+    options : mapping of str to str
+        The options of the simulation, those of the platform included.
+    energy : bool
+        True if the energy is to be measured.
+    """
+    if not energy and options.get("cpu/optim") != "TI" and "tracing" not in options:
+        return None
+    lines: Mapping[int, int] = {}
+    place: dict[str, Any] = {}
+    if isinstance(platform, str):
+        # What is wrong with the file besides is SimGrid's to say.
+        reader = PlatformReader(platform, lambda _: None)
+        root = read_document(platform, PlatformError, warn=lambda _: None)
+        lines, place, platform = reader.lines, {"file": platform}, reader.platform(root)
+    problems = [*requirement_problems(platform, options)]
+    problems += energy_problems(platform) if energy else ()
+    for problem in problems:
+        if problem.severity == ERROR:
+            line = lines.get(id(problem.part))
+            return PlatformError(problem.message, **place, line=line, remedy=problem.remedy)
+    return None
 
 
 def _broken(nodes: Iterable[Node]) -> Iterable[Broken]:

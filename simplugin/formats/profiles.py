@@ -14,7 +14,13 @@ from simplugin.inputs.files import FilePath, read_bytes, write
 from simplugin.platforms.hosts import Host, Peer
 from simplugin.platforms.links import Link
 from simplugin.platforms.platform import Config, Platform, Zone
-from simplugin.platforms.profiles import LINES_REMEDY, Profile, profile_problem
+from simplugin.platforms.profiles import (
+    LINES_REMEDY,
+    Profile,
+    ProfileUse,
+    integration_fault,
+    profile_problem,
+)
 from simplugin.platforms.validation import Problem
 
 # A tuple takes less time than a union where there are many elements.
@@ -65,6 +71,36 @@ def replaced_file_problems(
         elif (problem := _problem(None, name, directories)) is not None:
             yield line, problem
         loaded.add(name)
+
+
+def integration_problems(platform: Platform) -> Iterator[Problem]:
+    """Yield the profiles of speeds that SimGrid does not take with cpu/optim:TI.
+
+    Parameters
+    ----------
+    platform : Platform
+        With the `directory` of its file.
+    """
+    directories = _directories(platform)
+    named: dict[str, Profile] = {}
+    for part, _ in platform.walk():
+        if isinstance(part, Profile):
+            named.setdefault(part.id, part)
+        profile: Profile | None = None
+        if isinstance(part, ProfileUse) and part.kind == "SPEED":
+            host, profile = part.element, named.get(part.profile)
+        elif isinstance(part, Host | Peer) and part.speed_profile:
+            host, profile = part.id, Profile(part.speed_profile, file=part.speed_profile)
+        if profile is None:
+            continue
+        try:
+            text = _read(profile.file, directories) if profile.file else profile.text
+        except PlatformError:
+            continue  # reported as such
+        if fault := integration_fault(text, -1.0 if profile.file else profile.period):
+            message = f"cpu/optim:TI takes no profile that {fault}, as {profile.id!r} of {host!r}"
+            remedy = "choose Lazy or Full" + (", or give it a period" if fault == "ends" else "")
+            yield Problem(message, remedy, part)
 
 
 def read_profile(platform: Platform, name: str) -> str:

@@ -128,6 +128,14 @@ def profile_problem(text: str, period: float = -1.0) -> str | None:
     return _read(text, period)[0]
 
 
+def integration_fault(text: str, period: float = -1.0) -> str:
+    """Return why SimGrid cannot integrate a profile of speeds (cpu/optim:TI); empty if it can."""
+    problem, _, points, turn = _read(text, period)
+    if problem is None and not all(value for _, value in points):
+        return "stops its host"
+    return "" if problem is not None or math.isfinite(turn) else "ends"
+
+
 def _read(text: str, period: float) -> tuple[str | None, bool, list[tuple[float, float]], float]:
     """Return a fault, whether it is random, dates and values of a turn, and how long it takes."""
     stochastic, random, pause = False, False, None

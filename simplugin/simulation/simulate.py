@@ -228,7 +228,7 @@ def prepared(
             raise SimpluginError(f"debug=True simulates in this process; leave {name} out")
     jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, given["functions"])]
     given |= {name: bool(given[name]) for name in ("trace", "energy", "prefix_prints")}
-    with platform_file(platform) as file:
+    with platform_file(platform, chosen.items(), energy=given["energy"]) as file:
         settings = Settings(
             platform=file,
             arguments=[*_QUIET, *chosen.arguments()],

@@ -291,3 +291,91 @@ def test_zero_speed_does_not_hide_a_route() -> None:
         return me.now
 
     assert simulate(Platform(zone), [("a", send)], options=SimGridOptions.linear()).clock == 3.0
+
+
+# ---- what options and energy ask of a platform --------------------------------------------------
+
+PROFILE = '<trace id="t" periodicity="{}">0 0.5\n6 {}</trace>'
+USE = '<trace_connect trace="t" element="a" kind="SPEED"/>'
+WATTS = '<prop id="{}" value="{}"/>'
+TRACED = {"tracing": "yes", "tracing/platform": "yes"}
+HOST_A = '<host id="a" speed="1Gf"/>\n'
+# The content of a zone, the line of what is at fault, counted from the zone's, and the options.
+UNFIT = [
+    ('<host id="a" speed="1Gf" core="2"/>', 1, {"cpu/optim": "TI"}),
+    ('<host id="a" speed="0f"/>', 1, {"cpu/optim": "TI"}),
+    (f"{HOST_A}{PROFILE.format(-1, 1)}\n{USE}", 4, {"cpu/optim": "TI"}),
+    (f"{HOST_A}{PROFILE.format(9, 0)}\n{USE}", 4, {"cpu/optim": "TI"}),
+    (f'{HOST_A}<link id="z" bandwidth="1Bps" latency="0s"/>', 0, TRACED),
+    (f'{HOST_A}<router id="r"/>', 2, {"tracing": "on", "tracing/uncategorized": "1"}),
+]
+
+
+@pytest.mark.parametrize(("content", "line", "options"), UNFIT)
+def test_what_options_ask_is_checked_and_required(
+    content: str, line: int, options: dict[str, str], tmp_path: Path
+) -> None:
+    zone = f'<zone id="z" routing="None">\n{content}</zone>'
+    plain, set_in_file = tmp_path / "plain.xml", tmp_path / "file.xml"
+    props = "".join(WATTS.format(*each) for each in options.items())
+    plain.write_text(document(content=zone))
+    set_in_file.write_text(document(config=f"<config>{props}</config>", content=zone))
+    line += 4
+    errors = [found for found in check([set_in_file]) if found.severity == "error"]
+    assert [found.line for found in errors] == [line]
+    assert not [found for found in check([plain]) if found.severity == "error"]
+    with pytest.raises(PlatformError) as caught:
+        simulate(str(set_in_file), [])
+    assert (caught.value.message, caught.value.line) == (errors[0].message, line)
+    extra = {key: each for key, each in options.items() if key != "cpu/optim"}
+    chosen = SimGridOptions(cpu_optim="TI" if "cpu/optim" in options else None, extra=extra)
+    for platform in (str(plain), read_platform(plain)):
+        with pytest.raises(PlatformError) as caught:
+            simulate(platform, [], options=chosen)
+        assert caught.value.message == errors[0].message
+
+
+ENERGY = [
+    ("host", "wattage_per_state", "95:120:200", "2Gf,1Gf"),
+    ("host", "wattage_per_state", "95:120:200,1:2:3", "2Gf"),
+    ("host", "wattage_per_state", "95", "2Gf"),
+    ("host", "wattage_per_state", "95:x:200", "2Gf"),
+    ("host", "wattage_per_state", "95 :120", "2Gf"),
+    ("host", "watt_per_state", "95:120:200", "2Gf"),
+    ("host", "watt_off", "5", "2Gf"),
+    ("host", "wattage_off", "none", "2Gf"),
+    ("cluster", "wattage_per_state", "95:120:200", "2Gf,1Gf"),
+    ("link", "wattage_range", "1", ""),
+    ("link", "wattage_range", "1:2,3:4", ""),
+    ("link", "watt_off", "1", ""),
+]
+
+
+@pytest.mark.parametrize(("tag", "key", "value", "speed"), ENERGY)
+def test_wattages_are_checked_and_required(
+    tag: str, key: str, value: str, speed: str, tmp_path: Path
+) -> None:
+    props = WATTS.format(key, value)
+    if tag == "host" and "off" in key:
+        props += WATTS.format("wattage_per_state", "1:2:3")
+    elements = {
+        "host": f'<host id="a" speed="{speed}">{props}</host>',
+        "cluster": '<cluster id="a" prefix="a" suffix="" radical="0-1" bw="1Bps" lat="0s" '
+        f'speed="{speed}">{props}</cluster>',
+        "link": f'<link id="a" bandwidth="1Bps" latency="0s">{props}</link>',
+    }
+    host = '<host id="x" speed="1f"/>' if tag != "cluster" else ""
+    file = tmp_path / "file.xml"
+    zone = f'<zone id="z" routing="None">\n{elements[tag]}\n{host}</zone>'
+    file.write_text(document(content=zone))
+    (finding,) = [found for found in check([file]) if "watt" in found.message]
+    assert (finding.line, finding.severity) == (5, "warning")
+    assert "'a'" in finding.message
+    for options in ({"energy": True}, {"options": SimGridOptions(extra={"plugin": "host_energy"})}):
+        with pytest.raises(PlatformError) as caught:
+            simulate(str(file), [], **options)
+        raised = caught.value
+        assert (raised.line, raised.message, raised.remedy) == (5, finding.message, finding.remedy)
+    with pytest.raises(PlatformError, match="'a'"):
+        simulate(read_platform(file), [], energy=True)
+    simulate(str(file), [])
