@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.formats.task_graph_files import read_task_graph
+from simplugin.formats.task_graph_structure import DEFAULT_SPEED
 from simplugin.inputs.files import unpacked_name
 from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario, errors_at, numbered
 from simplugin.inputs.messages import InvalidValueError
@@ -75,8 +76,8 @@ class GraphTable(Section):
     alpha : float, optional
         Sequential part of tasks, if the file does not give it; without, 0 for tasks that the file
         has on several cores, and 1 for all others, which are no faster on several processors.
-    speed : float, optional
-        Speed of the processors on which times in the file were measured [flop/s]; without, 1e9.
+    speed : float
+        Speed of the processors on which times in the file were measured [flop/s].
     lenient : bool
         True if negative sizes in the file are read as 0, and not refused.
     generator : str, optional
@@ -95,7 +96,7 @@ class GraphTable(Section):
 
     file: ExistingFile | None = None
     alpha: Annotated[float, Field(ge=0, le=1)] | None = None
-    speed: Annotated[Speed, POSITIVE] | None = None
+    speed: Annotated[Speed, POSITIVE] = DEFAULT_SPEED
     lenient: bool = False
     generator: Annotated[str, one_of(GENERATORS, "there are")] | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
@@ -474,10 +475,10 @@ def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
     """Return the graphs of a file."""
     assert table.file is not None
     name = table.name or unpacked_name(table.file).stem
+    # Keys that are not given are assumptions, which are stated.
+    given = table.model_dump(include={"alpha", "speed", "lenient"}, exclude_unset=True)
     with errors_at(scenario, *_GRAPHS, place, of=WorkloadError):
-        graph = read_task_graph(
-            table.file, name=name, alpha=table.alpha, speed=table.speed, lenient=table.lenient
-        )
+        graph = read_task_graph(table.file, name=name, **given)
     return [graph] * table.count
 
 
