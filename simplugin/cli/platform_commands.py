@@ -13,7 +13,7 @@ from simplugin.cli.options import argument, flag, json_option, option, output_op
 from simplugin.cli.platform_availability import availability
 from simplugin.cli.platform_grid5000 import catalogue, grid5000
 from simplugin.errors import PlatformError
-from simplugin.inputs.files import uncollected
+from simplugin.inputs.files import uncollected, write
 
 platform_app = terminal.group("Make, look at and draw platform files.")
 
@@ -140,5 +140,23 @@ def draw(
     draw_platform(read_platform(platform), output, title=title, detail=detail)
 
 
-for command in (grid5000, catalogue, multicluster, generate, availability, show, draw):
+def upgrade(
+    file: Annotated[Path, argument("FILE", "A platform or deployment file of any version.")],
+    output: Annotated[Path | None, output_option("NEW", "Write there; without, print.")] = None,
+) -> None:
+    """Rewrite a platform or deployment file in the format of SimGrid 4.1.
+
+    Tags and attributes get today's names, numbers their units; comments and layout stay. What has
+    no equivalent is refused with its line. A file of version 4.1 stays as it is.
+    """
+    from simplugin.formats.platform_upgrade import upgraded
+
+    text = upgraded(file)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write(text, output, PlatformError)
+
+
+for command in (grid5000, catalogue, multicluster, generate, availability, show, draw, upgrade):
     platform_app.command()(command)

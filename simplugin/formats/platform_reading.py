@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -13,6 +14,7 @@ from simplugin.errors import DeploymentError, FileError, PlatformError, UnitErro
 from simplugin.formats.elements import ELEMENTS, TEXT, Element
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import LARGEST_FILE, FilePath, opened, read_bytes
+from simplugin.inputs.places import shown
 from simplugin.inputs.xml_tree import Node
 from simplugin.near_names import did_you_mean
 from simplugin.platforms.deployment import DeployedActor
@@ -30,15 +32,13 @@ _OTHERS = {
 _HEAD = frozenset({"config", "prop", "random"})
 # Attributes that SimGrid reads, but that are written in another way.
 _OLD_ATTRIBUTES = {"host": ["availability_file"], "peer": ["lat", "availability_file"]}
-_SYNONYMS = {
+SYNONYMS = {
     "AS": "zone",
     "ASroute": "zoneRoute",
     "bypassASroute": "bypassZoneRoute",
     "process": "actor",
 }
-_OLD_TAGS = {
-    tag: [old for old, new in _SYNONYMS.items() if new == tag] for tag in _SYNONYMS.values()
-}
+_OLD_TAGS = {tag: [old for old, new in SYNONYMS.items() if new == tag] for tag in SYNONYMS.values()}
 _REMOVED = {
     "include": "paste the content of the other file here",
     "storage": "write a <disk> in the host",
@@ -116,7 +116,7 @@ ORDER: dict[str, dict[str, dict[str, str]]] = {
     }
     for parent, content in _CONTENT.items()
 }
-for _old, _tag in _SYNONYMS.items():
+for _old, _tag in SYNONYMS.items():
     ORDER.setdefault(_old, ORDER.get(_tag, {}))
 REQUIRED = {
     **{tag: frozenset(parts[0].split()) for tag, parts in _OTHERS.items()},
@@ -135,12 +135,12 @@ _PLAUSIBLE = {
     "Bps": (10.0, 1e15, "bandwidths are between 10Bps and 1PBps"),
     "s": (1e-10, 10.0, "latencies are 0 or between 0.1ns and 10s"),
 }
-_PLAIN = re.compile(r"\s*[+]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+PLAIN = re.compile(r"\s*[+]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def standard_tag(tag: str) -> str:
     """Return today's name of an element: ``zone`` for ``AS``, ``actor`` for ``process``."""
-    return _SYNONYMS.get(tag, tag)
+    return SYNONYMS.get(tag, tag)
 
 
 def attribute_problems(node: Node) -> list[PlatformError]:
@@ -234,7 +234,7 @@ def odd_quantities(text: str, value: Any, unit: str) -> list[tuple[str, str]]:
     if len(values) == 1 and text[-1:].isalpha() and least <= (values[0] or 0) <= most:
         return found  # like nearly all
     for each, number in zip(re.split("[;,]", text), values, strict=True):
-        if _PLAIN.fullmatch(each) and number:
+        if PLAIN.fullmatch(each) and number:
             example = each.strip() + ("Gf" if unit == "f" and number < least else unit)
             remedy = f"write the unit, e.g. {example!r}"
             found.append((f"{each!r}, without a unit", remedy))
@@ -251,15 +251,6 @@ _SYSTEM = (
 )
 _SIMGRID_DOCTYPE = re.compile(
     rb"<!DOCTYPE\s+platform\s+SYSTEM\s+(?:\"" + _SYSTEM + rb"\"|'" + _SYSTEM + rb"')\s*>"
-)
-# SimGrid's script renames, but adds no units; its converter of units is for Python 2.
-_UPGRADE = (
-    'write version="4.1" and <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">, rename '
-    'the attribute power to speed and kind="POWER" to kind="SPEED", and add units to '
-    "numbers (1e9f, 1e6Bps, 1e-3s); before version 3, also put everything but actors into one "
-    '<zone id="world" routing="Full"> and write symmetrical="NO" in routes. Of this, '
-    "tools/simgrid_update_xml.pl in SimGrid's source distribution (simgrid-4.1.tar.gz on PyPI) "
-    "does all but the units"
 )
 
 
@@ -308,10 +299,10 @@ def read_document(
         data = read_bytes(path, kind, remedy)
     if b"\0" in data:
         raise kind("this is no UTF-8 text", file=path, remedy="save the file as XML in UTF-8")
-    text, doctype_error = _without_doctype(data, path, kind)
+    text, doctype_error = without_doctype(data, path, kind)
     first = _HEAD if head else ()
     root = xml_tree.parse(text, path, kind, "platform", simgrid=True, warn=warn, head=first)
-    problem = _version_problem(root)
+    problem = _version_problem(root, path)
     if problem is not None:
         raise kind(problem[0], file=path, line=root.line, remedy=problem[1])
     if doctype_error is not None:
@@ -328,7 +319,7 @@ def options_of(root: Node) -> list[tuple[int, str, str]]:
     return [(line, each.get("id", ""), each.get("value", "")) for line, each in given]
 
 
-def _without_doctype(
+def without_doctype(
     data: bytes, file: FilePath, kind: type[FileError]
 ) -> tuple[bytes, FileError | None]:
     """Check the DOCTYPE and blank it, so that no reference can use an external subset."""
@@ -349,21 +340,31 @@ def _without_doctype(
     return blanked, kind(message, file=file, line=line, remedy=f"write {DOCTYPE}")
 
 
-def _version_problem(root: Node) -> tuple[str, str] | None:
+_OLD_ROOTS = ("platform_description", "PLATFORM_DESCRIPTION")
+
+
+def version_of(root: Node) -> int:
+    """Return a hundred times the version of a document; -1 if it is no number."""
+    if root.tag in _OLD_ROOTS:
+        return 0
+    try:
+        return round(100 * float(root.attributes.get("version", "0.0")))
+    except (ValueError, OverflowError):
+        return -1
+
+
+def _version_problem(root: Node, path: FilePath) -> tuple[str, str] | None:
     """Return the message and remedy for another root element or version than SimGrid 4.1 reads."""
-    if root.tag in {"platform_description", "PLATFORM_DESCRIPTION"}:
-        text, version = "before 2", 0
-    elif root.tag != "platform":
+    text = root.attributes.get("version", "before 2")
+    version = version_of(root)
+    if root.tag != "platform" and root.tag not in _OLD_ROOTS:
         remedy = 'a platform or deployment file has <platform version="4.1"> as its root'
         return f"the root element is <{root.tag}>", remedy
-    else:
-        text = root.attributes.get("version", "0.0")
-        try:
-            version = round(100 * float(text))
-        except (ValueError, OverflowError):
-            return f"the version is {text!r}", 'write version="4.1"'
+    if version < 0:
+        return f"the version is {shown(text)}", 'write version="4.1"'
     if version < 400:
-        return f"this is a file of version {text}, which SimGrid 4.1 no longer reads", _UPGRADE
+        message = f"this is a file of version {text}, which SimGrid 4.1 no longer reads"
+        return message, f"simplugin platform upgrade {os.fspath(path)} -o NEW.xml rewrites it"
     if version > 410:
         return (
             f"this is a file of version {text}, and SimGrid 4.1 reads none above 4.1",

@@ -92,7 +92,7 @@ def parse(
         Of the given kind: without a line if the encoding cannot be read; with the line if the
         document is not well-formed, has a DOCTYPE or nests too deeply.
     """
-    data, message, remedy = _with_declaration_first(data)
+    data, message, remedy = with_declaration_first(data)
     # A byte order mark is none of XML's faults, but SimGrid's parser refuses it.
     if message and (simgrid or "mark" not in message):
         (warn or issue_warning)(kind(message, file=file, line=1, remedy=remedy))
@@ -104,7 +104,7 @@ def issue_warning(error: FileError) -> None:
     warnings.warn(str(error), stacklevel=3)
 
 
-def _with_declaration_first(data: bytes) -> tuple[bytes, str, str]:
+def with_declaration_first(data: bytes) -> tuple[bytes, str, str]:
     """Return a document that begins with its declaration, what is said if it did not, a remedy."""
     start = len(_MARK) if data.startswith(_MARK) else 0
     match = PROLOG.match(data)

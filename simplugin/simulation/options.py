@@ -130,8 +130,9 @@ class SimGridOptions:
         ``network/bandwidth-factor`` and ``network/latency-factor``: a number, or factors by
         message size [byte] such as ``"65472:0.94;15424:0.69;0:0.81"``.
     tcp_gamma : float, optional
-        ``network/TCP-gamma``, the largest TCP window [byte]: a transfer gets at most gamma / (2
-        latency). 0 is no window. SimGrid's default is 4194304.
+        ``network/TCP-gamma``, the largest TCP window [byte]: a transfer gets at most the bandwidth
+        factor times gamma / (2 latency), where the latency is that of its route without the latency
+        factor: 0.97 gamma / (2 latency) under LV08. 0 is no window. SimGrid's default is 4194304.
     weight_s : float, optional
         ``network/weight-S`` [byte]: added weight of each link in sharing. LV08 has 20537.
     crosstraffic : bool, optional

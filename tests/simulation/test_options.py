@@ -118,3 +118,25 @@ def test_latencies_weigh_where_links_are_shared(
     first = size / (1e8 * shares[0])
     rest = (size - first * 1e8 * shares[1]) / 1e8
     assert done == pytest.approx([first, first + rest], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "bandwidth_factor", "latency_factor"),
+    [
+        ({}, 0.97, 13.01),
+        ({"network_model": "CM02"}, 1.0, 1.0),
+        ({"bandwidth_factor": 0.5, "latency_factor": 3.0}, 0.5, 3.0),
+        ({"network_model": "CM02", "bandwidth_factor": "0:0.5", "latency_factor": 7.0}, 0.5, 7.0),
+        ({"tcp_gamma": 1e6}, 0.97, 13.01),
+        ({"host_model": "ptask_L07"}, 1.0, 1.0),
+    ],
+)
+def test_the_window_counts_the_bandwidth_factor_and_not_that_of_latencies(
+    options: dict[str, Any], bandwidth_factor: float, latency_factor: float
+) -> None:
+    hosts = [Host("ada", 1e9), Host("bob", 1e9), Link("l", 1e9, 0.01)]
+    platform = Platform(Zone("z", "Full", hosts, [Route("ada", "bob", ["l"])]))
+    actors = [("ada", send, 1e9), ("bob", receive)]
+    clock = simulate(platform, actors, options=SimGridOptions(**options)).clock
+    rate = bandwidth_factor * options.get("tcp_gamma", 4194304) / (2 * 0.01)
+    assert clock == pytest.approx(latency_factor * 0.01 + 1e9 / rate, rel=1e-12)
