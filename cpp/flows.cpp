@@ -21,6 +21,32 @@ using simgrid::kernel::routing::NetZoneImpl;
 constexpr size_t MOST_LINKS  = size_t{1} << 24U; // that are kept of all routes: 128 MiB
 constexpr double MOST_WEIGHT = 1e300;
 
+/// Names a member that is not public: access is not checked in explicit instantiations.
+template <class Key, auto member> struct Reveal {
+  friend auto reveal(Key /*key*/) { return member; }
+};
+struct LatencyOf {
+  friend auto reveal(LatencyOf /*key*/);
+};
+struct BandwidthOf {
+  friend auto reveal(BandwidthOf /*key*/);
+};
+template struct Reveal<LatencyOf, &StandardLinkImpl::latency_>;
+template struct Reveal<BandwidthOf, &StandardLinkImpl::bandwidth_>;
+
+/// Follows the profiles of a link in its stead.
+class Follower final : public simgrid::kernel::resource::Resource {
+  StandardLinkImpl* link_;
+
+public:
+  explicit Follower(StandardLinkImpl* link) : Resource(link->get_name()), link_(link) {}
+  void apply_event(simgrid::kernel::profile::Event* event, double value) override
+  {
+    change_link(link_->get_iface(), [this, event, value] { link_->apply_event(event, value); });
+  }
+  bool is_used() const override { return link_->is_used(); }
+};
+
 /// What NetworkCm02Action is, which SimGrid does not export.
 class Flow final : public NetworkAction {
 public:
@@ -177,6 +203,16 @@ void change_link(s4u::Link const* link, std::function<void()> const& setter)
     for (NetworkAction* flow : flows)
       weigh(flow);
   });
+}
+
+void follow_profiles()
+{
+  for (s4u::Link const* each : s4u::Engine::get_instance()->get_all_links()) {
+    StandardLinkImpl* const link = each->get_impl();
+    for (auto* event : {(link->*reveal(LatencyOf())).event, (link->*reveal(BandwidthOf())).event})
+      if (event != nullptr)
+        event->resource = new Follower(link); // lives as long as the platform
+  }
 }
 
 Action* start_flow(Pair& pair, double size, double rate)

@@ -346,6 +346,7 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
                          4;
   if (not share_incrementally())
     return nullptr;
+  follow_profiles();
   sim.transfers_heard = signal_of(CommStart()).size() + signal_of(CommCompletion()).size() > 0;
   if (sim.transfers_heard)
     spare_plugins_what_never_started();

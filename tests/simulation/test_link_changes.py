@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simplugin.errors import SimulationError
-from simplugin.platforms import Host, Link, Platform, Route, Router, Zone
+from simplugin.platforms import Host, Link, Platform, Profile, ProfileUse, Route, Router, Zone
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.protocol import BACK_ENDS
 
@@ -26,8 +26,15 @@ NAMES = ("one", "other", "shared", "back")
 latencies = st.tuples(*[st.sampled_from([0.0, 1e-4, 2.1e-3, 0.05])] * len(NAMES))
 
 
-def platform(latency: dict[str, float]) -> Platform:
-    """Return two hosts that share the last link to a third one, and the way back."""
+def platform(latency: dict[str, float], later: dict[str, float] | None = None) -> Platform:
+    """Return two hosts that share the last link to a third one, and the way back.
+
+    Latencies follow profiles if there are later ones.
+    """
+    profiles: list[Profile | ProfileUse] = []
+    for name, value in (later or {}).items():
+        profiles.append(Profile(f"of {name}", f"{CHANGE} {value}"))
+        profiles.append(ProfileUse(f"of {name}", name, "LATENCY"))
     links = [
         Link(name, BANDWIDTH if name == "shared" else 100 * BANDWIDTH, latency[name])
         for name in NAMES
@@ -35,7 +42,7 @@ def platform(latency: dict[str, float]) -> Platform:
     hosts = [Host(name, 1e9) for name in ("a", "b", "end")]
     routes = [Route(host, "end", way, symmetrical=False) for host, way in ROUTES.items()]
     routes += [Route("end", host, ["back"], symmetrical=False) for host in ROUTES]
-    return Platform(Zone("z", "Full", [*hosts, *links], routes))
+    return Platform(Zone("z", "Full", [*hosts, *links, *profiles], routes))
 
 
 async def send(me: Any, changes: dict[str, dict[str, float]]) -> list[float]:
@@ -81,16 +88,22 @@ def ends(before: dict[str, float], after: dict[str, float]) -> list[float]:
 @pytest.mark.parametrize("back_end", sorted(BACK_ENDS))
 @pytest.mark.parametrize("update", UPDATES)
 @settings(max_examples=15)
-@given(before=latencies, after=latencies)
-@example(before=(0.002, 1e-4, 1e-4, 0.05), after=(0.0, 0.0, 0.0, 0.0))
-@example(before=(0.05, 2.1e-3, 1e-4, 0.05), after=(0.0, 1e-4, 0.0, 0.0))
+@given(before=latencies, after=latencies, profiles=st.booleans())
+@example(before=(0.002, 1e-4, 1e-4, 0.05), after=(0.0, 0.0, 0.0, 0.0), profiles=False)
+@example(before=(0.002, 1e-4, 1e-4, 0.05), after=(0.0, 0.0, 0.0, 0.0), profiles=True)
+@example(before=(0.05, 2.1e-3, 1e-4, 0.05), after=(0.0, 1e-4, 0.0, 0.0), profiles=False)
 def test_shares_follow_the_latencies(
-    back_end: Any, update: str, before: tuple[float, ...], after: tuple[float, ...]
+    back_end: Any,
+    update: str,
+    before: tuple[float, ...],
+    after: tuple[float, ...],
+    profiles: bool,
 ) -> None:
     first, second = (dict(zip(NAMES, each, strict=True)) for each in (before, after))
     options = SimGridOptions(network_model="CM02", tcp_gamma=0, **UPDATES[update])
-    changes = {name: {"latency": value} for name, value in second.items()}
-    result = simulate(platform(first), [("end", send, changes)], options=options, back_end=back_end)
+    changes = {} if profiles else {name: {"latency": value} for name, value in second.items()}
+    world = platform(first, second if profiles else None)
+    result = simulate(world, [("end", send, changes)], options=options, back_end=back_end)
     assert result.value_of("send") == pytest.approx(ends(first, second), rel=1e-6)
 
 
