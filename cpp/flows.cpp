@@ -197,9 +197,13 @@ void change_link(s4u::Link const* link, std::function<void()> const& setter)
     if (not takes_parallel_tasks())
       while (auto const* variable = link->get_impl()->get_constraint()->get_variable_safe(&element, &next, &count))
         flows.push_back(static_cast<NetworkAction*>(variable->get_id()));
+    // So that what SimGrid adds, or would add, leaves no negative weight for the moment.
+    double const weight_s = NetworkModel::cfg_weight_S_parameter;
     for (NetworkAction* flow : flows)
-      flow->sharing_penalty_ = MOST_WEIGHT;
+      flow->sharing_penalty_ = std::numeric_limits<double>::max();
+    NetworkModel::cfg_weight_S_parameter = 0.0;
     setter();
+    NetworkModel::cfg_weight_S_parameter = weight_s;
     for (NetworkAction* flow : flows)
       weigh(flow);
   });

@@ -6,8 +6,10 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <set>
 #include <stdexcept>
 #include <typeinfo>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <sys/wait.h>
@@ -17,6 +19,8 @@
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <xbt/config.hpp>
+#include <xbt/dynar.h>
+#include <xbt/graph.h>
 
 namespace driver {
 
@@ -40,18 +44,97 @@ struct Bypass {
 struct DijkstraNodes {
   friend auto reveal(DijkstraNodes /*key*/);
 };
+struct DijkstraGraph {
+  friend auto reveal(DijkstraGraph /*key*/);
+};
+struct DijkstraWays {
+  friend auto reveal(DijkstraWays /*key*/);
+};
+struct DijkstraKeeps {
+  friend auto reveal(DijkstraKeeps /*key*/);
+};
 struct WifiLevels {
   friend auto reveal(WifiLevels /*key*/);
 };
 template struct Reveal<LocalRoute, &NetZoneImpl::get_local_route>;
 template struct Reveal<Bypass, &NetZoneImpl::get_bypass_route>;
 template struct Reveal<DijkstraNodes, &DijkstraZone::graph_node_map_>;
+template struct Reveal<DijkstraGraph, &DijkstraZone::route_graph_>;
+template struct Reveal<DijkstraWays, &DijkstraZone::route_cache_>;
+template struct Reveal<DijkstraKeeps, &DijkstraZone::cached_>;
 template struct Reveal<WifiLevels, &WifiLinkImpl::bandwidths_>;
 
 std::deque<Pair> pairs;                           // in order of their first transfers: sums over them depend on it
 std::unordered_map<uint64_t, Pair*> pair_numbers; // by the numbers of their hosts
 
 struct NoRoute {};
+
+/// The graph of a Dijkstra zone whose nodes do not all reach each other. SimGrid adds to the infinite distance of who
+/// is not reached: it then loses ways to others, or follows a circle for ever. So the ways are written down for it.
+class OneWay {
+  using Edges = std::vector<std::vector<std::pair<unsigned long, unsigned long>>>; // of each node: another, and links
+  DijkstraZone* zone_;
+  std::unordered_map<s_xbt_node_t const*, unsigned long> numbers_;
+  Edges out_, in_;
+
+  static constexpr unsigned long FAR = std::numeric_limits<unsigned long>::max();
+
+  /// The node before each on the shortest way, as SimGrid chooses it; FAR if there is none.
+  static std::vector<unsigned long> ways(Edges const& edges, unsigned long from)
+  {
+    std::vector<unsigned long> before(edges.size(), FAR), cost(edges.size(), FAR);
+    std::set<std::pair<unsigned long, unsigned long>> queue{{0, from}};
+    cost[from] = 0, before[from] = from;
+    while (not queue.empty()) {
+      auto const [sum, node] = *queue.begin();
+      queue.erase(queue.begin());
+      for (auto const& [next, links] : edges[node])
+        if (sum + links < cost[next]) {
+          queue.erase({cost[next], next});
+          cost[next] = sum + links, before[next] = node;
+          queue.insert({cost[next], next});
+        }
+    }
+    return before;
+  }
+
+  static bool reach_all(std::vector<unsigned long> const& before)
+  {
+    return std::find(before.begin(), before.end(), FAR) == before.end();
+  }
+
+public:
+  explicit OneWay(DijkstraZone* zone) : zone_(zone)
+  {
+    unsigned int i, j;
+    xbt_node_t node;
+    xbt_edge_t edge;
+    auto const* nodes                                = xbt_graph_get_nodes((zone->*reveal(DijkstraGraph())).get());
+    xbt_dynar_foreach(nodes, i, node) numbers_[node] = i;
+    out_.resize(numbers_.size()), in_.resize(numbers_.size());
+    xbt_dynar_foreach(nodes, i, node) xbt_dynar_foreach(xbt_graph_node_get_outedges(node), j, edge)
+    {
+      auto const next  = numbers_[xbt_graph_edge_get_target(edge)];
+      auto const links = static_cast<Route*>(xbt_graph_edge_get_data(edge))->link_list_.size();
+      out_[i].push_back({next, links});
+      in_[next].push_back({i, links});
+    }
+    if (out_.empty() || (reach_all(ways(out_, 0)) && reach_all(ways(in_, 0))))
+      out_.clear();
+  }
+
+  void write_down(unsigned long from)
+  {
+    auto& known = zone_->*reveal(DijkstraWays());
+    if (out_.empty() || known.count(from) > 0)
+      return;
+    auto const node = numbers_.at((zone_->*reveal(DijkstraNodes())).at(from));
+    auto before     = ways(out_, node);
+    std::replace(before.begin(), before.end(), FAR, node); // there is no edge: SimGrid finds no route
+    known.emplace(from, std::move(before));
+    zone_->*reveal(DijkstraKeeps()) = true;
+  }
+};
 
 /// Follows SimGrid's search for a route zone by zone, and throws where SimGrid would crash.
 class Search {
@@ -88,9 +171,12 @@ class Search {
     if (strstr(kind, "VivaldiZone") != nullptr && (from->is_netzone() || to->is_netzone()))
       throw NoRoute(); // zones have no coordinates
     if (strstr(kind, "DijkstraZone") != nullptr) {
-      auto const& nodes = static_cast<DijkstraZone*>(zone)->*reveal(DijkstraNodes());
+      auto* const dijkstra = static_cast<DijkstraZone*>(zone);
+      auto const& nodes    = dijkstra->*reveal(DijkstraNodes());
       if (nodes.count(from->id()) == 0 || nodes.count(to->id()) == 0)
         throw NoRoute();
+      static std::unordered_map<DijkstraZone*, OneWay> one_way;
+      one_way.try_emplace(dijkstra, dijkstra).first->second.write_down(from->id());
       if (not zone->get_children().empty() && crashes(zone, from, to))
         throw NoRoute();
     }

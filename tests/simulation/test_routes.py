@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from xml_zones import zone_xml
 
 from simplugin.errors import NoRouteError, PlatformError
@@ -178,3 +181,42 @@ def test_a_transfer_takes_its_own_way(back_end: Any, routing: str) -> None:
     )
     # Cross-traffic takes 5 % of the rate on the way back: 20 MB/s fill a link of 1 MB/s.
     assert result.value_of("send") == pytest.approx([5.001, 100.001], rel=1e-9)
+
+
+@pytest.mark.parametrize("routing", ["Dijkstra", "DijkstraCache"])
+@settings(max_examples=12)
+@given(
+    edges=st.sets(
+        st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda pair: pair[0] != pair[1]),
+        min_size=1,
+        max_size=8,
+    )
+)
+@example(edges={(0, 2), (1, 2), (2, 3), (3, 1)})
+def test_one_way_graphs_have_the_routes_of_floyd(
+    back_end: Any, routing: str, edges: set[tuple[int, int]]
+) -> None:
+    async def ask(me: Any) -> dict[Any, int]:
+        found: dict[Any, int] = {}
+        for pair in itertools.permutations(names, 2):
+            try:
+                found[pair] = len(me.route(*pair).links)
+            except NoRouteError:
+                found[pair] = 0
+        return found
+
+    names = [f"h{number}" for number in range(5)]
+    links = [Link(f"{i}-{j}", 1e8, 1e-3) for i, j in sorted(edges)]
+    routes = [Route(names[i], names[j], [f"{i}-{j}"], symmetrical=False) for i, j in sorted(edges)]
+    parts = [*(Host(name, 1e9) for name in names), *links]
+    found, expected = (
+        simulate(
+            Platform(Zone("z", kind, parts, routes)),
+            [("h0", ask)],
+            back_end=back_end,
+            wall_limit=60.0,
+        ).value_of("ask")
+        for kind in (routing, "Floyd")
+    )
+    # Of ways of as many links each takes its own.
+    assert found == expected
