@@ -86,7 +86,12 @@ def test_links_of_transfers(seed: int) -> None:
     bandwidths = {link.name: link.bandwidth for link in resolved.links}
     for pair, seen in zip(pairs, found, strict=True):
         there, back = routes.get(pair), routes.get(pair[::-1])
-        if there is None or (crossing and back is None):
+        # SimGrid takes a Wi-Fi link at the ends of a route only; a bypass may put one in between.
+        if (
+            there is None
+            or (crossing and back is None)
+            or any(is_wifi(resolved, name) for name in there.links[1:-1])
+        ):
             assert seen is None
             continue
         assert seen is not None, pair
