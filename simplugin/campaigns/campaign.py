@@ -20,7 +20,6 @@ from pydantic import (
 )
 
 from simplugin.campaigns.campaign_checks import (
-    refuse_large_numbers,
     refuse_uncountable,
     refuse_wrong_values,
 )
@@ -40,6 +39,7 @@ from simplugin.scenarios.scenario import (
     Scenario,
     load_scenario,
     read_toml,
+    refuse_large_numbers,
     scenario_error,
 )
 from simplugin.scenarios.substitutions import plain

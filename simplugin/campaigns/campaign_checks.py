@@ -15,7 +15,6 @@ from simplugin.inputs.messages import Problem, dotted
 from simplugin.inputs.positions import toml_line
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.named_functions import NamedFunctions
-from simplugin.scenarios.ranges import is_too_large
 from simplugin.scenarios.scenario import scenario_error, scenario_problems
 from simplugin.scenarios.sweeps import Setting, SweepError, Variations
 
@@ -58,31 +57,6 @@ def refuse_wrong_values(
                 break
     if found:
         raise scenario_error(found, file, text)
-
-
-def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> None:
-    """Raise if there are integers beyond all floats.
-
-    Raises
-    ------
-    ScenarioError
-        There is one.
-    """
-    found = [
-        Problem(path, f"{dotted(path)} is beyond all floats", "give a number up to 1.79e308")
-        for path in _large_numbers(document, ())
-    ]
-    if found:
-        raise scenario_error(found[:_MOST_PROBLEMS], file, text)
-
-
-def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    """Yield the paths of integers beyond all floats."""
-    if isinstance(value, Mapping | list | tuple):
-        for key, each in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from _large_numbers(each, (*path, key))
-    elif is_too_large(value):
-        yield path
 
 
 def refuse_uncountable(variations: Variations, file: Path, text: str) -> None:

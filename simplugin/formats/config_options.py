@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
@@ -41,11 +42,12 @@ _FACTOR_STEP = re.compile(r"\d+:([-+.\deE]+)")
 
 
 def _number(text: str) -> float:
-    """Return the number that SimGrid reads; NaN for another text."""
+    """Return the number that SimGrid reads; NaN for another text, or one that is denormalised."""
     try:
-        return float(text) if "_" not in text and text[-1:].strip() else math.nan
+        number = float(text) if "_" not in text and text[-1:].strip() else math.nan
     except ValueError:
         return math.nan
+    return number if number == 0 or abs(number) >= sys.float_info.min else math.nan
 
 
 def is_factor(option: str, text: str) -> bool:
@@ -204,8 +206,12 @@ def option_problems(options: Sequence[tuple[int, str, str]]) -> Iterator[tuple[i
     """
     # A plug-in may bring options of its own.
     known = OPTIONS if all(option != "plugin" for _, option, _ in options) else None
+    taken: set[str] = set()
     for line, given, value in options:
         option = ALIASES.get(given, given)
+        if option in taken:  # SimGrid keeps the first
+            continue
+        taken.add(option)
         if option != given:
             message = f"option {given!r} is called {option!r} today"
             yield line, Problem(message, "rename it", None, WARNING)

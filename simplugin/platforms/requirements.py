@@ -11,6 +11,7 @@ from simplugin.platforms.platform import Config, Platform, Zone
 from simplugin.platforms.validation import ERROR, WARNING, Problem
 
 _YES = ("yes", "on", "true", "1")
+_NO = ("no", "off", "false", "0")
 _TRACING = ("tracing/platform", "tracing/categorized", "tracing/uncategorized")
 _TI_REMEDY = "choose Lazy or Full"
 # Of hosts, and of links: today's names of properties by the old ones.
@@ -47,6 +48,14 @@ def option_requirements(platform: Platform, options: Mapping[str, str]) -> Itera
             elif not part.speed:
                 message = f"cpu/optim:TI takes no speed of 0, as that of {part.id!r}"
                 yield Problem(message, _TI_REMEDY, part)
+    for kind in ("cpu", "network"):
+        option = f"{kind}/maxmin-selective-update"
+        if (
+            options.get(option, "yes").lower() in _NO
+            and options.get(f"{kind}/optim", "Lazy") == "Lazy"
+        ):
+            message = f"option {option!r} cannot be no with {kind}/optim:Lazy"
+            yield Problem(message, f"set {kind}/optim to Full, or remove it", None)
     if options.get("tracing", "").lower() not in _YES:
         return
     if any(options.get(each, "").lower() in _YES for each in _TRACING):
@@ -100,10 +109,10 @@ def _energy_of(
 
 
 def _are_numbers(texts: list[str], sizes: tuple[int, ...]) -> bool:
-    """Return True if there is one of some numbers of texts, each of them a finite number."""
+    """Return True if there is one of some numbers of texts, each of them a number of W."""
     if len(texts) not in sizes:
         return False
     try:
-        return all(math.isfinite(float(text)) and text[-1:].isalnum() for text in texts)
+        return all(0 <= float(text) < math.inf and text[-1:].isalnum() for text in texts)
     except ValueError:
         return False

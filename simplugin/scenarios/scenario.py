@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -30,6 +30,7 @@ from simplugin.platforms import Platform
 from simplugin.scenarios.generators.calls import Generator, generator_called
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.kinds import KINDS, kind_called
+from simplugin.scenarios.ranges import is_too_large
 from simplugin.scenarios.sections import (
     BELOW,
     NEED_TRACE,
@@ -232,11 +233,41 @@ def scenario_from(
     trust : iterable of str
         As `load_scenario` takes it.
     """
+    refuse_large_numbers(document, file, text)
     problems, kind, found = _checked(document, file)
     if problems or kind is None or found is None:
         raise scenario_error(problems, file, text)
     about: dict[str, Any] = dict(found)
     return Scenario(file=file, text=text, document=document, kind=kind, trust=tuple(trust), **about)
+
+
+# More of the same would not help.
+_MOST_LARGE = 20
+
+
+def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> None:
+    """Raise if there are integers beyond all floats.
+
+    Raises
+    ------
+    ScenarioError
+        There is one.
+    """
+    found = [
+        Problem(path, f"{dotted(path)} is beyond all floats", "give a number up to 1.79e308")
+        for path in _large_numbers(document, ())
+    ]
+    if found:
+        raise scenario_error(found[:_MOST_LARGE], file, text)
+
+
+def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    """Yield the paths of integers beyond all floats."""
+    if isinstance(value, Mapping | list | tuple):
+        for key, each in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _large_numbers(each, (*path, key))
+    elif is_too_large(value):
+        yield path
 
 
 def scenario_problems(document: Mapping[str, Any], file: Path) -> list[Problem]:

@@ -286,6 +286,23 @@ def test_options_are_those_of_simgrid(option, wrong, right, tmp_path):
         assert found(tmp_path, configured(option, right)) == []
 
 
+def test_options_that_do_not_go_together(tmp_path, verdict_on):
+    text = configured("network/maxmin-selective-update", "no").replace("¶", "")
+    ((_, severity, message),) = found(tmp_path, text)
+    assert severity == "error"
+    assert "network/optim:Lazy" in message
+    assert verdict_on(tmp_path / "file.xml")[0] == "refused"
+    whole = '<prop id="network/optim" value="Full"/></config>'
+    assert found(tmp_path, text.replace("</config>", whole, 1)) == []
+    # Of an option that is set twice the first counts.
+    twice = (
+        '<prop id="network/weight-S" value="1"/><prop id="network/weight-S" value="x"/></config>'
+    )
+    text = configured("network/crosstraffic", "no").replace("</config>", twice, 1)
+    assert found(tmp_path, text) == []
+    assert verdict_on(tmp_path / "file.xml")[0] == "loads"
+
+
 def test_status(tmp_path):
     good, bad = tmp_path / "good.xml", tmp_path / "bad.xml"
     good.write_text(unmarked(platform(HOSTS + JOINED))[0])
@@ -328,3 +345,22 @@ def test_it_agrees_with_simgrid_on_mutants():
     assert set(answer["verdicts"]) == {"loads", "lost", "refused"}
     wrong = [row for row in answer["classes"] if row["kind"] != "false warning"]
     assert [row for row in wrong if not DELIBERATE.match(row["said"])] == []
+
+
+def test_every_finding_has_a_place_and_a_remedy(tmp_path):
+    """Whatever is changed in a file, a finding names a line of it and what to do."""
+    share = mutants._prefix() / "share"
+    mutator = mutants.Mutator(share / "simgrid.dtd", 11)
+    files = mutants.sources([share / "examples/platforms", mutants.CHECKOUT / "platforms_xml"])
+    found = []
+    for number in range(200):
+        path = tmp_path / f"{number}.xml"
+        path.write_bytes(mutator.mutate(mutator.pick(files))[1])
+        last = path.read_bytes().count(b"\n") + 1
+        found += [(each, str(path), last) for each in check([path])]
+    assert len(found) > 50
+    for each, path, last in found:
+        assert each.file == path
+        assert 1 <= each.line <= last, each
+        assert each.message.strip()
+        assert each.remedy.strip(), each

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from changed_scenarios import change, refused, run
 
+from simplugin.campaigns.campaign import check_file
 from simplugin.errors import ActorError, DeploymentError, ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.scenarios.importing import importable
@@ -78,6 +79,7 @@ MISTAKES = [
     ("network_model", "network", "simulation.options.network", 12, "network_model"),
     ("tcp_gamma = 0.0", "tcp_gamma = -1", "simulation.options.tcp_gamma", 14, "0 or more"),
     (OPTIONS, f"[simulation]\nseed = -1\n{OPTIONS}", "simulation.seed", 12, "or equal to 0"),
+    (OPTIONS, f"[simulation]\nseed = {10**4000}\n{OPTIONS}", "simulation.seed", 12, "beyond all"),
     (OPTIONS, f"[output]\ngantt = 'x.gif'\n{OPTIONS}", "output.gantt", 12, ".png"),
     (OPTIONS, f"[scheduler]\nname = 'a'\n{OPTIONS}", "scheduler", 11, "takes no [scheduler]"),
 ]
@@ -88,6 +90,7 @@ def test_mistakes_are_told_with_key_and_line(file, old, new, key, line, told):
     error = refused(change(file, old, new), told)
     assert error.key == key or f"'{key}'" in str(error)
     assert error.line == line
+    assert [str(each) for each in check_file(file)] == [str(error)]
 
 
 def test_charts_need_the_trace(file):

@@ -194,6 +194,7 @@ REFUSED = [
     ("network/bandwidth-factor", "fast", "by size"),
     ("network/latency-factor", "0:1;x:2", "by size"),
     ("network/TCP_gamma", "0", "'network/TCP-gamma'"),
+    ("network/weight-S", "1e-320", "0 or more"),
     ("tracing/comment", "two words", "blanks"),
     ("network/model", "CM02,cpu/optim:TI", "blanks"),
 ]
@@ -344,6 +345,7 @@ ENERGY = [
     ("host", "watt_per_state", "95:120:200", "2Gf"),
     ("host", "watt_off", "5", "2Gf"),
     ("host", "wattage_off", "none", "2Gf"),
+    ("host", "wattage_off", "-1", "2Gf"),
     ("cluster", "wattage_per_state", "95:120:200", "2Gf,1Gf"),
     ("link", "wattage_range", "1", ""),
     ("link", "wattage_range", "1:2,3:4", ""),
