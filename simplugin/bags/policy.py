@@ -417,7 +417,8 @@ class Policy:
     planner : Planner, optional
         The negotiation of plans instead.
     period : float
-        After how long they look whether to negotiate anew [s]; inf for never.
+        After how long they look whether to negotiate anew [s]; inf for never. After twice the
+        `horizon` they wait a fortieth of the date at least, so that looks stay few.
     tolerance : float
         They do if any node measures its speed, or a child's bandwidth, to differ by more than this
         part of it from what the plan in force was made with. Below 0, they do each time.

@@ -60,7 +60,8 @@ class Assessment:
         """Relative errors of each round, shape (n_rounds + 1,) each.
 
         "objective" is that of the report, which depends on the unit of tasks and forgives
-        overloads; "every throughput" is the worst application's, or the overload.
+        overloads; "every throughput" is the worst application's, or the overload; "overload" is
+        the largest excess of a load over its capacity.
         """
         with np.errstate(all="ignore"):
             throughput = throughput_error(self.trajectory, self.optimum.throughput)
@@ -69,7 +70,7 @@ class Assessment:
             errors["objective"] = objective_error(
                 self.trajectory, self.sharing, self.utility, self.optimum.objective
             )
-        return errors
+        return errors | {"overload": self.trajectory.overload}
 
     @property
     def best(self) -> Best:
@@ -128,18 +129,23 @@ class Assessment:
         return Listing("Convergence", columns, tuple(lines), note)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the curves of objective, throughputs and prices against rounds."""
+        """Return the curves of objective, throughputs, overload and prices against rounds.
+
+        The objective is that of rates divided by 1 plus the overload, which overload nothing.
+        """
         rounds = np.arange(self.trajectory.n_rounds + 1)
         reached, best = self.trajectory.throughput, self.optimum.throughput
+        overload = self.trajectory.overload
+        fitting = self.utility.objective(reached / (1 + overload)[:, None], self.sharing.weight)
         applications = self.sharing.applications[:_MOST_CURVES]
         chosen = [k for k in range(len(applications)) if best[k] > 0]
         return (
             Figure(
                 "objective",
-                "Objective",
+                "Objective, of rates reduced to fit",
                 "round",
                 "sum of utilities",
-                {"objective": (rounds, self.objective)},
+                {"objective": (rounds, fitting)},
                 {"optimum": self.optimum.objective},
             ),
             Figure(
@@ -150,6 +156,14 @@ class Assessment:
                 {applications[k]: (rounds, reached[:, k] / best[k]) for k in chosen},
                 {"optimum": 1.0},
                 groups=applications,
+            ),
+            Figure(
+                "overload",
+                "Largest overload of a resource",
+                "round",
+                "excess / capacity",
+                {"overload": (rounds, overload)},
+                {},
             ),
             self._prices(rounds),
         )

@@ -149,15 +149,16 @@ def negotiate(
 
 
 def check_ways_back(graph: Graph, sharing: Sharing) -> None:
-    """Raise if a son has no link to its father."""
-    there = set(zip(graph.source.tolist(), graph.destination.tolist(), strict=True))
+    """Raise if a son has no link with a bandwidth to its father."""
+    open_ = graph.bandwidth > 0
+    there = set(zip(graph.source[open_].tolist(), graph.destination[open_].tolist(), strict=True))
     sons = np.flatnonzero(sharing.father >= 0)
     hosts, fathers = sharing.host[sons], sharing.host[sharing.father[sons]]
     for son, father in zip(hosts.tolist(), fathers.tolist(), strict=True):
         if son != father and (son, father) not in there:
             raise WorkloadError(
-                f"no link goes from {graph.hosts[son]!r} back to {graph.hosts[father]!r}:"
-                " messages could not go up the tree; add it"
+                f"no link with a bandwidth goes from {graph.hosts[son]!r} back to"
+                f" {graph.hosts[father]!r}: messages could not go up the tree; give one"
             )
 
 

@@ -106,14 +106,27 @@ def test_gaps():
     assert list(none.figures()[1].series) == ["y"]
 
 
+def test_the_objective_of_a_round_that_overloads_lies_below_the_optimum():
+    # Twice the optimum everywhere: nothing that fits is better than that.
+    double = replace(
+        TOLD.trajectory,
+        throughput=np.tile(2 * BEST, (len(ERRORS), 1)),
+        overload=np.ones(len(ERRORS)),
+    )
+    objective = replace(TOLD, trajectory=double).figures()[0].series["objective"][1]
+    best = float(TOLD.utility.objective(BEST, TOLD.sharing.weight))
+    assert objective == pytest.approx(np.full(len(ERRORS), best))
+
+
 def test_an_objective_of_zero_has_no_relative_error():
     events_then = replace(TOLD, optimum=replace(OPTIMUM, objective=0.0))
-    assert list(events_then.errors) == ["every throughput"]
+    assert list(events_then.errors) == ["every throughput", "overload"]
 
 
 def test_figures():
-    objective, throughputs, prices = TOLD.figures()
+    objective, throughputs, overload, prices = TOLD.figures()
     assert objective.lines == {"optimum": OPTIMUM.objective}
+    assert overload.series["overload"][1] is TOLD.trajectory.overload
     assert throughputs.series["x"][1] == pytest.approx(1 - ERRORS)
     # Worth 384000, 1920, 128 and 0 at the end.
     assert list(prices.series) == ["a->b", "b", "a", "b->a"]

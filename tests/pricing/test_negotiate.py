@@ -191,8 +191,26 @@ def test_a_state_of_another_method_or_deployment_is_refused():
 def test_a_link_without_a_way_back_is_refused():
     graph = Graph(("a", "b"), np.ones(2), np.array([0]), np.array([1]), np.ones(1), np.zeros(1))
     sharing = deploy(graph, [Application("k", "a", 1.0, 1.0)])
-    with pytest.raises(WorkloadError, match="no link goes from 'b' back to 'a'"):
-        negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0))
+    closed = Graph.duplex(["a", "b"], np.ones(2), np.array([(0, 1)]), np.array([(1.0, 0.0)]))
+    for each in (graph, closed):
+        with pytest.raises(WorkloadError, match="no link with a bandwidth goes from 'b' back to"):
+            negotiate(each, sharing, Gradient(), 1, AlphaFair(1.0))
+
+
+@pytest.mark.parametrize("accelerated", [False, True])
+@pytest.mark.parametrize("number", [3, 27])
+def test_feasible_markets_overload_nothing_in_any_round(number, accelerated):
+    problem, method = instance(number), Market(feasible=True)
+    chosen = AcceleratedMarket(method) if accelerated else method
+    pure = iterate(chosen, problem.sharing, AlphaFair(1.0), 40, rates=True)
+    assert iterate(Market(), problem.sharing, AlphaFair(1.0), 40).overload.max() > 0.1
+    assert pure.overload.max() < 1e-12
+    best = fair_sharing(problem.sharing).throughput
+    end = iterate(chosen, problem.sharing, AlphaFair(1.0), 400).throughput[-1]
+    assert end == pytest.approx(best, rel=1e-4)
+    if number == 27:
+        done = negotiate(problem.graph, problem.sharing, chosen, 40, AlphaFair(1.0)).trajectory
+        assert done.rates == pytest.approx(pure.rates, rel=1e-12)
 
 
 def test_what_has_no_agents_is_refused():

@@ -18,7 +18,7 @@ from simplugin.bags.actors.messages import (
 )
 from simplugin.bags.actors.node import Node
 from simplugin.bags.actors.planning import Neighbourhood
-from simplugin.bags.policy import Known, Policy, message_size
+from simplugin.bags.policy import LOOKS, Known, Policy, message_size
 from simplugin.errors import ActivityError, TimeoutException
 from simplugin.simulation.api import Activity, Actor
 
@@ -175,7 +175,9 @@ async def _wait_for_changes(me: Actor, node: Node, near: Neighbourhood, planned:
     is_outdated = False
     while not is_outdated:
         if place.parent is None:
-            await me.sleep_for(node.policy.period)
+            # A run that lasts far longer than expected needs no more looks in each of its halves.
+            late = me.now > 2 * node.policy.horizon
+            await me.sleep_for(max(node.policy.period, me.now / (2 * LOOKS) if late else 0.0))
             is_outdated = await _look(me, node, near, planned)
             continue
         is_outdated = await me.mailbox(look_of(place.name)).get()

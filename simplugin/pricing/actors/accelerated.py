@@ -63,6 +63,8 @@ class AcceleratedAgent(MarketAgent):
         True if there are such: the last ones were not plain.
     settled : float
         Throughput in the last round that counted [tasks/s].
+    settled_part : float
+        The part of its offer that it computed then.
     """
 
     requests: list[Pair] = field(default_factory=list)
@@ -76,6 +78,7 @@ class AcceleratedAgent(MarketAgent):
     plain: list[float] = field(default_factory=list)
     mixed: bool = False
     settled: float = 0.0
+    settled_part: float = 1.0
 
     def __post_init__(self) -> None:
         """Make the slots; raise WorkloadError if a master's sums reach no other master."""
@@ -202,10 +205,10 @@ def _hear(state: AcceleratedAgent, verdict: Verdict, totals: list[float], posts:
         # Return to the round before, with the requests of its plain step.
         for slot, request in zip(state.slots, state.plain, strict=True):
             slot.undo(request)
-        state.reached, state.mixed = state.settled, False
+        state.reached, state.part, state.mixed = state.settled, state.settled_part, False
         state.requests, state.residuals = state.requests[-1:], state.residuals[-1:]
         state.schedule.put_off(state.round + 2)
-    state.settled = state.reached
+    state.settled, state.settled_part = state.reached, state.part
     state.round += 1
     state.over = state.round == state.rounds
     if state.over:

@@ -72,6 +72,8 @@ class MarketAgent(Role):
         :math:`m`, :math:`u`, :math:`v` and :math:`\nu` of its subtree.
     yields : dict of int to float
         The :math:`u v` of each son.
+    part : float
+        Part of its offer that it computes, see `Market`.
     """
 
     method: Market
@@ -92,6 +94,7 @@ class MarketAgent(Role):
     share: float = 1.0
     nu: float = 0.0
     yields: dict[int, float] = field(default_factory=dict)
+    part: float = 1.0
 
     def __post_init__(self) -> None:
         """Make the slots."""
@@ -102,8 +105,8 @@ class MarketAgent(Role):
 
     @property
     def value(self) -> float:
-        """Its rate, which is the host market's offer."""
-        return self.computing.offer if self.computing else 0.0
+        """Its rate: the host market's offer, or the part that its links carry."""
+        return self.computing.offer * self.part if self.computing else 0.0
 
     @property
     def worth(self) -> tuple[float, float]:
@@ -211,14 +214,21 @@ def _offers(state: MarketAgent, received: dict[int, Message], posts: Posts) -> s
 def _rise(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """Sum up the answers below, and send the sum up, step 3."""
     seat, yields, sons = state.seat, state.yields, []
+    feasible, flow = state.method.feasible, state.computing.offer if state.computing else 0.0
     for son in seat.sons:
-        message = received[son.number]
-        if len(message) > 3:
-            yields[son.number] = message[3]
-        sons.append((message[2], yields[son.number]))
+        sent, *more = received[son.number][2:]
+        if feasible:
+            flow += more.pop()
+        if more:
+            (yields[son.number],) = more
+        sons.append((sent, yields[son.number]))
     sent, yielded = add_up(state, sons)
+    if feasible:
+        receiving = state.receiving
+        passed = min(flow, receiving.offer if receiving and receiving.demand > 0 else math.inf)
+        state.part, flow = passed / flow if flow > 0 else 1.0, passed
     if seat.father:
-        numbers = (sent, yielded) if state.changed else (sent,)
+        numbers = [sent, *[yielded] * state.changed, *[flow] * feasible]
         posts.append((seat.father, (seat.number, state.round, *numbers)))
     state.changed = False
     state.wait(ABOVE, state.seat.fathers)
@@ -245,9 +255,11 @@ def _descent(state: MarketAgent, received: dict[int, Message], posts: Posts) -> 
     """Plan, and pass on the worth of a task, steps 4 and 5."""
     seat, above = state.seat, 0.0
     if seat.father:
-        above, state.reached = received[seat.father.number][2:4]
+        above, state.reached, *parts = received[seat.father.number][2:]
+        state.part *= math.prod(parts)
     plan(state, above)
-    down = (seat.number, state.round, state.nu, state.reached)
+    part = [state.part] * state.method.feasible
+    down = (seat.number, state.round, state.nu, state.reached, *part)
     posts += [(son, down) for son in seat.sons]
     return "ended"
 

@@ -206,6 +206,7 @@ def _of_market(
         role.planned, role.moved = float(start.planned[resource]), float(start.moved[resource])
         return role
     role.reached = float(start.reached[role.seat.application])
+    role.part = float(start.part[number])
     resources = int(sharing.host[number]), sharing.n_hosts + int(sharing.link[number])
     for i, slot in enumerate((role.computing, role.receiving)):
         if slot:
@@ -223,7 +224,7 @@ def _of_accelerated(
     if isinstance(role, MarketManager):
         return role
     number = role.seat.number
-    role.settled = role.reached
+    role.settled, role.settled_part = role.reached, role.part
     role.requests, role.residuals = (
         [(float(each[0, number]), float(each[1, number])) for each in rounds]
         for rounds in (start.requests, start.residuals)

@@ -125,6 +125,8 @@ class MarketState:
         The throughput that each application planned [tasks/s].
     balance, planned, moved : float64, shape (n_hosts + n_links,)
         Each resource's factor of the metric, and the residuals that led to it.
+    part : float64, shape (n_agents,)
+        Part of each agent's offer that is computed: what its links can carry, see `Market`; or 1.
     number, next_metric : int
         Rounds done, and the round after which the metric changes next.
     step : float
@@ -146,6 +148,7 @@ class MarketState:
     balance: Floats
     planned: Floats
     moved: Floats
+    part: Floats
     number: int = 0
     next_metric: int = 1
     step: float = 1.0
@@ -153,8 +156,7 @@ class MarketState:
     @property
     def rate(self) -> Floats:
         """Tasks that each agent computes [tasks/s], shape (n_agents,)."""
-        rate: Floats = self.offer[0]
-        return rate
+        return np.asarray(self.offer[0] * self.part)
 
     @property
     def host_price(self) -> Floats:
@@ -176,6 +178,11 @@ class Market:
     relaxation : float
         Step of a request towards the plan, 0 to 2; 0.2 to 0.5 where rounds do not wait for each
         other.
+    feasible : bool
+        True if an agent computes only what the links on its way are offered, too: no resource is
+        overloaded in any round, for one number more up and down each edge of a tree. Otherwise the
+        offers of hosts are in force, which overload links in early rounds. Without rounds, on old
+        news, even such rates may overload something.
 
     Raises
     ------
@@ -184,9 +191,10 @@ class Market:
     """
 
     relaxation: float = 1.5
+    feasible: bool = False
 
     def __post_init__(self) -> None:
-        """Check the field."""
+        """Check the fields."""
         # Parameters of a scenario have any type.
         given: object = self.relaxation
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 2:
@@ -203,7 +211,7 @@ class Market:
         agents, one = np.zeros(sharing.n_agents), np.ones(len(asked.capacity))
         state = MarketState(
             *(asked, zero, zero, zero, zero, zero, none, zero, zero, agents, agents, asked.alone),
-            *(one, none, none),
+            *(one, none, none, np.ones(sharing.n_agents)),
         )
         return with_metric(sharing, state, first_metric(sharing, utility, state))
 
@@ -218,6 +226,7 @@ class Market:
             paid=state.metric * (state.request - offer),
             price=price,
             reached=reached,
+            part=carried(sharing, state.slots, offer) if self.feasible else state.part,
             number=state.number + 1,
         )
         after = remember(sharing, utility, state, after)
@@ -261,6 +270,30 @@ def clear(state: MarketState) -> tuple[Floats, Floats]:
         stays &= going[resource]
         left, resource = left[stays], resource[stays]
         request, give, wants, yields = (each[stays] for each in (request, give, wants, yields))
+
+
+def carried(sharing: Sharing, asked: Slots, offer: Floats) -> Floats:
+    """Return the part of each agent's offer that all links on its way are offered, too.
+
+    Parameters
+    ----------
+    sharing : Sharing
+        The problem.
+    asked : Slots
+        Its slots.
+    offer : float64, shape (2, n_agents)
+        Of each slot [tasks/s].
+    """
+    flow, part = offer[0].copy(), np.ones(sharing.n_agents)
+    room = np.where(asked.demand[1] > 0, offer[1], np.inf)
+    for level in reversed(sharing.levels):
+        passed = np.minimum(flow[level], room[level])
+        np.divide(passed, flow[level], out=part[level], where=flow[level] > 0)
+        if level.start:
+            np.add.at(flow, sharing.father[level], passed)
+    for level in sharing.levels[1:]:
+        part[level] *= part[sharing.father[level]]
+    return part
 
 
 def plan_applications(

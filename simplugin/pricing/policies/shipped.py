@@ -24,15 +24,17 @@ def _with_steps(*, scaled: bool) -> Callable[..., Gradient]:
     return method
 
 
-def market_accelerated(relaxation: float = Market.relaxation) -> AcceleratedMarket:
+def market_accelerated(
+    relaxation: float = Market.relaxation, *, feasible: bool = Market.feasible
+) -> AcceleratedMarket:
     """Return local markets that learn from past rounds.
 
     Parameters
     ----------
-    relaxation : float
+    relaxation, feasible
         See `Market`.
     """
-    return AcceleratedMarket(Market(relaxation))
+    return AcceleratedMarket(Market(relaxation, feasible))
 
 
 # Each makes a method of its parameters: "scaled" follows Eqs. (16) to (18) of the report,

@@ -13,7 +13,7 @@ from small_trees import bags_of, changing, tree_of
 
 from simplugin.bags.actors.planning import negotiate
 from simplugin.bags.execution import execute
-from simplugin.bags.policies.data_centric import trade
+from simplugin.bags.policies.data_centric import data_centric, trade
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.price_curves import Posted
 from simplugin.bags.policies.price_negotiation import Offer, Sieve, Terms
@@ -325,6 +325,18 @@ class TestLooking:
         done = run([("h2", "SPEED", [(50.0, 1 / 3)])], tree)
         assert plan_messages(done) == 10 * 6 + 6 + 3 + 6
         assert abs(done.computed[2, 0] - (60 * 3 / 4 + 150 / 2)) <= 3
+
+
+def test_looks_stay_few_where_a_run_lasts_far_longer_than_expected():
+    bags = bags_of([1e6], [1e2], [40])
+    expected, tree = (tree_of([-1, 0], [0.0, speed], 1e9) for speed in (1e9, 1e6))
+    policy = data_centric(expected, bags)
+    done = execute(tree, bags, policy, trace=True)
+    longer = done.result.clock / policy.horizon
+    assert longer > 900
+    # Each look takes two messages; 20 000 looks would be as often as at the start.
+    looks = 40 + 40 * math.log(longer / 2)
+    assert 2 * looks < plan_messages(done) < 2.2 * looks + 20
 
 
 def test_time_between_looks():
