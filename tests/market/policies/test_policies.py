@@ -331,7 +331,7 @@ def test_tables_that_are_none_are_refused(arguments, message):
     "ask", [balanced_state, lambda market: relaxation(*market.arguments), lambda market: market.q]
 )
 def test_what_needs_discount_rates_says_so(ask):
-    with pytest.raises(WorkloadError, match="needs discount rates, and values are given for each"):
+    with pytest.raises(WorkloadError, match="needs discount rates, and each task has a value"):
         ask(BundleMarket([[2.0, 1.0]], 2, 2))
     with pytest.raises(InfeasibleError, match=r"5 tasks cannot be placed: .*m > n N_max"):
         BundleMarket([[2.0] * 5] * 2, 5, [2, 0])
