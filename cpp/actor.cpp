@@ -346,6 +346,7 @@ void host_switched(s4u::Host const& which)
         kill(actor, true);
       actor = following;
     }
+    fail_executions(&which);
   } else {
     std::vector<Actor*> const boot = host->boot;
     for (Actor const* model : boot) {

@@ -14,17 +14,6 @@ namespace {
 PyObject* monitor = nullptr;         // of activities
 std::vector<Ref<>> ended_activities; // rows that it has not heard of yet
 
-/// A model may ask in a thread that does not hold Python's lock (reference back end).
-class Lock {
-  PyGILState_STATE state = PyGILState_Ensure();
-
-public:
-  Lock()                       = default;
-  Lock(Lock const&)            = delete;
-  Lock& operator=(Lock const&) = delete;
-  ~Lock() { PyGILState_Release(state); }
-};
-
 void tell(PyObject* function, Ref<> const& arguments)
 {
   if (not arguments || not Ref<>::steal(PyObject_CallObject(function, arguments.get())))

@@ -336,6 +336,7 @@ enum class Alarm : uint8_t { ACTIVITY, TIMEOUT, WAIT, START, KILL };
 uint64_t set_timer(double date, Alarm alarm, PyObject* object);
 void forget_timer(uint64_t& timer);
 void install_scheduler();
+void stop_at_profiles(); // the engine, at each of their events
 void make_ready(Actor* actor);
 void drain();
 constexpr double SHORTEST_SLEEP = 1e-9; // SimGrid's precision/timing
@@ -452,10 +453,11 @@ void migrate_execution(Activity* activity, Host* host);
 void prioritise(Activity* activity, double priority); // an execution, read or write
 bool start_parallel(Activity* activity);
 bool takes_parallel_tasks();
-bool require_load();                        // of hosts; false with an exception set where SimGrid does not know it
-bool takes_threads_and_bounds();            // of executions
-std::vector<Activity*> in_progress();       // what occupies hosts and links, in order of creation
-void fail_transfers(s4u::Host const* host); // the direct ones from or to a host that went off
+bool require_load();                         // of hosts; false with an exception set where SimGrid does not know it
+bool takes_threads_and_bounds();             // of executions
+std::vector<Activity*> in_progress();        // what occupies hosts and links, in order of creation
+void fail_transfers(s4u::Host const* host);  // the direct ones from or to a host that went off
+void fail_executions(s4u::Host const* host); // all that is left there
 /// A transfer from activity->source to activity->destination; `partner` is the other side, or nullptr.
 void start_transfer(Activity* activity, Activity* partner);
 
@@ -533,6 +535,9 @@ std::deque<Pair>& all_pairs();                          // in order of their fir
 bool require_transfer(Host* source, Host* destination); // false with a NoRouteError set
 bool set_wifi_rate(s4u::Link const* link, s4u::Host const* host, long level); // false with an exception set
 bool set_wifi_rates(); // from the hosts' properties; false with an exception set
+
+// ---- reference.cpp: for the back end threads ------------------------------------------------------------------------
+extern PyMethodDef reference_functions[];
 
 // ---- record.cpp: totals and trace -----------------------------------------------------------------------------------
 /// Asks for what a plug-in has measured. It brings itself up to date then, and would end with another sum.

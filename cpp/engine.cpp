@@ -289,18 +289,6 @@ PyObject* energy_of_link(PyObject* /*module*/, PyObject* name)
   return link == nullptr ? nullptr : PyFloat_FromDouble(link_energy(s4u::Link::by_name(link)));
 }
 
-/// For the reference back end: SimGrid does not signal the start of a transfer to a get that waits for a detached put.
-PyObject* transfer_met(PyObject* /*module*/, PyObject* args)
-{
-  char const *source, *destination;
-  if (not PyArg_ParseTuple(args, "ss", &source, &destination))
-    return nullptr;
-  return guarded([&]() -> PyObject* {
-    transfer_started(s4u::Host::by_name(source), s4u::Host::by_name(destination), nullptr);
-    Py_RETURN_NONE;
-  });
-}
-
 /// The rest is for the reference back end.
 PyObject* set_rates(PyObject* /*module*/, PyObject* /*unused*/)
 {
@@ -350,18 +338,6 @@ PyObject* problem_of_route(PyObject* /*module*/, PyObject* args)
   return text(problem).give();
 }
 
-/// Takes the first put out of a mailbox: a detached one that has outlived its host, on which a get would abort.
-PyObject* withdraw_put(PyObject* /*module*/, PyObject* name)
-{
-  char const* mailbox = PyUnicode_AsUTF8(name);
-  if (mailbox == nullptr)
-    return nullptr;
-  auto const comm = s4u::Mailbox::by_name(mailbox)->front();
-  comm->get_mailbox()->remove(comm);
-  simgrid::kernel::EngineImpl::get_instance()->get_maestro()->activities_.erase(comm);
-  Py_RETURN_NONE;
-}
-
 PyMethodDef functions[] = {
     {"setup", setup, METH_VARARGS, "setup(arguments, trace_limit, energy, seed): start SimGrid's engine."},
     {"load_platform", load_platform, METH_O, "load_platform(path)"},
@@ -379,14 +355,12 @@ PyMethodDef functions[] = {
      "{plug-in: {column: bytes}} of those that have figures of their own."},
     {"host_properties", host_properties, METH_O, "host_properties(name): {host: value} of the hosts that have it."},
     {"is_default", is_default, METH_O, "Whether a SimGrid option has not been set."},
-    {"transfer_met", transfer_met, METH_VARARGS, "transfer_met(source, destination): signal the start of a transfer."},
     {"option", option, METH_VARARGS, "option(name, type): the value of a SimGrid option in force."},
     {"simgrid_version", simgrid_version, METH_NOARGS, "Version of the SimGrid library that is loaded."},
     {"marks_all_constraints", marks_all_constraints, METH_NOARGS, "Whether SimGrid's Lazy updates are right."},
     {"init_energy", init_energy, METH_NOARGS, "Start SimGrid's energy plug-ins; before the platform is loaded."},
     {"energy_of_host", energy_of_host, METH_O, "Energy of a host so far [J]."},
     {"energy_of_link", energy_of_link, METH_O, "Energy of a link so far [J]."},
-    {"withdraw_put", withdraw_put, METH_O, "Take the first put out of a mailbox."},
     {"set_wifi_rates", set_rates, METH_NOARGS, "Give hosts the rates that their properties say."},
     {"hosts", hosts_of_platform, METH_NOARGS, "All hosts, once the platform is loaded."},
     {"links", links_of_platform, METH_NOARGS, "All links, once the platform is loaded."},
@@ -460,6 +434,7 @@ PyMODINIT_FUNC PyInit__driver() // NOLINT(bugprone-reserved-identifier): Python 
   errors      = PyImport_ImportModule("simplugin.errors");
   if (errors == nullptr || not module || PyModule_AddFunctions(module.get(), await_functions) != 0 ||
       PyModule_AddFunctions(module.get(), looking_functions) != 0 ||
+      PyModule_AddFunctions(module.get(), reference_functions) != 0 ||
       PyModule_AddFunctions(module.get(), callback_functions) != 0)
     return nullptr;
   for (PyTypeObject* type : {&ActivityType, &WaitType, &ActorType, &HostType, &DiskType, &LinkType, &MailboxType,

@@ -66,4 +66,15 @@ template <class T> void destroy(PyObject* self)
   PyObject_Free(self);
 }
 
+/// A model may ask in a thread that does not hold Python's lock (reference back end).
+class Lock {
+  PyGILState_STATE state = PyGILState_Ensure();
+
+public:
+  Lock()                       = default;
+  Lock(Lock const&)            = delete;
+  Lock& operator=(Lock const&) = delete;
+  ~Lock() { PyGILState_Release(state); }
+};
+
 } // namespace driver

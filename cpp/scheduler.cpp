@@ -230,8 +230,13 @@ void forget_timer(uint64_t& timer)
 void install_scheduler()
 {
   sim.engine->add_model(std::make_shared<Scheduler>());
-  sim.engine->add_model(std::make_shared<ProfileDates>());
+  stop_at_profiles();
   s4u::Host::on_onoff_cb(host_switched);
+}
+
+void stop_at_profiles()
+{
+  s4u::Engine::get_instance()->add_model(std::make_shared<ProfileDates>());
   s4u::Engine::on_time_advance_cb([](double /*delta*/) {
     sim.stepped_before = sim.stepped;
     sim.stepped        = now();

@@ -16,7 +16,7 @@ namespace {
 
 Work* free_works = nullptr;
 std::vector<Work*> works;                // all there are
-std::unordered_set<Activity*> transfers; // direct ones in progress: no actor answers for them
+std::unordered_set<Activity*> transfers; // in progress whose source no actor answers for: direct ones, detached puts
 
 Work* new_work(Activity* owner)
 {
@@ -108,7 +108,7 @@ std::vector<Activity*> in_progress()
 void Work::release()
 {
   Ref<Activity> const activity = std::move(owner);
-  if (activity->kind == Kind::SENDTO)
+  if (activity->kind == Kind::SENDTO || activity->detached)
     transfers.erase(activity.get());
   if (model_action_ != nullptr) {
     if (is_running(model_action_))
@@ -152,7 +152,7 @@ void fail_transfers(s4u::Host const* host)
   std::vector<Activity*> failed;
   // NOLINTNEXTLINE(bugprone-nondeterministic-pointer-iteration-order): they are sorted below
   for (Activity* activity : transfers)
-    if (activity->source->host == host || activity->destination->host == host)
+    if (activity->source->host == host || (activity->kind == Kind::SENDTO && activity->destination->host == host))
       failed.push_back(activity);
   std::sort(failed.begin(), failed.end(), [](Activity* a, Activity* b) { return a->number < b->number; });
   for (Activity* activity : failed)
@@ -245,6 +245,16 @@ bool integrates_profiles()
 
 } // namespace
 
+/// SimGrid does so itself, but under cpu/optim:TI only at the date at which they would have ended.
+void fail_executions(s4u::Host const* host)
+{
+  if (not integrates_profiles())
+    return;
+  for (Activity* activity : in_progress())
+    if (activity->kind == Kind::EXEC && activity->destination->host == host)
+      abort_activity(activity, State::FAILED, Failure::HOST);
+}
+
 bool require_load()
 {
   if (integrates_profiles())
@@ -302,7 +312,7 @@ void start_transfer(Activity* activity, Activity* partner)
   Action* action  = start_flow(*activity->pair, activity->amount, activity->rate);
   activity->start = now();
   run(activity, action);
-  if (activity->kind == Kind::SENDTO)
+  if (activity->kind == Kind::SENDTO || activity->detached)
     transfers.insert(activity);
   if (partner != nullptr)
     partner->start = activity->start;

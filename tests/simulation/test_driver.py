@@ -45,9 +45,9 @@ def test_migration_keeps_the_work(options):
     assert list(result.hosts.flops[:2]) == pytest.approx([2.5e8, 7.5e8])
 
 
-@pytest.mark.parametrize(("optim", "date"), [("Lazy", 0.6), ("Full", 0.6), ("TI", 1.0)])
+@pytest.mark.parametrize("optim", ["Lazy", "Full", "TI"])
 @pytest.mark.parametrize("back_end", ["coroutines", "threads"])
-def test_a_dead_host_fails_its_executions(optim, date, back_end):
+def test_a_dead_host_fails_its_executions(optim, back_end):
     async def remote(me):
         with pytest.raises(HostFailureException):
             await me.execute(1e9, host="h2")
@@ -59,7 +59,7 @@ def test_a_dead_host_fails_its_executions(optim, date, back_end):
 
     options = SimGridOptions(cpu_optim=optim)
     result = simulate(STAR, [("h0", remote), ("h1", killer)], options=options, back_end=back_end)
-    assert result.returned[0].value == pytest.approx(date)
+    assert result.returned[0].value == pytest.approx(0.6)
 
 
 def test_a_wait_is_awaited_by_one():

@@ -5,67 +5,82 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from numpy.random import Generator, default_rng
 
-from simplugin.errors import (
-    CancelException,
-    ForcefulKillException,
-    SimpluginError,
-    TimeoutException,
-)
-from simplugin.simulation.api.actor import Matrix, Vector
+from simplugin import errors
+from simplugin.simulation import _driver, api
+from simplugin.simulation.back_end import await_place
 from simplugin.simulation.logs import Level, rank
 from simplugin.simulation.protocol import ActorJob
-from simplugin.simulation.threads import activity, simgrid, work
-from simplugin.simulation.threads.activity import Activity, launched
-from simplugin.simulation.threads.meeting import Mailbox, Meeting, Message, MessageQueue
-from simplugin.simulation.threads.synchro import Barrier, Condition, Mutex, Semaphore
-from simplugin.simulation.threads.work import (
-    Host,
-    Link,
-    Route,
-    host_of,
-    require_on,
-    route_between,
-)
-from simplugin.simulation.threads.world import (
-    AbandonedError,
-    ActorRecord,
-    Blocking,
-    World,
-    a_number,
-    positive,
-    time_limit,
-)
-
-M = TypeVar("M", bound=Meeting)
+from simplugin.simulation.threads import activity, meeting, simgrid, synchro, work
+from simplugin.simulation.threads.activity import Activity, Await, Place, Request, offered
+from simplugin.simulation.threads.refused import complete
+from simplugin.simulation.threads.work import Host, Link, Route, host_of
+from simplugin.simulation.threads.world import AbandonedError, Timer, World, nothing
 
 
-class Actor(ActorRecord):
+@complete(api.Actor)
+class Actor:
     """An actor; see :class:`simplugin.simulation.api.Actor`.
 
     Parameters
     ----------
-    life : Life
-        Its function and place.
+    world : World
+        The simulation.
+    job : ActorJob
+        Its function, arguments and place.
+
+    Attributes
+    ----------
+    phase : str
+        created, ready, running, blocked or ended.
+    dying : bool
+        It is being killed, or has ended.
+    is_gone : bool
+        SimGrid has killed its thread, which may call nothing any more.
+    activities : list of Activity
+        Those that it started and that go on, detached ones excepted.
+    waits_at : Await or None
+        What it waits for.
+    since : float
+        Date since which it waits [s].
     """
 
-    def __init__(self, life: Life) -> None:
-        world, job = life.world, life.job
-        pid = len(world.actors) + 1
-        super().__init__(world, pid, job.name, life.host, job.daemon, job.start_time)
-        self.life = life
+    name: str
+    pid: int
+    host: Host
+    properties: dict[str, str]
+    is_daemon: bool
+    is_suspended: bool
+
+    def __init__(self, world: World, job: ActorJob) -> None:
+        self.world, self.job, self.name = world, job, job.name
+        self.host = host_of(world, job.host)
         self.properties = dict(job.properties)
-        self.on_exit_callbacks: list[Callable[[bool], object]] = []
-        # Children that may not run before this actor's next await.
-        self.held: list[Actor] = []
-        self.is_held = False
+        self.is_daemon = job.daemon
+        self.phase, self.since = "created", 0.0
+        self.dying = self.is_gone = self.was_killed = self.is_suspended = False
+        self.activities: list[Activity] = []
+        self.waits_at: Await | None = None
+        self.coroutine: Any = None
+        self.value: Any = None
+        self._on_exit: list[Callable[[bool], object]] = []
+        self._joins = Place(world, job.name)
+        self._timers: list[Timer] = []
+        # Whether it is to be woken when it is resumed, and whether its thread has run.
+        self._is_due = self._has_begun = False
         self._random: Generator | None = None
+        self._gate = simgrid.Semaphore(0)
+        self._native: Any = None
+        world.living.append(self)
         world.actors.append(self)
+        self.pid = len(world.actors)
+        if job.restart:
+            world.boot.append(self)
 
     def __repr__(self) -> str:
         return f"<Actor {self.pid}: {self.name}@{self.host.name}>"
@@ -80,293 +95,154 @@ class Actor(ActorRecord):
     @property
     def random(self) -> Generator:
         """Its own random generator."""
-        if self._random is None:
-            self._random = default_rng((self.world.seed, self.pid))
+        self._random = self._random or default_rng((self.world.seed, self.pid))
         return self._random
 
-    # ---- work and time ----
+    @property
+    def is_alive(self) -> bool:
+        """True if it has not ended."""
+        return not self.dying
 
-    def _execution(
-        self,
-        flops: float,
-        *,
-        host: Host | str | None = None,
-        priority: float = 1.0,
-        bound: float | None = None,
-        threads: int = 1,
-        label: str | None = None,
-    ) -> Activity:
-        """Compute some flops."""
-        me = self.world.running("execute")
-        place = me.host if host is None else host_of(self.world, host)
-        share = positive(priority, "priority")
-        if bound is not None:
-            positive(bound, "bound")
-            raise work.unbound("bound of an execution")
-        if operator.index(threads) < 1:
-            raise ValueError(f"threads must be >= 1, not {threads}")
-        if threads > 1:
-            raise work.unbound("thread count of an execution")
-        return work.Execution(me, flops, place, share, label)
+    @property
+    def outcome(self) -> str:
+        """How it ended: "ended", "killed" or "running"."""
+        return "killed" if self.was_killed else "ended" if self.phase == "ended" else "running"
 
-    execute, exec_async, exec_init = launched(_execution, "blocking", "begun", "later")
+    def as_blocked(self) -> errors.BlockedActor:
+        """Return where and what it waits for."""
+        waits = "its start" if self.waits_at is None else self.waits_at.describe()
+        waits = "to be resumed" if self.is_suspended else waits
+        place = await_place(self.coroutine)
+        return errors.BlockedActor(self.name, self.host.name, place, waits, self.since)
 
-    def _parallel_task(
-        self,
-        hosts: Sequence[Host | str],
-        flops: Vector | None,
-        sizes: Matrix | None,
-        *,
-        label: str | None = None,
-    ) -> Activity:
-        """Run a parallel task."""
-        me = self.world.running("parallel_execute")
-        if not self.world.takes_parallel_tasks:
-            raise SimpluginError(
-                "parallel tasks need the host model ptask_L07: "
-                "SimGridOptions(host_model='ptask_L07')"
-            )
-        places = [host_of(self.world, host) for host in hosts]
-        return work.ParallelTask(me, places, flops, sizes, label)
+    # ---- work, time and communication ----
 
-    parallel_execute, parallel_async, parallel_init = launched(
-        _parallel_task, "blocking", "begun", "later"
-    )
+    execute = offered(api.Actor.execute, work.Execution)
+    exec_async = offered(api.Actor.exec_async, work.Execution, "start")
+    parallel_execute = offered(api.Actor.parallel_execute, work.ParallelTask)
+    parallel_async = offered(api.Actor.parallel_async, work.ParallelTask, "start")
+    sendto = offered(api.Actor.sendto, work.DirectTransfer)
+    sendto_async = offered(api.Actor.sendto_async, work.DirectTransfer, "start")
 
-    def sleep_for(self, duration: float) -> Blocking[None]:
+    def sleep_for(self, duration: float) -> Await:
         """Sleep for a duration [s]."""
-        return work.sleep(self.world.running("sleep"), a_number(duration, "duration"))
+        return self._sleep(activity.a_number(duration, "duration"))
 
-    def sleep_until(self, date: float) -> Blocking[None]:
+    def sleep_until(self, date: float) -> Await:
         """Sleep until a date [s]."""
-        return work.sleep(self.world.running("sleep"), a_number(date, "date") - self.now)
+        return self._sleep(activity.a_number(date, "date") - self.now)
 
-    def yield_(self) -> Blocking[None]:
+    def _sleep(self, duration: float) -> Await:
+        """Sleep, not at all if the duration is 0 or less [s]."""
+        if duration <= 0:
+            return self._joins.done("sleep")
+        sleep = work.Sleep(self.world.running_actor("sleep"), amount=duration)
+        return Await(self.world, [sleep], "one", begins=True)
+
+    def yield_(self) -> Await:
         """Let the other actors of this date go first."""
-        return Blocking(self.world, lambda: "yield", simgrid.this_actor.yield_)
+        return self._joins.asked("yield", lambda request: request.end())
 
-    # ---- communication ----
-
-    def mailbox(self, name: str) -> Mailbox:
+    def mailbox(self, name: str) -> meeting.Mailbox:
         """Return the mailbox of that name."""
-        return self._meeting(Mailbox, name)
+        return self.world.shared(meeting.Mailbox, name)
 
-    def message_queue(self, name: str) -> MessageQueue:
+    def message_queue(self, name: str) -> meeting.MessageQueue:
         """Return the message queue of that name."""
-        return self._meeting(MessageQueue, name)
+        return self.world.shared(meeting.MessageQueue, name)
 
-    def _meeting(self, kind: type[M], name: str) -> M:
-        """Get or create."""
-        if not isinstance(name, str):
-            raise TypeError(f"a name is a str, not {name!r}")
-        return self.world.shared(kind.__name__, name, lambda: kind(self.world, name))
-
-    def _transfer(
-        self,
-        source: Host | str | None,
-        destination: Host | str | None,
-        size: float,
-        *,
-        rate: float | None = None,
-        label: str | None = None,
-    ) -> Activity:
-        """Transfer bytes between two hosts."""
-        me = self.world.running("sendto")
-        start = None if source is None else host_of(self.world, source)
-        end = None if destination is None else host_of(self.world, destination)
-        if rate is not None:
-            raise work.unbound("rate of a direct transfer")
-        return work.DirectTransfer(me, start, end, size, label)
-
-    sendto, sendto_async, sendto_init = launched(_transfer, "blocking", "begun", "later")
-
-    def wait_any(
-        self, activities: Sequence[Activity], timeout: float | None = None
-    ) -> Blocking[Activity]:
+    def wait_any(self, activities: Sequence[Activity], timeout: float | None = None) -> Await:
         """Wait for the first of some activities."""
-        wanted, limit = activity.checked(activities), time_limit(timeout)
-        if not wanted:
+        if not activities:
             raise ValueError("wait_any needs at least one activity")
+        return Await(self.world, activities, "any", timeout)
 
-        def perform() -> Activity:
-            over = activity.await_first(wanted, limit, "any of")
-            over.outcome()
-            return over
-
-        return Blocking(self.world, lambda: activity.describe_those("any of", wanted), perform)
-
-    def wait_all(
-        self, activities: Sequence[Activity], timeout: float | None = None
-    ) -> Blocking[list[Any]]:
+    def wait_all(self, activities: Sequence[Activity], timeout: float | None = None) -> Await:
         """Wait for all of some activities."""
-        wanted, limit = activity.checked(activities), time_limit(timeout)
-
-        def perform() -> list[Any]:
-            deadline = self.now + limit
-            left = wanted
-            while left:
-                time = activity.time_left(self.world, deadline, limit)
-                over = activity.await_first(left, time, "all of")
-                over.outcome()
-                left = [each for each in left if each is not over]
-            return [each.outcome() for each in wanted]
-
-        return Blocking(self.world, lambda: activity.describe_those("all of", wanted), perform)
+        return Await(self.world, activities, "all", timeout)
 
     def test_any(self, activities: Sequence[Activity]) -> Activity | None:
         """Return the first activity that is over, or None."""
-        return activity.first_over(activity.checked(activities))
+        return next((each for each in activity.checked(activities) if each.over), None)
 
     # ---- other actors ----
 
-    def spawn(
-        self,
-        function: Callable[..., Any],
-        *args: Any,
-        host: Host | str | None = None,
-        name: str | None = None,
-        daemon: bool = False,
-        restart: bool = False,
-        properties: Mapping[str, str] | None = None,
-    ) -> Actor:
+    @api.resources.with_parameters_of(api.Actor.spawn)
+    def spawn(self, *args: Any, **kwargs: Any) -> Actor:
         """Start another actor."""
-        me = self.world.running("spawn")
-        assert isinstance(me, Actor)
-        place = me.host if host is None else host_of(self.world, host)
-        called = str(getattr(function, "__name__", "actor")) if name is None else name
-        if not isinstance(called, str):
-            raise TypeError(f"name must be a str, not {called!r}")
-        require_on(place, called)
-        known = dict(properties or {})
-        job = ActorJob(function, args, place.name, called, 0.0, None, restart, daemon, known)
-        life = Life(self.world, job)
-        child = life.actor()
-        child.is_held = True
-        me.held.append(child)
-        self.world.call(life.start)
+        given = activity.arguments(api.Actor.spawn, self, *args, **kwargs)
+        function, place, name = given["function"], given["host"], given["name"]
+        place = self.world.running_actor("spawn").host.name if place is None else place
+        name = str(getattr(function, "__name__", "actor")) if name is None else name
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a str, not {name!r}")
+        where = host_of(self.world, place).name
+        flags = bool(given["restart"]), bool(given["daemon"]), dict(given["properties"] or {})
+        job = ActorJob(function, given["args"], where, name, 0.0, None, *flags)
+        require_on(self.world, job)
+        child = Actor(self.world, job)
+        child.start()
         return child
 
-    def let_children_start(self) -> None:
-        """Let the actors that it spawned run."""
-        for child in self.held:
-            child.is_held = False
-        self.held.clear()
-
-    def join(self, timeout: float | None = None) -> Blocking[Any]:
+    def join(self, timeout: float | None = None) -> Await:
         """Wait for its end; gives its returned value."""
-        limit = time_limit(timeout)
-        return Blocking(self.world, lambda: f"join {self.name!r}", lambda: self._join(limit))
+        return self._joins.asked("join", self._await_end, timeout)
 
-    def _join(self, limit: float) -> Any:
-        """Block until it ended."""
-        deadline = self.now + limit
-        has_ended = self.ended
-        left = limit
-        while left != 0 or limit == 0:
-            before = self.now
-            self.native.join(left)
-            # SimGrid ends it early if the caller has moved and the host where it began fails.
-            left = limit if limit < 0 else max(0.0, deadline - self.now)
-            if not self.is_alive or self.now == before:
-                break
-        # Time limits expire before actors run: an end at that very date is too late.
-        in_time = limit < 0 or has_ended or self.ended_at < deadline
-        if self.is_alive or not in_time:
-            raise TimeoutException(f"join {self.name!r}: the time limit was reached")
-        return self.value
+    def _await_end(self, request: Request) -> None:
+        """End a request when this actor has ended."""
+        self._joins.line.append(request)
+        if self.phase == "ended":
+            self._end_joins()
+
+    def _end_joins(self) -> None:
+        """End the requests that wait for its end."""
+        while self._joins.line:
+            request = self._joins.line.popleft()
+            request.value = self.value
+            request.end()
 
     def kill(self) -> None:
         """End it."""
-        me = self.world.running("kill")
-        if self is me:
+        if self is self.world.running_actor("kill"):
             self.exit()
-        if self.ended or self.dying:
-            return
         self.end_now()
-        if not me.dying:
-            self.world.do_deferred()
-
-    def end_now(self) -> None:
-        """Have SimGrid kill it, and note the end of what it does."""
-        self.dying = True
-        abandoned = self.abandon()
-        self.world.call_even_dying(self.native.kill)
-        for each in abandoned:
-            each.wake_waiters()
 
     def exit(self) -> None:
         """End the caller."""
-        self.world.running("exit")
-        raise ForcefulKillException("exited")
+        self.world.running_actor("exit")
+        raise errors.ForcefulKillException("exited")
 
-    def suspend(self) -> Blocking[None]:
-        """Stop it, with its activities, until it is resumed.
+    def suspend(self) -> Await:
+        """Stop it, with its activities, until it is resumed."""
+        return self._joins.asked("suspend", self._suspend)
 
-        Not by SimGrid's own suspension, which crashes where an activity of the actor is over, and
-        aborts where one fails: what the actor does is suspended, and the actor itself waits at a
-        semaphore before it goes on.
-        """
-        return Blocking(self.world, lambda: f"suspend {self.name!r}", self._suspend)
-
-    def _suspend(self) -> None:
+    def _suspend(self, request: Request) -> None:
         """Stop it now."""
-        if self.gate is None and not (self.dying or self.ended):
-            self.gate = self.world.call(simgrid.Semaphore, 0)
-            for each in self._suspended_with_it():
+        if not (self.is_suspended or self.dying):
+            self.is_suspended = True
+            for each in self.activities:
                 each.suspend()
+        request.end()
 
     def resume(self) -> None:
         """Let it go on."""
-        if not self.is_suspended:
-            return
-        gate, self.gate = self.gate, None
-        for each in self._suspended_with_it():
-            # Started meanwhile, it is suspended too, but does not know it.
-            each.suspend()
-            each.resume()
-        self.world.call_even_dying(gate.release)
-
-    def _suspended_with_it(self) -> list[Activity]:
-        """Return what SimGrid suspends with the actor: all but direct transfers."""
-        return [
-            each
-            for each in self.activities
-            if each.has_started and not isinstance(each, work.DirectTransfer)
-        ]
-
-    def wait_until_resumed(self) -> None:
-        """Block the actor, which calls this, while it is suspended."""
-        while self.is_suspended:
-            self.gate.acquire()
+        if self.is_suspended and not self.dying:
+            self.is_suspended = False
+            for each in self.activities:
+                each.is_suspended = False
+                each.hold_action(is_held=False)
+            if self._is_due:
+                self._make_ready()
 
     def daemonize(self) -> None:
         """Make it end when only daemons are left."""
-        if not self.ended:
-            self.is_daemon = True
-            self.world.call(self.native.daemonize)
+        self.is_daemon = True
 
     def on_exit(self, callback: Callable[[bool], object]) -> None:
         """Call a function at its end."""
         if not callable(callback):
             raise TypeError(f"on_exit() needs a function, not {callback!r}")
-        self.on_exit_callbacks.append(callback)
-
-    def set_host(self, host: Host | str) -> None:
-        """Migrate it."""
-        place = host_of(self.world, host)
-        executions = [
-            each
-            for each in list(self.activities)
-            if isinstance(each, work.Execution) and each.has_started and not each.look()
-        ]
-        for execution in executions:
-            execution.migrate(place)
-        followers = [each.watcher for each in self.activities] + [self.life.killer]
-        for native in [self.native, *(each for each in followers if each is not None)]:
-            self.world.call(setattr, native, "host", place.native)
-        self.host = place
-        for execution in executions:
-            execution.settle_suspension()
+        self._on_exit.append(callback)
 
     def log(self, message: object, level: Level = "info") -> None:
         """Write a line with host, actor and date."""
@@ -382,7 +258,7 @@ class Actor(ActorRecord):
     def link_by_name(self, name: str) -> Link:
         """Return the link of that name."""
         if name not in self.world.links:
-            raise SimpluginError(f"the platform has no link {name!r}")
+            raise errors.SimpluginError(f"the platform has no link {name!r}")
         found: Link = self.world.links[name]
         return found
 
@@ -397,216 +273,217 @@ class Actor(ActorRecord):
         return list(self.world.links.values())
 
     @property
-    def actors(self) -> list[ActorRecord]:
+    def actors(self) -> list[Actor]:
         """All actors alive."""
-        return [actor for actor in self.world.actors if actor.is_alive]
+        return [actor for actor in self.world.living if actor.is_alive]
 
     def route(self, source: Host | str, destination: Host | str) -> Route:
         """Return links and latency between two hosts."""
         ends = host_of(self.world, source), host_of(self.world, destination)
-        return route_between(self.world, *ends)
+        links, latency = _driver.route(*(end.shared for end in ends))
+        # Loopbacks are not in the platform's list.
+        known = (self.world.links.get(link.name) or Link(self.world, link) for link in links)
+        return Route(tuple(known), latency)
 
     # ---- synchronisation ----
 
-    def mutex(self, name: str | None = None) -> Mutex:
+    def mutex(self, name: str | None = None) -> synchro.Mutex:
         """Return a mutex."""
-        return self.world.shared("mutex", name, lambda: Mutex(self.world, name))
+        return self.world.shared(synchro.Mutex, name)
 
-    def semaphore(self, capacity: int, name: str | None = None) -> Semaphore:
+    def semaphore(self, capacity: int, name: str | None = None) -> synchro.Semaphore:
         """Return a semaphore."""
-        return self.world.shared("semaphore", name, lambda: Semaphore(self.world, capacity, name))
+        return self.world.shared(synchro.Semaphore, name, capacity)
 
-    def condition(self, mutex: Mutex, name: str | None = None) -> Condition:
+    def condition(self, mutex: synchro.Mutex, name: str | None = None) -> synchro.Condition:
         """Return a condition variable on a mutex."""
-        return self.world.shared("condition", name, lambda: Condition(self.world, mutex, name))
+        return self.world.shared(synchro.Condition, name, mutex)
 
-    def barrier(self, size: int, name: str | None = None) -> Barrier:
+    def barrier(self, size: int, name: str | None = None) -> synchro.Barrier:
         """Return a barrier."""
-        return self.world.shared("barrier", name, lambda: Barrier(self.world, size, name))
+        return self.world.shared(synchro.Barrier, name, size)
 
+    # ---- its life ----
 
-# ---- the thread of an actor -----------------------------------------------------------------
+    def start_later(self, date: float) -> None:
+        """Start it at a date [s]; its host does not know it before."""
+        self.phase = "to start"
+        self._timers.append(self.world.at(date, self.start))
 
-
-class Life:
-    """An actor's function; called again each time that the host of a restartable actor comes back.
-
-    Parameters
-    ----------
-    world : World
-        The simulation.
-    job : ActorJob
-        Its function, arguments and place.
-    """
-
-    def __init__(self, world: World, job: ActorJob) -> None:
-        self.world = world
-        self.job = job
-        self.host = host_of(world, job.host)
-        self.current: Actor | None = None
-        # SimGrid's actor that kills it at a date.
-        self.killer: Any = None
-        self._next: Actor | None = None
-
-    def actor(self) -> Actor:
-        """Make the actor that will live this next."""
-        self.current = self._next = Actor(self)
-        return self._next
+    def kill_later(self, date: float) -> None:
+        """Kill it at a date [s]."""
+        if date > self.now:
+            self._timers.append(self.world.at(date, self.end_now))
 
     def start(self) -> None:
-        """Give it a thread of SimGrid's."""
-        actor = self._next
-        assert actor is not None
-        actor.native = self.host.native.add_actor(self.job.name, self._live)
-        if self.job.daemon:
-            actor.native.daemonize()
-        if self.job.restart or self.job.start_time > 0:
-            actor.native.set_auto_restart(True)
+        """Start it; it is killed if its host is off."""
+        if self.phase in ("created", "to start"):
+            self.phase = "created"
+            if self.host.is_on:
+                self._make_ready()
+            else:
+                self.end_now()
 
-    def start_killer(self, date: float) -> None:
-        """Have a daemon kill the actor at a date [s]."""
+    def wake(self) -> None:
+        """Let it go on, or be due when it is resumed."""
+        if self.phase != "blocked":
+            return
+        if self.is_suspended and not self.dying:
+            self._is_due = True
+        else:
+            self._make_ready()
 
-        def kill() -> None:
-            self.killer = simgrid.Actor.by_pid(simgrid.this_actor.get_pid())
-            if date <= self.world.now:
-                return
-            work.sleep_until(self.world, date, date - self.world.now)
-            if self.current is not None and self.current.is_alive:
-                self.current.end_now()
-                simgrid.this_actor.yield_()  # the killed one ends first
-                self.world.do_deferred()
+    def _make_ready(self) -> None:
+        """Let it go on, after those that were ready before."""
+        self.phase, self._is_due = "ready", False
+        self.world.later(self._go)
 
-        self.host.native.add_actor("killer", kill).daemonize().set_auto_restart(True)
+    def _go(self) -> None:
+        """Open its gate, in a new thread at first; who is killed before needs none."""
+        if self._native is None and not self.dying:
+            self._native = self.host.native.add_actor(self.name, self._live)
+        if self._native is None:
+            self.bury()
+        else:
+            self._gate.release()
 
-    def _live(self) -> None:
-        """Live once; SimGrid calls it."""
-        actor, self._next = self._next, None
-        if actor is None and not self.job.restart:
-            return  # SimGrid restarts those that waited for their start time, too
-        start_time = self.job.start_time
-        if actor is None:
-            actor = self.current = Actor(self)
-            start_time = 0.0
-        actor.native = simgrid.Actor.by_pid(simgrid.this_actor.get_pid())
-        self.world.enter(actor)
+    def bury(self) -> None:
+        """End it if its thread has never run."""
+        if not self._has_begun:
+            self._live(runs=False)
+
+    def end_now(self) -> None:
+        """Kill it: end what it does, and throw the kill into its coroutine when it goes on."""
+        if self.dying:
+            return
+        self.dying, self.is_suspended = True, False
+        for timer in self._timers:
+            timer.function = nothing
+        if self.phase != "running" and self.waits_at is not None:
+            self.waits_at.abandon()
+        self._end_activities()
+        if self.phase in ("blocked", "created", "to start"):
+            self._make_ready()
+
+    def _end_activities(self) -> None:
+        """End all that it has started."""
+        for each in list(self.activities):
+            each.cancel()
+
+    def block(self) -> None:
+        """Wait, in its thread, until its gate is open.
+
+        Raises
+        ------
+        ForcefulKillException
+            It is being killed.
+        AbandonedError
+            The simulation is over.
+        """
+        world = self.world
+        while True:
+            world.current = None
+            try:
+                self._gate.acquire()
+            except simgrid.ActorKilled:
+                world.lost(self)
+            world.current = self
+            if world.error is not None:
+                raise AbandonedError
+            if self.dying or not self.is_suspended:
+                break
+            # Suspended since it was woken.
+            self.phase, self._is_due = "blocked", True
+        self.phase = "running"
+        if self.dying:
+            raise errors.ForcefulKillException("exited")
+
+    def _live(self, *, runs: bool = True) -> None:
+        """Live, in its thread, or only end."""
+        self._has_begun = True
+        sys.set_coroutine_origin_tracking_depth(1)
+        value, was_killed = None, True
         try:
-            self._run(actor, start_time)
+            with contextlib.suppress(errors.ForcefulKillException):
+                if runs:
+                    self.block()
+                    value = self._drive()
+                    was_killed = self.dying
+            self._end(value, was_killed=was_killed)
         except AbandonedError:
             pass
         except BaseException as error:
-            self.world.failed(actor, error)
-            if not actor.dying:
-                simgrid.Actor.kill_all()
+            self.world.failed(self, error)
+        self.world.current = None
 
-    def _run(self, actor: Actor, start_time: float) -> None:
-        """Run the actor's coroutine and its on-exit callbacks."""
-        try:
-            self._await_start(actor, start_time)
-            coroutine = self.job.function(actor, *self.job.args)
-            if not inspect.iscoroutine(coroutine):
-                raise TypeError(
-                    f"an actor is an 'async def' function, but {self.job.function!r} "
-                    f"returned {coroutine!r}"
-                )
-            actor.coroutine = coroutine
-            value = _drive(actor)
-            actor.value = None if actor.dying else value
-            actor.was_killed = actor.dying
-        except ForcefulKillException:
-            actor.was_killed = True
-        for callback in reversed(actor.on_exit_callbacks):
-            with contextlib.suppress(ForcefulKillException):
-                callback(actor.was_killed)
-        actor.ended, actor.ended_at = True, actor.now
-        actor.let_children_start()
-        _abandon_activities(actor)
-        actor.coroutine = None
-
-    def _await_start(self, actor: Actor, start_time: float) -> None:
-        """Wait for the start time, and for the parent to let it start."""
-        world = self.world
-        world.go_on_or_end()
-        if start_time > world.now and not (actor.dying or actor.host.is_on):
-            self._wait_for_boot(actor)
-        if actor.dying or actor.missed_its_start or not actor.host.is_on:
-            actor.dying = True
-            raise ForcefulKillException("exited")
-        actor.waits_for_boot = False
-        if start_time > world.now:
-            actor.waits_for = lambda: "its start"
+    def _drive(self) -> Any:
+        """Do what the coroutine asks for until it returns; return its value."""
+        self.coroutine = self.job.function(self, *self.job.args)
+        if not inspect.iscoroutine(self.coroutine):
+            raise TypeError(
+                f"an actor is an 'async def' function, but {self.job.function!r} "
+                f"returned {self.coroutine!r}"
+            )
+        step: Callable[[], Any] = functools.partial(self.coroutine.send, None)
+        while True:
             try:
-                work.sleep_until(world, start_time, start_time - world.now)
-            except simgrid.ActorKilled:
-                world.killed(actor)
-                if actor.host.is_on:
-                    raise ForcefulKillException("exited") from None
-                # It is not there yet, and waits for its host to boot.
-                actor.dying = False
-                self._wait_for_boot(actor)
-        while actor.is_held:
-            world.call(simgrid.this_actor.yield_)
-        world.call(actor.wait_until_resumed)
-        world.resumed()
+                awaited = step()
+            except StopIteration as end:
+                return end.value
+            if not isinstance(awaited, Await):
+                error = RuntimeError("an actor awaited something that is not simplugin's")
+                with contextlib.suppress(StopIteration):  # it was caught
+                    self.coroutine.throw(error)
+                raise error
+            try:
+                step = functools.partial(self.coroutine.send, awaited.perform(self))
+            except AbandonedError:
+                raise
+            except BaseException as error:
+                step = functools.partial(self.coroutine.throw, error)
 
-    def _wait_for_boot(self, actor: Actor) -> None:
-        """End this thread; the actor waits for its start time again when its host is back."""
-        self._next = actor
-        actor.waits_for_boot = True
-        raise AbandonedError from None
-
-
-def _abandon_activities(actor: Actor) -> None:
-    """End what the actor started, as SimGrid is about to do."""
-    for each in list(actor.activities):
-        each.look()  # it may be over since this very date
-    waited_for = [
-        each
-        for each in actor.activities
-        if each.signals or each.is_daemons or isinstance(each, Message)
-    ]
-    for each in waited_for:
-        if each.ends_with_owner:
-            each.ends(CancelException, activity.NAN)
-            each.wake_waiters()
-    # From here to the end of the thread no call of SimGrid: others must find us and SimGrid agree.
-    actor.abandon()
+    def _end(self, value: Any, *, was_killed: bool) -> None:
+        """End, after the on-exit callbacks."""
+        self.world.current = self
+        self.was_killed = was_killed
+        for callback in reversed(self._on_exit):
+            with contextlib.suppress(errors.ForcefulKillException):
+                callback(was_killed)
+        self.phase, self.dying = "ended", True
+        self._end_activities()
+        for timer in self._timers:
+            timer.function = nothing
+        self.world.living.remove(self)
+        self.value = None if was_killed else value
+        self.coroutine = self.waits_at = None
+        self._end_joins()
 
 
-def _drive(actor: Actor) -> Any:
-    """Do what the coroutine asks for until it returns; return its value."""
-    step: Callable[[], Any] = functools.partial(actor.coroutine.send, None)
-    while True:
-        try:
-            request = step()
-        except StopIteration as end:
-            return end.value
-        if not isinstance(request, Blocking):
-            error = RuntimeError("an actor awaited something that is not simplugin's")
-            with contextlib.suppress(StopIteration):  # it was caught
-                actor.coroutine.throw(error)
-            raise error
-        step = _performed(actor, request)
+def require_on(world: World, job: ActorJob) -> None:
+    """Raise unless an actor can start on its host now."""
+    if not host_of(world, job.host).is_on:
+        raise errors.HostFailureException(
+            f"cannot start actor {job.name!r}: host {job.host!r} is off; "
+            "with restart=True it starts when the host comes back"
+        )
 
 
-def _performed(actor: Actor, request: Blocking[Any]) -> Callable[[], Any]:
-    """Perform a request; return how to go on with the coroutine."""
-    world = actor.world
-    actor.waits_for, actor.since = request.waits_for, world.now
-    actor.let_children_start()
-    go_on: Callable[[], Any]
-    try:
-        try:
-            go_on = functools.partial(actor.coroutine.send, request.perform())
-        except (AbandonedError, AssertionError, simgrid.ActorKilled):
-            raise
-        except (Exception, ForcefulKillException) as error:
-            go_on = functools.partial(actor.coroutine.throw, error)
-        while actor.is_doomed:  # by an actor that ran before, at the date at which this ended
-            simgrid.this_actor.yield_()
-        actor.wait_until_resumed()
-    except simgrid.ActorKilled:
-        world.killed(actor)
-        return functools.partial(actor.coroutine.throw, ForcefulKillException("exited"))
-    if not actor.dying:
-        world.resumed()
-    return go_on
+def host_switched(world: World, name: str, is_on: bool) -> None:
+    """Kill the actors of a host that has gone off, or start again those of one that is back."""
+    host = world.hosts[name]
+    if not is_on:
+        for each in list(world.running.values()):
+            if each.fails_with(host):
+                each.end(each.host_failure)
+        for actor in reversed(world.living):
+            if actor.host is host and actor.phase != "to start":
+                actor.end_now()
+                # SimGrid does not run a thread that it kills before.
+                world.later(actor.bury)
+        return
+    for model in [actor for actor in world.boot if actor.host is host]:
+        world.boot.remove(model)
+        again = Actor(world, model.job)
+        again.start()
+        if model.job.kill_time is not None:
+            again.kill_later(model.job.kill_time)

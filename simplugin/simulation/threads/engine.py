@@ -8,13 +8,18 @@ from typing import Any
 
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
-from simplugin.simulation.back_end import CalledBack, collected, prepare_plugins
+from simplugin.simulation.back_end import collected, prepare_plugins
 from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import simgrid
-from simplugin.simulation.threads.actor import Life
-from simplugin.simulation.threads.work import Host, Link, require_on
-from simplugin.simulation.threads.world import Record, World
+from simplugin.simulation.threads.actor import Actor, host_switched, require_on
+from simplugin.simulation.threads.record import Record
+from simplugin.simulation.threads.refused import refuse
+from simplugin.simulation.threads.work import Host, Link
+from simplugin.simulation.threads.world import World
+
+# SimGrid loads those of energy at the end.
+_PLUGINS = {"host_energy", "link_energy"}
 
 
 class ThreadsBackEnd:
@@ -40,7 +45,7 @@ class ThreadsBackEnd:
         self._record = Record(trace_limit)
         self._world = World(self._record, seed=seed)
         self._world.takes_parallel_tasks = _driver.option("host/model", "s") == "ptask_L07"
-        self._world.precision = float(_driver.option("precision/timing", "d"))
+        _driver.step_with(self._world.step)
         if energy:
             _driver.init_energy()
 
@@ -52,11 +57,22 @@ class ThreadsBackEnd:
         world.hosts = {host.name: Host(world, host, native[host.name]) for host in _driver.hosts()}
         world.links = {link.name: Link(world, link) for link in _driver.links()}
         _driver.set_wifi_rates()
-        world.plugins = prepare_plugins(self._arguments, path, energy=self._energy)
+        if prepare_plugins(self._arguments, path, energy=self._energy) - _PLUGINS:
+            refuse("SimGrid's plug-ins")
+        if _driver.option("tracing/categorized", "b"):
+            refuse("tracing/categorized")  # the names of actions are their categories
+        _driver.monitor_hosts(self._host_switched)
+
+    def _host_switched(self, _date: float, name: str, is_on: bool) -> None:
+        """Take note that a host has gone off or on."""
+        try:
+            host_switched(self._world, name, is_on)
+        except BaseException as error:
+            self._world.stop(error)
 
     def speaker(self) -> Speaker | None:
-        """Return the actor that runs in this thread, None if none does."""
-        actor = self._world.actor
+        """Return the actor that runs, None if none does."""
+        actor = self._world.current
         return None if actor is None else (actor.host.name, actor.name, actor.pid)
 
     clock = staticmethod(_driver.clock)
@@ -65,38 +81,31 @@ class ThreadsBackEnd:
         """Have what actors log from this level on written: `write(level, message)`."""
         self._world.log_level, self._world.write_log = level, write
 
-    def call_back(self, callbacks: Callbacks) -> None:
-        """Let SimGrid call a user's functions; once the platform is loaded."""
-        world = self._world
-        called = CalledBack(callbacks, world.stop)
-        if heard := called.on_activity_completion:
-            self._record.monitor = lambda pid, *row: heard(world.actors[pid - 1].name, *row)
+    def call_back(self, _callbacks: Callbacks) -> None:
+        """Refuse a user's functions."""
+        refuse("simulate(callbacks=...)")
 
-    def spawn(self, actor: ActorJob) -> None:
+    def spawn(self, job: ActorJob) -> None:
         """Place an actor."""
-        life = Life(self._world, actor)
-        if actor.start_time <= self._world.now and not actor.restart:
-            require_on(life.host, actor.name)
-        life.actor()
-        # SimGrid remembers who is to start with a host only if they were there while it was on.
-        off = not life.host.is_on
-        if off:
-            life.host.native.turn_on()
-        life.start()
-        if off:
-            life.host.native.turn_off()
-        if actor.kill_time is not None:
-            life.start_killer(actor.kill_time)
+        starts_now = job.start_time <= self._world.now
+        if starts_now and not job.restart:
+            require_on(self._world, job)
+        actor = Actor(self._world, job)
+        if starts_now:
+            actor.start()
+        else:
+            actor.start_later(job.start_time)
+        if job.kill_time is not None:
+            actor.kill_later(job.kill_time)
 
     def run(self, until: float | None, progress: Callable[[float, int], None] | None) -> None:
         """Simulate until the end, an error or the simulated date `until` [s]."""
         world = self._world
         world.progress = progress
         world.limit = until
+        world.do_requests()  # so that actors run before the profiles' first events
         self._engine.run()
-        for transfer in world.transfers:
-            transfer.settle()
-        world.check_trace()
+        world.check()
         if world.expected_awaits and world.error is None:
             # Some may be in reference cycles.
             gc.collect()
@@ -106,11 +115,11 @@ class ThreadsBackEnd:
     def collect(self) -> dict[str, Any]:
         """Hand over totals, trace and returned values."""
         world, record = self._world, self._record
-        error, hosts, links = world.error, list(world.hosts), list(world.links)
+        hosts, links = list(world.hosts), list(world.links)
         return collected(
-            world.now if error is None or error.clock is None else error.clock,
+            world.now,
             returned=[
-                (actor.name, actor.host.name, actor.value, actor.state) for actor in world.actors
+                (actor.name, actor.host.name, actor.value, actor.outcome) for actor in world.actors
             ],
             hosts=record.host_totals(hosts, [_driver.energy_of_host(host) for host in hosts]),
             links=record.link_totals(links, [_driver.energy_of_link(link) for link in links]),

@@ -47,8 +47,6 @@ class Scenario:
         Limit of simulated time [s].
     callbacks : Callbacks, optional
         Functions of the user's.
-    only : str
-        The reason why the official bindings cannot run it; empty if they can.
     """
 
     name: str
@@ -60,7 +58,6 @@ class Scenario:
     energy: list[float] | None = None
     until: float | None = None
     callbacks: Callbacks | None = None
-    only: str = ""
 
 
 SCENARIOS: list[Scenario] = []
@@ -141,8 +138,8 @@ class Outcome:
         Date of the end [s].
     states : dict
         How each actor ended.
-    finished : list of tuples
-        Rows of the trace of activities that finished, sorted.
+    rows : list of tuples
+        Rows of the trace, sorted.
     totals : dict
         Flops and busy time of hosts, bytes of links.
     """
@@ -150,7 +147,7 @@ class Outcome:
     values: dict[str, Any]
     clock: float
     states: dict[str, str]
-    finished: list[tuple[Any, ...]]
+    rows: list[tuple[Any, ...]]
     totals: dict[str, Any]
 
 
@@ -175,25 +172,24 @@ def run(scenario: Scenario, back_end: Any, directory: Path) -> Outcome:
     values = {each.name: each.value for each in result.returned}
     if scenario.energy is not None:
         values["energy"] = result.hosts.energy.tolist()
-    rows = [
-        (row.actor, row.resource, row.kind, row.label, row.start, row.end, row.amount)
-        for row in result.trace.to_pandas().itertuples(index=False)
-        if row.state == "done"
-    ]
-    finished = [tuple(None if item != item else item for item in row) for row in rows]
-    # What unfinished activities had done is unknown to the bindings.
-    whole = len(finished) == len(result.trace.start)
+    table = result.trace.to_pandas().itertuples(index=False, name=None)
+    rows = [tuple(None if item != item else item for item in row) for row in table]
     return Outcome(
         values=values,
         clock=result.clock,
         states={each.name: each.state for each in result.returned},
-        finished=sorted(finished, key=repr),
+        rows=sorted(rows, key=lambda row: [repr(item) for item in rounded(row)]),
         totals={
             "busy": dict(zip(result.hosts.name, result.hosts.busy.tolist(), strict=True)),
-            "flops": whole and dict(zip(result.hosts.name, result.hosts.flops, strict=True)),
-            "bytes": whole and dict(zip(result.links.name, result.links.bytes, strict=True)),
+            "flops": dict(zip(result.hosts.name, result.hosts.flops.tolist(), strict=True)),
+            "bytes": dict(zip(result.links.name, result.links.bytes.tolist(), strict=True)),
         },
     )
+
+
+def rounded(row: tuple[Any, ...]) -> list[Any]:
+    """Return a row whose numbers are cut to what both back ends have in common."""
+    return [round(item, 6) if isinstance(item, float) else item for item in row]
 
 
 def _wrong(error: SimulationError) -> dict[str, Any]:

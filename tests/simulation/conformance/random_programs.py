@@ -16,14 +16,26 @@ from xml_zones import zone_xml
 from simplugin.errors import ActivityError, TimeoutException
 from simplugin.simulation import Placement
 
-PLATFORM = zone_xml(
-    f"""{HOSTS}<host id="safe" speed="1Gf"/>{LINKS}<link id="s" bandwidth="4MBps" latency="110ms"/>
-    {ROUTES}"""
+_PARTS = f"""{HOSTS}<host id="safe" speed="1Gf"/>{LINKS}
+    <link id="s" bandwidth="4MBps" latency="110ms"/>{ROUTES}""" + "".join(
+    f'<route src="{host}" dst="safe"><link_ctn id="s"/></route>' for host in ("ada", "bob", "cyd")
+)
+PLATFORM = zone_xml(_PARTS)
+PROFILED = zone_xml(
+    _PARTS
     + "".join(
-        f'<route src="{host}" dst="safe"><link_ctn id="s"/></route>'
-        for host in ("ada", "bob", "cyd")
+        f'<trace id="{kind}" periodicity="{period}">{points}</trace>'
+        f'<trace_connect kind="{kind}" trace="{kind}" element="{element}"/>'
+        for kind, element, period, points in (
+            ("HOST_AVAIL", "bob", 7.3, "2.1 0\n2.9 1\n"),
+            ("LINK_AVAIL", "bc1", 5.7, "1.7 0\n2.3 1\n"),
+            ("SPEED", "ada", 3.1, "0.4 0.5\n1.9 1.0\n"),
+            ("BANDWIDTH", "ac", 4.3, "0.9 1e6\n2.2 3e6\n"),
+        )
     )
 )
+"""The same with profiles of availability and capacity."""
+
 PLACES = ("ada", "bob", "cyd")
 END = 100.0  # s; later than any program ends by itself
 BASIC = ("execute", "sleep", "put", "get", "put", "get", "put_async", "get_async", "work")
@@ -37,15 +49,17 @@ KINDS = {
     "failing": (*BASIC, *WAITS, "fail_host", "fail_link", "transfer", "transfer_async", "change"),
 }
 KINDS["suspended"] = (*BASIC, *WAITS, "stop", "stop", "go_on", "go_on", "pause", "unpause", "nap")
-KINDS["moving"] = (*BASIC, *WAITS, "move", "wait_one", "wait_other", "leave", "spawn", "kill")
+KINDS["leaving"] = (*BASIC, *WAITS, "wait_one", "wait_other", "leave", "spawn", "kill", "go_away")
+SAME = (*KINDS, "mixed")
+"""Kinds whose every word runs on both back ends."""
+
+KINDS["mixed"] = tuple(sorted({*sum(KINDS.values(), ())}))
+# `threads` refuses the rest.
+KINDS["moving"] = (*KINDS["leaving"], "move")
 KINDS["everything"] = tuple(sorted({*sum(KINDS.values(), ())}))
 # Not of everything: the bindings do not suspend reads and writes.
 KINDS["planned"] = (*BASIC, *WAITS, "work", "read_async", "plan", "plan", "plan", "cancel", "kill")
 KINDS["disks"] = (*BASIC, *WAITS, "read", "write", "read_async", "write_async", "cancel", "kill")
-
-# SimGrid rounds what disks have left at each event. The kill time of an actor that has ended is one
-# with `threads` only.
-ROUNDED = ("planned", "disks")
 
 # What the actors of this process did and started; each simulation has its own process.
 DIARIES: dict[Any, list[Any]] = {}
@@ -95,7 +109,7 @@ def placements(kind: str, seed: int) -> tuple[Placement, ...]:
                 name=f"actor{number}",
                 start_time=0.0 if again else start,
                 restart=again,
-                kill_time=end if draw.random() < 0.1 and kind not in ROUNDED else None,
+                kill_time=end if draw.random() < 0.2 else None,
             )
         )
     return tuple(actors)
@@ -124,7 +138,7 @@ def crowd(seed: int) -> tuple[Placement, ...]:
 
 def at_once(steps: list[Step]) -> list[Step]:
     """Return the steps without pauses, and a few only of those that end or stop actors."""
-    ends = ("fail_host", "kill", "leave", "meet", "nap", "stop")
+    ends = ("fail_host", "go_away", "kill", "leave", "meet", "nap", "stop")
     return [
         step._replace(pause=0.0, inner=at_once(step.inner))
         for step in steps
@@ -165,9 +179,15 @@ def disk(me: Any) -> Any:
     return me.host_by_name("ada").disks[0]
 
 
+def shape(step: Step) -> dict[str, Any]:
+    """Return priority and bound of an execution; most have none."""
+    last = int(step.part * 1e6) % 10
+    return {"priority": 1.0 + last if last < 4 else 1.0, "bound": 4e8 if last in (0, 5) else None}
+
+
 # What an actor waits for, and what it starts and keeps a handle of.
 WAITED: dict[str, Callable[[Any, Step], Any]] = {
-    "execute": lambda me, step: me.execute(1e8 + 3e9 * step.part, host=step.host),
+    "execute": lambda me, step: me.execute(1e8 + 3e9 * step.part, host=step.host, **shape(step)),
     "sleep": lambda me, step: me.sleep_for(2 * step.part),
     "put": lambda me, step: me.mailbox(step.name).put(me.pid, 3e6 * step.part, timeout=step.limit),
     "get": lambda me, step: me.mailbox(step.name).get(timeout=step.limit),
@@ -180,7 +200,7 @@ WAITED: dict[str, Callable[[Any, Step], Any]] = {
     "transfer": lambda me, step: me.sendto(step.host, step.other, 3e6 * step.part),
 }
 STARTED: dict[str, Callable[[Any, Step], Any]] = {
-    "work": lambda me, step: me.exec_async(1e8 + 3e9 * step.part, host=step.host),
+    "work": lambda me, step: me.exec_async(1e8 + 3e9 * step.part, host=step.host, **shape(step)),
     "put_async": lambda me, step: me.mailbox(step.name).put_async(me.pid, 3e6 * step.part),
     "get_async": lambda me, step: me.mailbox(step.name).get_async(),
     "say_async": lambda me, step: me.message_queue(step.name).put_async(me.pid),
@@ -300,6 +320,10 @@ class Follower:
     async def leave(self, step: Step) -> None:
         if step.part < 0.3:
             self.me.exit()
+
+    async def go_away(self, step: Step) -> None:
+        if step.part < 0.3:
+            self.me.host.turn_off()
 
     def _other(self, step: Step) -> Any:
         others = [actor for actor in self.me.actors if actor.pid not in (1, self.me.pid)]

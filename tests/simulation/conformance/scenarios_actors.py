@@ -353,7 +353,7 @@ async def migrate_when_work_has_just_failed(me: Any) -> Any:
     return await tried(me, task)
 
 
-@alone((None, 1.0), platform=NO_LATENCY, only="SimGrid crashes")
+@alone((None, 1.0), platform=NO_LATENCY)
 async def migrate_the_dead_among_the_living(me: Any) -> Any:
     dead, living = me.spawn(sleep, 0, host="bob"), me.spawn(sleep, 10, host="bob")
     await me.sleep_for(1)

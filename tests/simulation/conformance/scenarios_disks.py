@@ -122,7 +122,6 @@ scenario(
     ada(write_twice, gives=[0.2, 0.4]),
     ada(write_with_priority, gives=[0.15, 0.3, 2e6, 0.375]),
     platform=DISKS,
-    only="no remaining work and no change of priority of a write",
 )
 
 
@@ -152,7 +151,7 @@ async def disk_shared(me: Any) -> list[float]:
     return [*dates, me.now]
 
 
-@alone([2e7 / WRITE, 1.5, 4e7 / WRITE + 1], only="no suspension of a write")
+@alone([2e7 / WRITE, 1.5, 4e7 / WRITE + 1])
 async def suspend_a_write(me: Any) -> list[float]:
     write = me.host.disks[0].write_async(4e7)
     await me.sleep_for(0.5)

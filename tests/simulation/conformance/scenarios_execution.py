@@ -62,7 +62,7 @@ scenario(
 
 
 # The third becomes urgent, too, after 2.5 s: three sevenths are its own then.
-@alone([6.0, 7.0, 8.0], only="no priority of asynchronous executions")
+@alone([6.0, 7.0, 8.0])
 async def execute_async_with_priorities(me: Any) -> list[float]:
     plain, urgent, later = (me.exec_async(flops, priority=p) for flops, p in WEIGHTED)
     await me.sleep_for(2.5)
@@ -72,7 +72,7 @@ async def execute_async_with_priorities(me: Any) -> list[float]:
 
 
 # The bounded one uses a quarter of the host and leaves three to the other.
-@alone((1.5e9 / (0.75 * ADA), 1e9 / (0.25 * ADA)), only="no bound")
+@alone((1.5e9 / (0.75 * ADA), 1e9 / (0.25 * ADA)))
 async def execute_bounded(me: Any) -> tuple[float, float]:
     bounded = me.exec_async(1e9, bound=ADA / 4)
     await me.execute(1.5e9)
@@ -110,7 +110,6 @@ async def suspend_execution(me: Any) -> list[float]:
     platform=zone_xml(
         '<host id="ada" speed="2Gf" core="2"/><host id="cyd" speed="100Mf" core="4"/>'
     ),
-    only="no thread count",
 )
 async def execute_with_threads(me: Any) -> list[Any]:
     dates = []

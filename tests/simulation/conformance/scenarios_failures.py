@@ -186,7 +186,6 @@ scenario(
     ada(forgotten_put),
     bob(receive, 2, gives=("NetworkFailureException", 2.0)),
     cyd(switch, "ada", 1.0),
-    only="SimGrid aborts",
 )
 
 # ---- by profiles --------------------------------------------------------------------------------

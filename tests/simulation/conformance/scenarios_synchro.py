@@ -283,7 +283,7 @@ async def wait_at(me: Any, barrier: Any) -> Any:
     return await tried(me, barrier.wait())
 
 
-@alone([(True, 2.0), (False, 2.0)], only="SimGrid crashes")
+@alone([(True, 2.0), (False, 2.0)])
 async def kill_at_a_barrier(me: Any) -> list[Any]:
     barrier = me.barrier(2)
     child = me.spawn(wait_at, barrier)

@@ -1,15 +1,19 @@
-"""Both back ends offer what the documented interface says."""
+"""Both back ends offer what the documented interface says, or refuse it by name."""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from operations import parts, table
 from worlds import PLAIN
 
-from simplugin.simulation import api, simulate
+from simplugin.errors import SimpluginError
+from simplugin.simulation import Callbacks, SimGridOptions, api, simulate
+from simplugin.simulation.threads.refused import PARTS
 
 
 def members(protocol: Any) -> dict[str, Any]:
@@ -30,15 +34,14 @@ def parameters(function: Any) -> list[tuple[str, Any]]:
     return [(each.name, each.default) for each in found if each.kind is not each.VAR_POSITIONAL]
 
 
-async def compare(me: Any) -> tuple[list[str], list[str]]:
-    """Look, inside a simulation, for what is missing or has other parameters."""
+def of_each(me: Any) -> dict[str, Any]:
+    """Return an object of each class of the interface but disks."""
     mutex = me.mutex("mutex")
-    offered = {
+    return {
         "Activity": me.exec_async(1),
         "Actor": me,
         "Barrier": me.barrier(1),
         "Condition": me.condition(mutex),
-        "Disk": me.host.disks[0],
         "Host": me.host,
         "Link": me.links[0],
         "Mailbox": me.mailbox("box"),
@@ -47,6 +50,11 @@ async def compare(me: Any) -> tuple[list[str], list[str]]:
         "Route": me.route("ada", "bob"),
         "Semaphore": me.semaphore(1),
     }
+
+
+async def compare(me: Any) -> tuple[list[str], list[str]]:
+    """Look, inside a simulation, for what is missing or has other parameters."""
+    offered = {**of_each(me), "Disk": me.host.disks[0]}
     assert sorted(offered) == sorted(api.__all__)
     missing, different = [], []
     for name, item in offered.items():
@@ -61,9 +69,84 @@ async def compare(me: Any) -> tuple[list[str], list[str]]:
     return missing, different
 
 
-@pytest.mark.parametrize("back_end", ["threads", "coroutines"])
-def test_everything_is_there(tmp_path: Path, back_end: Any) -> None:
-    platform = tmp_path / "platform.xml"
-    platform.write_text(PLAIN)
-    result = simulate(platform, [("ada", compare)], back_end=back_end)
+async def sort_operations(me: Any) -> dict[str, Any]:
+    """Return, of each class, what has the documented parameters, and what is refused by name."""
+    sorted_: dict[str, Any] = {}
+    for name, item in of_each(me).items():
+        same, refused = sorted_[name] = [], []
+        for key, promised in members(getattr(api, name)).items():
+            try:
+                getattr(item, key)
+            except SimpluginError as error:
+                refused.append(key if f"refuses {name}.{key};" in str(error) else str(error))
+            else:
+                found = getattr(type(item), key, None)
+                is_method = inspect.isfunction(found) and not key.startswith("__")
+                assert not is_method or parameters(found) == parameters(promised), key
+                same.append(key)
+    return sorted_
+
+
+@pytest.fixture
+def platform(tmp_path: Path) -> Path:
+    file = tmp_path / "platform.xml"
+    file.write_text(PLAIN)
+    return file
+
+
+def test_everything_is_there(platform: Path) -> None:
+    result = simulate(platform, [("ada", compare)])
     assert result.returned[0].value == ([], [])
+
+
+def test_the_table_says_what_threads_refuses(platform: Path) -> None:
+    found = simulate(platform, [("ada", sort_operations)], back_end="threads").returned[0].value
+    special = ("__await__", "__aenter__", "__aexit__")
+    shown = table()
+    assert shown.pop("Disk") == ([], ["all"])
+    assert shown == {
+        name: tuple(sorted(set(each).difference(special)) for each in both)
+        for name, both in found.items()
+    }
+    assert parts() == list(PARTS)
+
+
+async def change(me: Any) -> list[str]:
+    """Return what is refused of operations that are otherwise the same."""
+    calls: list[Callable[[], object]] = [
+        lambda: setattr(me.exec_async(1e9), "host", "bob"),
+        lambda: me.exec_async(1.0, threads=2),
+        lambda: me.sendto_async("ada", "bob", 1.0, rate=1.0),
+        lambda: me.mailbox("box").put_async(None, 1.0, rate=1.0),
+        lambda: setattr(me.host, "concurrency_limit", 1),
+    ]
+    refused = []
+    for call in calls:
+        with pytest.raises(SimpluginError, match="back_end='threads' refuses ") as error:
+            call()
+        refused.append(str(error.value))
+    return refused
+
+
+def test_parts_are_refused_by_name(platform: Path) -> None:
+    options = SimGridOptions(host_model="ptask_L07")
+
+    async def send_to_itself(me: Any) -> None:
+        await me.parallel_execute(["ada"], [1.0], [[1.0]])
+
+    async def send_nothing(me: Any) -> None:
+        await me.sendto("ada", "bob", 0)
+
+    refused = list(simulate(platform, [("ada", change)], back_end="threads").returned[0].value)
+    for actor, choices in (
+        (send_to_itself, {"options": options}),
+        (send_nothing, {"options": options}),
+        (change, {"callbacks": Callbacks(on_host_state_change=print)}),
+        (change, {"options": SimGridOptions(extra={"plugin": "host_load"})}),
+        (change, {"options": SimGridOptions(extra={"tracing/categorized": "yes"})}),
+    ):
+        with pytest.raises(SimpluginError) as error:
+            simulate(platform, [("ada", actor)], back_end="threads", **choices)
+        refused.append(str(error.value))
+    for part in PARTS:
+        assert any(f"refuses {part};" in each for each in refused), part

@@ -1,4 +1,4 @@
-"""Random programs give the same on both back ends; ``--random-programs=250`` runs 2,250 of them."""
+"""Random programs give the same on both back ends; ``--random-programs=200`` runs 2,000 of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance import Outcome, Scenario, run
+from conformance import Scenario, run
 from differences import differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_programs import KINDS, PLATFORM, crowd, placements
+from random_programs import KINDS, PLATFORM, PROFILED, SAME, crowd, placements
 
 from simplugin.simulation import Result, SimGridOptions, simulate, simulation
 
@@ -21,18 +21,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("seed", range(metafunc.config.getoption("--random-programs")))
 
 
-def compared(outcome: Outcome) -> list[Any]:
-    """Return what is the same on both: what activities did that did not finish is not."""
-    busy = outcome.totals["busy"]
-    return [outcome.values, outcome.clock, outcome.states, outcome.finished, busy]
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SAME)
 def test_same_on_both(kind: str, seed: int, tmp_path: Path) -> None:
-    scenario = Scenario(f"{kind}{seed}", PLATFORM, placements(kind, seed), {})
+    platform = PROFILED if seed % 2 else PLATFORM
+    scenario = Scenario(f"{kind}{seed}", platform, placements(kind, seed), {})
     reference, measured = (run(scenario, name, tmp_path) for name in ("threads", "coroutines"))
     assert reference.values["keep"]
-    assert list(differences(compared(reference), compared(measured))) == []
+    assert list(differences(vars(reference), vars(measured))) == []
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -43,7 +38,7 @@ def test_a_crowd_ends_the_same_way_twice(seed: int, tmp_path: Path) -> None:
         return simulate(tmp_path / "platform.xml", crowd(seed), until=1000.0, wall_limit=30)
 
     result = play()
-    assert len(result.trace) > 20
+    assert len(result.trace) > 15
     assert (result.trace.end >= result.trace.start).all()
     assert result.clock >= result.trace.end.max()
     assert result.digest() == play().digest()
