@@ -11,14 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rich.console import Console
-
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.running.campaign_runs import run_campaign
 from simplugin.campaigns.store import StoreReader
 from simplugin.cli.displays import RunsDisplay
 from simplugin.cli.report import write_report
 from simplugin.formatting import html_table
+from simplugin.printing import EscapingConsole
 
 if TYPE_CHECKING:
     import pandas
@@ -160,7 +159,7 @@ def campaign(
     """
     make: Any = Campaign.from_function if callable(what) else Campaign.from_scenario
     made = make(what, sweep, variations, directory=directory, **settings)
-    display = RunsDisplay(Console(stderr=True)) if progress is True else None
+    display = RunsDisplay(EscapingConsole(stderr=True)) if progress is True else None
     report = display.report if display else progress if callable(progress) else None
     with display or nullcontext():
         summary = run_campaign(

@@ -1,4 +1,4 @@
-"""Numbers formatted for tables and axes, and tables for notebooks."""
+"""Numbers formatted for tables and axes, tables for notebooks, and texts for terminals."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
-from typing import Any
+from typing import Any, TextIO
 
 PREFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 # Larger numbers are written with an exponent.
 _MOST_GROUPED = 1e15
 # Letters of a text in a table for notebooks.
 _LONGEST = 200
+# Control characters, marks and overrides of the direction, separators of lines that no line break
+# shows, halves of surrogate pairs, and what is no character.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
 SYMBOLS = {"byte": "B", "byte/s": "B/s"}
 SCALED = ("flop", "flop/s", "byte", "byte/s", "J")
 
@@ -50,6 +55,32 @@ def percent(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return "-"
     return f"{100 * value:z.1f} %"
+
+
+def printable(text: str) -> str:
+    """Return a text without what would steer a terminal; with escapes instead, as in `repr`."""
+    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+class EscapingStream:
+    """A text stream that shows what is written with `printable`.
+
+    Parameters
+    ----------
+    stream : text stream
+        Where it writes.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        self.stream.write(printable(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
 
 
 def listed(names: Iterable[str], most: int = 10) -> str:

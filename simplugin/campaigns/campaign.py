@@ -25,12 +25,12 @@ from simplugin.campaigns.campaign_checks import (
 )
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.keys import determining, digest_of, text_digest
-from simplugin.campaigns.named_files import NamedFiles
 from simplugin.campaigns.own_functions import TARGET as OWN_TARGET
 from simplugin.campaigns.own_functions import OwnFunction
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.errors import ScenarioError
 from simplugin.inputs.messages import InvalidValueError, Problem, problems_of
+from simplugin.inputs.named_files import NamedFiles
 from simplugin.inputs.quantities import Memory, Time
 from simplugin.inputs.sections import AnyPath, Section, is_below
 from simplugin.scenarios.scenario import (

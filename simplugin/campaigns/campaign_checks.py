@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from simplugin.campaigns.keys import text_digest
 from simplugin.errors import ScenarioError
 from simplugin.inputs.messages import Path as Keys
 from simplugin.inputs.messages import Problem, dotted
+from simplugin.inputs.named_files import named_modules
 from simplugin.inputs.positions import toml_line
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.named_functions import NamedFunctions
@@ -45,7 +45,9 @@ def refuse_wrong_values(
     """
     found: dict[Problem, None] = {}
     functions = NamedFunctions(file, trust, imports=imports)
-    with importable(file.parent) if imports else nullcontext():
+    values = [each.value for settings in _samples(variations) for each in settings]
+    modules = named_modules([variations.document, values]) if imports else ()
+    with importable(file.parent, modules):
         for settings in _samples(variations):
             try:
                 document = variations.scenario(settings)

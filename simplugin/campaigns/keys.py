@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import simplugin
-from simplugin.campaigns.named_files import NamedFiles
+from simplugin.inputs.named_files import NamedFiles
 from simplugin.scenarios.substitutions import IDLE, IDLE_SIMULATION, canonical_json
 
 # Parts of the package that only show results.
@@ -25,7 +25,6 @@ HANDLING = (
     "campaigns/campaign.py",
     "campaigns/campaign_checks.py",
     "campaigns/keys.py",
-    "campaigns/named_files.py",
     "campaigns/running",
     "campaigns/store",
     "papers/reproduce.py",

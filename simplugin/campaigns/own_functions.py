@@ -7,20 +7,19 @@ import dis
 import os
 import pickle
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from simplugin.campaigns.jobs import Measured
-from simplugin.campaigns.named_files import file_digest, modules_beside
 from simplugin.errors import SimpluginError
-from simplugin.inputs.references import find_spec
+from simplugin.inputs.named_files import file_digest, modules_beside
+from simplugin.inputs.references import find_spec, is_installed
 from simplugin.rows import Metric, Row
 from simplugin.scenarios.importing import importable
 from simplugin.simulation.travel import is_findable, pack
@@ -77,9 +76,12 @@ class OwnFunction:
         return cls(name, pickled, code.digest, tuple(sorted(modules)))
 
     @cached_property
-    def places(self) -> list[str]:
-        """Directories of the modules."""
-        return sorted({place for _, place in self.modules})
+    def places(self) -> dict[str, list[str]]:
+        """The modules in each directory."""
+        found: dict[str, list[str]] = {}
+        for module, place in self.modules:
+            found.setdefault(place, []).append(module)
+        return found
 
     def state(self) -> list[str]:
         """Return what decides about results: the digests of the code and of the modules now."""
@@ -97,7 +99,7 @@ def run(arguments: Mapping[str, Any]) -> Measured:
     Parameters
     ----------
     arguments : mapping
-        ``function``, as `OwnFunction.pickled`; ``places`` of its modules; and ``document``, its
+        ``function``, as `OwnFunction.pickled`; `OwnFunction.places`; and ``document``, its
         parameters.
 
     Raises
@@ -106,8 +108,8 @@ def run(arguments: Mapping[str, Any]) -> Measured:
         It returns no mapping of names to numbers and texts.
     """
     with ExitStack() as stack:
-        for place in arguments["places"]:
-            stack.enter_context(importable(Path(place)))
+        for place, modules in arguments["places"].items():
+            stack.enter_context(importable(Path(place), modules))
         function = pickle.loads(base64.b64decode(arguments["function"]))
         found = function(dict(arguments["document"]))
     return Measured(found if isinstance(found, Row) else Row(tuple(_metrics(found))))
@@ -248,20 +250,12 @@ def _is_importable(value: Any) -> bool:
     return found is value and module != "__main__" and is_findable(module)
 
 
-@lru_cache(1)
-def _installed() -> tuple[str, ...]:
-    """Return where packages are installed, and this one is, with a slash at the end."""
-    paths = map(sysconfig.get_path, ("stdlib", "platstdlib", "purelib", "platlib"))
-    own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    return tuple(f"{place}{os.sep}" for place in (*map(os.path.realpath, paths), own))
-
-
 def _place(name: str) -> str | None:
     """Return the directory where a module is found; None for those that are installed."""
     spec = find_spec(name.partition(".")[0])
     if spec is None or spec.origin is None or not os.path.isfile(spec.origin):
         return None
-    if os.path.realpath(spec.origin).startswith(_installed()):
+    if is_installed(spec.origin):
         return None
     place = os.path.dirname(os.path.abspath(spec.origin))
     return os.path.dirname(place) if spec.submodule_search_locations else place

@@ -242,17 +242,16 @@ def report(
     ] = None,
 ) -> None:
     """Write a page about a campaign that any browser shows offline, and its figures."""
-    from rich.console import Console
-
     from simplugin.cli.displays import spinner
     from simplugin.cli.report import FIGURES, write_report
+    from simplugin.printing import EscapingConsole
 
     pairs = [each.partition("=") for each in name or ()]
     for key, equals, text in pairs:
         if not (key and equals and text):
             raise typer.BadParameter(f"{key!r} lacks a name; write KEY=NAME", param_hint="--name")
     names = {key: text for key, _, text in pairs}
-    with spinner(Console(stderr=True), "writing the report"):
+    with spinner(EscapingConsole(stderr=True), "writing the report"):
         page, drawn, warnings = write_report(
             place, output, "none" if no_figures else figures, campaign, group, baseline, names
         )

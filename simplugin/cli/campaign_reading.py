@@ -14,13 +14,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.campaigns.running.reporting import FailureGroup, failure_groups, printable
+from simplugin.campaigns.running.reporting import FailureGroup, failure_groups
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.campaigns.store.schema import no_campaign
 from simplugin.cli.displays import standard_output
-from simplugin.cli.terminal import short
+from simplugin.cli.terminal import document_stream, short
 from simplugin.errors import SimpluginError
+from simplugin.formatting import printable
 
 _ALL = "all"
 # How many kinds of failure are shown, and how much of a message; the store has all of it.
@@ -153,7 +154,7 @@ def print_answer(
 ) -> None:
     """Print the answer to a query."""
     if as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer = csv.writer(document_stream(), lineterminator="\n")
         writer.writerow(names)
         writer.writerows(rows)
         return

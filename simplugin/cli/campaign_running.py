@@ -10,7 +10,6 @@ from shlex import quote
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import JobSource
@@ -20,12 +19,14 @@ from simplugin.campaigns.running.recorded_campaigns import (
     earlier_versions,
     what_changed,
 )
-from simplugin.campaigns.running.reporting import Summary, log_path, printable
+from simplugin.campaigns.running.reporting import Summary, log_path
 from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign_reading import headline, runs, varied_text
 from simplugin.cli.displays import RunsDisplay, duration_text
 from simplugin.cli.terminal import BY_SIGNAL, short, stop_signals, warn_of_network
+from simplugin.formatting import printable
+from simplugin.printing import EscapingConsole
 
 _SOME_FAILED = 1
 # How many variations are shown.
@@ -66,7 +67,7 @@ def run_recorded(
         The number of runs of `source`, if it does not know it itself.
     """
     warn_of_network(store)
-    display = RunsDisplay(Console(stderr=True))
+    display = RunsDisplay(EscapingConsole(stderr=True))
     with stop_signals() as stopped:
         with display:
             summary = run_source(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from simplugin.cli.options import argument, flag, option, output_option
-from simplugin.cli.terminal import own_command
+from simplugin.cli.terminal import document_stream, own_command
 from simplugin.errors import DeploymentError
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def deploy(
     if output is not None:
         write_deployment(deployment, output, comment=own_command())
     else:
-        typer.echo(deployment_text(deployment, comment=own_command()), nl=False)
+        document_stream().write(deployment_text(deployment, comment=own_command()))
 
 
 def _trees(

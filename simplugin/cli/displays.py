@@ -12,6 +12,7 @@ from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
 from simplugin.campaigns.running.reporting import Progress
+from simplugin.printing import EscapingConsole
 
 # Where nobody looks at a terminal, a log file gets a line that often [s].
 _LINE_PERIOD = 30.0
@@ -23,17 +24,9 @@ _UNITS = (("days", 86400.0), ("h", 3600.0), ("min", 60.0))
 _UNFOLDED = 1_000_000
 
 
-class _Output(Console):
-    """A console that leaves a closed pipe to `simplugin.cli.terminal.plain_errors`."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise what was caught; rich would end the program without a word."""
-        raise
-
-
 def standard_output() -> Console:
     """Return standard output, whose lines are folded at the width of a terminal, or of $COLUMNS."""
-    console = _Output(highlight=False)
+    console = EscapingConsole(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = _UNFOLDED
     return console

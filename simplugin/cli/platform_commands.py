@@ -46,11 +46,12 @@ def generate(
     listed: Annotated[bool, flag("--list", "List all generators, or describe NAME.")] = False,
 ) -> None:
     """Generate a platform: a topology, a random graph, a site, anything that has a generator."""
+    from simplugin.inputs.named_files import named_modules
     from simplugin.scenarios.generators import GENERATORS
     from simplugin.scenarios.generators.calls import generator_called
     from simplugin.scenarios.importing import importable
 
-    with importable(Path.cwd()):
+    with importable(Path.cwd(), named_modules(name)):
         if listed and name is None:
             for generator in map(generator_called, GENERATORS):
                 first = generator.documentation.partition("\n")[0]

@@ -128,7 +128,7 @@ def _show_latencies(reference: Path | None, latencies: Path | None, output: Path
     table = Latencies() if latencies is None else read_latencies(latencies, facts)
     text = latencies_text(table.with_places(facts.places))
     if output is None:
-        typer.echo(text, nl=False)
+        terminal.document_stream().write(text)
     else:
         write(text, output, PlatformError)
 

@@ -14,10 +14,11 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.campaigns.running.reporting import printable
 from simplugin.cli.displays import standard_output
 from simplugin.cli.terminal import BY_SIGNAL, stop_signals
 from simplugin.errors import SimpluginError
+from simplugin.formatting import printable
+from simplugin.printing import EscapingConsole
 from simplugin.regression.checking import (
     Checked,
     Limits,
@@ -70,7 +71,7 @@ def _with_status(
 ) -> tuple[list[Checked], int]:
     """Compare with a progress line; return also how many there are in all."""
     done = total = 0
-    with Console(stderr=True, highlight=False).status("starting") as status:
+    with EscapingConsole(stderr=True, highlight=False).status("starting") as status:
 
         def report(checked: Checked, of: int) -> None:
             nonlocal done, total

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from simplugin.cli.displays import RunsDisplay
 from simplugin.cli.terminal import short, warn_of_network
 from simplugin.errors import SimpluginError
 from simplugin.papers.reproduce import Reproduction, reproduce
 from simplugin.papers.reproductions import ALL, CAPABILITIES
 from simplugin.papers.statements import judged_again, statements
+from simplugin.printing import EscapingConsole
 from simplugin.scenarios.outputs import claim_document, claim_from, figure_from, finite, with_floats
 
 # Of the store, unless one is asked for.
@@ -37,7 +36,7 @@ def reproduce_command(
     """Measure claims, print them, write them and the figures; return the exit status."""
     store = (_DIRECTORY if directory is None else directory) / "store.sqlite"
     warn_of_network(store)
-    with RunsDisplay(Console(stderr=True)) as display:
+    with RunsDisplay(EscapingConsole(stderr=True)) as display:
         found = reproduce(
             name,
             quick=quick,
@@ -71,7 +70,7 @@ def _print_tables(found: Reproduction) -> None:
     """Print the claims of a capability, or how many there are of each, for humans."""
     from simplugin.reports.tables import claims_summary, claims_table
 
-    console = Console(highlight=False)
+    console = EscapingConsole(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _LEAST_WIDTH)
     if found.together:

@@ -18,7 +18,7 @@ from simplugin.errors import SimpluginError
 from simplugin.figures import groups_of
 from simplugin.inputs.files import uncollected
 from simplugin.inputs.kinds import Outcome
-from simplugin.scenarios.importing import importable
+from simplugin.printing import EscapingConsole
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
 
@@ -42,7 +42,7 @@ def run_command(
         output = scenario.output.relocated(directory, scenario.kind, trace=simulation.trace)
         scenario = replace(scenario, output=output)
     scenario.refuse_stray_outputs()
-    console = Console(stderr=True)
+    console = EscapingConsole(stderr=True)
     # What actors print must not get into the JSON.
     elsewhere = redirect_stdout(sys.stderr) if as_json else nullcontext()
     with elsewhere, SimulationDisplay(console, scenario.simulation.until) as progress:
@@ -73,7 +73,7 @@ def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
         return
     bandwidths = None  # the table does without if SimGrid refuses
     if 0 < len(outcome.result.links) <= _MOST_LINKS:
-        with suppress(SimpluginError), importable(scenario.directory):
+        with suppress(SimpluginError), scenario.importable():
             links = resolve(scenario.make_platform()).links
             shared = (each for each in links if each.sharing_policy == "SHARED")
             bandwidths = {link.name: link.bandwidth for link in shared}

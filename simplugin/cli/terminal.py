@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import typer
 from typer.core import TyperGroup
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import EscapingStream
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
@@ -54,9 +55,31 @@ class Commands(TyperGroup):
     """Commands whose errors end in one message and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that the context names."""
-        with plain_errors():
+        """Run the command that the context names; what is printed cannot steer the terminal."""
+        with escaped_streams(), plain_errors():
             return super().invoke(ctx)
+
+
+@contextmanager
+def escaped_streams() -> Iterator[None]:
+    """Have what is written to standard output and standard error escaped."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (
+        cast("TextIO", each if isinstance(each, EscapingStream) else EscapingStream(each))
+        for each in before
+    )
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def document_stream() -> TextIO:
+    """Return standard output for XML or CSV: as it is, unless a terminal shows it."""
+    stream: TextIO | EscapingStream = sys.stdout
+    if isinstance(stream, EscapingStream) and not stream.isatty():
+        return stream.stream
+    return sys.stdout
 
 
 def group(text: str, **more: Any) -> typer.Typer:
@@ -130,4 +153,4 @@ def put(platform: Platform, output: Path | None) -> None:
         write_platform(platform, output, comment=own_command())
         return
     require_consistent(platform)
-    typer.echo(platform_text(platform, comment=own_command()), nl=False)
+    document_stream().write(platform_text(platform, comment=own_command()))

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import sys
+import sysconfig
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,11 @@ from typing import Any, cast
 
 GROUP = "simplugin.functions"
 """Entry points by which an installed package declares modules that scenarios may name."""
+
+_OWN = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_PATHS = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+_INSTALLED = tuple(f"{place}{os.sep}" for place in {*map(os.path.realpath, _PATHS), _OWN})
+_SITE_PACKAGES = {"site-packages", "dist-packages"}
 
 # Of this package: what only decides, or makes platforms.
 _SHIPPED = (
@@ -79,13 +85,21 @@ class References:
         """
         module = reference.partition(":")[0]
         importlib.invalidate_caches()
-        if self._is_beside(module):
+        if self._is_beside(module) and not is_taken(module):
             return
+        counts = self._is_asked_for(module) or _is_declared(module)
+        if self._is_beside(module) and not counts:
+            top = module.partition(".")[0]
+            raise UnresolvedError(
+                f"module {top!r} beside the scenario has the name of an installed one, which it"
+                " would replace",
+                f"rename {top}.py, or the directory {top}, and write the new name here",
+            )
         if find_spec(module) is None:
             raise UnresolvedError(
                 f"there is no module {module!r}, neither beside the scenario nor installed"
             )
-        if not self._is_asked_for(module) and not _is_declared(module):
+        if not counts:
             raise UnresolvedError(
                 f"module {module!r} is neither beside the scenario nor declared by its package",
                 f"name a function of a module beside the file; or trust it: --trust {module}",
@@ -108,7 +122,8 @@ class References:
             top = module.partition(".")[0]
             if home is None or (top != "simplugin" and top == home.partition(".")[0]):
                 continue
-            if not (self._is_beside(home) or self._is_asked_for(home) or _is_declared(home)):
+            beside = self._is_beside(home) and not is_taken(home)
+            if not (beside or self._is_asked_for(home) or _is_declared(home)):
                 raise UnresolvedError(
                     f"{reference!r} is not defined in {module!r} but in {home!r}",
                     f"define a function in {module!r}; or trust all that it imports:"
@@ -118,9 +133,6 @@ class References:
 
     def _is_beside(self, module: str) -> bool:
         """Return True if the file of a module is in the directory or below."""
-        # Python has imported its own modules before it looks there.
-        if module.partition(".")[0] in sys.stdlib_module_names:
-            return False
         directory = os.path.abspath(self.directory)
         spec = find_spec(module, [directory])
         file = None if spec is None else spec.origin
@@ -178,6 +190,21 @@ def find_spec(name: str, path: Sequence[str] | None = None) -> ModuleSpec | None
         if spec is not None:
             return spec
     return None
+
+
+def is_installed(path: str) -> bool:
+    """Return True if a file or directory belongs to Python or to what is installed for it."""
+    place = os.path.realpath(path)
+    return f"{place}{os.sep}".startswith(_INSTALLED) or not _SITE_PACKAGES.isdisjoint(
+        place.split(os.sep)
+    )
+
+
+def is_taken(module: str) -> bool:
+    """Return True if Python or an installed package has the name of a module, or of its package."""
+    top = module.partition(".")[0]
+    installed = [each for each in sys.path if is_installed(each)]
+    return top in sys.stdlib_module_names or find_spec(top, installed) is not None
 
 
 def _steps(reference: str) -> list[Any]:

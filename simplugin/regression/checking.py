@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 from simplugin.campaigns.jobs import Job, Record
 from simplugin.campaigns.keys import code_digest
 from simplugin.campaigns.running.campaign_runs import chosen_runners
-from simplugin.campaigns.running.reporting import printable
 from simplugin.errors import SimpluginError
+from simplugin.formatting import printable
 from simplugin.regression.activities import is_complete
 from simplugin.regression.comparison import Change, compare, explain
 from simplugin.regression.recording import TARGET, sources_of

@@ -142,6 +142,7 @@ class Platforms:
         SimpluginError
             There is no such file or generator, or it refuses its parameters.
         """
+        from simplugin.inputs.named_files import named_modules
         from simplugin.scenarios.generators.calls import generator_called
         from simplugin.scenarios.importing import importable
 
@@ -150,7 +151,7 @@ class Platforms:
                 raise SimpluginError(f"{os.fspath(name)}: a platform file has no parameters")
             return file_in(self.directories, name)
         directory = self.directories[0]
-        with importable(directory):
+        with importable(directory, named_modules(name)):
             return generator_called(os.fspath(name)).platform(parameters, directory)
 
 

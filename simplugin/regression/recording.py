@@ -9,7 +9,7 @@ from typing import Any
 
 from simplugin.campaigns.jobs import Measured
 from simplugin.campaigns.keys import determining, text_digest, versions
-from simplugin.campaigns.named_files import NamedFiles
+from simplugin.inputs.named_files import NamedFiles
 from simplugin.regression.snapshots import snapshot_of_outcome
 from simplugin.scenarios.scenario import load_scenario, run_scenario, scenario_from
 from simplugin.scenarios.substitutions import canonical_json

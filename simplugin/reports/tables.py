@@ -17,6 +17,7 @@ from rich.text import Text
 from simplugin.claims import Claim, headline
 from simplugin.formatting import percent, readable
 from simplugin.listings import Cell, Listing
+from simplugin.printing import EscapingConsole
 from simplugin.rows import Row
 from simplugin.simulation import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import KINDS, STATES, UNITS
@@ -52,7 +53,7 @@ def print_result(
     most : int
         Lines of a table.
     """
-    console = console or Console()
+    console = console or EscapingConsole()
     if title:
         console.print(Text(title, style="bold"))
     if row is not None:
@@ -215,7 +216,7 @@ def print_listings(
     title : str
         Above everything.
     """
-    console = console or Console(highlight=False)
+    console = console or EscapingConsole(highlight=False)
     if title:
         console.print(Text(title, style="bold"))
     console.print(summary_table(row))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from simplugin.inputs.messages import (
     problems_of,
     suggestion,
 )
+from simplugin.inputs.named_files import named_modules
 from simplugin.inputs.references import References, UnresolvedError
 from simplugin.inputs.sections import PlatformSection, SchedulerSection, Section, is_below
 from simplugin.platforms import Platform
@@ -91,6 +93,10 @@ class Scenario:
     def references(self) -> References:
         """The functions that it may name."""
         return References(self.directory, self.trust)
+
+    def importable(self) -> AbstractContextManager[None]:
+        """Let the modules that it names be imported, with what they import beside it."""
+        return importable(self.directory, named_modules(self.document))
 
     def function(self, reference: str, *key: str | int) -> Callable[..., Any]:
         """Return what the key's value ``module:function`` names.
@@ -295,7 +301,7 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
     # With numpy, which no check needs; and before modules beside the scenario can be imported.
     from simplugin.scenarios.own_metrics import with_own_metrics
 
-    with importable(scenario.directory):
+    with scenario.importable():
         return with_own_metrics(scenario.metrics, scenario, scenario.kind.run(scenario, progress))
 
 

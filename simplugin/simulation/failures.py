@@ -29,7 +29,9 @@ def place(stderr: str) -> str:
     return f"{found['file']}:{found['line']} in {found['name']}" if found else ""
 
 
-def crash(status: int, stderr: str, where: str) -> CrashError:
+def crash(
+    status: int, stderr: str, where: str, who: str = "the simulation's process"
+) -> CrashError:
     """Return the error for a process that ended without a result.
 
     Parameters
@@ -40,6 +42,8 @@ def crash(status: int, stderr: str, where: str) -> CrashError:
         The end of its standard error.
     where : str
         Its activity, for the message.
+    who : str
+        Its name, for the message.
     """
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
@@ -48,7 +52,7 @@ def crash(status: int, stderr: str, where: str) -> CrashError:
     else:
         known = {each.value: each.name for each in signal.Signals}
         how = f"was killed by signal {number} ({known.get(number, 'unknown')})"
-    message = f"the simulation's process {how} while {where}"
+    message = f"{who} {how} while {where}"
     if place(stderr):
         message += f", at {place(stderr)}"
     if number == signal.SIGKILL:

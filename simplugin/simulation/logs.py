@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TextIO, TypeAlias
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import printable
 
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 LEVELS = ("debug", "info", "warning", "error")
@@ -49,14 +50,14 @@ class Voice:
     def prefix(self) -> str:
         """Return the prefix of a line; empty where no actor runs."""
         who = self._speaker()
-        return "" if who is None else "[{}:{}:({}) {:.6f}] ".format(*who, self._clock())
+        return "" if who is None else printable("[{}:{}:({}) {:.6f}] ".format(*who, self._clock()))
 
     def logger(self, write: Callable[[str], object]) -> Callable[[str, object], None]:
         """Return a function of level and message that writes a line."""
 
         def log(level: str, message: object) -> None:
             start = f"{self.prefix()}{level.upper()}: "
-            write(start + str(message).replace("\n", f"\n{start}") + "\n")
+            write(start + printable(str(message)).replace("\n", f"\n{start}") + "\n")
 
         return log
 

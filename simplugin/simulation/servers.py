@@ -16,7 +16,6 @@ import signal
 import socket
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import threading
 import time
@@ -25,6 +24,8 @@ from dataclasses import dataclass, field
 from typing import IO, Any, Self, TextIO
 
 from simplugin.errors import CrashError, SetupError, SimulationError, WallClockLimitError
+from simplugin.formatting import EscapingStream
+from simplugin.inputs.references import is_installed
 from simplugin.simulation.failures import crash, place, platform_error_of_abort, tail
 from simplugin.simulation.processes import descendants, spent
 from simplugin.simulation.protocol import (
@@ -52,6 +53,7 @@ from simplugin.simulation.travel import unpack_error
 # Enough for a server that is busy ending what a child started, or loading a module [s].
 PATIENCE = 10.0
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+_STARTS = 3
 # No message of a simulation is longer [byte].
 _NEWS = 64
 _SHOWN_AT_ONCE = 1 << 20
@@ -59,8 +61,14 @@ _SHOWN_AT_ONCE = 1 << 20
 _LONGEST_WAIT = 1e5
 # What it takes to write a traceback, on a busy machine [s].
 _ANSWER_TIMEOUT = 0.5
-# Modules there are replaced by installing, not by editing: a running program keeps what it has.
-_INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
+# Takes the path as data: from PYTHONPATH, Python would run a sitecustomize.py there.
+_START = """
+import sys
+end = sys.argv.index("--")
+sys.path[:], sys.argv[:] = sys.argv[end + 1 :], sys.argv[1:end]
+import runpy
+runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+"""
 
 _lock = threading.RLock()
 _servers: dict[str, WarmServer] = {}
@@ -100,14 +108,16 @@ class ServerProcess:
             stack.enter_context(mine)
             with its:
                 process = subprocess.Popen(
-                    # -P: a file of the current directory must not pass for one of our modules.
-                    [sys.executable, "-P", "-m", module, str(its.fileno()), *arguments],
+                    [
+                        # -P: a file of the current directory must not pass for runpy.
+                        *(sys.executable, "-P", "-c", _START, module),
+                        *(str(its.fileno()), *arguments, "--", *path),
+                    ],
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,
                     env={
                         **os.environ,
-                        "PYTHONPATH": os.pathsep.join(path),
                         # There may be a loop over a set of names: the same inputs give the same
                         # order.
                         "PYTHONHASHSEED": "0",
@@ -213,8 +223,13 @@ class WarmServer(ServerProcess):
                 "`make install` builds it"
             )
         if kind != READY:
-            words = os.pread(self.output.fileno(), _SHOWN_AT_ONCE, 0)
-            raise SetupError(f"the simulation server did not start: {tail(words)}")
+            words = tail(os.pread(self.output.fileno(), _SHOWN_AT_ONCE, 0))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(PATIENCE)
+            code = self.process.poll()
+            if code is not None and code < 0:
+                raise crash(-code, words, "it was started", "the simulation server")
+            raise SetupError(f"the simulation server did not start: {words or code}")
         self.output.close()
         self.adopt(where)
 
@@ -237,7 +252,8 @@ class WarmServer(ServerProcess):
             and all(
                 _changed(file) == changed
                 for file, changed in self.warm.values()
-                if not file.startswith(_INSTALLED)
+                # Replaced by installing, not by editing: a running program keeps what it has.
+                if not is_installed(file)
             )
         )
 
@@ -277,15 +293,18 @@ def start_simulation(back_end: str, where: Surroundings, descriptors: Sequence[i
         for ended in [each for each in _retired if each.process.poll() is not None]:
             ended.forget()
             _retired.remove(ended)
-        for _ in range(3):
-            server = _fit_server(back_end, where)
+        for _ in range(_STARTS):
             try:
+                server = _fit_server(back_end, where)
                 server.run(descriptors)
-            except OSError:  # it died since
+            except CrashError as error:
+                lost = error
+            except OSError as error:  # it died since
+                lost = CrashError(f"the simulation server ended before its first order: {error}")
                 _servers.pop(back_end).stop()
             else:
                 return server
-    raise SetupError("the simulation server ends as soon as it is started")
+    raise lost
 
 
 def _fit_server(back_end: str, where: Surroundings) -> WarmServer:
@@ -584,7 +603,7 @@ class Supervision:
             self._pid = number
         elif kind == NOT_STARTED:
             reason = os.strerror(number)
-            raise SimulationError(f"the simulation's process cannot be started: {reason}")
+            raise CrashError(f"the simulation's process cannot be started: {reason}")
         else:
             self._ended = True
             self._status = number if kind == ENDED else None
@@ -599,7 +618,10 @@ class Supervision:
             return True
         for number, part in enumerate(data.split(LOGGED)):
             self._is_log ^= number > 0
-            _show(sys.stderr if self._is_log else sys.stdout, self._text.decode(part))
+            stream = sys.stderr if self._is_log else sys.stdout
+            # What a program prints is its own.
+            as_is = stream.stream if isinstance(stream, EscapingStream) else stream
+            _show(as_is, self._text.decode(part))
         return bool(data)
 
     def _abandon(self) -> None:

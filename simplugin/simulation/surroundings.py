@@ -6,21 +6,21 @@ import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
 from simplugin.errors import SimulationError
+from simplugin.inputs.references import is_installed
 
 # pytest changes it with every test; no module reads it when imported.
 _VOLATILE = frozenset({"PYTEST_CURRENT_TEST"})
-# What is installed does not change while it is used.
-_INSTALLED = (str(Path(__file__).parents[1]), os.path.dirname(os.path.realpath(os.__file__)))
-_SITE_PACKAGES = {"site-packages", "dist-packages"}
+# A directory, and the names of modules in it.
+Beside = tuple[str, frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Surroundings:
 
     Attributes
     ----------
-    fresh : tuple of str
-        Directories whose modules are compiled each time.
+    beside : tuple of (str, frozenset of str)
+        Directories beside the path, and the names under which modules are imported from there.
     keeps_byte_code : bool
         True if imports write byte code.
     """
@@ -41,7 +41,7 @@ class Surroundings:
     argv: list[str]
     directory: str
     environment: dict[str, str]
-    fresh: tuple[str, ...]
+    beside: tuple[Beside, ...]
     keeps_byte_code: bool
 
     @classmethod
@@ -54,7 +54,7 @@ class Surroundings:
         environment = {key: value for key, value in os.environ.items() if key not in _VOLATILE}
         path = [str(entry) for entry in sys.path]
         keeps_byte_code = not sys.dont_write_bytecode
-        return cls(path, list(sys.argv), directory, environment, _directories, keeps_byte_code)
+        return cls(path, list(sys.argv), directory, environment, _beside, keeps_byte_code)
 
 
 _adopted: Surroundings | None = None
@@ -72,36 +72,61 @@ def adopt(given: Surroundings) -> None:
     sys.argv[:] = given.argv
     with contextlib.suppress(OSError):
         os.chdir(given.directory)
-    _compile_each_time(given.fresh)
+    _look_beside(given.beside)
     sys.dont_write_bytecode = not given.keeps_byte_code
     importlib.invalidate_caches()
     _adopted = given
 
 
-# ---- modules that are compiled each time ----------------------------------------------------
+# ---- modules beside the path ----------------------------------------------------------------
 #
-# Python takes byte code for that of a source that has its size and its date in whole seconds.
-# Where a program writes one variant of a module after the other, or an archive gives all files one
-# date, it would execute another source than the one in the file.
+# They are compiled each time. Python takes byte code for that of a source that has its size and its
+# date in whole seconds. Where a program writes one variant of a module after the other, or an
+# archive gives all files one date, it would execute another source than the one in the file.
 
-_directories: tuple[str, ...] = ()
+_beside: tuple[Beside, ...] = ()
+
+
+class _BesideFinder:
+    """Finds modules beside the path, and only under the names that are given for each directory."""
+
+    @staticmethod
+    def find_spec(
+        name: str, path: Sequence[str] | None = None, _: object = None
+    ) -> ModuleSpec | None:
+        """Return where a module is that is in no package; None if it is elsewhere."""
+        if path is None:
+            for directory, names in reversed(_beside):
+                if name in names:
+                    return PathFinder.find_spec(name, [directory])
+        return None
+
+
+def modules_beside_path() -> tuple[Beside, ...]:
+    """Return where else than on the path modules are found, and which."""
+    return _beside
 
 
 @contextmanager
-def compiled_each_time(directory: Path) -> Iterator[None]:
-    """Have modules in a directory and below compiled each time; installed packages are not."""
-    before = _directories
-    _compile_each_time((*before, str(directory.resolve())))
+def modules_from(directory: Path, names: frozenset[str]) -> Iterator[None]:
+    """Have modules of these names imported from a directory, and those there compiled each time.
+
+    The caller has seen to it that no installed module has one of the names.
+    """
+    before = _beside
+    _look_beside((*before, (str(directory.resolve()), names)))
     try:
         yield
     finally:
-        _compile_each_time(before)
+        _look_beside(before)
 
 
-def _compile_each_time(chosen: tuple[str, ...]) -> None:
-    """Have modules in these resolved directories and below compiled each time, and no others."""
-    global _directories
-    _directories = chosen
+def _look_beside(chosen: tuple[Beside, ...]) -> None:
+    """Have modules imported from these resolved directories, and from no others."""
+    global _beside
+    _beside = chosen
+    if _BesideFinder not in sys.meta_path:
+        sys.meta_path.insert(0, _BesideFinder)
     SourceFileLoader.path_stats = _path_stats  # type: ignore[method-assign, assignment]
 
 
@@ -113,12 +138,8 @@ def _path_stats(loader: SourceFileLoader, path: str) -> Mapping[str, Any]:
 
     Python neither reads nor writes byte code of a source without a date.
     """
-    place = _resolved(os.path.dirname(path)) if _directories else ""
-    if (
-        any(_is_below(place, each) for each in _directories)
-        and not any(_is_below(place, each) for each in _INSTALLED)
-        and not _SITE_PACKAGES.intersection(Path(place).parts)
-    ):
+    place = _resolved(os.path.dirname(path)) if _beside else ""
+    if any(_is_below(place, each) for each, _ in _beside) and not is_installed(place):
         raise OSError(f"{path}: byte code is not used")
     return _original_path_stats(loader, path)
 

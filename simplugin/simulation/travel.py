@@ -22,11 +22,12 @@ from simplugin.errors import SimpluginError, SimulationError
 from simplugin.inputs.references import find_spec
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.protocol import ActorJob
+from simplugin.simulation.surroundings import modules_beside_path
 
 # cloudpickle keeps the modules to be sent whole in one list for the whole process.
 _sending = threading.Lock()
 # True if a module can be found again, by sys.path and by name.
-_found: dict[tuple[str, ...], dict[str, bool]] = {}
+_found: dict[tuple[Any, ...], dict[str, bool]] = {}
 _PROTOCOL = 5
 
 
@@ -36,7 +37,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file, protocol=_PROTOCOL)
         self.whole: list[types.ModuleType] = []
-        self._known = _found.setdefault(tuple(sys.path), {})
+        self._known = _found.setdefault((*sys.path, *modules_beside_path()), {})
 
     def reducer_override(self, obj: Any) -> Any:
         """Look at functions, classes and exceptions before they are written."""

@@ -1,8 +1,10 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -12,17 +14,18 @@ import dask_targets
 import pytest
 from distributed import Client
 from distributed.comm.core import CommClosedError
-from processes import is_alive, wait_until
+from processes import children, is_alive, wait_until
 
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import Job
 from simplugin.campaigns.running import dask_runners
 from simplugin.campaigns.running.campaign_runs import LocalRunners, chosen_runners
-from simplugin.campaigns.running.course import run_jobs
+from simplugin.campaigns.running.course import Terms, run_jobs
 from simplugin.campaigns.running.dask_runners import DaskRunners
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.campaigns.store import StoreReader
 from simplugin.errors import SetupError
+from simplugin.simulation.processes import descendants
 
 RUNS = 16
 # A tree, two policies, eight seeds of its generator: a few ms of simulation each.
@@ -195,6 +198,44 @@ def test_killed_workers_cost_no_results(cluster, this_host, tmp_path):
     assert on_dask == on_host
     # They are results, and not all the same.
     assert len({measured.digest for _, measured, *_ in on_host.values()}) == RUNS
+
+
+def killed_servers(enough):
+    """Kill servers of simulations below this process until `enough` is set, a dozen at most.
+
+    Every second one as soon as it is there, the others once they simulate.
+    """
+    seen, killed = set(descendants(os.getpid())), 0
+    while killed < 12 and not enough.wait(0.001):
+        for pid in set(descendants(os.getpid())) - seen:
+            with suppress(OSError):
+                words = Path(f"/proc/{pid}/cmdline").read_bytes()
+                if b"simplugin.simulation.server" in words and (killed % 2 == 0 or children(pid)):
+                    os.kill(pid, signal.SIGKILL)
+                    seen.add(pid)
+                    killed += 1
+
+
+@pytest.mark.parametrize("where", ["this host", "a cluster"])
+def test_runs_whose_simulation_server_is_killed_are_tried_again(cluster, tmp_path, where):
+    campaign = Campaign.from_scenario(SCENARIO, SWEEP, directory=tmp_path)
+    store, enough = tmp_path / "killed.sqlite", threading.Event()
+    local = where == "this host"
+    address = "" if local else cluster.with_workers(2).address
+    with closing(LocalRunners(2) if local else DaskRunners(address)) as runners:
+        killer = threading.Thread(target=killed_servers, args=(enough,))
+        killer.start()
+        try:
+            summary = run_jobs(campaign, store, runners, terms=Terms(retries=50))
+        finally:
+            enough.set()
+            killer.join()
+    assert (summary.done, summary.failed) == (RUNS, 0)
+    with StoreReader(store) as reader:
+        attempts = reader.frame(every=True)
+    failed = attempts[attempts["status"] == "failed"]
+    assert set(failed["failure"]) <= {"crash"}
+    assert all("killed" in text for text in failed["error"])
 
 
 COORDINATOR = """

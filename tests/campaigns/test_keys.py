@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import simplugin
 from simplugin.campaigns import keys
 from simplugin.campaigns.keys import code_digest, determining, digest_of, simgrid_version
-from simplugin.campaigns.named_files import modules_beside
 from simplugin.errors import ScenarioError
+from simplugin.inputs.named_files import modules_beside
 from simplugin.platforms import Host, Platform, Zone
 from simplugin.scenarios.substitutions import canonical_json
 from simplugin.simulation import simulate
@@ -95,7 +95,7 @@ def test_a_file_that_changes_is_read_again_and_one_that_does_not_is_not(tmp_path
     document = {"workload": {"graphs": [{"file": "graph.dot"}]}}
     first = key_of(document, tmp_path)
     # As if it had been written long ago.
-    monkeypatch.setattr("simplugin.campaigns.named_files.SETTLED", -60.0)
+    monkeypatch.setattr("simplugin.inputs.named_files.SETTLED", -60.0)
     assert key_of(document, tmp_path) == first
     opened = Mock(wraps=open)
     monkeypatch.setattr("builtins.open", opened)
@@ -249,7 +249,7 @@ def test_an_installed_package_counts_too(tmp_path, monkeypatch):
         site = planted(tmp_path / f"site{version}", package)
         with monkeypatch.context() as patch:
             patch.syspath_prepend(str(site))
-            patch.setattr("simplugin.campaigns.named_files._places", {})
+            patch.setattr("simplugin.inputs.named_files._places", {})
             found.append(key_of({"name": "my_lab_package:policy"}, scenario))
             assert "my_lab_package" not in sys.modules
     found.append(key_of({"name": "no_such_package_at_all:policy"}, scenario))

@@ -110,6 +110,6 @@ def test_a_process_that_goes_on_sees_modules_that_changed(tmp_path, monkeypatch)
     for value in (2, 3):
         module.write_text(f"def one():\n    return {value}\n")
         os.utime(module, (1.7e9, 1.7e9))  # within a second, or with the dates of an archive
-        with importable(tmp_path):
+        with importable(tmp_path, ["plain.deep.own"]):
             assert resolve("plain.deep.own:one")() == value
     assert not [name for name in sys.modules if name.partition(".")[0] == "plain"]

@@ -85,7 +85,7 @@ def test_slurm_is_asked_for_the_jobs_of_the_campaign_file(tmp_path, monkeypatch)
     lines = (tmp_path / "script").read_text().split("\n")
     assert set(SCRIPT.format(logs=tmp_path / "logs").splitlines()) <= set(lines)
     # One worker a job, with a thread for each core.
-    (command,) = (line for line in lines if line.startswith("/opt/simplugin/bin/python -m "))
+    (command,) = (line for line in lines if line.startswith("/opt/simplugin/bin/python -P -m "))
     assert "distributed.cli.dask_worker tcp://" in command
     assert "--nthreads 2 " in command
     assert "--nworkers" not in command

@@ -16,7 +16,7 @@ from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.workloads.task_graphs import GraphSet
 
-with importable(Path(__file__).parent):
+with importable(Path(__file__).parent, ["small_task_graphs"]):
     from small_task_graphs import EVEN, graph_of, random_graph, random_set
 
 

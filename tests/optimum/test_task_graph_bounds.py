@@ -26,7 +26,7 @@ from simplugin.platforms.sites import SUBSETS, MultiCluster, Site
 from simplugin.scenarios.importing import importable
 from simplugin.workloads.task_graphs import GraphSet
 
-with importable(Path(__file__).parent):
+with importable(Path(__file__).parent, ["small_task_graphs"]):
     from small_task_graphs import EVEN, TWO, graph_of, random_set, random_site
 
 

@@ -9,7 +9,6 @@ from changed_scenarios import change, refused, run
 from simplugin.campaigns.campaign import check_file
 from simplugin.errors import ActorError, DeploymentError, ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
-from simplugin.scenarios.importing import importable
 from simplugin.scenarios.scenario import scenario_from
 from simplugin.simulation import SimGridOptions
 
@@ -235,6 +234,6 @@ def test_generators_that_ask_for_it_are_told_where_paths_start(lab, file, signat
     (lab / f"{module}.py").write_text(ASKING.format(signature))
     keys = f'generator = "{module}:lab"'
     scenario = load_scenario(change(file, 'file = "platform.xml"', keys))
-    with importable(lab):
+    with scenario.importable():
         (zone,) = scenario.make_platform().elements
     assert zone.id == (str(lab) if expected == "the scenario's" else expected)

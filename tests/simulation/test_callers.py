@@ -18,6 +18,7 @@ import pytest
 from processes import is_alive, wait_until
 
 from simplugin.errors import CrashError, SimulationError
+from simplugin.platforms import Host, Platform, Zone
 from simplugin.simulation import servers, simulate
 
 PROJECT = Path(__file__).parents[2]
@@ -345,3 +346,13 @@ def test_simulation_inside_an_actor(two_hosts: Path) -> None:
         return simulate(two_hosts, [("bob", double, 4)]).returned[0].value
 
     assert simulate(two_hosts, [("ada", planner)]).returned[0].value == 8
+
+
+@pytest.mark.parametrize("number", [9, 11])
+def test_a_server_that_is_killed_while_it_starts_is_a_crash(monkeypatch, number):
+    servers.stop_servers()
+    monkeypatch.setattr(servers, "_START", f"import os; os.kill(os.getpid(), {number})")
+    told = f"the simulation server was killed by signal {number} "
+    with pytest.raises(CrashError, match=told) as caught:
+        simulate(Platform(Zone("z", "Full", [Host("alice", 1e9)])), [])
+    assert caught.value.signal == number

@@ -7,7 +7,9 @@ import sys
 import pytest
 
 from simplugin.simulation import simulate
-from simplugin.simulation.surroundings import Surroundings, compiled_each_time
+from simplugin.simulation.surroundings import Surroundings, modules_from
+
+NONE: frozenset[str] = frozenset()
 
 
 @pytest.fixture(autouse=True)
@@ -44,18 +46,18 @@ def test_the_source_counts_not_the_byte_code(tmp_path, name):
     written(path, 2)
     # That of Python without us, or this test shows nothing.
     assert value_of(name) == 1
-    with compiled_each_time(tmp_path):
-        assert Surroundings.current().fresh == (str(tmp_path),)
+    with modules_from(tmp_path, NONE):
+        assert Surroundings.current().beside == ((str(tmp_path), NONE),)
         assert value_of(name) == 2
         written(path, 3)
         assert value_of(name) == 3
-    assert Surroundings.current().fresh == ()
+    assert Surroundings.current().beside == ()
     assert value_of(name) == 1
 
 
 def test_no_byte_code_is_left(tmp_path):
     written(tmp_path / "fresh_two.py", 1)
-    with compiled_each_time(tmp_path):
+    with modules_from(tmp_path, NONE):
         assert value_of("fresh_two") == 1
     assert not (tmp_path / "__pycache__").exists()
 
@@ -64,17 +66,20 @@ def test_what_is_installed_below_keeps_its_byte_code(tmp_path, monkeypatch):
     place = tmp_path / "venv" / "lib" / "site-packages"
     written(place / "fresh_three.py", 1)
     monkeypatch.syspath_prepend(place)
-    with compiled_each_time(tmp_path):
+    with modules_from(tmp_path, NONE):
         assert value_of("fresh_three") == 1
     assert (place / "__pycache__").is_dir()
 
 
 def test_directories_add_up_and_come_back(tmp_path):
     (tmp_path / "a").mkdir()
-    with compiled_each_time(tmp_path / "a"):
-        with compiled_each_time(tmp_path):
-            assert Surroundings.current().fresh == (str(tmp_path / "a"), str(tmp_path))
-        assert Surroundings.current().fresh == (str(tmp_path / "a"),)
+    with modules_from(tmp_path / "a", NONE):
+        with modules_from(tmp_path, NONE):
+            assert Surroundings.current().beside == (
+                (str(tmp_path / "a"), NONE),
+                (str(tmp_path), NONE),
+            )
+        assert Surroundings.current().beside == ((str(tmp_path / "a"), NONE),)
 
 
 @pytest.mark.parametrize("keeps", [True, False])

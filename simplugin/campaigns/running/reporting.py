@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import simplugin
 from simplugin.campaigns.jobs import Failure, FailureKind, Job, JobSource, Record, now
 from simplugin.errors import StoreError
+from simplugin.formatting import printable
 
 _KEY_DIGITS = 12
 _LOOKED_AT = 64
@@ -32,7 +33,6 @@ _FEWEST = 3
 _MOST_GROUPS = 20
 _MOST_SHOWN = 10
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
-_KEPT = "\n\t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,11 +379,3 @@ def log_path(store: Path) -> Path:
 def first_line(text: str) -> str:
     """Return the first line of a message that has one, as it can be shown."""
     return printable(next((line for line in text.splitlines() if line.strip()), text))
-
-
-def printable(text: str) -> str:
-    """Return a text without what would steer a terminal; with escapes instead, as in `repr`."""
-    return "".join(
-        each if each.isprintable() or each in _KEPT else each.encode("unicode_escape").decode()
-        for each in text
-    )

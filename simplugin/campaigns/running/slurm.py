@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -70,6 +71,8 @@ class SlurmSection(Section):
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments for ``SLURMCluster``."""
         given = self.model_dump(exclude={"jobs"}, exclude_none=True)
+        # -P: no file of the current directory passes for a module of Dask's.
+        given["python"] = f"{self.python or sys.executable} -P"
         for name in ("log_directory", "local_directory"):
             if name in given:
                 given[name] = str(given[name].resolve())

@@ -8,6 +8,7 @@ import os
 import re
 import stat
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -19,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from simplugin.errors import ScenarioError
 from simplugin.inputs.files import read_bytes, unpacked_name
-from simplugin.inputs.references import find_spec
+from simplugin.inputs.references import find_spec, is_taken
 
 # Two changes within a tick of a file system's clock have one date. [s]
 SETTLED = 2.0
@@ -213,10 +214,14 @@ class NamedFiles:
         for path in files:
             yield f"module\t{os.path.relpath(path, self.directory)}\t{_digest(path)}"
         top = name.partition(".")[0]
-        # An installed package of the same name precedes a directory that is not one.
-        if not files or is_plain_directory(self.directory, name):
+        if not files:
             digest = "own" if top == "simplugin" else installed_digest(top)
             yield f"package\t{top}\t{digest}"
+
+
+def named_modules(value: Any) -> set[str]:
+    """Return the modules of the functions that texts in plain data name, keys apart."""
+    return {match[1] for text in _texts(value) if (match := _REFERENCE.match(text))}
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -304,33 +309,44 @@ def modules_beside(directory: str, name: str) -> list[str]:
     list of str
         The module's file, those of the packages around it, and those of all modules in `directory`
         that it imports, at whichever depth. If one of them is no Python that can be read, or uses
-        means to import what no statement names, all modules in `directory` and below. Empty if the
-        module is elsewhere.
+        means to import what no statement names, all modules in `directory` and below. Never those
+        that have the name of an installed one. Empty if the module is elsewhere.
     """
     found: dict[str, None] = {}
-    left = _located(directory, name)
+    left = _free(directory, name)
     while left:
         path = left.pop()
         if path in found:
             continue
         found[path] = None
         if (imported := _imports(path)) is None:
-            return sorted(_every(directory))
+            every = list(_every(directory))
+            taken = {top for top in {_top(directory, each) for each in every} if is_taken(top)}
+            return sorted(each for each in every if _top(directory, each) not in taken)
         inside = os.path.relpath(path, directory).split(os.sep)[:-1]
-        left += chain.from_iterable(
-            _located(directory, each) for each in _absolute(imported, inside)
-        )
+        left += chain.from_iterable(_free(directory, each) for each in _absolute(imported, inside))
     return sorted(found)
 
 
-def is_plain_directory(directory: str, name: str) -> bool:
-    """Return True if a module is a directory without ``__init__.py``; others may precede it."""
-    top = name.partition(".")[0]
-    known = entries(directory)
-    is_directory = top in known and known[top].is_directory
-    return is_directory and not (
-        _of_stem(directory, top) or _of_stem(os.path.join(directory, top), "__init__")
-    )
+def names_beside(directory: str, modules: Iterable[str]) -> frozenset[str]:
+    """Return the names in a directory, without dots, under which modules and their imports are."""
+    found = chain.from_iterable(modules_beside(directory, each) for each in modules)
+    return frozenset(_top(directory, path) for path in found)
+
+
+def _top(directory: str, path: str) -> str:
+    """Return the name in a directory under which a module in it or below is imported."""
+    return os.path.relpath(path, directory).split(os.sep)[0].partition(".")[0]
+
+
+def _free(directory: str, name: str) -> list[str]:
+    """Return the files of a module in a directory, if no installed one has its name."""
+    found = _located(directory, name)
+    if found and is_taken(name):
+        message = f"{found[0]} is not imported, since an installed module has its name; rename it"
+        warnings.warn(message, stacklevel=2)
+        return []
+    return found
 
 
 def installed_digest(name: str) -> str:

@@ -1,0 +1,37 @@
+"""A terminal that no text can steer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from simplugin.formatting import EscapingStream, printable
+
+
+class EscapingConsole(Console):
+    """A console that shows texts with escapes instead of what would steer a terminal.
+
+    A closed pipe is left to the program; rich would end it without a word.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if self._file is None:
+            stream = sys.stderr if self.stderr else sys.stdout
+            # Colours and movements are its own.
+            self.file = stream.stream if isinstance(stream, EscapingStream) else stream
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render as a console does, and escape texts."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text), style, control)
+
+    def on_broken_pipe(self) -> None:
+        """Raise what was caught."""
+        raise
