@@ -49,6 +49,10 @@ def plain_errors() -> Iterator[None]:
             err=True,
         )
         raise typer.Exit(1) from None
+    except (OSError, UnicodeError, RecursionError) as error:
+        # A path or text that the system, or a file, cannot hold.
+        typer.echo(f"simplugin: {type(error).__name__}: {error}", err=True)
+        raise typer.Exit(1) from None
 
 
 class Commands(TyperGroup):

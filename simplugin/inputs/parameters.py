@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -114,6 +115,15 @@ class Signature:
                 except ValidationError as error:
                     problems += problems_of(error, self.types[name], value, (*path, name))
         return values, problems
+
+
+def product_of_counts(value: Any) -> int:
+    """Return the product of the positive whole numbers in plain data, but for seeds."""
+    if isinstance(value, Mapping):
+        value = [each for name, each in value.items() if name != "seed"]
+    if isinstance(value, list | tuple):
+        return math.prod(map(product_of_counts, value))
+    return max(value, 1) if type(value) is int else 1
 
 
 def policy_of(scenario: Scenario, shipped: Mapping[str, _Policy]) -> _Policy:

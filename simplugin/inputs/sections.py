@@ -17,11 +17,19 @@ from pydantic import (
     model_validator,
 )
 
+# Python recurses over the directories; Linux takes 255 byte a name, ends of ours included.
+_LONGEST, _LONGEST_NAME = 1000, 240
+
 
 def _located(value: Any, info: ValidationInfo) -> Path:
     """Return a path, relative to the directory of the scenario file."""
     if not isinstance(value, str) or not value:
         raise ValueError("give a path as a text")
+    if "\0" in value or (not value.isascii() and value.encode(errors="replace").decode() != value):
+        raise ValueError("no path has a null byte, or half of a surrogate pair; remove it")
+    if len(value) > _LONGEST or max(map(len, value.encode().split(b"/"))) > _LONGEST_NAME:
+        remedy = f"give a path of at most {_LONGEST} letters, and {_LONGEST_NAME} byte a name"
+        raise ValueError(remedy)
     directory: Path = (info.context or {}).get("directory", Path())
     return directory / Path(value).expanduser()
 

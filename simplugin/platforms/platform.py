@@ -23,6 +23,7 @@ from simplugin.platforms.links import (
 )
 from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.platforms.validation import (
+    MOST_HOSTS,
     Name,
     Properties,
     Text,
@@ -31,8 +32,6 @@ from simplugin.platforms.validation import (
     require_choice,
 )
 
-# SimGrid needs minutes and tens of GB for more.
-MOST_HOSTS = 2_000_000
 ROUTINGS = ("Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "Vivaldi", "Wifi", "None")
 _ROUTING_OF = {routing.casefold(): routing for routing in ROUTINGS}
 

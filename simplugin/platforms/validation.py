@@ -23,7 +23,10 @@ from simplugin.units import parse_bandwidth, parse_speed, parse_time
 
 # SimGrid refuses denormalised numbers as out of range.
 _SMALLEST = sys.float_info.min
-_UNWRITABLE = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\ufffe", "\uffff"}
+_UNWRITABLE = {*map(chr, range(32)), *map(chr, range(0xD800, 0xE000)), "\ufffe", "\uffff"}
+_UNWRITABLE -= {"\t", "\n", "\r"}
+MOST_HOSTS = 2_000_000
+"""Hosts of a platform. SimGrid needs minutes and tens of GB for as many."""
 
 
 def require_name(what: str, name: object) -> None:
@@ -81,10 +84,11 @@ def require_not_negative(what: str, value: Any, unit: str) -> float:
 
 
 def require_count(what: str, value: object, least: int) -> None:
-    """Raise unless a value is a whole number of at least `least`."""
+    """Raise unless a value is a whole number from `least` to `MOST_HOSTS`."""
     whole = isinstance(value, int | Integral) and not isinstance(value, bool)
-    if not whole or value < least:  # type: ignore[operator]
-        raise PlatformError(f"{what} is {value!r}", remedy=f"give a whole number from {least} on")
+    if not whole or not least <= value <= MOST_HOSTS:  # type: ignore[operator]
+        remedy = f"give a whole number from {least} to {MOST_HOSTS:,}"
+        raise PlatformError(f"{what} is {shown(value)}", remedy=remedy)
 
 
 def require_between(what: str, value: object, least: float, most: float) -> None:

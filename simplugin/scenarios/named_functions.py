@@ -89,7 +89,11 @@ class NamedFunctions:
                 return
         scenario = scenario_from(document, self._file, trust=self._trust)
         try:
-            yield from scenario.generator(name)[2]
+            generator, parameters, problems = scenario.generator(name)
+            yield from problems
+            if not problems and generator.may_be_too_large(parameters):
+                # It counts its hosts before it makes them.
+                scenario.make_platform()
         except ScenarioError as error:
             yield Problem(error.path, error.message, error.remedy)
 

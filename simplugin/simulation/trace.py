@@ -146,6 +146,9 @@ class Trace(Columns):
         for name in ("kind", "state"):
             if name in given:
                 given[f"{name}_code"] = given.pop(name)
+        # Half of a surrogate pair could not be written to any file.
+        labels = (each.encode(errors="backslashreplace") for each in given.get("label_names", ()))
+        given["label_names"] = tuple(each.decode() for each in labels)
         return cls(**{each.name: given.get(each.name, ()) for each in fields(cls)})
 
     def __len__(self) -> int:

@@ -18,7 +18,7 @@ from simplugin.formats.task_graph_structure import DEFAULT_SPEED
 from simplugin.inputs.files import unpacked_name
 from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario, errors_at, numbered
 from simplugin.inputs.messages import InvalidValueError
-from simplugin.inputs.parameters import PATH, policy_of, read_parameters
+from simplugin.inputs.parameters import PATH, policy_of, product_of_counts, read_parameters
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Speed, Time
 from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import ExistingFile, Section
@@ -46,6 +46,7 @@ from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
 from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule import Schedule, checked, violations
 from simplugin.workloads.graph_generators import GENERATORS, graph_named
+from simplugin.workloads.parameter_ranges import MOST
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 # The site of these generators describes the network exactly, and data take it in any case.
@@ -103,7 +104,7 @@ class GraphTable(Section):
     seed: Annotated[int, Field(ge=0)] | None = None
     name: Annotated[str, Field(min_length=1)] | None = None
     release: Annotated[Time, NOT_NEGATIVE] = 0.0
-    count: Annotated[int, Field(ge=1)] = 1
+    count: Annotated[int, Field(ge=1, le=MOST)] = 1
 
     @model_validator(mode="after")
     def _one_source(self) -> GraphTable:
@@ -115,6 +116,12 @@ class GraphTable(Section):
             if key in self.model_fields_set:
                 message = f"{{key}} goes with a {other}, not with a {source}"
                 raise InvalidValueError(message, "remove it", (key,))
+        if self.generator is not None and product_of_counts(self.parameters) > MOST:
+            try:
+                # It counts its tasks before it draws them.
+                graph_named(self.generator, np.random.default_rng(0), **self.parameters)
+            except WorkloadError as error:
+                raise InvalidValueError(f"{{key}}: {error}", path=("parameters",)) from None
         return self
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from simplugin.elementary import exp, log
-from simplugin.workloads.parameter_ranges import part, whole
+from simplugin.workloads.parameter_ranges import MOST, part, whole
 from simplugin.workloads.task_costs import CostLaw
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -60,7 +60,7 @@ def daggen(
     .. [2] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
        Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
     """
-    n_tasks, jump = whole("n_tasks", n_tasks), whole("jump", jump)
+    n_tasks, jump = whole("n_tasks", n_tasks, most=MOST), whole("jump", jump)
     width, regularity = part("width", width), part("regularity", regularity)
     # By exponential and logarithm, and in percent, as in the program: rounding down is sensitive.
     usual = int(exp(width * log(n_tasks)))

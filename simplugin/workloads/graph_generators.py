@@ -11,7 +11,7 @@ import numpy as np
 
 from simplugin.errors import WorkloadError
 from simplugin.workloads.daggen import daggen
-from simplugin.workloads.parameter_ranges import one_of, whole
+from simplugin.workloads.parameter_ranges import MOST, one_of, whole
 from simplugin.workloads.task_costs import SCENARIOS, CostLaw, Sizes, TaskCosts, complexity
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -51,7 +51,7 @@ def fft(
     .. [1] N. N'takpé, F. Suter (2008). Concurrent Scheduling of Parallel Task Graphs on
        Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
     """
-    points = whole("points", points, 2)
+    points = whole("points", points, 2, MOST)
     if points & (points - 1):
         raise WorkloadError(f"points is {points!r}; give a power of two, such as 4, 8 or 16")
     depth = points.bit_length() - 1
@@ -195,7 +195,7 @@ def chain(
     WorkloadError
         There is no task.
     """
-    n_tasks = whole("n_tasks", n_tasks)
+    n_tasks = whole("n_tasks", n_tasks, most=MOST)
     tasks = [str(task + 1) for task in range(n_tasks)]
     edges = [(task, task + 1) for task in range(n_tasks - 1)]
     return (costs or CostLaw()).draw(n_tasks, generator).graph(name, tasks, edges)
@@ -230,6 +230,7 @@ def fork_join(
         There is no stage, or no task in it.
     """
     width, stages = whole("width", width), whole("stages", stages)
+    whole("width times stages", width * stages, most=MOST)
     tasks, edges = ["join 0"], []
     for stage in range(stages):
         fork = len(tasks) - 1
@@ -345,7 +346,7 @@ def combination(
        Multi-Clusters Using Constrained Resource Allocations. INRIA research report 6774.
     """
     one_of("family", family, FAMILIES)
-    count = whole("count", count)
+    count = whole("count", count, most=MOST)
     seeds = [whole("seed", each, 0) for each in np.atleast_1d(np.asarray(seed, dtype=object))]
     # With their number, since numpy takes 1 and (1, 0) for the same.
     entropy = [FAMILIES.index(family), count, len(seeds), *seeds]

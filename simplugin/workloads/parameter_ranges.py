@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import UnitError, WorkloadError
+from simplugin.inputs.places import shown
 
 
 def number(parameter: str, value: Any, read: Callable[[Any], float] = float) -> float:
@@ -56,17 +58,24 @@ def texts(parameter: str, values: Any) -> tuple[str, ...]:
     return names
 
 
-def whole(parameter: str, value: object, least: int = 1) -> int:
+MOST = 1_000_000
+"""Tasks of a generated graph, or graphs of a set."""
+
+
+def whole(parameter: str, value: object, least: int = 1, most: float = math.inf) -> int:
     """Return a parameter that is a count.
 
     Raises
     ------
     WorkloadError
-        It is none, or below the least; the message names it.
+        It is none, or out of the range; the message names it.
     """
     number = int(value) if isinstance(value, (int, np.integer)) else least - 1
-    if isinstance(value, bool) or number < least:
-        raise WorkloadError(f"{parameter} is {value!r}; give a whole number from {least} on")
+    if isinstance(value, bool) or not least <= number <= most:
+        end = "on" if most == math.inf else f"to {most:,}"
+        raise WorkloadError(
+            f"{parameter} is {shown(value)}; give a whole number from {least} {end}"
+        )
     return number
 
 

@@ -34,7 +34,8 @@ from simplugin.platforms.links import (
     Route,
     ZoneRoute,
 )
-from simplugin.platforms.platform import MOST_HOSTS, Platform, Zone, ZoneElement
+from simplugin.platforms.platform import Platform, Zone, ZoneElement
+from simplugin.platforms.validation import MOST_HOSTS
 
 _FAR_TOO_LARGE = 1e300
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, ClassVar
 
 from simplugin.errors import PlatformError
 from simplugin.platforms.laws import Law
-from simplugin.platforms.platform import MOST_HOSTS
 from simplugin.platforms.validation import (
+    MOST_HOSTS,
     Name,
     check_fields,
     require_name,

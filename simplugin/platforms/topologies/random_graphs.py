@@ -151,6 +151,7 @@ def preferential_attachment(n_hosts: int, links: int, generator: np.random.Gener
         raise PlatformError(
             f"each host joins {links} of {n_hosts} hosts", remedy=f"give 1 to {n_hosts - 1} links"
         )
+    require_count("the number of links of all hosts", n_hosts * links, 1)
     seed = int(generator.integers(_SEEDS))
     return _sorted_edges(nx.barabasi_albert_graph(n_hosts, links, seed=seed).edges())
 
@@ -197,6 +198,7 @@ def rewired_ring(
             f"each of {n_hosts} hosts has {neighbours} neighbours",
             remedy="give an even number, from 2 to the number of hosts less 1",
         )
+    require_count("the number of links of all hosts", n_hosts * neighbours // 2, 1)
     require_between("the probability that an edge is rewired", rewired, 0, 1)
     seed = int(generator.integers(_SEEDS))
     try:
@@ -343,6 +345,8 @@ def geometric_graph(
     within = usual_radius(n_hosts) if radius is None else radius
     if not 0 <= within < math.inf:
         raise PlatformError(f"the radius is {within!r}", remedy="give a number from 0 to 1.5")
+    near = n_hosts * min(1.0, math.pi * within**2) / 2
+    require_count("the number of links of all hosts", int(n_hosts * near), 0)
     position = generator.random((n_hosts, 2))
     places = dict(enumerate(map(tuple, position.tolist())))
     graph = nx.random_geometric_graph(n_hosts, within, pos=places)

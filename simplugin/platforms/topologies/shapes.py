@@ -63,6 +63,7 @@ class Parts:
         topology, parameters : str
             As for `Cluster`.
         """
+        require_count(f"the number of hosts of cluster {name!r}", n_hosts, 1)
         return Cluster(
             name,
             f"0-{n_hosts - 1}",

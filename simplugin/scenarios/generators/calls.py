@@ -14,14 +14,17 @@ from typing import Any
 from simplugin.errors import PlatformError, UnitError
 from simplugin.inputs.documents import Document
 from simplugin.inputs.messages import Problem, suggestion
-from simplugin.inputs.parameters import Signature
+from simplugin.inputs.parameters import Signature, product_of_counts
 from simplugin.inputs.quantities import dimension_of
 from simplugin.inputs.references import UnresolvedError, resolve
 from simplugin.near_names import did_you_mean
 from simplugin.platforms import Platform
+from simplugin.platforms.validation import MOST_HOSTS
 from simplugin.scenarios.generators import GENERATORS
 
 _DIRECTORY = "directory"
+# Their hosts and links are no product of their numbers.
+_POWERS = ("complete_tree", "random_geometric")
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,11 @@ class Generator:
                 message = f"generator {self.name!r} has no parameter {name!r}"
                 problems.append(Problem((name,), message, remedy))
         return values, problems
+
+    def may_be_too_large(self, parameters: Mapping[str, Any]) -> bool:
+        """Return True if its numbers may be those of a platform that is too large to be made."""
+        counts = product_of_counts(parameters)
+        return self.name in GENERATORS and (self.name in _POWERS or counts > MOST_HOSTS)
 
     def platform(
         self, parameters: Mapping[str, Any], directory: str | os.PathLike[str] | None = None
