@@ -7,6 +7,18 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+# A value without spaces, and a line with others.
+_LONG_WORD, _LONG_LINE = re.compile(r"\S{200,}"), re.compile(r"[^\n]{2000,}")
+
+
+def shortened(text: str) -> str:
+    """Return a message without most of the values that nobody would read."""
+
+    def cut(found: re.Match[str]) -> str:
+        return f"{found[0][:150]}... ({len(found[0]):,} characters)"
+
+    return _LONG_LINE.sub(cut, _LONG_WORD.sub(cut, text))
+
 
 def _rebuilt(kind: type[BaseException], args: tuple[Any, ...], attributes: Any) -> BaseException:
     """Unpickle an error, whatever its constructor takes."""
@@ -115,6 +127,8 @@ class FileError(SimpluginError):
         remedy: str | None = None,
     ) -> None:
         remedy = minus_remedy(message) or remedy
+        message = shortened(message)
+        remedy = None if remedy is None else shortened(remedy)
         place = "" if file is None else f"{file}:" if line is None else f"{file}:{line}:"
         super().__init__(
             f"{place} {message}".strip() + ("" if remedy is None else f"; {remedy}"),

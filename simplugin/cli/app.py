@@ -162,6 +162,7 @@ def check(
     1 findings, 2 a file could not be read.
     """
     from simplugin.formats.check import UNREADABLE, Finding, check, exit_status
+    from simplugin.inputs.messages import folded
     from simplugin.platforms.validation import ERROR
 
     scenarios = [file for file in dict.fromkeys(files) if file.suffix.lower() == ".toml"]
@@ -183,8 +184,8 @@ def check(
         }
         typer.echo(json.dumps(document))
         raise typer.Exit(status)
-    for finding in findings:
-        typer.echo(str(finding))
+    for line in folded(map(str, findings)):
+        typer.echo(line)
     counts = Counter(finding.severity for finding in findings)
     found = ", ".join(
         f"{number} {severity}{'s' * (number != 1 and severity != 'unreadable')}"

@@ -12,6 +12,7 @@ from simplugin.cli.displays import standard_output
 from simplugin.errors import PlatformError
 from simplugin.formats.check import exit_status, read_checked
 from simplugin.formatting import readable
+from simplugin.inputs.messages import folded
 from simplugin.listings import Listing
 from simplugin.near_names import did_you_mean
 from simplugin.platforms import Platform
@@ -31,8 +32,8 @@ def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> 
     """Print what a platform is and what SimGrid makes of it; return the exit status."""
     findings, platform = read_checked(file)
     if status := exit_status([each for each in findings if each.severity != WARNING]):
-        for finding in findings:
-            typer.echo(str(finding), err=True)
+        for line in folded(map(str, findings)):
+            typer.echo(line, err=True)
         return status
     if not platform.host_count:
         raise PlatformError(
@@ -64,8 +65,8 @@ def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> 
         typer.echo(json.dumps(document))
         return 0
     print_listings(row, listings, console=standard_output(), title=file.name)
-    for finding in findings:
-        typer.echo(str(finding), err=True)
+    for line in folded(map(str, findings)):
+        typer.echo(line, err=True)
     return 0
 
 

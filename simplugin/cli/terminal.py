@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import typer
 from typer.core import TyperGroup
 
-from simplugin.errors import SimpluginError
+from simplugin.errors import SimpluginError, shortened
 from simplugin.formatting import EscapingStream
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def plain_errors() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except SimpluginError as error:
-        typer.echo(f"simplugin: {error}", err=True)
+        typer.echo(f"simplugin: {shortened(str(error))}", err=True)
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         typer.echo("simplugin: interrupted", err=True)
@@ -51,7 +51,7 @@ def plain_errors() -> Iterator[None]:
         raise typer.Exit(1) from None
     except (OSError, UnicodeError, RecursionError) as error:
         # A path or text that the system, or a file, cannot hold.
-        typer.echo(f"simplugin: {type(error).__name__}: {error}", err=True)
+        typer.echo(f"simplugin: {type(error).__name__}: {shortened(str(error))}", err=True)
         raise typer.Exit(1) from None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from simplugin.errors import FileError, PlatformError
+from simplugin.errors import FileError, PlatformError, shortened
 from simplugin.formats.config_options import option_problems
 from simplugin.formats.platform_reading import (
     PlatformReader,
@@ -98,7 +98,8 @@ class _Checked:
 
     def add(self, line: int | None, severity: str, message: str, remedy: str | None) -> None:
         """Note a finding."""
-        remedy = remedy or "see SimGrid's documentation of platform files"
+        remedy = shortened(remedy or "see SimGrid's documentation of platform files")
+        message = shortened(message)
         self.findings.append(Finding(self.name, line or 1, severity, message, remedy))
 
     def placed_actors(self) -> Iterator[tuple[int | None, str, str]]:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from simplugin.errors import FileError, minus_remedy
 from simplugin.inputs.files import read_text
-from simplugin.inputs.messages import Problem
+from simplugin.inputs.messages import Problem, folded
 from simplugin.inputs.places import shown
 from simplugin.inputs.positions import Path, json_line, json_starts, toml_line, toml_syntax_error
 
@@ -71,7 +71,8 @@ class Document:
         first, *others = sorted(errors, key=lambda error: error.line or 0)
         if not others:
             return first
-        remedy = "\n".join([first.remedy or "and", *map(str, others)])
+        _, *lines = folded(map(str, (first, *others)))
+        remedy = "\n".join([first.remedy or "and", *lines])
         joined = self.kind(first.message, file=first.file, line=first.line, remedy=remedy)
         joined.path, joined.others = first.path, (first, *others)
         return joined

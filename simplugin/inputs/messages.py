@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ValidationError
@@ -25,7 +28,34 @@ _REMEDIES = {
     "union_tag_invalid": "give one of {expected_tags}",
 }
 
+# Findings of one kind, and in all, that are shown; and that are looked for in a table.
+_MOST_ALIKE, _MOST_SHOWN, _MOST_FOUND = 10, 50, 1000
+# The parts in which findings of one kind differ.
+_VARIES = re.compile(r"'[^']*'|\"[^\"]*\"|[\d.]+")
+
 Path = tuple[str | int, ...]
+
+
+def folded(findings: Iterable[str]) -> Iterator[str]:
+    """Yield findings as they are shown: a few of each kind, and the number of the others.
+
+    Two are of one kind if they differ in quoted texts and numbers only.
+    """
+    every = list(findings)
+    kinds = [_VARIES.sub("", each) for each in every]
+    total, seen, shown_so_far = Counter(kinds), Counter[str](), 0
+    for each, kind in zip(every, kinds, strict=True):
+        seen[kind] += 1
+        if seen[kind] > _MOST_ALIKE:
+            continue
+        if shown_so_far == _MOST_SHOWN:
+            hidden = sum(min(number, _MOST_ALIKE) for number in total.values()) - shown_so_far
+            yield f"... and {hidden:,} more findings"
+            return
+        shown_so_far += 1
+        yield each
+        if seen[kind] == _MOST_ALIKE < total[kind]:
+            yield f"... and {total[kind] - _MOST_ALIKE:,} more of this kind"
 
 
 class InvalidValueError(ValueError):
@@ -124,11 +154,15 @@ def problems_of(
         found.setdefault(_path(each, content), []).append(each)
     # Of the members of a union, those count that come nearest.
     outer = {path[:length] for path in found for length in range(len(path))}
-    return [
+    inner = {path: several for path, several in found.items() if path not in outer}
+    problems = [
         _problem(several, kind, content, section, path)
-        for path, several in found.items()
-        if path not in outer
+        for path, several in islice(inner.items(), _MOST_FOUND)
     ]
+    if (left := len(inner) - len(problems)) > 0:
+        message = f"there are {left:,} more errors"
+        problems.append(Problem(section, message, "correct the others first"))
+    return problems
 
 
 def _path(found: Mapping[str, Any], content: Any) -> Path:

@@ -313,7 +313,7 @@ def modules_beside(directory: str, name: str) -> list[str]:
         that have the name of an installed one. Empty if the module is elsewhere.
     """
     found: dict[str, None] = {}
-    left = _free(directory, name)
+    left = [] if is_taken(name) else _located(directory, name)
     while left:
         path = left.pop()
         if path in found:
