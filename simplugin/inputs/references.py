@@ -15,6 +15,8 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, cast
 
+from simplugin.near_names import did_you_mean
+
 GROUP = "simplugin.functions"
 """Entry points by which an installed package declares modules that scenarios may name."""
 
@@ -225,7 +227,9 @@ def _steps(reference: str) -> list[Any]:
         try:
             found = getattr(found, step)
         except AttributeError as error:
-            raise UnresolvedError(f"module {module!r} has no {path!r}") from error
+            message = f"module {module!r} has no {path!r}"
+            question = did_you_mean(step, dir(found))
+            raise UnresolvedError(message, *([question] if question else [])) from error
         steps.append(found)
     return steps
 

@@ -26,7 +26,7 @@ from simplugin.errors import (
     SimulationError,
 )
 from simplugin.formats.config_options import GOVERNORS
-from simplugin.near_names import near_names
+from simplugin.near_names import did_you_mean, near_names
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
 from simplugin.simulation.logs import Speaker
@@ -165,6 +165,10 @@ def described(error: BaseException, inside: TracebackType | None) -> tuple[str, 
     whole = traceback.TracebackException(type(error), error, inside)
     text = "".join(whole.format())
     summary = traceback.format_exception_only(error)[-1].strip()
+    if isinstance(error, AttributeError) and error.name and error.obj is not None:
+        names = [name for name in dir(error.obj) if not name.startswith("_")]
+        question = did_you_mean(error.name, names)
+        summary += f"; {question}" if question else ""
     is_asyncio = any(Path(frame.filename).parent.name == "asyncio" for frame in whole.stack)
     each: traceback.TracebackException | None = whole
     while each is not None:

@@ -452,3 +452,15 @@ def test_a_kill_at_the_end_of_an_execution_is_a_kill(back_end: Any, capfd: Any) 
     assert result.value_of("ends_both") == [False, False]
     assert [actor.state for actor in result.returned] == ["ended", "killed", "killed"]
     assert "seen" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.parametrize(("wrong", "meant"), [("sleep", "sleep_for"), ("excute", "execute")])
+@pytest.mark.parametrize("back_end", ["coroutines", "threads"])
+def test_attributes_that_may_be_meant(wrong, meant, back_end):
+    async def work(me):
+        await getattr(me, wrong)(1)
+
+    platform = Platform(Zone("z", "Full", [Host("alice", 1e9)]))
+    with pytest.raises(ActorError, match=rf"{wrong}'; did you mean '{meant}'") as caught:
+        simulate(platform, [("alice", work)], back_end=back_end)
+    assert isinstance(caught.value.__cause__, AttributeError)
