@@ -74,7 +74,7 @@ def test_parameters_reach_the_generator():
 
 
 OUT_OF_RANGE = [
-    ("daggen", {"n_tasks": 0}, "n_tasks is 0; give a whole number from 1 on"),
+    ("daggen", {"n_tasks": 0}, "n_tasks is 0; give a whole number from 1 to 1,000,000"),
     ("daggen", {"n_tasks": 2.5}, "n_tasks is 2.5"),
     ("daggen", {"n_tasks": 9, "jump": 0}, "jump is 0; give a whole number from 1 on"),
     ("daggen", {"n_tasks": 9, "width": 1.2}, "width is 1.2; give a number from 0 to 1"),
@@ -84,7 +84,7 @@ OUT_OF_RANGE = [
     ("fft", {"points": True}, "points is True; give a"),
     ("strassen", {"counting": "free"}, "'free'; give one of 'real', 'scaled', 'drawn'"),
     ("strassen", {"sums": "bush"}, "sums is 'bush'; give one of 'chain', 'tree'"),
-    ("chain", {"n_tasks": 0}, "n_tasks is 0; give a whole number from 1 on"),
+    ("chain", {"n_tasks": 0}, "n_tasks is 0; give a whole number from 1 to 1,000,000"),
     ("fork_join", {"width": 0}, "width is 0"),
     ("fork_join", {"width": 2, "stages": 1.5}, "stages is 1.5"),
     ("strassen", {"scenario": "cubic"}, "give one of 'linear', 'log', 'power', 'mixed'"),
@@ -197,7 +197,7 @@ def test_counting_of_strassen():
 
 REFUSED = [
     (("tree", 2, 0), "family is 'tree'; give one of 'random', 'fft', 'strassen'"),
-    (("fft", 0, 0), "count is 0; give a whole number from 1 on"),
+    (("fft", 0, 0), "count is 0; give a whole number from 1 to 1,000,000"),
     (("fft", 2, -1), "seed is -1; give a whole number from 0 on"),
     (("fft", 2, (1, 0.5)), "seed is 0.5"),
 ]

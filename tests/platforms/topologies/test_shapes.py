@@ -134,8 +134,8 @@ def test_links_take_longer_the_longer_they_are():
 
 
 INVALID_SHAPES = [
-    (lambda g: shapes.chain(1, g), "number of hosts is 1; give a whole number from 2 on"),
-    (lambda g: shapes.ring(2, g), "hosts of a ring is 2; give a whole number from 3 on"),
+    (lambda g: shapes.chain(1, g), "number of hosts is 1; give a whole number from 2 to 2,000,000"),
+    (lambda g: shapes.ring(2, g), "hosts of a ring is 2; give a whole number from 3 to 2,000,000"),
     (lambda g: shapes.grid(0, 4, g), "number of rows is 0"),
     (lambda g: shapes.grid(1, 1, g), "hosts of a grid is 1"),
     (lambda g: shapes.complete_tree(0, 4, g), "number of children is 0"),
