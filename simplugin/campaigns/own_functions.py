@@ -19,7 +19,7 @@ from typing import Any
 from simplugin.campaigns.jobs import Measured
 from simplugin.errors import SimpluginError
 from simplugin.inputs.named_files import file_digest, modules_beside
-from simplugin.inputs.references import find_spec, is_installed
+from simplugin.inputs.references import find_spec, is_installed, is_taken
 from simplugin.rows import Metric, Row
 from simplugin.scenarios.importing import importable
 from simplugin.simulation.travel import is_findable, pack
@@ -72,7 +72,10 @@ class OwnFunction:
         except Exception as error:
             message = f"{name!r} cannot be sent to other processes: {error}"
             raise SimpluginError(f"{message}; let it make what it needs itself") from error
-        modules = ((each, place) for each in code.modules if (place := _place(each)) is not None)
+        modules = [(each, place) for each in code.modules if (place := _place(each)) is not None]
+        if taken := [module for module, _ in modules if is_taken(module)]:
+            message = f"module {taken[0]!r}, which {name!r} uses, has the name of an installed one"
+            raise SimpluginError(f"{message}; rename its file")
         return cls(name, pickled, code.digest, tuple(sorted(modules)))
 
     @cached_property
