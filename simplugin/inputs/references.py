@@ -206,7 +206,8 @@ def is_taken(module: str) -> bool:
     """Return True if Python or an installed package has the name of a module, or of its package."""
     top = module.partition(".")[0]
     installed = [each for each in sys.path if is_installed(each)]
-    return top in sys.stdlib_module_names or find_spec(top, installed) is not None
+    known = top in sys.stdlib_module_names or top in ("simplugin", "__main__")
+    return known or find_spec(top, installed) is not None
 
 
 def _steps(reference: str) -> list[Any]:
