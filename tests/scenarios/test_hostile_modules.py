@@ -106,7 +106,7 @@ def test_scenarios_of_programs_and_notebooks_elsewhere(place, tmp_path):
     code += "run_scenario(load_scenario(place + '/own.toml')).result.clock"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    assert notebook.cells[0].outputs[0]["data"]["text/plain"] == "3.0"
+    assert notebook.cells[0].outputs[-1]["data"]["text/plain"] == "3.0"
     with pytest.warns(UserWarning, match=r"numpy\.py is not imported.*rename it"):
         assert run_scenario(load_scenario(place / "own.toml")).result.clock == 3.0
 
@@ -138,11 +138,10 @@ def test_workers_that_slurm_starts_there(place, tmp_path):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
     words = [Path(sys.executable).with_name("simplugin"), "campaign", "run", "--slurm"]
-    for name in ("many", "own"):
-        with (place / f"{name}.toml").open("a") as file:
-            file.write('[slurm]\nmemory = "4GB"\n')
-        told = command(place, *words, f"{name}.toml", PATH=f"{tmp_path}:{os.environ['PATH']}")
-        assert "of 2 runs done" in told or "1 of 1 runs done" in told
+    with (place / "many.toml").open("a") as file:
+        file.write('[slurm]\nmemory = "4GB"\n')
+    told = command(place, *words, "many.toml", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert "2 of 2 runs done" in told
 
 
 TAKEN = ["numpy", "random", "cloudpickle"]
