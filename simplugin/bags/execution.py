@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,8 +16,8 @@ from simplugin.bags.actors.messages import Deeds, Station, Supply
 from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.actors.periodic import Duty, periodic_host
 from simplugin.bags.periodic import PeriodicSchedule
-from simplugin.bags.policy import BUFFER, Known, Place, Policy
-from simplugin.errors import DeadlockError, WorkloadError
+from simplugin.bags.policy import BUFFER, Known, NodePlan, Place, Policy
+from simplugin.errors import ActorError, DeadlockError, WorkloadError
 from simplugin.inputs.places import shown
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
@@ -214,6 +215,11 @@ def execute(
             error.blocked,
             f"policy {policy.name!r} leaves tasks; let it return one of servable(state) at last",
         ) from None
+    except ActorError as error:
+        # What a policy decides wrongly is for the caller.
+        if isinstance(error.__cause__, WorkloadError):
+            raise error.__cause__ from error
+        raise
     # Actors write the numbers of applications.
     names = {str(number): name for number, name in enumerate(bags.names)}
     labels = tuple(names.get(label, label) for label in result.trace.label_names)
@@ -301,7 +307,7 @@ def _stations(
         parent = int(known.parent[host])
         height[parent] = max(height[parent], 1 + height[host])
     turns = [_TURNS * each if ways[0] else 0 for each in height]
-    return [
+    stations = [
         tuple(
             Station(
                 Place.of(known, host),
@@ -319,6 +325,10 @@ def _stations(
         )
         for host, children in enumerate(known.children)
     ]
+    for each in chain.from_iterable(stations if policy.plans else ()):
+        who = f"the plan of policy {policy.name!r} for {each.place.name!r}"
+        NodePlan.checked(who, each.plan, each.known)
+    return stations
 
 
 def _execution(tree: Tree, bags: Bags, policy: str, result: Result, *, failures: bool) -> Execution:

@@ -10,6 +10,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from simplugin.errors import WorkloadError
+from simplugin.inputs.decisions import decided
+from simplugin.inputs.places import shown
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation.api import Actor
 from simplugin.workloads.applications import Bags
@@ -128,6 +130,20 @@ class NodePlan:
 
     rates: tuple[tuple[float, ...], ...]
     slots: tuple[int, ...] = ()
+
+    @classmethod
+    def checked(cls, who: str, plan: object, known: Known) -> NodePlan:
+        """Return a plan; raise WorkloadError, about who made it, unless it is one of the node."""
+        if not isinstance(plan, cls):
+            raise WorkloadError(f"{who} is {shown(plan)}; give a NodePlan")
+        shape = 1 + len(known.bandwidth), len(known.flop)
+        rule = f"numbers from 0 on, for {shape[0]} targets and {shape[1]} types of tasks"
+        decided(f"{who} has rates", plan.rates, rule, shape, least=0.0)
+        slots: object = plan.slots
+        if not (isinstance(slots, tuple) and not slots):
+            rule = f"whole numbers from 0 on, for {shape[1]} types of tasks"
+            decided(f"{who} has slots", plan.slots, rule, shape[1:], whole=True, least=0)
+        return plan
 
     @cached_property
     def planned(self) -> list[bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -15,7 +16,7 @@ from simplugin.inputs.places import shown
 _LARGEST = 2**62
 
 
-def numbers(
+def decided(
     what: str,
     value: object,
     rule: str,
@@ -71,6 +72,14 @@ def numbers(
         at = f", {shown(given[*place])} at {', '.join(map(str, place))}" if place else ""
         raise WorkloadError(f"{what} {shown(value)}{at}; give {rule}")
     return given.astype(np.int64 if whole else np.float64)
+
+
+def listed(what: str, value: Any, rule: str) -> list[Any]:
+    """Return what a user's code decided as a list; raise WorkloadError unless it can be one."""
+    no_list = isinstance(value, Mapping | str | bytes) or getattr(value, "ndim", 1) == 0
+    if no_list or not isinstance(value, Iterable):
+        raise WorkloadError(f"{what} {shown(value)}; give {rule}")
+    return [*value]
 
 
 def _array_of(value: object) -> NDArray[Any]:

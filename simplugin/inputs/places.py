@@ -7,6 +7,8 @@ import os
 import re
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from simplugin.errors import FileError, WorkloadFileError
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
@@ -43,8 +45,17 @@ class Line(NamedTuple):
 def shown(value: object) -> str:
     """Return a value as messages quote it: on one line and cut where it is long."""
     # Numbers and texts of numpy are shown as what they stand for.
-    text = repr(getattr(value, "tolist", lambda: value)())
+    text = repr(_plain(value))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+
+def _plain(value: object) -> object:
+    """Return a value without the types of numpy, as far as it is a number, text, list or tuple."""
+    if type(value) is list:
+        return [_plain(each) for each in value]
+    if type(value) is tuple:
+        return tuple(_plain(each) for each in value)
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def quantity(text: str, what: str, place: Place, *, negative: bool = False) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.inputs.decisions import decided
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.bundles import Bundle
@@ -351,9 +352,8 @@ def checked_payments(payments: ArrayLike, amounts: Amounts) -> Floats:
     WorkloadError
         They are no such numbers.
     """
-    given = np.asarray(payments, dtype=np.float64)
-    if given.shape != amounts.shape or not np.all(np.isfinite(given)):
-        raise WorkloadError(f"payments are {payments!r}; give {len(amounts)} numbers, one a peer")
+    rule = f"{len(amounts)} finite numbers, one for each peer"
+    given: Floats = decided("the payments are", payments, rule, amounts.shape)
     if np.any(given[amounts == 0] != 0):
         peer = int(np.flatnonzero((amounts == 0) & (given != 0))[0])
         raise WorkloadError(f"peer {peer} pays {given[peer]:g} for no task; let it pay nothing")

@@ -27,7 +27,7 @@ from simplugin.market.execution import execute, sites_of
 from simplugin.market.model import Terms, completion_times
 from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import Negotiation, negotiate
-from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, posted
+from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, assigned, posted
 from simplugin.market.sections import BundlesWorkload, bundles_of
 from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms import Platform
@@ -150,18 +150,17 @@ def _policy(scenario: Scenario) -> Callable[..., Any]:
     return policy_of(scenario, shipped)
 
 
-def _guarded(policy: Callable[..., Any]) -> Callable[..., tuple[Any, float]]:
+def _guarded(policy: Callable[..., Any]) -> Callable[..., Any]:
     """Return a policy of one's own that says where it failed, whatever it raises.
 
     Otherwise it would be reported as a failure of this package or of an actor.
     """
 
     @functools.wraps(policy)
-    def decide(*market: Any, **given: Any) -> tuple[Any, float]:
+    def decide(*market: Any, **given: Any) -> Any:
         """Ask the policy."""
         try:
-            amounts, price = policy(*market, **given)
-            return amounts, float(price)
+            return policy(*market, **given)
         except (InfeasibleError, WorkloadError):
             raise
         except Exception as error:
@@ -224,10 +223,7 @@ def negotiation_of(
     kinds = (InfeasibleError, WorkloadError, TypeError, ValueError)
     unusable = f"{scenario.scheduler.name!r} cannot be used: "
     with errors_at(scenario, *key, of=kinds, before=unusable):
-        amounts, price = policy(*market.arguments, **trial)
-        market.check(amounts)
-        if not math.isfinite(price):
-            raise WorkloadError(f"its price is {price!r}; let it be a finite number")
+        assigned(policy(*market.arguments, **trial), market)
     return found or posted(policy, name, **parameters)
 
 

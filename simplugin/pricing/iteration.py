@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import SimpluginError, WorkloadError
+from simplugin.inputs.decisions import decided
 from simplugin.workloads.sharing import AlphaFair, Sharing
 
 Floats = NDArray[np.float64]
@@ -139,22 +140,34 @@ def iterate(
     for number in range(rounds + 1):
         if number:
             state = method.round(sharing, utility, state)
-        seen.append((sharing.throughput(state.rate), sharing.overload(state.rate)))
+        who = f"method {type(method).__name__!r} has in round {number} the"
+        rate = _checked(f"{who} rate", getattr(state, "rate", None), sharing.n_agents)
+        seen.append((sharing.throughput(rate), sharing.overload(rate)))
+        host_price = _checked(f"{who} host_price", state.host_price, sharing.n_hosts)
+        link_price = _checked(f"{who} link_price", state.link_price, sharing.n_links)
         if prices or number == rounds:
-            priced.append((state.host_price, state.link_price))
+            priced.append((host_price, link_price))
         if rates:
-            rated.append(state.rate)
-    throughput, overload = (np.array(each) for each in zip(*seen, strict=True))
+            rated.append(rate)
     host_price, link_price = (np.array(each) for each in zip(*priced, strict=True))
+    throughput, overload = (np.array(each) for each in zip(*seen, strict=True))
     return Trajectory(
         throughput,
         overload,
-        state.rate,
+        rate,
         host_price,
         link_price,
         np.full(rounds + 1, np.nan),
         rates=np.array(rated) if rates else None,
     )
+
+
+def _checked(what: str, values: Any, size: int) -> Floats:
+    """Return rates or prices; raise WorkloadError unless they are numbers from 0 on."""
+    is_array = isinstance(values, np.ndarray) and values.dtype == float and values.shape == (size,)
+    if is_array and np.all(values >= 0):
+        return np.asarray(values)
+    return decided(what, values, f"{size} finite numbers from 0 on", (size,), least=0.0)
 
 
 def settled(error: Floats, level: float) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.formats.task_graph_files import read_task_graph
 from simplugin.formats.task_graph_structure import DEFAULT_SPEED
+from simplugin.inputs.decisions import listed
 from simplugin.inputs.files import unpacked_name
 from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario, errors_at, numbered
 from simplugin.inputs.messages import InvalidValueError
@@ -249,7 +250,7 @@ class Scheduler:
         if self.decides == "allocations":
             with self.errors_at_scheduler(graphs):
                 given = self.function(graphs, site, **self.parameters)
-                found = list(given) if isinstance(given, Iterable) else []
+                found = listed("it returns", given, "a list of allocations")
                 if [type(each) for each in found] != [Allocation] * len(graphs):
                     raise WorkloadError(f"return an Allocation for each of {len(graphs)} graphs")
                 check_allocations(GraphSet(tuple(graphs)), found, site)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
-from simplugin.inputs.decisions import numbers
+from simplugin.inputs.decisions import decided
 from simplugin.inputs.places import shown
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import moved_parts
@@ -107,7 +107,7 @@ def placed(what: str, processors: object, site: Site) -> list[int]:
     """
     last = site.n_processors - 1
     rule = f"different numbers from 0 to {last}, of one cluster of site {site.name!r}"
-    found = numbers(what, processors, rule, (-1,), whole=True, least=0, most=last)
+    found = decided(what, processors, rule, (-1,), whole=True, least=0, most=last)
     clusters = np.unique(np.searchsorted(site.first, found, side="right") - 1)
     if len(clusters) != 1 or np.unique(found).size < found.size:
         names = "".join(f" of {site.clusters[each]!r}" for each in clusters.tolist())
@@ -146,7 +146,7 @@ def checked(schedule: object, graphs: GraphSet, site: Site) -> Schedule:
         rule += f": {length} for {n_tasks} tasks" if length >= 0 else ""
         what, value = f"{name} of the schedule is", getattr(schedule, name)
         least = 0 if whole else -np.inf
-        found[name] = numbers(what, value, rule, (length,), whole=whole, least=least)
+        found[name] = decided(what, value, rule, (length,), whole=whole, least=least)
     first, order = found["processor_start"], found["order"]
     if first[0] or first[-1] != len(found["processor"]) or np.any(np.diff(first) < 0):
         raise WorkloadError(

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from simplugin.elementary import exp, expm1, log
 from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.inputs.decisions import decided
 from simplugin.workloads.parameter_ranges import numbers
 
 Floats = NDArray[np.float64]
@@ -313,13 +314,8 @@ class BundleMarket:
         WorkloadError
             They do not; the message says where.
         """
-        given = np.asarray(amounts)
-        if (
-            given.dtype.kind not in "iuf"
-            or given.shape != self.values.shape
-            or np.any(given != np.floor(given))
-        ):
-            raise WorkloadError(f"amounts are {amounts!r}; give {self.n_peers} whole numbers")
+        rule = f"{self.n_peers} whole numbers"
+        given: Amounts = decided("the amounts are", amounts, rule, self.values.shape, whole=True)
         wrong = (given < 0) | (given > self.caps)
         if np.any(wrong):
             at = int(np.argmax(wrong))
@@ -328,7 +324,7 @@ class BundleMarket:
             )
         if int(given.sum()) != self.m:
             raise WorkloadError(f"{int(given.sum())} tasks are placed; place all {self.m}")
-        return given.astype(np.int64)
+        return given
 
 
 def rows_of(values: Sequence[Floats]) -> Floats:

@@ -55,7 +55,7 @@ def texts(parameter: str, values: Any) -> tuple[str, ...]:
     names = tuple(values) if isinstance(values, Iterable) and not isinstance(values, str) else None
     if names is None or not all(isinstance(name, str) for name in names):
         raise WorkloadError(f"{parameter} is {values!r}; give a tuple of names")
-    return names
+    return tuple(map(str, names))  # not numpy's
 
 
 MOST = 1_000_000

@@ -22,7 +22,7 @@ from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import NodePlan, Policy
 from simplugin.bags.trace_check import trace_violations
-from simplugin.errors import ActorError, InfeasibleError, PlatformError, WorkloadError
+from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.papers.beaumont.instances import SEEDS, instance
 from simplugin.papers.beaumont.own_policies import violations_of
 from simplugin.platforms.graphs import Tree
@@ -263,7 +263,7 @@ class TestRefusals:
         where = tree_of([-1, 0], [1.0, 1.0], [1.0])
         policy = Policy("rash", lambda _: choice)
         work = bags_of([1.0, 1.0], [1.0, 1.0], [1, 1])
-        with pytest.raises(ActorError, match=r"policy 'rash' returns .*servable"):
+        with pytest.raises(WorkloadError, match=r"policy 'rash' returns .*servable"):
             execute(where, work, policy)
 
 

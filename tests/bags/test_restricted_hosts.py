@@ -23,7 +23,7 @@ from simplugin.bags.policies.prices import negotiate_prices
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import Policy, servable
 from simplugin.bags.trace_check import trace_violations
-from simplugin.errors import ActorError, InfeasibleError
+from simplugin.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.workloads.applications import Bags
 
@@ -142,7 +142,7 @@ def test_policies_are_held_to_it():
 
     done = execute(tree, bags, Policy("last", last))
     assert done.computed[1, 1] == 0
-    with pytest.raises(ActorError, match="no target and type that can be served now"):
+    with pytest.raises(WorkloadError, match="no target and type that can be served now"):
         execute(tree, bags, Policy("wrong", wrong))
 
 

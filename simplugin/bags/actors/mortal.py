@@ -293,8 +293,7 @@ class MortalNode(Node):
         supply = self.station.supply
         if supply is None:
             return super()._take(kind)
-        if self.policy.tag is not None:
-            self.state.tag = tuple(self.policy.tag(self.state))
+        self.put_tag()
         if self.again[kind]:
             self.deeds.again += 1
             return supply.parcel(kind, self.again[kind].popleft(), self.state.tag)

@@ -17,6 +17,8 @@ from simplugin.bags.actors.messages import (
 )
 from simplugin.bags.policy import WORKER, Choice, NodePlan, NodeState, Policy, message_size, owed
 from simplugin.errors import WorkloadError
+from simplugin.inputs.decisions import decided
+from simplugin.inputs.places import shown
 from simplugin.simulation.api import Activity, Actor
 
 
@@ -291,15 +293,15 @@ class Node:
         try:
             target, kind = choice
             free = target == WORKER or state.port_free
-            right = min(choice) >= 0 and state.stock[kind] and state.asked[target] and free
-            right = right and state.can[target][kind]
-        except (IndexError, TypeError, ValueError):
+            right = min(choice) >= 0 and bool not in map(type, choice) and free
+            right &= bool(state.stock[kind] and state.asked[target] and state.can[target][kind])
+        except Exception:  # whatever numbers of a user's own do
             right = False
         if not right:
             raise WorkloadError(
-                f"policy {self.policy.name!r} returns {choice!r} at {self.station.place.name!r},"
-                " which is no target and type that can be served now; let it return one of"
-                " servable(state), or None"
+                f"policy {self.policy.name!r} returns {shown(choice)} at"
+                f" {self.station.place.name!r}, which is no target and type that can be served now;"
+                " let it return one of servable(state), or None"
             )
         parcel = self._take(kind)
         state.stock[kind] -= 1
@@ -332,12 +334,18 @@ class Node:
         supply = self.station.supply
         if supply is None:
             return self.parcels[kind].popleft()
-        if self.policy.tag is not None:
-            self.state.tag = tuple(self.policy.tag(self.state))
+        self.put_tag()
         self.handed[kind] += 1
         if self.state.stock[kind] == 1:
             self.state.ended[kind] = True
         return supply.parcel(kind, self.handed[kind] - 1, self.state.tag)
+
+    def put_tag(self) -> None:
+        """Note the numbers that the policy puts on the next task, if it does."""
+        if self.policy.tag is not None:
+            who = f"policy {self.policy.name!r} tags tasks with"
+            tag = decided(who, self.policy.tag(self.state), "a tuple of finite numbers", (-1,))
+            self.state.tag = tuple(tag.tolist())
 
     def _asked_for(self, target: int, kind: int) -> int:
         """Return, and forget, the type of the child's request that a task of a type serves."""

@@ -78,7 +78,8 @@ class Neighbourhood:
     async def plan(self, me: Actor, known: Known) -> NodePlan:
         """Negotiate; return a plan that gives other children nothing."""
         assert self._policy.planner is not None
-        plan = await self._policy.planner(me, self.place, known)
+        who = f"the plan of policy {self._policy.name!r} for {self.place.name!r}"
+        plan = NodePlan.checked(who, await self._policy.planner(me, self.place, known), known)
         rates = dict(zip(self._near, plan.rates[1:], strict=True))
         nothing = (0.0,) * len(known.flop)
         below = [rates.get(child, nothing) for child in range(len(self._whole.children))]

@@ -9,9 +9,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from simplugin.errors import ActivityError, InfeasibleError, WorkloadError
+from simplugin.errors import ActivityError, InfeasibleError
 from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
     AWARD,
@@ -35,12 +34,14 @@ from simplugin.market.actors.messages import (
     tasks_for,
 )
 from simplugin.market.actors.stations import SchedulerStation
-from simplugin.market.model import DealRecord, checked_payments, discounted, task_time
+from simplugin.market.model import DealRecord, discounted, task_time
 from simplugin.market.policies.dispatch import completion_of_best
 from simplugin.market.policies.negotiation import (
     Agreement,
     Negotiation,
     Scheduler,
+    checked_agreement,
+    checked_call,
     message_size,
     negotiation_seed,
     own_generator,
@@ -90,32 +91,14 @@ async def _serve(
     await _send(me, station.peers, announced, ANNOUNCEMENT, "announcement", None)
     generator = own_generator(negotiation_seed(station.seed, number, station.site))
     talk = negotiation.scheduler(n_peers, bundle.count, generator)
-    agreement = await _converse(me, station.peers, talk, record, None)
+    agreement = await _converse(me, station.peers, talk, record, None, negotiation.name)
+    agreement = checked_agreement(negotiation.name, agreement, n_peers, bundle.count)
     record.agreed = me.now
-    record.amounts = _checked(agreement, n_peers, bundle, negotiation.name)
-    record.price = float(agreement.price)
-    if agreement.payments is not None:
-        record.payments = checked_payments(agreement.payments, record.amounts)
+    record.amounts, record.price = agreement.amounts, agreement.price
+    record.payments = agreement.payments
     record.peer_finish = await _hand_out(me, station, bundle, record)
     record.finished = me.now
     return record
-
-
-def _checked(agreement: Agreement, n_peers: int, bundle: Bundle, name: str) -> NDArray[np.int64]:
-    """Return the amounts; raise WorkloadError if they do not place all tasks."""
-    given = np.asarray(agreement.amounts)
-    amounts = given.astype(np.int64)
-    if (
-        amounts.shape != (n_peers,)
-        or np.any(amounts != given)
-        or np.any(amounts < 0)
-        or amounts.sum() != bundle.count
-    ):
-        raise WorkloadError(
-            f"negotiation {name!r} gives {n_peers} peers {given.tolist()} tasks of bundle"
-            f" {bundle.name!r}; let it place all {bundle.count}"
-        )
-    return amounts
 
 
 async def _hand_out(
@@ -199,7 +182,8 @@ async def _sell_to_present(
         hosts, agreement = await _agree(me, station, negotiation, record, announced, bundle)
         if not record.peer_finish:
             record.agreed, record.peer_finish = me.now, [me.now] * n_peers
-        amounts = np.asarray(agreement.amounts)
+        agreement = checked_agreement(negotiation.name, agreement, len(hosts), len(work))
+        amounts = agreement.amounts
         paid = amounts * agreement.price if agreement.payments is None else agreement.payments
         parts = np.split(np.array(work), np.cumsum(amounts)[:-1])
         handing = [
@@ -245,7 +229,9 @@ async def _agree(
             raise InfeasibleError(f"{left}; let hosts come back earlier, or give a longer patience")
         talk = negotiation.scheduler(len(hosts), announced.m, own_generator(seed))
         try:
-            return hosts, await _converse(me, hosts, talk, record, station.patience)
+            return hosts, await _converse(
+                me, hosts, talk, record, station.patience, negotiation.name
+            )
         except _AbsentError as error:
             absent |= error.hosts
         except InfeasibleError as error:
@@ -253,7 +239,12 @@ async def _agree(
 
 
 async def _converse(
-    me: Actor, hosts: Sequence[str], talk: Scheduler, record: DealRecord, patience: float | None
+    me: Actor,
+    hosts: Sequence[str],
+    talk: Scheduler,
+    record: DealRecord,
+    patience: float | None,
+    name: str,
 ) -> Agreement:
     """Carry calls to peers and their replies back until there is an agreement.
 
@@ -265,6 +256,7 @@ async def _converse(
     try:
         call = next(talk)
         while True:
+            call = checked_call(name, call, len(hosts))
             called = [hosts[peer] for peer in call.peers]
             wanted = called if call.answers else []
             gets = {host: me.mailbox(replies_of(host)).get_async() for host in wanted}

@@ -17,7 +17,7 @@ from simplugin.market.actors.messages import (
     tasks_for,
 )
 from simplugin.market.actors.stations import Ledger, PeerStation
-from simplugin.market.policies.negotiation import Negotiation, Peer, message_size
+from simplugin.market.policies.negotiation import Negotiation, Peer, checked_message, message_size
 from simplugin.simulation.api import Actor
 
 
@@ -55,7 +55,8 @@ async def computing_peer(
             elif side is None:
                 continue  # what it has missed the beginning of
             elif isinstance(heard, Question):
-                reply = plain(side.reply(heard.message))
+                who = f"a peer of negotiation {negotiation.name!r} replies"
+                reply = plain(checked_message(who, side.reply(heard.message)))
                 if heard.answers:
                     size = message_size(reply)
                     await replies.put(reply, size, label="reply", timeout=patience)

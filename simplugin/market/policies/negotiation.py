@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from simplugin.elementary import expm1, log
 from simplugin.errors import WorkloadError
+from simplugin.inputs.decisions import decided
+from simplugin.inputs.places import shown
 from simplugin.market.model import checked_payments
 from simplugin.workloads.bundle_markets import (
     TOLERANCE,
@@ -116,6 +118,44 @@ class Negotiated(Agreement):
     bytes: float
 
 
+def checked_message(who: str, message: object) -> Message:
+    """Return a message; raise WorkloadError, about who sent it, unless it is a kind and numbers."""
+    if not isinstance(message, tuple) or not message:
+        raise WorkloadError(f"{who} {shown(message)}; give a tuple, a kind and numbers")
+    return message
+
+
+def checked_call(name: str, call: object, n_peers: int) -> Call:
+    """Return what a local scheduler yields; raise WorkloadError unless it is a call of peers."""
+    who = f"the scheduler of negotiation {name!r}"
+    if not isinstance(call, Call):
+        raise WorkloadError(f"{who} yields {shown(call)}; yield a Call")
+    rule, last = f"numbers of peers from 0 to {n_peers - 1}", n_peers - 1
+    called = decided(f"{who} calls peers", call.peers, rule, (-1,), whole=True, least=0, most=last)
+    message = checked_message(f"{who} sends", call.message)
+    return Call(tuple(called.tolist()), message, call.answers)
+
+
+def checked_agreement(name: str, agreement: object, n_peers: int, m: int) -> Agreement:
+    """Return the end of a negotiation with its numbers as arrays.
+
+    Raises
+    ------
+    WorkloadError
+        It does not place all tasks, or a price or payment is no finite number.
+    """
+    who = f"negotiation {name!r}"
+    if not isinstance(agreement, Agreement):
+        raise WorkloadError(f"{who} returns {shown(agreement)}; return an Agreement")
+    rule, what = f"{n_peers} whole numbers from 0 on", f"{who} gives peers the tasks"
+    amounts = decided(what, agreement.amounts, rule, (n_peers,), whole=True, least=0)
+    if (placed := int(amounts.sum())) != m:
+        raise WorkloadError(f"{what} {shown(amounts)}, {placed} in all; place all {m}")
+    price = float(decided(f"{who} has the price", agreement.price, "a finite number"))
+    paid = agreement.payments
+    return Agreement(amounts, price, None if paid is None else checked_payments(paid, amounts))
+
+
 def message_size(message: Message) -> float:
     """Return how large a message is: an envelope of 40 byte and 8 byte a number [byte]."""
     return ENVELOPE + NUMBER * (len(message) - 1)
@@ -164,19 +204,19 @@ def negotiate(
         try:
             call = next(scheduler) if replies is None else scheduler.send(replies)
         except StopIteration as end:
-            agreement: Agreement = end.value
+            agreement = checked_agreement(negotiation.name, end.value, market.n_peers, market.m)
             break
-        heard = [peers[i].reply(call.message) for i in call.peers]
+        call = checked_call(negotiation.name, call, market.n_peers)
+        who = f"a peer of negotiation {negotiation.name!r} replies"
+        heard = [checked_message(who, peers[i].reply(call.message)) for i in call.peers]
         replies = heard if call.answers else []
         rounds += 1
         messages += len(call.peers) + len(replies)
         size += len(call.peers) * message_size(call.message) + sum(map(message_size, replies))
-    amounts = market.check(agreement.amounts)
-    paid = agreement.payments
     return Negotiated(
-        amounts,
+        market.check(agreement.amounts),
         agreement.price,
-        None if paid is None else checked_payments(paid, amounts),
+        agreement.payments,
         rounds=rounds,
         messages=messages,
         bytes=size,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from simplugin import policy_names
 from simplugin.errors import WorkloadError
+from simplugin.inputs.decisions import decided
+from simplugin.inputs.places import shown
 from simplugin.market.policies.auctions import (
     DOUBLE_AUCTION,
     double_auction,
@@ -104,17 +104,21 @@ def posted(
             values = rows_of([np.array(reply[2:]) for reply in replies])
             caps = np.array([reply[1] for reply in replies], dtype=np.int64)
         drawn = {"seed": int(generator.integers(_SEEDS))} if draws else {}
-        answer: tuple[Any, Any] = decide(values, m, caps, q, **drawn)
-        amounts, price = answer
+        answer: object = decide(values, m, caps, q, **drawn)
         try:
-            checked = BundleMarket(values, m, caps, q).check(amounts)
+            return assigned(answer, BundleMarket(values, m, caps, q))
         except WorkloadError as error:
             raise WorkloadError(f"policy {called}: {error}") from None
-        if not isinstance(price, Real) or not math.isfinite(price):
-            raise WorkloadError(f"policy {called}: the price is {price!r}; give a number")
-        return Agreement(checked, float(price))
 
     return Negotiation(called, scheduler, PostingPeer)
+
+
+def assigned(answer: object, market: BundleMarket) -> Agreement:
+    """Return what a policy decides; raise WorkloadError unless it places all tasks at a price."""
+    if not isinstance(answer, tuple | list) or len(answer) != 2:
+        raise WorkloadError(f"it returns {shown(answer)}; return amounts and a price")
+    amounts = market.check(answer[0])
+    return Agreement(amounts, float(decided("the price is", answer[1], "a finite number")))
 
 
 class Policy(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import PlatformError, SimpluginError, TimeoutException, WorkloadError
-from simplugin.inputs.decisions import numbers
+from simplugin.inputs.decisions import decided, listed
 from simplugin.inputs.places import shown
 from simplugin.platforms.sites import Site
 from simplugin.simulation.api import Activity, Actor
@@ -285,18 +285,16 @@ class _Run:
             for graph, allocation in revised.items():
                 rule = f"numbers from 0 to {last}"
                 what = "a revision returns an allocation of graph"
-                number = int(numbers(what, graph, rule, whole=True, least=0, most=last))
+                number = int(decided(what, graph, rule, whole=True, least=0, most=last))
                 self.mapper.set_allocation(number, allocation)
 
     def map(self) -> None:
         """Map the ready tasks, all of this instant together."""
         ready = sorted(self.progress.ready_tasks())
         if self.mapper is not None and self.changed:
-            mapped: object = self.mapper.map_ready(self.me.now, ready)
-            if not isinstance(mapped, Iterable):
-                who = type(self.mapper).__name__
-                raise WorkloadError(f"mapper {who!r} returns {shown(mapped)}; return mapped tasks")
-            for each in mapped:
+            who = f"mapper {type(self.mapper).__name__!r} returns"
+            found = self.mapper.map_ready(self.me.now, ready)
+            for each in listed(who, found, "tasks with their processors"):
                 self._assign(each)
         self.changed = False
 
@@ -307,13 +305,12 @@ class _Run:
             raise WorkloadError(f"{who} maps {shown(mapped)}; give it a task and processors")
         last = graphs.n_tasks - 1
         rule = f"a number from 0 to {last}"
-        task = int(numbers(f"{who} maps task", mapped.task, rule, whole=True, least=0, most=last))
+        task = int(decided(f"{who} maps task", mapped.task, rule, whole=True, least=0, most=last))
         name = graphs.name_of(task)
         if self.progress.processors[task] is not None:
             raise WorkloadError(f"{who} maps task {name!r} twice; map each task once")
-        given: object = mapped.processors
-        given = list(given) if isinstance(given, Iterable) else given
         what = f"{who} maps task {name!r} to processors"
+        given = listed(what, mapped.processors, "numbers of processors of one cluster")
         self.progress.assign(task, placed(what, given, self.orders.site))
 
     def start(self) -> None:

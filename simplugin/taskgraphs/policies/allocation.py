@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
-from simplugin.inputs.decisions import numbers
+from simplugin.inputs.decisions import decided
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import Growth, fewest_processors, most_processors
 from simplugin.taskgraphs.readings import PAPER, Readings
@@ -403,11 +403,11 @@ def check_allocation(graph: TaskGraph, allocation: Allocation, site: Site) -> No
     counts, most = (site.n_clusters, graph.n_tasks), site.processors[:, np.newaxis]
     rule = f"whole numbers of shape {counts}, at least 1 and at most {site.processors.tolist()}"
     given = getattr(allocation, "processors", None), getattr(allocation, "time", None)
-    processors = numbers(f"{what} the processors", given[0], rule, counts, whole=True, least=1)
+    processors = decided(f"{what} the processors", given[0], rule, counts, whole=True, least=1)
     if np.any(processors > most):
         raise WorkloadError(
             f"{what} a task on more processors than a cluster of site {site.name!r} has; give"
             f" {rule}"
         )
     rule = f"{graph.n_tasks} times from 0 s on, one for each task"
-    numbers(f"{what} the times", given[1], rule, counts[1:], least=0.0)
+    decided(f"{what} the times", given[1], rule, counts[1:], least=0.0)

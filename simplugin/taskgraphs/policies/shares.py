@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from simplugin.errors import WorkloadError
-from simplugin.inputs.decisions import numbers
+from simplugin.inputs.decisions import decided
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.policies.allocation import reference_of, remedy_of
 from simplugin.taskgraphs.timing import task_times
@@ -162,7 +162,7 @@ def checked_shares(
         A share is not above 0 and at most 1, or the number of shares is wrong.
     """
     rule = f"{n_graphs} numbers above 0 and up to 1, one for each graph"
-    shares = numbers(f"{policy} gives shares", beta, rule, (n_graphs,), least=0.0, most=1.0)
+    shares = decided(f"{policy} gives shares", beta, rule, (n_graphs,), least=0.0, most=1.0)
     if np.any(shares == 0):
         graph = int(np.argmin(shares))
         raise WorkloadError(

@@ -196,7 +196,11 @@ def test_payments_are_paid_on_simgrid():
 
 @pytest.mark.parametrize(
     ("payments", "message"),
-    [([1.0], "give 2 numbers"), ([1.0, np.nan], "give 2 numbers"), ([1.0, 2.0], "peer 1 pays 2")],
+    [
+        ([1.0], "give 2 finite numbers"),
+        ([1.0, np.nan], "give 2 finite numbers"),
+        ([1.0, 2.0], "peer 1 pays 2"),
+    ],
 )
 def test_refuses_payments_that_are_none(payments, message):
     def scheduler(*_):

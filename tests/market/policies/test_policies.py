@@ -187,7 +187,7 @@ MARKET = [7.0, 12.0, 5.0], 12, 12, 0.5
 
 NO_ASSIGNMENTS = [
     ([4, 3, 4], 1.0, "policy own: 11 tasks are placed; place all 12"),
-    ([4, 3, 5], float("nan"), "policy own: the price is nan; give a number"),
+    ([4, 3, 5], float("nan"), "policy own: the price is nan; give a finite number"),
     ([4, 3, 5], None, "policy own: the price is None"),
 ]
 
