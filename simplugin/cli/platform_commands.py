@@ -142,7 +142,7 @@ def draw(
 
 
 def upgrade(
-    file: Annotated[Path, argument("FILE", "A platform or deployment file of any version.")],
+    file: Annotated[Path, argument("FILE", "A platform or deployment file of version 3 or 4.")],
     output: Annotated[Path | None, output_option("NEW", "Write there; without, print.")] = None,
 ) -> None:
     """Rewrite a platform or deployment file in the format of SimGrid 4.1.

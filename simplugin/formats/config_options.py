@@ -96,12 +96,7 @@ _VALUES: tuple[tuple[str, Callable[[str], object], str], ...] = (
     (
         "give a number of 0 or more, without a unit",
         lambda text: 0 <= _number(text) < math.inf,
-        "network/TCP-gamma network/loopback-lat network/weight-S",
-    ),
-    (
-        "give a number without a unit",
-        lambda text: math.isfinite(_number(text)),
-        "cmonkey/time debug/breakpoint",
+        "cmonkey/time debug/breakpoint network/TCP-gamma network/loopback-lat network/weight-S",
     ),
     (
         "give a number above 0, or factors by size such as '65472:0.94;0:0.81'",

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from simplugin.errors import FileError, PlatformError
 from simplugin.formats import xml_text
 from simplugin.formats.config_options import ALIASES, OPTIONS, option_problems
-from simplugin.formats.elements import ELEMENTS, number_text
+from simplugin.formats.elements import ELEMENTS
 from simplugin.formats.platform_reading import (
     DOCTYPE,
     PLAIN,
@@ -33,15 +33,6 @@ _TOKEN = re.compile(
 )
 _ATTRIBUTE = re.compile(r"(\s+)([^\s=]+)(\s*=\s*)(?:\"([^\"]*)\"|'([^']*)')")
 _DECLARED = re.compile(rb"<\?xml[^>]*?\sencoding\s*=\s*[\"']([\w.-]+)[\"']")
-# Tags of versions before 2 and 3, and today's.
-_OLDEST = {
-    "platform_description": "platform",
-    "cpu": "host",
-    "network_link": "link",
-    "route_element": "link_ctn",
-    "link:ctn": "link_ctn",
-    "trace:connect": "trace_connect",
-}
 _OLD_OPTIONS = {"workstation/model": "host/model", **ALIASES}
 # Attributes of version 3 that have no equivalent, the values that say nothing, and what to do.
 _LOST = {
@@ -52,7 +43,6 @@ _LOST = {
     ("cluster", "state_file"): (("",), "write its hosts one by one"),
     ("peer", "lat"): (("0", "0.0", "0s"), "add it [ms] to the last of its coordinates"),
 }
-_WORLD = '<zone id="AS0" routing="Full">'
 
 
 def upgraded(path: FilePath) -> str:
@@ -63,7 +53,7 @@ def upgraded(path: FilePath) -> str:
     Parameters
     ----------
     path : path
-        A file of any version.
+        A file of version 3 or later.
 
     Raises
     ------
@@ -73,7 +63,12 @@ def upgraded(path: FilePath) -> str:
     """
     data = read_bytes(path, PlatformError)
     body = without_doctype(data, path, PlatformError)[0]
-    version = version_of(xml_tree.parse(body, path, PlatformError, "platform", simgrid=True))
+    root = xml_tree.parse(body, path, PlatformError, "platform", simgrid=True)
+    version = version_of(root)
+    if version < 300:
+        message = "files before version 3 are not upgraded"
+        remedy = "tools/simgrid_update_xml.pl of SimGrid's source makes one of version 3"
+        raise PlatformError(message, file=path, line=root.line, remedy=remedy)
     data = xml_tree.with_declaration_first(data)[0] if version < 410 else data
     declared = _DECLARED.match(data)
     text = data.decode(declared[1].decode() if declared else "utf-8")
@@ -96,9 +91,9 @@ class _Upgrade:
     def __init__(self, path: FilePath, version: int, renamed: dict[str, str]) -> None:
         self._path = path
         self._version = version
-        self._renamed = renamed | (_OLDEST if version < 300 else {})
+        self._renamed = renamed
         self._line = 1
-        self._has_doctype = self._in_config = self._in_world = self._drops = False
+        self._has_doctype = self._in_config = self._drops = False
 
     def checked(self, text: str) -> str:
         """Return the document rewritten; raise for what SimGrid 4.1 would refuse in it."""
@@ -136,41 +131,24 @@ class _Upgrade:
             return text
         old = token["tag"]
         tag = self._renamed.get(old, old)
-        before = self._world(tag, closes=bool(token["end"]))
         if tag == "config":
             self._in_config = not token["end"] and not token["close"].strip()
         if tag == "prop" and self._drops:
             self._drops = False
             return ""
         if token["end"]:
-            return f"{before}</{tag}{token['given']}>"
+            return f"</{tag}{token['given']}>"
         if tag == "random" and self._version < 400:
             raise self._error("<random> was removed from SimGrid", "write the values themselves")
         given = {each[2]: each for each in _ATTRIBUTE.finditer(token["given"])}
         attributes = [self._attribute(tag, each, given) for each in given.values()]
-        if tag == "platform":
-            before = "" if self._has_doctype else DOCTYPE
-            attributes += [' version="4.1"'] if "version" not in given else []
-        elif tag == "link" and "latency" not in given:
+        before = "" if tag != "platform" or self._has_doctype else DOCTYPE
+        if tag == "link" and "latency" not in given:
             attributes.append(' latency="0s"')
-        elif tag == "route" and self._version < 300 and "symmetrical" not in given:
-            attributes.append(' symmetrical="NO"')
         if self._in_config and tag == "prop" and "network/coordinates" in token["given"]:
             self._drops = not token["close"].strip()
             return "\n" * text.count("\n")
         return f"{before}<{tag}{''.join(attributes)}{token['close']}>"
-
-    def _world(self, tag: str, *, closes: bool) -> str:
-        """Return the tag of the zone around all hardware, which came with version 3."""
-        if self._version >= 300:
-            return ""
-        if self._in_world and (tag == "actor" or (tag == "platform" and closes)):
-            self._in_world = False
-            return "</zone>"
-        if not self._in_world and tag in ("host", "link", "cluster", "router") and not closes:
-            self._in_world = True
-            return _WORLD
-        return ""
 
     def _attribute(self, tag: str, found: re.Match[str], given: Collection[str]) -> str:
         """Return what stands instead of an attribute."""
@@ -184,8 +162,6 @@ class _Upgrade:
             message = f"<{tag}> has {key}={value!r}, for which SimGrid 4.1 has no equivalent"
             raise self._error(message, remedy)
         before = value
-        if self._version < 200 and key == "name":
-            key = "id"
         if self._version < 400:
             key = {"power": "speed"}.get(key, key)
             value = "SPEED" if (tag, key, value) == ("trace_connect", "kind", "POWER") else value
@@ -203,20 +179,13 @@ class _Upgrade:
         attribute = ELEMENTS[tag].by_key.get(key) if tag in ELEMENTS else None
         unit = attribute.codec.unit if attribute is not None else ""
         if unit:
-            million = self._version < 100 and (tag, key) in (
-                ("host", "speed"),
-                ("link", "bandwidth"),
-            )
-            pieces = re.split("([,;])", value)
-            value = "".join(_with_unit(each, unit, 1e6 if million else 1.0) for each in pieces)
+            value = "".join(_with_unit(each, unit) for each in re.split("([,;])", value))
         quote = '"' if found[4] is not None else "'"
         if value != before and quote in value:
             quote, value = '"', xml_text.escape(value)
         return f"{space}{key}{sign}{quote}{value}{quote}"
 
 
-def _with_unit(text: str, unit: str, factor: float) -> str:
+def _with_unit(text: str, unit: str) -> str:
     """Return a quantity with its unit, if it has none and needs one."""
-    if PLAIN.fullmatch(text) is None or not float(text):
-        return text
-    return f"{text.strip() if factor == 1 else number_text(factor * float(text))}{unit}"
+    return f"{text.strip()}{unit}" if PLAIN.fullmatch(text) and float(text) else text

@@ -11,7 +11,6 @@ from simplugin.platforms.platform import Config, Platform, Zone
 from simplugin.platforms.validation import ERROR, WARNING, Problem
 
 _YES = ("yes", "on", "true", "1")
-_NO = ("no", "off", "false", "0")
 _TRACING = ("tracing/platform", "tracing/categorized", "tracing/uncategorized")
 _TI_REMEDY = "choose Lazy or Full"
 # Of hosts, and of links: today's names of properties by the old ones.
@@ -48,14 +47,6 @@ def option_requirements(platform: Platform, options: Mapping[str, str]) -> Itera
             elif not part.speed:
                 message = f"cpu/optim:TI takes no speed of 0, as that of {part.id!r}"
                 yield Problem(message, _TI_REMEDY, part)
-    for kind in ("cpu", "network"):
-        option = f"{kind}/maxmin-selective-update"
-        if (
-            options.get(option, "yes").lower() in _NO
-            and options.get(f"{kind}/optim", "Lazy") == "Lazy"
-        ):
-            message = f"option {option!r} cannot be no with {kind}/optim:Lazy"
-            yield Problem(message, f"set {kind}/optim to Full, or remove it", None)
     if options.get("tracing", "").lower() not in _YES:
         return
     if any(options.get(each, "").lower() in _YES for each in _TRACING):

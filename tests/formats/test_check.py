@@ -286,15 +286,7 @@ def test_options_are_those_of_simgrid(option, wrong, right, tmp_path):
         assert found(tmp_path, configured(option, right)) == []
 
 
-def test_options_that_do_not_go_together(tmp_path, verdict_on):
-    text = configured("network/maxmin-selective-update", "no").replace("¶", "")
-    ((_, severity, message),) = found(tmp_path, text)
-    assert severity == "error"
-    assert "network/optim:Lazy" in message
-    assert verdict_on(tmp_path / "file.xml")[0] == "refused"
-    whole = '<prop id="network/optim" value="Full"/></config>'
-    assert found(tmp_path, text.replace("</config>", whole, 1)) == []
-    # Of an option that is set twice the first counts.
+def test_of_an_option_that_is_set_twice_the_first_counts(tmp_path, verdict_on):
     twice = (
         '<prop id="network/weight-S" value="1"/><prop id="network/weight-S" value="x"/></config>'
     )

@@ -144,28 +144,6 @@ def test_comments_layout_and_encoding_stay(tmp_path: Path) -> None:
     assert config.options == {"precision/timing": "1e-6", "host/model": "default"}
 
 
-def test_the_oldest_files_get_a_zone_and_units(tmp_path: Path) -> None:
-    old, new = tmp_path / "old.xml", tmp_path / "new.xml"
-    old.write_text(
-        """<?xml version='1.0'?>
-<platform_description>
-  <cpu name="a" power="100"/>
-  <cpu name="b" power="50.5"/>
-  <network_link name="l" bandwidth="10" latency="0.001"/>
-  <route src="a" dst="b"><route_element name="l"/></route>
-  <process host="a" function="f"><argument value="name"/></process>
-</platform_description>
-"""
-    )
-    new.write_text(upgraded(old))
-    (zone,) = read_platform(new).elements
-    assert [host.speed for host in zone.hosts] == [1e8, 5.05e7]
-    assert [(link.bandwidth, link.latency) for link in zone.links] == [(1e7, 1e-3)]
-    (route,) = zone.routes
-    assert not route.symmetrical
-    assert [actor.arguments for actor in read_platform(new).actors] == [("name",)]
-
-
 def test_deployments(tmp_path: Path) -> None:
     old, new = tmp_path / "old.xml", tmp_path / "new.xml"
     body = '<process host="a" function="f" start_time="3"/>'
@@ -211,6 +189,14 @@ def test_what_has_no_equivalent_is_refused_with_its_line(element: str, tmp_path:
         upgraded(old)
     assert (caught.value.file, caught.value.line) == (old, 5)
     assert caught.value.remedy
+
+
+def test_files_before_version_3_are_refused(tmp_path: Path) -> None:
+    old = tmp_path / "old.xml"
+    for root in ("<platform_description/>", '<platform version="2"/>'):
+        old.write_text(f"<?xml version='1.0'?>\n{root}\n")
+        with pytest.raises(FileError, match=r"old\.xml:2: .*version 3.*simgrid_update_xml"):
+            upgraded(old)
 
 
 def test_command(tmp_path: Path) -> None:
