@@ -32,7 +32,6 @@ HANDLING = (
     "regression",
     "scenarios/__init__.py",
     "scenarios/named_functions.py",
-    "scenarios/ranges.py",
     "scenarios/substitutions.py",
     "scenarios/sweeps.py",
 )

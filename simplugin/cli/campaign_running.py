@@ -25,7 +25,6 @@ from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign_reading import headline, runs, varied_text
 from simplugin.cli.displays import RunsDisplay, duration_text
 from simplugin.cli.terminal import BY_SIGNAL, short, stop_signals, warn_of_network
-from simplugin.formatting import printable
 from simplugin.printing import EscapingConsole
 
 _SOME_FAILED = 1
@@ -103,7 +102,7 @@ def tell_of_earlier_versions(campaign: Campaign, store: Path) -> None:
     verb = "is" if count == 1 else "are"
     sys.stderr.write(
         f"simplugin: {runs(count)} of an earlier version of this campaign {verb} in the store, the "
-        f"last of campaign {last.number}; changed since: {printable(', '.join(changed))}; what is "
+        f"last of campaign {last.number}; changed since: {', '.join(changed)}; what is "
         "the same as before is not run again\n"
     )
 
@@ -152,7 +151,7 @@ def print_summary(summary: Summary, again: str) -> None:
     for group in summary.failures:
         typer.echo(headline(group))
         for line in group.text.splitlines()[:_MOST_LINES]:
-            typer.echo(f"    {printable(line)}")
+            typer.echo(f"    {line}")
         for job in group.first:
             typer.echo(f"  run {job.position}: {varied_text(job.varied)}")
         if group.count > len(group.first):
