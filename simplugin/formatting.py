@@ -31,6 +31,11 @@ def scale_of(value: float) -> tuple[float, str]:
     return 1.0, ""
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is 1: ``1 host``, ``4,000 hosts``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def readable(value: float | int | str | None, unit: str = "") -> str:
     """Write a value with four digits and a prefix of its unit: ``1.25 GB``.
 

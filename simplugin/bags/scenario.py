@@ -111,7 +111,8 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     known, bias = with_errors(measured, settings.errors, draws)
     called = scenario.scheduler.name
     place = PATH if scenario.scheduler.parameters else ("scheduler", "name")
-    refused, kinds = f"{called!r} refused its parameters: ", (SimpluginError, TypeError, ValueError)
+    refused = f"{called!r} {'refused its parameters' if parameters else 'cannot be used'}: "
+    kinds = SimpluginError, TypeError, ValueError
     with errors_at(scenario, *place, of=kinds, before=refused):
         policy: object = make(known, bags, **parameters)
     if not isinstance(policy, Policy):

@@ -356,8 +356,9 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
         if not isinstance(each, float | int | str | None):
             where = f" for {name!r}" if isinstance(value, Mapping) else ""
             raise SimpluginError(
-                f"a {type(each).__name__}{where} cannot be compared with a snapshot; give "
-                "a Result, an Outcome, a Row, a number, or a mapping of names to numbers and texts"
+                f"an object of type {type(each).__name__}{where} cannot be compared with a"
+                " snapshot; give a Result, an Outcome, a Row, a number, or a mapping of names to"
+                " numbers and texts"
             )
     row = Row(tuple(Metric(*each) for each in metrics.items()))
     return snapshots.snapshot_of_row(subject, row, versions())

@@ -186,7 +186,9 @@ def plain(value: Any, of: str = "the result has") -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     kind, remedy = type(value), "give numbers, texts, lists, mappings, or data classes of these"
-    message = f"{of} a {kind.__module__}.{kind.__qualname__}, which is not plain data"
+    message = (
+        f"{of} an object of type {kind.__module__}.{kind.__qualname__}, which is not plain data"
+    )
     raise SimpluginError(f"{message}; {remedy}")
 
 

@@ -107,7 +107,7 @@ def _encode_object(value: Any, above: tuple[int, ...]) -> bytes:
         taken_apart = value.__reduce_ex__(4)
     except Exception as error:
         raise SimpluginError(
-            f"a {type(value).__qualname__} has no canonical bytes ({error}); "
+            f"an object of type {type(value).__qualname__} has no canonical bytes ({error}); "
             "return plain data from actors, or objects that can be pickled"
         ) from error
     if isinstance(taken_apart, str):

@@ -107,7 +107,7 @@ def _culprit(actors: Sequence[ActorJob]) -> str:
             return f"the function of {who} (or something that it refers to)"
         for position, argument in enumerate(actor.args, start=1):
             if not _travels(argument):
-                return f"argument {position} of {who}, a {type(argument).__qualname__},"
+                return f"argument {position} of {who}, of type {type(argument).__qualname__},"
         if not _travels(actor.properties):
             return f"the properties of {who}"
     return "an actor"
@@ -127,8 +127,9 @@ def pack_returned(values: Sequence[Any], names: Sequence[str], hosts: Sequence[s
         for value, name, host in zip(values, names, hosts, strict=True):
             if not _travels(value):
                 raise SimulationError(
-                    f"actor {name!r} on {host!r} returned a {type(value).__qualname__}, which "
-                    f"cannot leave the simulation's process: {error}; return plain data"
+                    f"actor {name!r} on {host!r} returned an object of type"
+                    f" {type(value).__qualname__}, which cannot leave the simulation's process:"
+                    f" {error}; return plain data"
                 ) from error
         raise
 

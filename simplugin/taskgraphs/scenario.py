@@ -497,7 +497,8 @@ def _drawn(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]
     generator = np.random.default_rng(seed)
     name = {"name": table.name or table.generator}
     key = (*_GRAPHS, place, "parameters" if table.parameters else "generator")
-    refused = f"generator {table.generator!r} refused its parameters: "
+    reason = "refused its parameters" if table.parameters else "cannot be used"
+    refused = f"generator {table.generator!r} {reason}: "
     with errors_at(scenario, *key, of=(WorkloadError, TypeError, ValueError), before=refused):
         return [
             graph_named(table.generator, generator, **(name | table.parameters))

@@ -100,7 +100,11 @@ FAILING = [
     ("refuse()", "error", "alpha is -1; give 0 or more"),
     ("{}['colour']", "error", r"KeyError: 'colour'\n  File .*targets.py\", line \d+, in ev.*"),
     ("interrupt()", "error", r"KeyboardInterrupt\n.*in interrupt.*"),
-    ("Row(())", "error", r"run_targets:evaluate returned a \S*\.Row, not a Measured"),
+    (
+        "Row(())",
+        "error",
+        r"run_targets:evaluate returned an object .*\.Row, not a Measured",
+    ),
     ("LOCKED", "error", r"what came out of \S* cannot be sent: .*lock.*plain data"),
     ("UNREADABLE", "error", "what came out cannot be read here: .*'no number'"),
     ("np.ones(10**14)", "memory_limit", "it got no more memory: Unable to allocate.*"),

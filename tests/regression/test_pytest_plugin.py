@@ -122,7 +122,7 @@ def test_what_cannot_be_compared_is_told(pytester, session):
         """
     )
     told = [
-        "E*a list cannot be compared with a snapshot; give a Result, *",
+        "E*an object of type list cannot be compared with a snapshot; give a Result, *",
         "E*no metric 'makspan'; did you mean 'makespan'?",
         "E*relative is -1; give a number greater than or equal to 0",
         "E*value: 1.0 -> 2.0 (+1, +100 %)",

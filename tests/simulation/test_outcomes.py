@@ -261,7 +261,7 @@ def test_what_does_not_pickle_names_the_actor(two_hosts: Path) -> None:
         return threading.Lock()
 
     for actor, told in (
-        (("bob", lock), r"actor 'lock' on 'bob' returned a lock"),
+        (("bob", lock), r"actor 'lock' on 'bob' returned an object of type lock"),
         (("bob", sleeper, threading.Lock()), r"argument 1 of actor 'sleeper' on 'bob', a lock"),
     ):
         with pytest.raises(SimulationError, match=told):

@@ -114,7 +114,8 @@ def _outcome(job: Job) -> Measured | Failure:
     if isinstance(found, Measured):
         return found
     kind = type(found)
-    wrong = f"{job.target} returned a {kind.__module__}.{kind.__qualname__}, not a Measured"
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    wrong = f"{job.target} returned an object of type {name}, not a Measured"
     return Failure("error", wrong)
 
 

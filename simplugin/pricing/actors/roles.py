@@ -168,8 +168,8 @@ def taken_over(method: object, sharing: Sharing, start: Any) -> Callable[[Any], 
     fits = isinstance(start, expected)
     if not fits:
         raise WorkloadError(
-            f"{type(method).__name__} cannot go on from a {type(start).__name__}; give a"
-            f" {expected.__name__}"
+            f"{type(method).__name__} cannot go on from an object of type"
+            f" {type(start).__name__}; give a {expected.__name__}"
         )
     sizes = len(start.rate), len(start.host_price), len(start.link_price)
     if sizes != (sharing.n_agents, sharing.n_hosts, sharing.n_links):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from simplugin.formatting import PREFIXES
+from simplugin.formatting import PREFIXES, counted
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.platform import PlatformElement, Zone, ZoneElement
 
@@ -54,8 +54,7 @@ class Group:
 
     def size_words(self) -> str:
         """Return for instance ``124 hosts x 18 cores x 35.2Gf``."""
-        hosts = f"{self.count:,} hosts" if self.count > 1 else "1 host"
-        words = f"{hosts} \u00d7 {self.host_words()}"
+        words = f"{counted(self.count, 'host')} \u00d7 {self.host_words()}"
         return f"{words}, {self.topology}" if self.topology else words
 
     def host_words(self) -> str:
@@ -91,7 +90,7 @@ class Contents:
         parts = []
         if (clusters := sum(group.whole for group in self.groups)) > 1:
             parts.append(f"{clusters:,} clusters")
-        parts.append("1 host" if self.host_count == 1 else f"{self.host_count:,} hosts")
+        parts.append(counted(self.host_count, "host"))
         return ", ".join(parts)
 
     def power_words(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from simplugin.errors import SimpluginError
+from simplugin.formatting import counted
 from simplugin.platforms.platform import Platform
 from simplugin.reports.colours import mixed
 from simplugin.reports.image_files import Chart, drawn
@@ -77,7 +78,7 @@ def draw_platform(
         raise SimpluginError("the platform has no host: there is nothing to draw")
     facts = f"{held.total_words()}, {held.power_words()}"
     if links := len(survey.links):
-        facts += f", {links:,} links" if links > 1 else ", 1 link"
+        facts += f", {counted(links, 'link')}"
     return drawn(figure_of(block, title or item.name, facts), path)
 
 

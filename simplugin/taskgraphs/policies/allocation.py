@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.errors import WorkloadError
+from simplugin.formatting import counted
 from simplugin.inputs.decisions import decided
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import Growth, fewest_processors, most_processors
@@ -282,8 +283,8 @@ def cpa(graph: TaskGraph, processors: int, speed: float) -> NDArray[np.int64]:
     """
     if processors < 1 or not (isfinite(speed) and speed > 0):
         raise WorkloadError(
-            f"graph {graph.name!r} is to run on {processors!r} processors of {speed!r} flop/s;"
-            " give at least one, and a speed above 0"
+            f"graph {graph.name!r} is to run on {counted(processors, 'processor')} of"
+            f" {speed!r} flop/s; give at least one, and a speed above 0"
         )
     most = np.full(graph.n_tasks, processors, dtype=np.int64)
     return _growth(graph, graph.flop, graph.level, most, speed).balanced(processors)
