@@ -176,6 +176,7 @@ def execute(
         schedule = plan(
             graphs, allocations, site, readings=readings, transfers=transfers, local=local
         )
+    shortest = float(graphs.flop[graphs.flop > 0].min(initial=np.inf) / site.speed.max())
     orders = Orders(
         graphs=graphs,
         site=site,
@@ -185,6 +186,7 @@ def execute(
         pattern=pattern,
         local=local,
         labelled=trace,
+        shortest_pause=min(1e-9, 1e-6 * shortest),
     )
     first = site.names[0]
     try:
@@ -192,7 +194,7 @@ def execute(
             platform,
             [(first, conduct, orders)],
             options=options,
-            shortest=float(graphs.flop[graphs.flop > 0].min(initial=np.inf) / site.speed.max()),
+            shortest=shortest,
             trace=trace,
             **simulation,
         )

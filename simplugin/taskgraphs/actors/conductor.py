@@ -194,6 +194,8 @@ class Orders:
     pattern: Pattern
     local: Local
     labelled: bool
+    # SimGrid sleeps no shorter than its precision of dates [s].
+    shortest_pause: float = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,7 +372,7 @@ class _Run:
         ended = sum(activity in self.tasks for activity in over)
         pause = INSTANT * self.me.now
         if self.mapper is not None and pause and 0 < ended < len(self.tasks):
-            await self.me.sleep_for(pause)
+            await self.me.sleep_for(max(pause, self.orders.shortest_pause))
             over = _over(self.me, running)
         tasks = [activity for activity in over if activity in self.tasks]
         for activity in over[len(tasks) :]:
