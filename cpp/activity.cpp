@@ -203,13 +203,14 @@ double work_done(Activity const* activity, State state)
 void account(Activity* activity, State state)
 {
   double const done = work_done(activity, state);
+  note_use_by(activity, -1, activity->suspended ? -1 : 0);
   if (activity->kind == Kind::EXEC) {
-    execution_ended(activity->destination, done);
+    activity->destination->flops += done;
   } else if (activity->kind == Kind::PTASK) {
     auto const& [hosts, amounts] = *activity->parallel;
     size_t const count           = hosts.size();
     for (size_t i = 0; i < count; i++)
-      execution_ended(hosts[i], done * amounts[i]);
+      hosts[i]->flops += done * amounts[i];
     bool const communicates = amounts.size() > count;
     for (size_t i = 0; communicates && i < count; i++)
       for (size_t j = 0; j < count; j++) {
@@ -274,16 +275,18 @@ void suspend_activity(Activity* activity)
     return;
   execution_suspended(carrier->work, true);
   carrier->work->model_action_->suspend();
+  note_use_by(carrier, 0, 1);
 }
 
 void resume_activity(Activity* activity)
 {
   if (activity->state != State::STARTED)
     return;
-  activity->suspended     = false;
-  Activity const* carrier = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
+  bool const was_suspended = std::exchange(activity->suspended, false);
+  Activity const* carrier  = activity->work != nullptr || activity->peer == nullptr ? activity : activity->peer;
   if (carrier->work == nullptr)
     return;
+  note_use_by(carrier, 0, was_suspended ? -1 : 0);
   execution_suspended(carrier->work, false);
   carrier->work->model_action_->resume();
 }

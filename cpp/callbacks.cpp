@@ -95,6 +95,8 @@ PyObject* share(PyObject* /*module*/, PyObject* args)
     return nullptr;
   }
   auto const capacity = [function = Py_NewRef(function)](double whole, int count) {
+    if (whole <= NOTHING) // it stands still
+      return whole;
     Lock const lock;
     return ask(function, Ref<>::steal(Py_BuildValue("(di)", whole, count)), whole);
   };

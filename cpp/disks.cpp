@@ -49,25 +49,24 @@ PyObject* get_properties(PyObject* self, void* /*closure*/)
 }
 PyObject* get_read_bandwidth(PyObject* self, void* /*closure*/)
 {
-  return PyFloat_FromDouble(cast(self)->disk->get_read_bandwidth());
+  return PyFloat_FromDouble(load_of(cast(self)->disk->get_read_bandwidth()));
 }
 PyObject* get_write_bandwidth(PyObject* self, void* /*closure*/)
 {
-  return PyFloat_FromDouble(cast(self)->disk->get_write_bandwidth());
+  return PyFloat_FromDouble(load_of(cast(self)->disk->get_write_bandwidth()));
 }
 
-bool a_bandwidth(PyObject* value, double& bandwidth)
+int set_bandwidth(PyObject* self, PyObject* value, bool of_reading)
 {
-  return quantity(value == nullptr ? Py_None : value, "bandwidth", bandwidth) &&
-         positive(value, "bandwidth", -1.0, bandwidth);
+  double bandwidth;
+  if (not quantity(value == nullptr ? Py_None : value, "bandwidth", bandwidth))
+    return -1;
+  return change([&] { driver::set_bandwidth(cast(self)->disk, bandwidth, of_reading); }) ? 0 : -1;
 }
 
 int set_read_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
 {
-  double bandwidth;
-  if (not a_bandwidth(value, bandwidth))
-    return -1;
-  return change([&] { cast(self)->disk->set_read_bandwidth(bandwidth); }) ? 0 : -1;
+  return set_bandwidth(self, value, true);
 }
 
 PyObject* get_concurrency_limit(PyObject* self, void* /*closure*/)
@@ -81,10 +80,7 @@ int set_concurrency_limit(PyObject* self, PyObject* value, void* /*closure*/)
 
 int set_write_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
 {
-  double bandwidth;
-  if (not a_bandwidth(value, bandwidth))
-    return -1;
-  return change([&] { cast(self)->disk->set_write_bandwidth(bandwidth); }) ? 0 : -1;
+  return set_bandwidth(self, value, false);
 }
 
 PyObject* turn_on(PyObject* self, PyObject* /*unused*/)

@@ -234,7 +234,9 @@ struct Host {
   std::vector<Actor*> boot;    // borrowed: started again each time the host comes back
   Pair* last_pair   = nullptr; // of a transfer from here; the first thing to look at
   int index         = 0;
-  int running       = 0; // executions in progress
+  int running       = 0;     // executions in progress
+  int suspended     = 0;     // of those
+  bool stopped      = false; // its speed is 0
   double busy_since = 0.0;
   double busy       = 0.0; // s
   double flops      = 0.0;
@@ -335,6 +337,7 @@ enum class Alarm : uint8_t { ACTIVITY, TIMEOUT, WAIT, START, KILL };
 /// Arms a timer on `object` (kept alive until then); returns its number, to be compared when it rings.
 uint64_t set_timer(double date, Alarm alarm, PyObject* object);
 void forget_timer(uint64_t& timer);
+bool timers_are_set();
 void install_scheduler();
 void stop_at_profiles(); // the engine, at each of their events
 void make_ready(Actor* actor);
@@ -450,7 +453,8 @@ extern PyMethodDef callback_functions[];
 void start_execution(Activity* activity);
 void start_disk_operation(Activity* activity);
 void migrate_execution(Activity* activity, Host* host);
-void prioritise(Activity* activity, double priority); // an execution, read or write
+void prioritise(Activity* activity, double priority);                      // an execution, read or write
+void note_use_by(Activity const* activity, int executions, int suspended); // of hosts, by an execution
 bool start_parallel(Activity* activity);
 bool takes_parallel_tasks();
 bool require_load();                         // of hosts; false with an exception set where SimGrid does not know it
@@ -460,6 +464,18 @@ void fail_transfers(s4u::Host const* host);  // the direct ones from or to a hos
 void fail_executions(s4u::Host const* host); // all that is left there
 /// A transfer from activity->source to activity->destination; `partner` is the other side, or nullptr.
 void start_transfer(Activity* activity, Activity* partner);
+
+// ---- stops.cpp: what has no capacity --------------------------------------------------------------------------------
+constexpr double NOTHING = 1e-250; // what SimGrid has for a capacity of 0 [flop/s or byte/s]
+void note_stops();                 // from now on, also of what the platform's file says
+void look_at_stops();              // once the platform is loaded
+std::shared_ptr<simgrid::kernel::resource::Model> model_of_stops();
+bool is_stopped(simgrid::kernel::lmm::Constraint const* constraint);
+bool stands_still(Action const& action); // and no profile changes that
+double load_of(double used);             // without what passes where nothing passes
+double bandwidth_of(s4u::Link const* link);
+void set_bandwidth(s4u::Link* link, double bandwidth);
+void set_bandwidth(s4u::Disk* disk, double bandwidth, bool of_reading);
 
 // ---- flows.cpp ------------------------------------------------------------------------------------------------------
 Action* start_flow(Pair& pair, double size, double rate);
@@ -554,8 +570,8 @@ template <class Plugin, class Resource> double peek(Resource const* of, double (
 double host_energy(s4u::Host const* host); // J, NaN without wattages
 void note_energy(s4u::Host const* host);   // before its load changes, where the plug-in does not notice
 double link_energy(s4u::Link const* link); // J, NaN where SimGrid does not measure it
-void execution_began(Host* host);
-void execution_ended(Host* host, double flops);
+/// Notes how many executions more a host has, how many of them are suspended, and whether its speed is 0.
+void note_use(Host* host, int executions, int suspended, bool stopped);
 void record(Activity* activity, State outcome, double amount);
 std::string resource_name(Activity const* activity); // in the trace
 PyObject* collect();

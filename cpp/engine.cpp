@@ -441,5 +441,6 @@ PyMODINIT_FUNC PyInit__driver() // NOLINT(bugprone-reserved-identifier): Python 
                              &MessageQueueType, &MutexType, &SemaphoreType, &ConditionType, &BarrierType})
     if (PyModule_AddType(module.get(), type) != 0)
       return nullptr;
+  note_stops(); // for both back ends
   return module.give();
 }

@@ -74,11 +74,11 @@ PyObject* look(PyObject* /*module*/, PyObject* value)
     good = good && add(hosts.get(),
                        Py_BuildValue("(sOdddi)", host->get_cname(), host->is_on() ? Py_True : Py_False,
                                      tells ? host->get_speed() * host->get_available_speed() : unknown,
-                                     tells ? host->get_load() : unknown, known->flops + done[known], known->running));
+                                     tells ? load_of(host->get_load()) : unknown, known->flops + done[known], known->running));
   }
   for (s4u::Link* link : sim.engine->get_all_links())
     good = good && add(links.get(), Py_BuildValue("(sOdd)", link->get_cname(), link->is_on() ? Py_True : Py_False,
-                                                  link->get_bandwidth(), link->get_load()));
+                                                  bandwidth_of(link), load_of(link->get_load())));
   return good ? Py_BuildValue("(OOO)", hosts.get(), links.get(), activities.get()) : nullptr;
 }
 

@@ -107,7 +107,7 @@ PyObject* host_cores(PyObject* self, void* /*closure*/)
 }
 PyObject* host_load(PyObject* self, void* /*closure*/)
 {
-  return require_load() ? PyFloat_FromDouble(host_in(self)->get_load()) : nullptr;
+  return require_load() ? PyFloat_FromDouble(load_of(host_in(self)->get_load())) : nullptr;
 }
 PyObject* get_host_figures(PyObject* self, void* /*closure*/)
 {
@@ -167,7 +167,7 @@ int limit_host(PyObject* self, PyObject* value, void* /*closure*/)
 int set_host_pstate(PyObject* self, PyObject* value, void* /*closure*/)
 {
   long const pstate = value == nullptr ? -1 : PyLong_AsLong(value);
-  if (not valid_pstate(self, pstate))
+  if (not valid_pstate(self, pstate) || not require_load())
     return -1;
   return change([&] { host_in(self)->set_pstate(static_cast<unsigned long>(pstate)); }) ? 0 : -1;
 }
@@ -243,7 +243,7 @@ PyObject* link_name(PyObject* self, void* /*closure*/)
 }
 PyObject* link_bandwidth(PyObject* self, void* /*closure*/)
 {
-  return PyFloat_FromDouble(link_in(self)->get_bandwidth());
+  return PyFloat_FromDouble(bandwidth_of(link_in(self)));
 }
 PyObject* link_latency(PyObject* self, void* /*closure*/)
 {
@@ -251,7 +251,7 @@ PyObject* link_latency(PyObject* self, void* /*closure*/)
 }
 PyObject* link_load(PyObject* self, void* /*closure*/)
 {
-  return PyFloat_FromDouble(link_in(self)->get_load());
+  return PyFloat_FromDouble(load_of(link_in(self)->get_load()));
 }
 PyObject* get_link_figures(PyObject* self, void* /*closure*/)
 {
@@ -303,10 +303,10 @@ bool settable(PyObject* self, PyObject* value)
 int set_link_bandwidth(PyObject* self, PyObject* value, void* /*closure*/)
 {
   double bandwidth;
-  if (not settable(self, value) || not positive(value, "bandwidth", -1.0, bandwidth))
+  if (not settable(self, value) || not quantity(value, "bandwidth", bandwidth))
     return -1;
   s4u::Link* link = link_in(self);
-  return change([&] { change_link(link, [&] { link->set_bandwidth(bandwidth); }); }) ? 0 : -1;
+  return change([&] { change_link(link, [&] { set_bandwidth(link, bandwidth); }); }) ? 0 : -1;
 }
 
 int set_link_latency(PyObject* self, PyObject* value, void* /*closure*/)
@@ -432,8 +432,7 @@ Host* host_of(s4u::Host const* host)
 bool set_available_speed(s4u::Host const* host, PyObject* value)
 {
   double fraction;
-  if (not require_load() || not quantity(value, "available_speed", fraction) ||
-      not positive(value, "available_speed", 1.0, fraction))
+  if (not require_load() || not quantity(value, "available_speed", fraction))
     return false;
   CpuImpl* cpu             = host->get_cpu();
   available_speed_of(*cpu) = fraction;

@@ -302,7 +302,7 @@ bool something_is_to_come()
   for (auto* model : sim.engine->get_all_models())
     for (auto& action : *model->get_started_action_set())
       if (auto const* work = dynamic_cast<Work*>(action.get_activity());
-          work != nullptr && work->owner && not action.is_suspended())
+          work != nullptr && work->owner && not action.is_suspended() && not stands_still(action))
         return true;
   return false;
 }
@@ -338,6 +338,7 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
     return nullptr;
   note_loaded(arguments, energy != 0);
   note_switches();
+  look_at_stops();
   sim.host_energy = loaded.count("host_energy") > 0;
   sim.link_energy = loaded.count("link_energy") > 0;
   // SimGrid's model of virtual machines, which there are none of, listens to each of the four.

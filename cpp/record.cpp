@@ -10,6 +10,12 @@ namespace driver {
 
 namespace {
 
+/// Whether it computes: what is suspended and what stands still does not.
+bool is_busy(Host const* host)
+{
+  return host->running > host->suspended && not host->stopped;
+}
+
 /// One column a field, as they are handed over.
 struct Trace {
   std::vector<int32_t> actor, resource, label;
@@ -95,7 +101,7 @@ bool collect_hosts(PyObject* into)
     Host const* known = host_of(host);
     names.push_back(host->get_name());
     flops.push_back(known->flops);
-    busy.push_back(known->busy + (known->running > 0 ? now() - known->busy_since : 0.0));
+    busy.push_back(known->busy + (is_busy(known) ? now() - known->busy_since : 0.0));
     energy.push_back(host_energy(host));
   }
   return put(into, "host_names", names_of(names)) && put(into, "host_flops", bytes_of(flops)) &&
@@ -203,17 +209,16 @@ double link_energy(s4u::Link const* link)
   return peek<simgrid::plugin::LinkEnergy>(link, sg_link_get_consumed_energy);
 }
 
-void execution_began(Host* host)
+void note_use(Host* host, int executions, int suspended, bool stopped)
 {
-  if (host->running++ == 0)
-    host->busy_since = now();
-}
-
-void execution_ended(Host* host, double flops)
-{
-  host->flops += flops;
-  if (--host->running == 0)
+  bool const was_busy = is_busy(host);
+  host->running += executions;
+  host->suspended += suspended;
+  host->stopped = stopped;
+  if (was_busy && not is_busy(host))
     host->busy += now() - host->busy_since;
+  else if (is_busy(host) && not was_busy)
+    host->busy_since = now();
 }
 
 namespace {

@@ -218,6 +218,11 @@ uint64_t set_timer(double date, Alarm alarm, PyObject* object)
   return last_timer;
 }
 
+bool timers_are_set()
+{
+  return not timers.empty();
+}
+
 void forget_timer(uint64_t& timer)
 {
   if (timer == 0)
@@ -236,6 +241,7 @@ void install_scheduler()
 
 void stop_at_profiles()
 {
+  s4u::Engine::get_instance()->add_model(model_of_stops());
   s4u::Engine::get_instance()->add_model(std::make_shared<ProfileDates>());
   s4u::Engine::on_time_advance_cb([](double /*delta*/) {
     sim.stepped_before = sim.stepped;
@@ -251,6 +257,7 @@ void make_ready(Actor* actor)
 
 void drain()
 {
+  sim.stepped_before = sim.stepped; // from here on, also what fails has been brought up to date to this date
   signal_ended_executions();
   tell_monitors();
   for (Timer const& timer : std::exchange(expired, {}))

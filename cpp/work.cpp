@@ -183,7 +183,7 @@ void start_execution(Activity* activity)
     action->set_sharing_penalty(penalty_of(activity));
   run(activity, action);
   execution_started(activity);
-  execution_began(activity->destination);
+  note_use_by(activity, 1, 0);
   if (action->get_state() == Action::State::FAILED)
     abort_activity(activity, State::FAILED, Failure::HOST);
 }
@@ -205,8 +205,8 @@ void migrate_execution(Activity* activity, Host* host)
   action->set_sharing_penalty(penalty_of(activity));
   if (activity->suspended)
     action->suspend();
-  execution_ended(activity->destination, activity->amount - left);
-  execution_began(host);
+  activity->destination->flops += activity->amount - left;
+  note_use_by(activity, -1, activity->suspended ? -1 : 0);
   old->set_activity(nullptr);
   old->cancel();
   old->unref();
@@ -215,6 +215,16 @@ void migrate_execution(Activity* activity, Host* host)
   execution_migrated(activity);
   activity->amount      = left;
   activity->destination = host;
+  note_use_by(activity, 1, activity->suspended ? 1 : 0);
+}
+
+void note_use_by(Activity const* activity, int executions, int suspended)
+{
+  if (activity->kind == Kind::EXEC)
+    note_use(activity->destination, executions, suspended, activity->destination->stopped);
+  else if (activity->kind == Kind::PTASK)
+    for (Host* host : activity->parallel->hosts)
+      note_use(host, executions, suspended, host->stopped);
 }
 
 void prioritise(Activity* activity, double priority)
@@ -280,10 +290,16 @@ bool start_parallel(Activity* activity)
   Action* const action = model->execute_parallel(hosts, flops, bytes, -1.0);
   run(activity, action);
   execution_started(activity);
+<<<<<<< HEAD
   for (Host* host : activity->parallel->hosts) {
     note_energy(host->host);
     execution_began(host);
   }
+=======
+  for (Host* host : activity->parallel->hosts)
+    host_energy(host->host); // the plug-in does not notice the start
+  note_use_by(activity, 1, 0);
+>>>>>>> f50b6fdb (Hosts, links and disks without capacity stand still instead of going on; suspended executions do not count as busy)
   if (any_host_off(activity))
     abort_activity(activity, State::FAILED, Failure::HOST);
   return true;
