@@ -122,7 +122,7 @@ PyObject* take_result(Activity* activity)
   return Py_NewRef(gives && activity->payload ? activity->payload.get() : Py_None);
 }
 
-std::string describe(PyObject* waiting)
+std::string describe(PyObject* waiting, bool with_plan)
 {
   if (waiting == nullptr)
     return "nothing";
@@ -159,7 +159,7 @@ std::string describe(PyObject* waiting)
     if (carrier->source != nullptr && carrier->destination != nullptr)
       text += " from " + carrier->source->host->get_name() + " to " + carrier->destination->host->get_name();
   }
-  if (activity->state == State::STARTING)
+  if (with_plan && activity->state == State::STARTING)
     describe_plan(activity, text);
   if (activity->suspended)
     text += " (suspended)";
@@ -223,7 +223,20 @@ void activity_dealloc(PyObject* self)
   Activity* activity = cast(self);
   if (activity->unawaited)
     never_awaited(self, activity->owner, activity->exceptions);
+  // One after the other: a long chain of successors would overflow the stack.
+  static std::vector<Ref<Activity>> following;
+  static bool drops = false;
+  if (activity->plan != nullptr)
+    for (auto* const each : {&activity->plan->successors, &activity->plan->dependencies})
+      std::move(each->begin(), each->end(), std::back_inserter(following));
   recycle(activity);
+  if (std::exchange(drops, true))
+    return;
+  while (not following.empty()) {
+    Ref<Activity> const dropped = std::move(following.back());
+    following.pop_back();
+  }
+  drops = false;
 }
 
 PyObject* activity_wait(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords)

@@ -137,6 +137,11 @@ PyObject* set_host(PyObject* self, PyObject* value)
   Host* host = host_argument(value, nullptr);
   if (host == nullptr)
     return nullptr;
+  if (not host->host->is_on()) {
+    PyErr_Format(error_class("HostFailureException"), "cannot move actor '%U': host '%s' is off; turn it on first",
+                 cast(self)->name.get(), host->host->get_cname());
+    return nullptr;
+  }
   migrate(cast(self), host);
   Py_RETURN_NONE;
 }

@@ -342,7 +342,6 @@ void install_scheduler();
 void stop_at_profiles(); // the engine, at each of their events
 void make_ready(Actor* actor);
 void drain();
-constexpr double SHORTEST_SLEEP = 1e-9; // SimGrid's precision/timing
 
 // ---- actor.cpp ------------------------------------------------------------------------------------------------------
 /// An actor that does not run yet; none with an exception set.
@@ -381,7 +380,7 @@ void remove_waiter(Activity* activity, Actor* actor);
 PyObject* take_result(Activity* activity); // new reference, or an exception
 PyObject* done_awaitable();                // returns None at once
 void raise_failure(Activity* activity, Failure failure);
-std::string describe(PyObject* waiting);
+std::string describe(PyObject* waiting, bool with_plan = true); // with what a planned activity waits for
 /// An awaitable of `kind` that starts when awaited.
 PyObject* blocking_operation(Kind kind, PyObject* target, double timeout);
 bool set_label(Activity* activity, PyObject* label); // nullptr and None: none; false with an exception set
@@ -533,6 +532,8 @@ void keep_daemons(); // of plug-ins, until end_daemons_of_plugins()
 /// Ends them when no actor of ours is left, or when nothing can happen to any; `nothing_is_set`: there is no timer.
 bool end_daemons_of_plugins(bool nothing_is_set);
 PyObject* prepare_plugins(PyObject* module, PyObject* args);
+/// Before time passes: SimGrid's plug-in begins with pstate 0, whatever a host has.
+void bill_pstates();
 void note_switches();                    // engine.cpp: from now on, when hosts go off and on
 bool share_incrementally();              // false with an exception set where SimGrid would share wrongly
 double remains_of(Action const* action); // without what has happened since the last step of the engine
@@ -570,6 +571,7 @@ template <class Plugin, class Resource> double peek(Resource const* of, double (
 double host_energy(s4u::Host const* host); // J, NaN without wattages
 void note_energy(s4u::Host const* host);   // before its load changes, where the plug-in does not notice
 double link_energy(s4u::Link const* link); // J, NaN where SimGrid does not measure it
+bool note_link_watts();                    // of links that are off; false with an exception set
 /// Notes how many executions more a host has, how many of them are suspended, and whether its speed is 0.
 void note_use(Host* host, int executions, int suspended, bool stopped);
 void record(Activity* activity, State outcome, double amount);

@@ -222,8 +222,10 @@ PyObject* option(PyObject* /*module*/, PyObject* args)
   return guarded([&]() -> PyObject* {
     namespace config = simgrid::config;
     switch (type[0]) {
-      case 'd':
-        return PyFloat_FromDouble(config::get_value<double>(name));
+      case 'd': // the precision of dates follows them, see stops.cpp
+        return PyFloat_FromDouble(std::string(name) == "precision/timing" && config::is_default(name)
+                                      ? 1e-9
+                                      : config::get_value<double>(name));
       case 'i':
         return PyLong_FromLong(config::get_value<int>(name));
       case 'b':
@@ -381,6 +383,38 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
 
 } // namespace
 
+#ifdef SIMGRID_TRACKS
+/// The least speed of a core and the least bandwidth of a link that are not 0 [flop/s, byte/s].
+static double least_capacity()
+{
+  double least     = std::numeric_limits<double>::infinity();
+  auto const count = [&least](double capacity) { least = capacity > NOTHING ? std::min(least, capacity) : least; };
+  for (s4u::Host const* host : s4u::Engine::get_instance()->get_all_hosts())
+    for (unsigned long pstate = 0; pstate < host->get_pstate_count(); pstate++)
+      count(host->get_pstate_speed(pstate));
+  for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links())
+    count(link->get_bandwidth());
+  return least;
+}
+
+/// SimGrid takes speeds and amounts for equal that differ by less than precision/work-amount, as if all were much above
+/// 1. Our solvers compare them with each other.
+static void suit_small_capacities(simgrid::kernel::routing::NetZoneImpl const* zone)
+{
+  using simgrid::config::get_value;
+  double const least = least_capacity();
+  auto const& cpus   = zone->get_cpu_pm_model();
+  if (least >= 1 || not simgrid::config::is_default("precision/work-amount"))
+    return;
+  if (not takes_parallel_tasks()) {
+    if (get_value<std::string>("cpu/solver") != "maxmin" || not cpus->is_update_lazy())
+      return;
+    cpus->set_maxmin_system(simgrid::kernel::lmm::incremental_system());
+  }
+  simgrid::config::set_value("precision/work-amount", least * get_value<double>("precision/work-amount"));
+}
+#endif
+
 /// For both back ends, once the platform is loaded and plug-ins are: an item of SimGrid's options as others.
 bool share_incrementally()
 {
@@ -388,11 +422,16 @@ bool share_incrementally()
   using simgrid::config::get_value;
   auto const* zone  = simgrid::kernel::EngineImpl::get_instance()->get_netzone_root();
   auto const& model = zone->get_network_model();
+  bool ours         = true;
   if (incremental.get() && takes_parallel_tasks() && get_value<std::string>("host/solver") == "fairbottleneck")
     simgrid::kernel::lmm::share_among_tasks(zone, sim.engine != nullptr && not sim.executions_heard);
   else if (incremental.get() && not takes_parallel_tasks() && get_value<std::string>("network/solver") == "maxmin" &&
-           model->is_update_lazy() && model->get_maxmin_system() != nullptr) {
+           model->is_update_lazy() && model->get_maxmin_system() != nullptr)
     model->set_maxmin_system(simgrid::kernel::lmm::incremental_system());
+  else
+    ours = false;
+  if (ours) {
+    suit_small_capacities(zone);
     return true;
   }
 #endif

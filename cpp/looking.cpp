@@ -71,10 +71,10 @@ PyObject* look(PyObject* /*module*/, PyObject* value)
   for (s4u::Host* host : sim.engine->get_all_hosts()) {
     Host const* known = host_of(host);
     bool const tells  = host->get_cpu()->get_constraint() != nullptr; // not under cpu/optim:TI
-    good = good && add(hosts.get(),
-                       Py_BuildValue("(sOdddi)", host->get_cname(), host->is_on() ? Py_True : Py_False,
-                                     tells ? host->get_speed() * host->get_available_speed() : unknown,
-                                     tells ? load_of(host->get_load()) : unknown, known->flops + done[known], known->running));
+    good = good && add(hosts.get(), Py_BuildValue("(sOdddi)", host->get_cname(), host->is_on() ? Py_True : Py_False,
+                                                  tells ? host->get_speed() * host->get_available_speed() : unknown,
+                                                  tells ? load_of(host->get_load()) : unknown,
+                                                  known->flops + done[known], known->running));
   }
   for (s4u::Link* link : sim.engine->get_all_links())
     good = good && add(links.get(), Py_BuildValue("(sOdd)", link->get_cname(), link->is_on() ? Py_True : Py_False,

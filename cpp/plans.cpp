@@ -114,7 +114,7 @@ void describe_plan(Activity const* activity, std::string& text)
   if (not is_assigned(activity))
     text += " (not assigned)";
   else if (not activity->plan->dependencies.empty())
-    text += " (after " + describe(activity->plan->dependencies.front().object()) + ")";
+    text += " (after " + describe(activity->plan->dependencies.front().object(), false) + ")";
 }
 
 PyObject* activity_start(PyObject* self, PyObject* /*unused*/)

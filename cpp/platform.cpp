@@ -39,10 +39,15 @@ s4u::Link* link_in(PyObject* self)
   return reinterpret_cast<Link*>(self)->link;
 }
 
-PyObject* unknown(const char* what, const char* name)
+/// What is found by a name, a str; null characters are part of it. Null with an exception set.
+template <class Find> auto* find_named(PyObject* name, const char* what, Find find)
 {
-  PyErr_Format(error_class("SimpluginError"), "the platform has no %s '%s'", what, name);
-  return nullptr;
+  Py_ssize_t size        = 0;
+  char const* const utf8 = PyUnicode_AsUTF8AndSize(name, &size);
+  auto* const found      = utf8 == nullptr ? nullptr : find(std::string(utf8, static_cast<size_t>(size)));
+  if (utf8 != nullptr && found == nullptr)
+    PyErr_Format(error_class("SimpluginError"), "the platform has no %s %R", what, name);
+  return found;
 }
 
 } // namespace
@@ -477,10 +482,7 @@ Host* host_argument(PyObject* value, Host* standard)
     PyErr_Format(PyExc_TypeError, "expected a host or its name, not %R", value == nullptr ? Py_None : value);
     return nullptr;
   }
-  char const* name      = PyUnicode_AsUTF8(value);
-  s4u::Host const* host = name == nullptr ? nullptr : s4u::Host::by_name_or_null(name);
-  if (host == nullptr && name != nullptr)
-    unknown("host", name);
+  s4u::Host const* host = find_named(value, "host", s4u::Host::by_name_or_null);
   return host == nullptr ? nullptr : host_of(host);
 }
 
@@ -498,11 +500,8 @@ PyObject* link_object(s4u::Link* link)
 
 PyObject* link_named(PyObject* value)
 {
-  char const* name = PyUnicode_AsUTF8(value);
-  if (name == nullptr)
-    return nullptr;
-  s4u::Link* link = s4u::Link::by_name_or_null(name);
-  return link == nullptr ? unknown("link", name) : link_object(link);
+  s4u::Link* link = find_named(value, "link", s4u::Link::by_name_or_null);
+  return link == nullptr ? nullptr : link_object(link);
 }
 
 PyObject* all_hosts()

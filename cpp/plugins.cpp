@@ -288,6 +288,14 @@ void transfer_over(Activity const* activity)
                     activity->work->model_action_);
 }
 
+void bill_pstates()
+{
+  if (sim.host_energy)
+    for (s4u::Host* host : s4u::Engine::get_instance()->get_all_hosts())
+      if (host->get_pstate() != 0)
+        host->set_pstate(host->get_pstate());
+}
+
 // ---- daemons --------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -341,6 +349,8 @@ PyObject* prepare_plugins(PyObject* /*module*/, PyObject* args)
   look_at_stops();
   sim.host_energy = loaded.count("host_energy") > 0;
   sim.link_energy = loaded.count("link_energy") > 0;
+  if (sim.link_energy && not note_link_watts())
+    return nullptr;
   // SimGrid's model of virtual machines, which there are none of, listens to each of the four.
   sim.executions_heard = signal_of(ExecStart()).size() + signal_of(ExecCompletion()).size() +
                              signal_of(ExecSuspend()).size() + signal_of(ExecResume()).size() >

@@ -2,6 +2,8 @@
 
 #include "driver.hpp"
 
+#include <cmath>
+#include <cstdlib>
 #include <unordered_map>
 
 #include <simgrid/plugins/energy.h>
@@ -14,6 +16,20 @@ namespace {
 bool is_busy(Host const* host)
 {
   return host->running > host->suspended && not host->stopped;
+}
+
+/// SimGrid's plug-in bills a link that is off as one that is idle.
+struct OffLink {
+  double watts;        // its wattage_off
+  double since  = 0.0; // it went off [s]
+  double billed = 0.0; // by the plug-in until then [J]
+  double more   = 0.0; // to be added for when it was off before [J]
+};
+std::unordered_map<s4u::Link const*, OffLink> off_links;
+
+double energy_when_off(OffLink const& off, double billed)
+{
+  return off.more + off.watts * (now() - off.since) - (billed - off.billed);
 }
 
 /// One column a field, as they are handed over.
@@ -206,7 +222,40 @@ double link_energy(s4u::Link const* link)
   bool const heard = sim.link_energy && not takes_parallel_tasks();
   if (not heard || link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI)
     return std::numeric_limits<double>::quiet_NaN();
-  return peek<simgrid::plugin::LinkEnergy>(link, sg_link_get_consumed_energy);
+  double const billed = peek<simgrid::plugin::LinkEnergy>(link, sg_link_get_consumed_energy);
+  auto const off      = off_links.find(link);
+  return off == off_links.end() ? billed
+         : link->is_on()        ? billed + off->second.more
+                                : billed + energy_when_off(off->second, billed);
+}
+
+bool note_link_watts()
+{
+  for (s4u::Link const* link : s4u::Engine::get_instance()->get_all_links()) {
+    char const* const given = link->get_property("wattage_off");
+    if (given == nullptr || link->get_sharing_policy() == s4u::Link::SharingPolicy::WIFI)
+      continue;
+    char* end          = nullptr;
+    double const watts = std::strtod(given, &end);
+    if (*given == '\0' || *end != '\0' || not(watts >= 0 && std::isfinite(watts))) {
+      PyErr_Format(error_class("PlatformError"), "link '%s' has the wattage_off '%s'; give a number of watts",
+                   link->get_cname(), given);
+      return false;
+    }
+    off_links.emplace(link, OffLink{watts});
+  }
+  if (not off_links.empty()) // after the plug-in has heard of it
+    s4u::Link::on_onoff_cb([](s4u::Link const& link) {
+      auto const found = off_links.find(&link);
+      if (found == off_links.end())
+        return;
+      OffLink& off = found->second;
+      if (link.is_on())
+        off.more = energy_when_off(off, sg_link_get_consumed_energy(&link));
+      off.since  = now();
+      off.billed = sg_link_get_consumed_energy(&link);
+    });
+  return true;
 }
 
 void note_use(Host* host, int executions, int suspended, bool stopped)

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include <simgrid/kernel/Timer.hpp>
+#include <xbt/config.hpp>
 
 namespace driver {
 
@@ -111,7 +112,16 @@ template <class Visit> void for_each_action(Visit visit)
           return;
 }
 
-/// Called last before each step: what stands still for ever is suspended, or SimGrid would wait for it.
+/// SimGrid takes dates for equal that differ by less than precision/timing, as if all were much above that, and can
+/// miss the end of an activity where dates are further apart than that (docs/simgrid/late-dates.md).
+void set_precision(double date)
+{
+  static bool const follows = simgrid::config::is_default("precision/timing");
+  if (follows)
+    sg_precision_timing = std::max({1e-300, 1e-9 * std::min(date, 1.0), 1e-15 * date});
+}
+
+/// Called once what is next is known: what stands still for ever is suspended, or SimGrid would wait for it.
 class Stops final : public kernel::resource::Model {
 public:
   Stops() : Model("simplugin_stops") {}
@@ -119,7 +129,12 @@ public:
   /// `delta` is the time to the next event.
   double next_occurring_event(double delta) override
   {
-    if (stopped.empty() && delta < FOREVER)
+    if (not std::exchange(billed_, true))
+      bill_pstates();
+    if (delta >= 0)
+      set_precision(now() + delta);
+    // Profiles change what stands still within a step, at the date of its end.
+    if (not std::exchange(begins_, false) || (stopped.empty() && delta < FOREVER))
       return -1.0;
     bool goes_on = delta < FOREVER && (timers_are_set() || not kernel::timer::kernel_timers().empty());
     if (not goes_on && delta < FOREVER)
@@ -139,8 +154,12 @@ public:
     return any ? 0.0 : -1.0;
   }
 
-  void update_actions_state(double /*date*/, double /*delta*/) override {}
+  void update_actions_state(double /*date*/, double /*delta*/) override { begins_ = true; }
   bool next_occurring_event_is_idempotent() override { return false; }
+
+private:
+  bool begins_ = true;
+  bool billed_ = false;
 };
 
 } // namespace
@@ -148,7 +167,8 @@ public:
 bool stands_still(Action const& action)
 {
   auto const* variable = action.get_variable();
-  if (stopped.empty() || variable == nullptr || action.get_max_duration() != NO_MAX_DURATION)
+  if (stopped.empty() || variable == nullptr || action.get_max_duration() != NO_MAX_DURATION ||
+      action.get_remains_no_update() <= 0)
     return false;
   for (unsigned i = 0; Constraint const* constraint = variable->get_constraint(i); i++)
     if (variable->get_constraint_weight(i) > 0 && is_stopped(constraint) && not returns(constraint->get_id()))
@@ -205,6 +225,7 @@ void look_at_stops()
 
 void note_stops()
 {
+  s4u::Engine::on_platform_creation_cb([] { set_precision(0.0); }); // SimGrid warns of latencies that are shorter
   s4u::Engine::on_platform_created_cb(note_bandwidths);
   s4u::Host::on_speed_change_cb(speed_changed);
   s4u::Link::on_bandwidth_change_cb(bandwidth_changed);

@@ -73,7 +73,9 @@ double Work::remaining() const
     return 0.0;
   bool const failed = action->get_state() == Action::State::FAILED;
   double left;
-  if (not action->get_model()->is_update_lazy()) // up to date at each step of the engine
+  if (owner->kind == Kind::EXEC && action->get_variable() == nullptr) // cpu/optim:TI
+    left = failed ? action->get_remains_no_update() : action->get_remains();
+  else if (not action->get_model()->is_update_lazy()) // up to date at each step of the engine
     left = remains_of(action) - action->get_rate() * (now() - (failed ? sim.stepped_before : sim.stepped));
   else // what get_remains() would give, which brings the action up to date: other last bits later
     left = action->get_remains_no_update() - action->get_last_value() * (now() - action->get_last_update());
@@ -172,6 +174,18 @@ Action* execution_on(s4u::Host const* host, Activity const* activity, double flo
   auto* cpu = host->get_cpu();
   return activity->threads == 1 ? cpu->execution_start(flops, activity->rate)
                                 : cpu->execution_start(flops, activity->threads, activity->rate);
+}
+
+/// The model of parallel tasks knows no latency where no bytes are transferred.
+void pay_latency(Activity const* activity, Action* action)
+{
+  std::vector<s4u::Link*> route;
+  double latency = 0.0;
+  activity->source->host->route_to(activity->destination->host, route, &latency);
+  if (latency <= 0)
+    return;
+  static_cast<simgrid::kernel::resource::L07Action*>(action)->set_latency(latency);
+  action->get_model()->get_maxmin_system()->update_variable_penalty(action->get_variable(), 0.0);
 }
 
 } // namespace
@@ -327,6 +341,8 @@ void start_transfer(Activity* activity, Activity* partner)
   }
   Action* action  = start_flow(*activity->pair, activity->amount, activity->rate);
   activity->start = now();
+  if (activity->amount == 0 && takes_parallel_tasks())
+    pay_latency(activity, action);
   run(activity, action);
   if (activity->kind == Kind::SENDTO || activity->detached)
     transfers.insert(activity);

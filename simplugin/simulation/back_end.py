@@ -338,12 +338,15 @@ class CalledBack:
         self, name: str, function: Callable[..., float], otherwise: Callable[..., float]
     ) -> Callable[..., float]:
         """Return a function that gives a number, and another one after an error."""
-        # With a capacity of 0, SimGrid keeps the rates that there were.
         positive = name != "latency_factor"
 
         def ask(*given: Any) -> float:
             answer = self._called(name, function, given)
-            value = float(answer) if isinstance(answer, Real) else math.nan
+            is_number = isinstance(answer, Real) and not isinstance(answer, bool)
+            try:
+                value = float(answer) if is_number else math.nan
+            except OverflowError:
+                value = answer = math.inf
             if math.isfinite(value) and value >= 0 and (value > 0 or not positive):
                 return value
             if answer is not _FAILED:

@@ -21,6 +21,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -28,7 +29,11 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import numpy as np
 
 from simplugin.errors import PlatformError, SetupError, SimpluginError, SimulationError
-from simplugin.simulation.failures import full_trace_error, platform_error
+from simplugin.simulation.failures import (
+    full_trace_error,
+    integration_error,
+    platform_error,
+)
 from simplugin.simulation.logs import LEVELS, PrefixedStream, Voice, rank
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
 from simplugin.simulation.processes import adopt_orphans, children, flush_output, memory
@@ -113,6 +118,8 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
     news = socket.socket(fileno=news_descriptor)
     # Nobody closes it: the process ends without collecting what is left.
     _kept.append(news)
+    # An actor may fork: only this process has a result.
+    os.register_at_fork(after_in_child=partial(_disconnect, file, news_descriptor))
     settings, packed_actors = take_job(file)
     # To the descriptors that were put in place after the fork, line by line.
     form: Any = {"buffering": 1, "encoding": "utf-8", "errors": "backslashreplace"}
@@ -138,6 +145,13 @@ def run(file: int, news_descriptor: int, stdout: int, stderr: int) -> None:
         kind, body = ERROR, pack_error(known_error(error))
     flush_output()
     write_outcome(file, kind, modules, body)
+
+
+def _disconnect(*descriptors: int) -> None:
+    """Lead some descriptors to nowhere, in a process that an actor has forked."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in descriptors:
+        os.dup2(nowhere, descriptor)
 
 
 def known_error(error: BaseException) -> BaseException:
@@ -337,6 +351,7 @@ def simulate(
         raise
     except Exception as error:
         raise platform_error(str(error), settings.platform) from None
+    _require_integrable(settings.platform)
     if settings.energy:
         _require_wattages(back_end, settings.platform)
     if callbacks is not None:
@@ -388,6 +403,7 @@ def _engine(settings: Settings) -> BackEnd:
     except Exception as error:
         raise SimulationError(f"SimGrid refused its options: {error}") from error
     _refuse_wrong_rates()
+    _refuse_load_of_integrated(settings)
     return back_end
 
 
@@ -401,6 +417,19 @@ def _trace_limit(settings: Settings) -> int:
     return max(1, min(memory(), settings.memory_limit or memory()) // 4)
 
 
+def _refuse_load_of_integrated(settings: Settings) -> None:
+    """Raise if what measures the load of hosts is asked for where SimGrid would crash."""
+    from simplugin.simulation import _driver
+
+    plugins = [each for each in settings.arguments if each.startswith("--cfg=plugin:host_")]
+    if (settings.energy or plugins) and _driver.option("cpu/optim", "s") == "TI":
+        what = "the energy" if settings.energy else plugins[0].partition(":")[2]
+        raise SimulationError(
+            f"with cpu/optim:TI, SimGrid does not know the load of hosts, hence not {what};"
+            " choose Lazy or Full"
+        )
+
+
 def _refuse_wrong_rates() -> None:
     """Raise if this SimGrid computes rates above a link's capacity (docs/simgrid)."""
     # Loaded with the back end; the server imports this module before that.
@@ -412,6 +441,23 @@ def _refuse_wrong_rates() -> None:
             "date (network/optim:Lazy, its default): use SimGridOptions(network_optim='Full'), or "
             "a SimGrid with simplugin's patch selective-update, which `make simgrid` builds"
         )
+
+
+def _require_integrable(platform_file: str) -> None:
+    """Raise if SimGrid integrates speeds over time and the platform has some of 0."""
+    from simplugin.simulation import _driver
+
+    if _driver.option("cpu/optim", "s") != "TI":
+        return
+    if error := integration_error(platform_file):
+        raise error
+    for host in _driver.hosts():
+        if host.speed == 0:
+            raise PlatformError(
+                f"with cpu/optim:TI, SimGrid takes no speed of 0, as that of host {host.name!r}",
+                file=platform_file,
+                remedy="choose cpu_optim 'Lazy' or 'Full'",
+            )
 
 
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:

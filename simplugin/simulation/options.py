@@ -143,9 +143,11 @@ class SimGridOptions:
     loopback_latency : float, optional
         ``network/loopback-lat`` [s]; 0 by default.
     precision_timing : float, optional
-        ``precision/timing`` [s]; 1e-9 by default.
+        ``precision/timing`` [s]; 1e-9 by default, 1e-9 of a date before 1 s, 1e-15 of one after
+        1e6 s.
     precision_work_amount : float, optional
-        ``precision/work-amount`` [flop or byte]; 1e-5 by default.
+        ``precision/work-amount`` [flop or byte]; 1e-5 by default, or that part of the least speed
+        and bandwidth if it is below 1.
     cpu_optim : {"Lazy", "TI", "Full"}, optional
         ``cpu/optim``: update algorithm. Lazy and Full give the same dates; under TI the failure
         of a host is noticed only when what it executes would have ended.

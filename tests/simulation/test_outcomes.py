@@ -28,6 +28,7 @@ from simplugin.errors import (
     DeploymentError,
     PlatformError,
     SetupError,
+    SimpluginError,
     SimulationError,
     WallClockLimitError,
 )
@@ -464,3 +465,32 @@ def test_attributes_that_may_be_meant(wrong, meant, back_end):
     with pytest.raises(ActorError, match=rf"{wrong}'; did you mean '{meant}'") as caught:
         simulate(platform, [("alice", work)], back_end=back_end)
     assert isinstance(caught.value.__cause__, AttributeError)
+
+
+async def forks(me: Any) -> str:
+    child = os.fork()
+    await me.sleep_for(1)
+    return "child" if child == 0 else "parent"
+
+
+@on_both
+def test_an_actor_that_forks_has_one_result(two_hosts: Path, back_end: Any) -> None:
+    for _ in range(5):
+        result = simulate(two_hosts, [("ada", forks)], back_end=back_end, wall_limit=60)
+        assert result.value_of("forks") == "parent"
+
+
+@on_both
+def test_null_characters_are_part_of_a_name(two_hosts: Path, back_end: Any) -> None:
+    async def look(me: Any) -> list[str]:
+        seen = []
+        for find in (me.host_by_name, me.link_by_name, lambda name: me.exec_async(1, host=name)):
+            try:
+                find("a\0b")
+            except SimpluginError as error:
+                seen.append(str(error))
+        return seen
+
+    found = simulate(two_hosts, [("ada", look)], back_end=back_end).value_of("look")
+    unknown = [f"the platform has no {what} 'a\\x00b'" for what in ("host", "link", "host")]
+    assert found == unknown

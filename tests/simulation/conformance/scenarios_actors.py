@@ -8,6 +8,8 @@ import numpy as np
 from conformance import ada, alone, bob, cyd, receive, scenario, send, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, BOB, NO_LATENCY, ab
 
+from simplugin.errors import HostFailureException
+
 # ---- spawn and join -----------------------------------------------------------------------------
 
 
@@ -360,3 +362,32 @@ async def migrate_the_dead_among_the_living(me: Any) -> Any:
     dead.set_host("ada")
     me.host_by_name("bob").turn_off()
     return await tried(me, living.join())
+
+
+async def off_for_a_while(me: Any) -> None:
+    me.host_by_name("bob").turn_off()
+    await me.sleep_for(2)
+    me.host_by_name("bob").turn_on()
+
+
+async def move_to_a_host_that_is_off(me: Any) -> list[Any]:
+    task = me.exec_async(4e9)
+    seen = []
+    for _ in range(2):
+        await me.sleep_for(1.5)
+        try:
+            me.set_host("bob")
+        except HostFailureException as error:
+            seen.append(str(error))
+        seen.append(me.host.name)
+    return [*seen, *await tried(me, task)]
+
+
+MESSAGE = "cannot move actor 'move_to_a_host_that_is_off': host 'bob' is off; turn it on first"
+# As a spawn there: the actor stays where it is.
+scenario(
+    "set_host_to_a_host_that_is_off",
+    cyd(off_for_a_while),
+    ada(move_to_a_host_that_is_off, gives=[MESSAGE, "ada", "bob", None, 3.5]),
+    only="the reference kills it later",
+)

@@ -163,6 +163,8 @@ for argument, function, date, shown in (
     ("link_sharing", {"ab": fail}, 1.0, 1),
     ("link_sharing", {"ab": lambda *_: 0.0}, 1.0, 0),
     ("host_sharing", {"ada": lambda *_: "much"}, 0.0, 0),
+    ("host_sharing", {"ada": lambda *_: 10**5000}, 0.0, 0),
+    ("host_sharing", {"ada": lambda *_: True}, 0.0, 0),
     ("on_host_state_change", fail, 1.0, 1),
     ("on_link_state_change", fail, 1.0, 1),
     ("on_activity_completion", fail_at_the_transfer, 2.0, 2),

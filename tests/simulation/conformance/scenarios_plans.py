@@ -214,3 +214,27 @@ scenario(
     ada(never_assigned),
     wrong={"error": "DeadlockError", "clock": 0.0},
 )
+
+
+@alone(["<Activity: execution on ada (after execution on ada), STARTING>"] * 2)
+async def wait_for_each_other(me: Any) -> list[str]:
+    first, second = me.exec_init(1.0), me.exec_init(1.0)
+    first.add_successor(second)
+    second.add_successor(first)
+    return [repr(each.start()) for each in (first, second)]
+
+
+@alone((None, 0.0), only="a long chain takes its time")
+async def drop_a_long_chain(me: Any) -> Any:
+    chain = [me.exec_init(1.0) for _ in range(100_000)]
+    for before, after in itertools.pairwise(chain):
+        before.add_successor(after)
+    chain[0].host = None
+    for each in chain[:10]:
+        each.start()
+    assert "not assigned" in repr(chain[0])
+    assert "after execution" in repr(chain[9])
+    for each in chain[:10]:
+        each.cancel()
+    del chain, each, before, after
+    return await tried(me, me.sleep_for(0))
