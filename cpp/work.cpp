@@ -304,16 +304,9 @@ bool start_parallel(Activity* activity)
   Action* const action = model->execute_parallel(hosts, flops, bytes, -1.0);
   run(activity, action);
   execution_started(activity);
-<<<<<<< HEAD
-  for (Host* host : activity->parallel->hosts) {
-    note_energy(host->host);
-    execution_began(host);
-  }
-=======
   for (Host* host : activity->parallel->hosts)
-    host_energy(host->host); // the plug-in does not notice the start
+    note_energy(host->host);
   note_use_by(activity, 1, 0);
->>>>>>> f50b6fdb (Hosts, links and disks without capacity stand still instead of going on; suspended executions do not count as busy)
   if (any_host_off(activity))
     abort_activity(activity, State::FAILED, Failure::HOST);
   return true;
