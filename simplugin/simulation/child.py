@@ -29,11 +29,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import numpy as np
 
 from simplugin.errors import PlatformError, SetupError, SimpluginError, SimulationError
-from simplugin.simulation.failures import (
-    full_trace_error,
-    integration_error,
-    platform_error,
-)
+from simplugin.simulation.failures import full_trace_error, platform_error
 from simplugin.simulation.logs import LEVELS, PrefixedStream, Voice, rank
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
 from simplugin.simulation.processes import adopt_orphans, children, flush_output, memory
@@ -351,7 +347,6 @@ def simulate(
         raise
     except Exception as error:
         raise platform_error(str(error), settings.platform) from None
-    _require_integrable(settings.platform)
     if settings.energy:
         _require_wattages(back_end, settings.platform)
     if callbacks is not None:
@@ -441,23 +436,6 @@ def _refuse_wrong_rates() -> None:
             "date (network/optim:Lazy, its default): use SimGridOptions(network_optim='Full'), or "
             "a SimGrid with simplugin's patch selective-update, which `make simgrid` builds"
         )
-
-
-def _require_integrable(platform_file: str) -> None:
-    """Raise if SimGrid integrates speeds over time and the platform has some of 0."""
-    from simplugin.simulation import _driver
-
-    if _driver.option("cpu/optim", "s") != "TI":
-        return
-    if error := integration_error(platform_file):
-        raise error
-    for host in _driver.hosts():
-        if host.speed == 0:
-            raise PlatformError(
-                f"with cpu/optim:TI, SimGrid takes no speed of 0, as that of host {host.name!r}",
-                file=platform_file,
-                remedy="choose cpu_optim 'Lazy' or 'Full'",
-            )
 
 
 def _require_wattages(back_end: BackEnd, platform_file: str) -> None:

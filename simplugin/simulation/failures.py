@@ -12,7 +12,6 @@ _TAIL = 8192
 _PARSE_ERROR = re.compile(r"Parse error at (?P<file>.*?):(?P<line>\d+): (?P<message>.*)", re.DOTALL)
 _CRITICAL = re.compile(r"\[\w+/CRITICAL\] (?P<message>.*?)(?=\nBacktrace|\Z)", re.DOTALL)
 _PYTHON_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<name>.*)$', re.M)
-_AGAIN = (["PERIODICITY"], ["LOOPAFTER"])
 _XML_STATE = re.compile(r" \(XML input line \d+, state \d+\)")
 
 
@@ -70,33 +69,10 @@ def crash(
 def platform_error(text: str, platform: str) -> PlatformError:
     """Turn SimGrid's message about a platform into an error with file and line."""
     found = _PARSE_ERROR.search(text)
-    if "speed_profile->is_repeating()" in text:
-        return integration_error(platform) or PlatformError(text.strip(), file=platform)
     if found:
         message = _XML_STATE.sub("", found["message"]).strip()
         return PlatformError(message, file=found["file"], line=int(found["line"]))
     return PlatformError(text.strip(), file=platform)
-
-
-def integration_error(platform: str) -> PlatformError | None:
-    """Return the error for a speed profile that cpu/optim:TI does not take, or None."""
-    # Loaded late: hardly any simulation needs them.
-    from simplugin.formats.platform_xml import read_platform
-    from simplugin.simulation.platform_changes import profiles
-
-    for (host, kind), (text, period) in profiles(read_platform(platform)).items():
-        lines = [line.split() for line in text.splitlines()]
-        starts_over = period > 0 or any(line[:1] in _AGAIN for line in lines)
-        stops = any(len(line) == 2 and line[1].strip("0.") == "" for line in lines)
-        if kind == "SPEED" and (stops or not starts_over):
-            return PlatformError(
-                "with cpu/optim:TI, SimGrid takes no speed profile that"
-                f" {'stops a host' if stops else 'ends'}, as that of {host!r}",
-                file=platform,
-                remedy="choose cpu_optim 'Lazy' or 'Full'"
-                + ("" if stops else ", or give it a period"),
-            )
-    return None
 
 
 def platform_error_of_abort(stderr: str, platform: str) -> PlatformError | None:

@@ -381,7 +381,7 @@ async def lower(me: Any) -> None:
 @pytest.mark.parametrize("back_end", BACK_ENDS)
 @pytest.mark.parametrize(
     ("profile", "period", "named"),
-    [("0 1\n1 0.5", -1.0, "'ada'.*period"), ("0 1\n1 0", 10.0, "stops.*'ada'.*Lazy")],
+    [("0 1\n1 0.5", -1.0, "ends.*'ada'.*period"), ("0 1\n1 0", 10.0, "stops.*'ada'.*Lazy")],
 )
 def test_profiles_that_are_not_integrated(
     profile: str, period: float, named: str, back_end: BackEnd
