@@ -341,7 +341,7 @@ class CalledBack:
         positive = name != "latency_factor"
 
         def ask(*given: Any) -> float:
-            answer = self._called(name, function, given)
+            answer: Any = self._called(name, function, given)
             is_number = isinstance(answer, Real) and not isinstance(answer, bool)
             try:
                 value = float(answer) if is_number else math.nan
