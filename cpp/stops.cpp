@@ -136,7 +136,9 @@ public:
     // Profiles change what stands still within a step, at the date of its end.
     if (not std::exchange(begins_, false) || (stopped.empty() && delta < FOREVER))
       return -1.0;
-    bool goes_on = delta < FOREVER && (timers_are_set() || not kernel::timer::kernel_timers().empty());
+    // The reference back end sets its timers elsewhere, and changes no capacity.
+    bool goes_on =
+        delta < FOREVER && (sim.engine == nullptr || timers_are_set() || not kernel::timer::kernel_timers().empty());
     if (not goes_on && delta < FOREVER)
       for_each_action([&goes_on](Action const& action) {
         goes_on = not action.is_suspended() && not stands_still(action);

@@ -389,5 +389,4 @@ scenario(
     "set_host_to_a_host_that_is_off",
     cyd(off_for_a_while),
     ada(move_to_a_host_that_is_off, gives=[MESSAGE, "ada", "bob", None, 3.5]),
-    only="the reference kills it later",
 )

@@ -225,7 +225,7 @@ async def wait_for_each_other(me: Any) -> list[str]:
     return states(first, second)
 
 
-@alone((None, 0.0), only="a long chain takes its time")
+@alone((None, 0.0))
 async def drop_a_long_chain(me: Any) -> Any:
     chain = [me.exec_init(1.0) for _ in range(100_000)]
     for before, after in itertools.pairwise(chain):

@@ -23,13 +23,6 @@ for file in sorted(Path(__file__).parent.glob("scenarios_*.py")):
 REFUSED = re.compile(r"back_end='threads' refuses (.*?); run it with")
 
 
-# The reference counts what is suspended as busy.
-SUSPENDED = {
-    *("suspend_execution", "suspended_work", "kill_the_suspended", "migrate_with_suspended_work"),
-    *("plans_of_waiters", "interrupt", "doze_off"),
-}
-
-
 def disagreements(scenario: Scenario, outcome: Outcome) -> list[str]:
     """Compare what a scenario gave with what it must give."""
     # Values of actors that the scenario spawns need not be given.
@@ -57,8 +50,6 @@ def test_closed_form_on_each_back_end_and_the_same_on_both(
         assert state_of(refused.group(1)) == "refused"
     else:
         assert disagreements(scenario, threads) == []
-        if scenario.name in SUSPENDED:
-            threads.totals["busy"] = coroutines.totals["busy"]
         assert list(differences(vars(threads), vars(coroutines))) == []
 
 
