@@ -15,6 +15,7 @@ namespace driver {
 namespace {
 
 Work* free_works = nullptr;
+bool finishing   = false;                // a work of which SimGrid says that it is over
 std::vector<Work*> works;                // all there are
 std::unordered_set<Activity*> transfers; // in progress whose source no actor answers for: direct ones, detached puts
 
@@ -76,7 +77,7 @@ double Work::remaining() const
   if (owner->kind == Kind::EXEC && action->get_variable() == nullptr) // cpu/optim:TI
     left = failed ? action->get_remains_no_update() : action->get_remains();
   else if (not action->get_model()->is_update_lazy()) // up to date at each step of the engine
-    left = remains_of(action) - action->get_rate() * (now() - (failed ? sim.stepped_before : sim.stepped));
+    left = remains_of(action) - action->get_rate() * (now() - (failed && finishing ? sim.stepped_before : sim.stepped));
   else // what get_remains() would give, which brings the action up to date: other last bits later
     left = action->get_remains_no_update() - action->get_last_value() * (now() - action->get_last_update());
   if (counts_fractions(owner->kind))
@@ -129,6 +130,7 @@ void Work::finish()
   Activity* const activity = kept.get();
   if (activity == nullptr)
     return;
+  finishing         = true; // it failed before the last step, which did not bring it up to date
   bool const failed = model_action_->get_state() == Action::State::FAILED;
   if (is_communication(activity->kind)) {
     bool const ends_on = activity->source->host->is_on() && activity->destination->host->is_on();
@@ -147,6 +149,7 @@ void Work::finish()
   } else {
     complete(activity, State::FINISHED, Failure::NONE);
   }
+  finishing = false;
 }
 
 void fail_transfers(s4u::Host const* host)
@@ -198,7 +201,7 @@ void start_execution(Activity* activity)
   run(activity, action);
   execution_started(activity);
   note_use_by(activity, 1, 0);
-  if (action->get_state() == Action::State::FAILED)
+  if (action->get_state() == Action::State::FAILED || any_host_off(activity)) // ptask_L07 finds out later
     abort_activity(activity, State::FAILED, Failure::HOST);
 }
 

@@ -261,6 +261,15 @@ async def parallel_async(me: Any) -> list[Any]:
     return [early, await tried(me, task), task.state]
 
 
+@parallel([("HostFailureException", 0.0), ("HostFailureException", 1.0)], on=cyd)
+async def execute_where_it_is_off(me: Any) -> list[Any]:
+    ada = me.host_by_name("ada")
+    ada.turn_off()
+    seen = [await tried(me, me.execute(1e9, host=ada))]
+    await me.sleep_for(1)
+    return [*seen, await tried(me, me.parallel_execute(["ada", "bob"], [1e9, 1e9], None))]
+
+
 # ---- sleeping -----------------------------------------------------------------------------------
 
 
