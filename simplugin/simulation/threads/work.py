@@ -375,7 +375,9 @@ class Sleep(Activity):
 
     def begin(self) -> None:
         """Start it."""
-        duration = max(self.amount, float(_driver.option("precision/timing", "d")))
+        follows = _driver.is_default("precision/timing")
+        least = 0.0 if follows else float(_driver.option("precision/timing", "d"))
+        duration = max(self.amount, least)
         self._alarm = self.world.at(self.world.now + duration, self.end)
 
     def leave(self) -> None:
