@@ -10,7 +10,7 @@ int main(int argc, char* argv[])
 {
   s4u::Engine engine(&argc, argv);
   auto* zone = engine.get_netzone_root()->add_netzone_full("zone");
-  auto* ada  = zone->add_host("ada", {1e9, 0.0});
+  auto* ada  = zone->add_host("ada", std::vector<double>{1e9, 0.0});
   zone->seal();
 
   ada->add_actor("worker", [=] {

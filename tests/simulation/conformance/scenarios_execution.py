@@ -286,7 +286,7 @@ async def sleeping(me: Any) -> list[float]:
 
 
 # SimGrid's precision.
-scenario("doze_off", ada(sleep, 1e-12, gives=1e-9))
+scenario("doze_off", ada(sleep, 1e-12, gives=1e-12))
 
 
 async def yielding(me: Any, name: str, said: Any) -> None:
