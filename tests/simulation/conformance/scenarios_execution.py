@@ -285,7 +285,7 @@ async def sleeping(me: Any) -> list[float]:
     return [*dates, me.now]
 
 
-# SimGrid's precision.
+# The precision follows the date.
 scenario("doze_off", ada(sleep, 1e-12, gives=1e-12))
 
 
