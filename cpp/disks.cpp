@@ -108,6 +108,10 @@ Ref<Activity> operation(PyObject* self, Kind kind, PyObject* const* args, Py_ssi
     PyErr_Format(PyExc_ValueError, "size must be <= 2**53, not %R", values[0]);
     return {};
   }
+  if (size > 0 && size < 1) {
+    PyErr_Format(PyExc_ValueError, "size is %R, but disks move whole bytes; give sizes in byte", values[0]);
+    return {};
+  }
   Ref<Activity> activity = new_activity(kind, actor);
   if (not activity || not set_label(activity.get(), values[2]))
     return {};

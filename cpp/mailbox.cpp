@@ -3,7 +3,6 @@
 #include "driver.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace driver {
 
@@ -51,7 +50,7 @@ Ref<Activity> mailbox_put(PyObject* self, Signature& signature, PyObject* const*
   Ref<Activity> put = new_put(self, actor, values[0]);
   if (not put || not set_label(put.get(), values[3]))
     return {};
-  put->amount  = std::floor(size); // SimGrid counts whole bytes
+  put->amount  = size;
   put->rate    = rate;
   put->timeout = timeout;
   return put;

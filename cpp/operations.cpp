@@ -316,7 +316,7 @@ static PyObject* transfer(PyObject* const* args, Py_ssize_t count, PyObject* key
   Ref<Activity> activity = new_activity(Kind::SENDTO, actor);
   if (not activity || not set_label(activity.get(), values[4]))
     return nullptr;
-  activity->amount      = std::floor(size); // SimGrid counts whole bytes
+  activity->amount      = size;
   activity->rate        = rate;
   activity->source      = source;
   activity->destination = destination;

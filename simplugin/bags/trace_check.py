@@ -155,9 +155,7 @@ def _crowded(
 def _early(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
     """Find hosts, the root apart, that compute or send data before it has arrived."""
     bags = execution.bags
-    # SimGrid transfers whole bytes, of bundles in total.
-    whole = np.ceil(bags.byte) if moves.up else np.floor(bags.byte)
-    byte = dict(zip(bags.names, whole.tolist(), strict=True))
+    byte = dict(zip(bags.names, bags.byte.tolist(), strict=True))
     computed = np.array([byte[name] for name in moves.application.tolist()], dtype=np.float64)
     for name in execution.tree.hosts[1:]:
         come, worked, sent = moves.target == name, moves.worker == name, moves.source == name

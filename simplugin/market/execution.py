@@ -86,8 +86,7 @@ def execute(
     asks each site how long that would take, one message there and one back; a local scheduler
     answers by what its peers reported when they started, one message each, without
     discounts that earlier bundles have left, or that it cannot take the bundle. These messages
-    cross the network, and belong to no negotiation. SimGrid transfers whole bytes: give sizes well
-    above one byte.
+    cross the network, and belong to no negotiation.
 
     Parameters
     ----------

@@ -191,7 +191,7 @@ class Actor(Protocol):
         source, destination : Host or str
             Where from and where to.
         size : float
-            How much [byte], rounded down to whole bytes.
+            How much [byte].
         rate : float, optional
             Largest speed [byte/s].
         label : str, optional

@@ -472,7 +472,7 @@ class Mailbox(Meeting, Protocol):
         payload : object
             What the receiver gets: this very object, not a copy.
         size : float
-            What crosses the network [byte], rounded down to whole bytes.
+            What crosses the network [byte].
         rate : float, optional
             Largest speed of the transfer [byte/s].
         timeout : float, optional

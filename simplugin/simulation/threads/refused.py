@@ -16,6 +16,7 @@ PARTS = (
     "Mailbox.put(rate=...)",
     "simulate(callbacks=...)",
     "transfers of 0 byte under ptask_L07",
+    "transfers of fractions of a byte",
     "SimGrid's plug-ins",
     "tracing/categorized",
 )

@@ -15,6 +15,9 @@ from simplugin.simulation.threads.activity import Activity, Failure, a_number
 from simplugin.simulation.threads.refused import complete, refuse
 from simplugin.simulation.threads.world import Timer, World, nothing
 
+# Largest part of a size that may be lost without a word.
+_NO_FRACTION = 1e-10
+
 
 def _read(name: str) -> Any:
     """Return an attribute or method that is the compiled driver's."""
@@ -301,10 +304,13 @@ class Transfer(Work):
 
     @staticmethod
     def size_of(value: float, what: str, rate: object) -> float:
-        """Return a size in the whole bytes that SimGrid counts."""
+        """Return a size; SimGrid's bindings take whole bytes only."""
         if rate is not None:
             refuse("Mailbox.put(rate=...)" if "payload" in what else "Actor.sendto(rate=...)")
-        return float(int(a_number(value, what)))
+        size = a_number(value, what)
+        if size % 1 > _NO_FRACTION * size:
+            refuse("transfers of fractions of a byte")
+        return size
 
     def begin(self) -> None:
         """Have SimGrid do it, if there is a route."""
