@@ -23,7 +23,7 @@ from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import Result, SimGridOptions
 from simplugin.simulation.placement import Placement
-from simplugin.simulation.simulate import simulate_long
+from simplugin.simulation.simulate import simulate
 from simplugin.workloads.applications import Bags
 from simplugin.workloads.parameter_ranges import one_of, whole
 
@@ -202,11 +202,10 @@ def execute(
     options = SimGridOptions.linear() if options is None else options
     simulation |= {"trace": trace}
     try:
-        result = simulate_long(
+        result = simulate(
             platform,
             [*placements, *others],
             options=options,
-            shortest=_shortest(tree, bags),
             **simulation,
         )
     except DeadlockError as error:
@@ -438,7 +437,7 @@ def execute_periodic(
             f" {MOST_TASKS:.0e}; give periodic_schedule a shorter period"
         )
     hosts = [host for host, row in enumerate(schedule.sent) if any(row)]
-    result = simulate_long(
+    result = simulate(
         schedule.tree.platform(),
         [
             Placement(
@@ -450,7 +449,6 @@ def execute_periodic(
             for host in hosts
         ],
         options=SimGridOptions.linear() if options is None else options,
-        shortest=_shortest(schedule.tree, schedule.bags),
         trace=trace,
     )
     logs = {host: each.value for host, each in zip(hosts, result.returned, strict=False)}

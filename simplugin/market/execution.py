@@ -27,7 +27,7 @@ from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.simulation import Result, SimGridOptions
 from simplugin.simulation.placement import Placement
-from simplugin.simulation.simulate import simulate_long
+from simplugin.simulation.simulate import simulate
 from simplugin.workloads.bundle_markets import BundleMarket, rows_of
 from simplugin.workloads.bundles import Bundle
 from simplugin.workloads.parameter_ranges import one_of
@@ -188,11 +188,10 @@ def execute(
         parties = (site.scheduler, dispatch, schedulers, peers)
     actor = Placement(site.scheduler, run, (*parties, how, given), name=_MARKET)
     try:
-        result = simulate_long(
+        result = simulate(
             site.platform() if platform is None else platform,
             [actor],
             options=SimGridOptions.linear() if options is None else options,
-            shortest=_shortest(sites, given),
             trace=trace,
             seed=seed,
             **simulation,
@@ -211,13 +210,6 @@ def execute(
 def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
     """Return the sites of a grid, or the only one."""
     return site.sites if isinstance(site, PeerGrid) else (site,)
-
-
-def _shortest(sites: Sequence[PeerSite], bundles: Sequence[Bundle]) -> float:
-    """Return the shortest time that a task takes to be computed or fetched somewhere [s]."""
-    flop = min(each.flop for each in bundles) / max(float(each.speed.max()) for each in sites)
-    byte = min((each.byte for each in bundles if each.byte), default=np.inf)
-    return min(flop, byte / max(float(each.bandwidth.max()) for each in sites))
 
 
 def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Terms]) -> None:

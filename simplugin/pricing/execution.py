@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from simplugin.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import Graph
-from simplugin.platforms.links import Link
 from simplugin.platforms.platform import Platform
 from simplugin.pricing.actors.delivery import Decision, Envelope, Record, act, attend
 from simplugin.pricing.actors.dispatchers import Station, agent
@@ -41,7 +40,7 @@ from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
 from simplugin.simulation import Actor, Result, SimGridOptions
 from simplugin.simulation.api import Semaphore
 from simplugin.simulation.platform_changes import own_changes, profiles, ways
-from simplugin.simulation.simulate import simulate_long
+from simplugin.simulation.simulate import simulate
 from simplugin.workloads.applications import Application
 from simplugin.workloads.sharing import AlphaFair, Sharing
 
@@ -137,12 +136,10 @@ def negotiate(
     first = sharing.hosts[int(sharing.host[0])]
     first = safe[0] if first in failing else first
     asked = sharing, method, rounds, utility, envelope or Envelope(), start, bool(failing)
-    links = [each for each, _ in described.walk() if isinstance(each, Link)]
-    result = simulate_long(
+    result = simulate(
         model,
         [(first, convene, *asked)],
         options=options or SimGridOptions.linear(),
-        shortest=min((each.latency for each in links if each.latency), default=np.inf),
         **({"trace": False} | simulation),
     )
     return Negotiation(_trajectory(sharing, result), result)
@@ -491,11 +488,10 @@ def keep_up(
         platform = read_platform(platform)
     if isinstance(platform, Graph | Platform):
         platform = changing(platform, changes, sharing)
-    result = simulate_long(
+    result = simulate(
         platform,
         [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until, stations)],
         options=options or SimGridOptions.linear(),
-        shortest=period,
         **({"trace": False} | simulation),
     )
     date, rates, prices = result.value_of("observe")

@@ -14,7 +14,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from simplugin.errors import (
-    DeadlockError,
     NeverAwaitedError,
     SimpluginError,
     SimulationError,
@@ -41,9 +40,6 @@ _QUIET = [
     f"--log={category}.threshold:warning"
     for category in ("xbt_cfg", "host_dvfs", "host_energy", "link_energy", "link_energy_wifi")
 ]
-
-# SimGrid's precision/timing [s], and the largest precision relative to the shortest time.
-_PRECISION, _FINE = 1e-9, 1e-6
 
 
 def simulate(
@@ -146,44 +142,6 @@ def simulate(
     arguments = locals()
     with prepared(**arguments) as job:
         return job.run_here() if debug else job.run()
-
-
-def simulate_long(
-    platform: Platform | str | os.PathLike[str],
-    actors: Actors,
-    *,
-    options: SimGridOptions,
-    shortest: float = math.inf,
-    **simulation: Any,
-) -> Result:
-    """Simulate with a precision of dates that suits them, unless the options give one.
-
-    SimGrid's precision/timing of 1e-9 s is too coarse for what takes less than a millisecond. It is
-    too fine after 2^23 s, where dates are further apart: SimGrid can take the end of an activity
-    for the past then, and say that nothing can happen any more.
-
-    Parameters
-    ----------
-    platform, actors, options, **simulation
-        As of `simulate`.
-    shortest : float
-        The shortest time that matters [s].
-
-    Raises
-    ------
-    SimpluginError
-        As `simulate`.
-    """
-    given, precision = options.precision_timing, min(_PRECISION, _FINE * shortest)
-    if given is None and 0 < precision < _PRECISION:
-        options = replace(options, precision_timing=precision)
-    try:
-        return simulate(platform, actors, options=options, **simulation)
-    except DeadlockError as error:
-        if math.ulp(error.clock or 0.0) < precision or given is not None:
-            raise
-    options = replace(options, precision_timing=precision / _FINE * 1e-3)
-    return simulate(platform, actors, options=options, **simulation)
 
 
 # What a simulation's process has as it was given, and what of it determines the outcome.

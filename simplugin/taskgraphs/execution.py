@@ -27,7 +27,7 @@ from simplugin.errors import (
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import Site
 from simplugin.simulation import Result, SimGridOptions
-from simplugin.simulation.simulate import simulate_long
+from simplugin.simulation.simulate import simulate
 from simplugin.simulation.trace import KINDS
 from simplugin.taskgraphs.actors.conductor import Orders, Record, conduct, no_host
 from simplugin.taskgraphs.policies.allocation import Allocation
@@ -190,11 +190,10 @@ def execute(
     )
     first = site.names[0]
     try:
-        result = simulate_long(
+        result = simulate(
             platform,
             [(first, conduct, orders)],
             options=options,
-            shortest=shortest,
             trace=trace,
             **simulation,
         )
