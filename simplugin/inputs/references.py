@@ -137,7 +137,8 @@ class References:
         """Return True if the file of a module is in the directory or below."""
         directory = os.path.abspath(self.directory)
         spec = find_spec(module, [directory])
-        file = None if spec is None else spec.origin
+        # The origin of what Python brings, "frozen" or "built-in", is no file.
+        file = spec.origin if spec is not None and spec.has_location else None
         return file is not None and Path(os.path.abspath(file)).is_relative_to(directory)
 
     def _is_asked_for(self, module: str) -> bool:
