@@ -343,6 +343,8 @@ def _free(directory: str, name: str) -> list[str]:
     """Return the files of a module in a directory, if no installed one has its name."""
     found = _located(directory, name)
     if found and is_taken(name):
+        if (spec := find_spec(name.partition(".")[0])) is not None and spec.origin == found[0]:
+            return []  # it is the installed one, in a checkout
         message = f"{found[0]} is not imported, since an installed module has its name; rename it"
         warnings.warn(message, stacklevel=2)
         return []

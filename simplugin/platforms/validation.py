@@ -83,11 +83,11 @@ def require_not_negative(what: str, value: Any, unit: str) -> float:
     return number
 
 
-def require_count(what: str, value: object, least: int) -> None:
-    """Raise unless a value is a whole number from `least` to `MOST_HOSTS`."""
+def require_count(what: str, value: object, least: int, most: float = MOST_HOSTS) -> None:
+    """Raise unless a value is a whole number from `least` to `most`."""
     whole = isinstance(value, int | Integral) and not isinstance(value, bool)
-    if not whole or not least <= value <= MOST_HOSTS:  # type: ignore[operator]
-        remedy = f"give a whole number from {least} to {MOST_HOSTS:,}"
+    if not whole or not least <= value <= most:  # type: ignore[operator]
+        remedy = f"give a whole number from {least} to {most:,}"
         raise PlatformError(f"{what} is {shown(value)}", remedy=remedy)
 
 

@@ -1,21 +1,18 @@
 """Markets on SimGrid: dates against closed forms, deals against what was negotiated; refusals."""
 
-import functools
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import ActorError, DeadlockError, InfeasibleError, WorkloadError
+from simplugin.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.market.execution import execute
 from simplugin.market.model import Terms
 from simplugin.market.policies.negotiation import Agreement, Call, Negotiation, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, RANDOM, posted
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.peers import PeerGrid, PeerSite
-from simplugin.simulation import SimGridOptions, simulate
+from simplugin.simulation import SimGridOptions
 from simplugin.workloads.bundles import CLASSES, Bundle
 
 SPEED = np.array([31e6, 12e6, 22e6, 1.5e6, 17e6])
@@ -222,24 +219,6 @@ def test_the_network_carries_what_is_counted(name):
     for host, amount in zip(SITE.names, deal.amounts, strict=True):
         assert counts.get(("exec", host), 0) == amount
         assert counts.get(("comm", f"scheduler->{host}"), 0) == amount
-
-
-def test_tries_again_with_a_coarser_precision(monkeypatch):
-    tried = []
-
-    @functools.wraps(simulate)
-    def fails_once(*args, options, **further):
-        tried.append(options.precision_timing)
-        if len(tried) == 1:
-            raise DeadlockError(2.0**24, ())
-        return simulate(*args, options=options, **further)
-
-    monkeypatch.setattr(sys.modules["simplugin.simulation.simulate"], "simulate", fails_once)
-    _run()
-    assert tried == [None, 1e-6]
-    tried.clear()
-    with pytest.raises(DeadlockError):
-        _run(options=SimGridOptions.linear(precision_timing=1e-5))
 
 
 ONE_SITE = PeerSite.numbered(np.array([3e7, 1e7]), np.array([1e7, 2e7]))

@@ -109,7 +109,7 @@ CHAIN = """<?xml version='1.0'?>
 <platform version="4.1">
   <zone id="z" routing="Full">
     <host id="desk" speed="1Gf"/> <host id="b10" speed="3Gf" core="4"/> <host id="b9" speed="2Gf"/>
-    <host id="alone" speed="1Gf"/> <host id="idle" speed="1e-9f"/> <host id="near" speed="1Gf"/>
+    <host id="alone" speed="1Gf"/> <host id="idle" speed="0f"/> <host id="near" speed="1Gf"/>
     <link id="wide" bandwidth="100MBps" latency="3ms"/>
     <link id="narrow" bandwidth="10MBps" latency="4ms"/>
     <route src="desk" dst="b10"> <link_ctn id="wide"/> <link_ctn id="narrow"/> </route>

@@ -68,7 +68,12 @@ def test_market_reaches_the_closed_form(outcome):
     assert (row["makespan"], row["actors_killed"]) == (outcome.result.clock, 0)
     assert row["negotiation_bytes"] > 0
     assert row.provenance["options"]["network/model"] == "CM02"
-    assert [figure.name for figure in outcome.figures] == ["objective", "throughputs", "prices"]
+    assert [figure.name for figure in outcome.figures] == [
+        "objective",
+        "throughputs",
+        "overload",
+        "prices",
+    ]
     titles = ["Applications", "Busiest hosts", "Busiest links", "Convergence"]
     assert [each.title for each in outcome.listings] == titles
 
@@ -89,7 +94,7 @@ def test_every_shipped_method_runs(line, name):
 
 def test_steps_are_parameters(line):
     change(line, "pricing.market", "pricing.scaled", "rounds = 40", "rounds = 2, start_rate = 7.0")
-    _, throughputs, _ = run(line).figures
+    _, throughputs, *_ = run(line).figures
     # Three agents of x at the start.
     assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
 
@@ -97,7 +102,7 @@ def test_steps_are_parameters(line):
 def test_steps_are_lists_of_applications_and_hosts(line):
     steps = "rounds = 2, start_rate = [7.0, 3.0], host = [0.001, 0.002, 0.003]"
     change(line, "pricing.market", "pricing.scaled", "rounds = 40", steps)
-    _, throughputs, _ = run(line).figures
+    _, throughputs, *_ = run(line).figures
     assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
     assert throughputs.series["y"][1][0] == pytest.approx(3 * 3.0 / Y)
 
@@ -270,7 +275,7 @@ WRONG_CHANGES = [
     (PERIODS, "period = 16, until = 16", f"{PARAMETERS}.until", "not after the first period"),
     (PERIODS, "period = 0.02, until = inf", f"{PARAMETERS}.until", "until is inf"),
     (PERIODS, f"{PERIODS}, patience = 0", f"{PARAMETERS}.patience", "patience is 0"),
-    (PERIODS, f"{PERIODS}, steps = 3", f"{PARAMETERS}.steps", "takes patience, period"),
+    (PERIODS, f"{PERIODS}, steps = 3", f"{PARAMETERS}.steps", "takes feasible, patience, period"),
     (PERIODS, "period = 0.02, until = 12", "workload.changes.1.date", "at or after the end"),
     (PERIODS, "period = 1, until = 4", "workload.applications.1.start", "when the run is over"),
     ("date = 8", "date = -8", "workload.changes.0.date", "greater than or equal to 0"),

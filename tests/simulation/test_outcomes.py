@@ -263,7 +263,7 @@ def test_what_does_not_pickle_names_the_actor(two_hosts: Path) -> None:
 
     for actor, told in (
         (("bob", lock), r"actor 'lock' on 'bob' returned an object of type lock"),
-        (("bob", sleeper, threading.Lock()), r"argument 1 of actor 'sleeper' on 'bob', of type lock"),
+        (("bob", sleeper, threading.Lock()), r"1 of actor 'sleeper' on 'bob', of type lock"),
     ):
         with pytest.raises(SimulationError, match=told):
             simulate(two_hosts, [("ada", sleeper, 1.0), actor])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ class Federation:
     name: Name = "federation"
     sites: tuple[SiteGroup, ...] = ()
     backbone: SiteBackbone | None = None
-    seed: Annotated[int, partial(require_count, least=0)] = 0
+    seed: Annotated[int, partial(require_count, least=0, most=math.inf)] = 0
 
     def __post_init__(self) -> None:
         """Check the fields."""

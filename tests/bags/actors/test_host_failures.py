@@ -11,7 +11,7 @@ from simplugin.bags.policies.classics import bandwidth_centric, first_come_first
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import NodePlan, Policy
-from simplugin.errors import SimulationError, WorkloadError
+from simplugin.errors import WorkloadError
 from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
@@ -130,7 +130,7 @@ class TestSubtrees:
     def test_failures_that_interrupt_a_negotiation(self, times):
         where = tree_of([-1, 0, 0], [0.0, 1e6, 1e6], [1e7, 1e4], 1e-3)
         policy = POLICIES["prices"](where, tasks(80))
-        with pytest.raises(SimulationError, match=r"interrupts .* 'prices'.*let"):
+        with pytest.raises(WorkloadError, match=r"interrupts .* 'prices'.*let"):
             run(where, 80, {"h1": [times]}, policy)
 
     def test_who_comes_back_finds_its_plan(self):

@@ -240,7 +240,7 @@ INVALID_DESCRIPTIONS = [
     (lambda: Switch("", None, 1e-3), "a switch has a latency without a bandwidth"),
     (lambda: _cluster("a", 0), "the hosts of cluster 'a' cannot be 0; give a whole number"),
     (lambda: _cluster("a", cores=1.5), "the cores of cluster 'a' cannot be 1.5"),
-    (lambda: ClusterGroup("a", 1, 0.0, 1.0, 0.0), "the speed of cluster 'a' is 0.0 flop/s"),
+    (lambda: ClusterGroup("a", 1, -1.0, 1.0, 0.0), "the speed of cluster 'a' is -1.0 flop/s"),
     (lambda: _cluster("a", backbone=Switch()), "the backbone of cluster 'a' has no bandwidth"),
     (lambda: _cluster("a", 10**11), "the hosts of cluster 'a' cannot be 100,000,000,000"),
     (lambda: SiteBackbone("web", WIRE), "of kind 'web' is unknown; give one of star, mesh"),

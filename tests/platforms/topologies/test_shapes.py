@@ -147,7 +147,7 @@ INVALID_SHAPES = [
     (lambda g: shapes.small_world(9, g, neighbours=3), "give an even number"),
     (lambda g: shapes.small_world(4, g, neighbours=4), "give an even number"),
     (lambda g: shapes.small_world(9, g, rewired=1.5), "give a number from 0 to 1"),
-    (lambda g: shapes.chain(3, g, Capacities(speed=0.0)), "the speed of hosts is 0"),
+    (lambda g: shapes.chain(3, g, Capacities(speed=-1.0)), r"the speed of hosts is -1"),
     (lambda g: shapes.chain(3, g, Capacities(bandwidth=np.inf)), "bandwidth of links is"),
     (lambda g: shapes.chain(3, g, Capacities(latency=-1.0)), "latency of links is -1"),
 ]
