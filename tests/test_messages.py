@@ -11,7 +11,12 @@ import pytest
 
 from simplugin import Placement, SimGridOptions, simulate
 from simplugin.bags import Policy, execute, servable
-from simplugin.errors import ActorError, DeadlockError, SimpluginError, SimulationError
+from simplugin.errors import (
+    ActorError,
+    DeadlockError,
+    SimpluginError,
+    WorkloadError,
+)
 from simplugin.platforms import (
     Cluster,
     DeployedActor,
@@ -201,8 +206,9 @@ def test_an_async_generator_is_no_actor():
 @pytest.mark.parametrize("failures", [False, True])
 @pytest.mark.parametrize("choice", [(7, 0), (0, 5), (-1, 0), (0, 0, 0), 1, "x", None])
 def test_a_wrong_policy_is_named(choice, failures):
-    with pytest.raises(SimulationError) as caught:
+    with pytest.raises(SimpluginError) as caught:
         execute(TREE, TASKS, Policy("mine", lambda _: choice), failures=failures)
+    assert isinstance(caught.value, WorkloadError | DeadlockError)
     first, *rest = str(caught.value).splitlines()
     assert "policy 'mine'" in first
     assert "servable(state)" in first

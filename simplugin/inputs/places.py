@@ -7,8 +7,6 @@ import os
 import re
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from simplugin.errors import FileError, WorkloadFileError
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
@@ -55,7 +53,8 @@ def _plain(value: object) -> object:
         return [_plain(each) for each in value]
     if type(value) is tuple:
         return tuple(_plain(each) for each in value)
-    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    # Only numpy's have a dtype; it is not imported here, since checks of files do without.
+    return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
 
 
 def quantity(text: str, what: str, place: Place, *, negative: bool = False) -> float:

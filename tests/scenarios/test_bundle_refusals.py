@@ -48,7 +48,7 @@ WRONG = [
     (*scheduler("mine:all_to_one", "peer = 7"), PARAMETERS, "0 tasks are placed"),
     (*scheduler("mine:too_few"), "scheduler.name", "place all 3"),
     (*scheduler("mine:nothing"), "scheduler.name", "cannot be used"),
-    (*scheduler("mine:priceless"), "scheduler.name", "its price is nan"),
+    (*scheduler("mine:priceless"), "scheduler.name", "price"),
     (*scheduler(OPTIMUM, 'decides = "negotiation"'), f"{PARAMETERS}.decides", "says nothing"),
     (*scheduler("mine:in_turn", f"{OWN}, frist = 1"), f"{PARAMETERS}.frist", "'first'"),
     (*scheduler("mine:in_turn", f"{OWN}, breaks = true"), PARAMETERS, "mine.py:"),

@@ -95,7 +95,9 @@ def test_returned_values_are_written_as_plain_data(lab):
     assert written["returned"][0]["value"] == expected
     json.dumps(written, allow_nan=False)
     for value in (object(), Note(frozenset(), note.__repr__), {object(): 1}, b"", np.array([open])):
-        with pytest.raises(SimpluginError, match=r"actor '\w+' on '\w+' returned a .*; give numb"):
+        with pytest.raises(
+            SimpluginError, match=r"actor '\w+' on '\w+' returned an object of type .*; give numb"
+        ):
             document(value)
 
 

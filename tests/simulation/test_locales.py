@@ -29,13 +29,13 @@ from simplugin import SimGridOptions, simulate
 from simplugin.simulation.resolve import resolve
 
 assert [link.bandwidth for link in resolve("platform.xml").links] == [1.5e6]
-for back_end in ("coroutines", "threads"):
+for back_end, extra in (("coroutines", {"plugin": "host_load"}), ("threads", {})):
     result = simulate(
         "platform.xml",
         [("h0", turkish.work)],
         back_end=back_end,
         energy=True,
-        options=SimGridOptions(network_model="CM02", extra={"plugin": "host_load"}),
+        options=SimGridOptions(network_model="CM02", extra=extra),
     )
     print(json.dumps([result.clock, result.value_of("work"), result.hosts.energy.tolist()]))
 """

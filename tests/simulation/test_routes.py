@@ -146,17 +146,17 @@ async def hear(me: Any) -> float:
     return float(me.now)
 
 
-def test_wifi_rates(back_end: Any, tmp_path: Path) -> None:
+def test_wifi_rates(tmp_path: Path) -> None:
     options = SimGridOptions.linear()
     actors = [Placement("ada", transmit), Placement("bob", hear)]
     file = write(tmp_path, "Wifi", WIFI.replace("RATE", "0"))
-    result = simulate(file, actors, options=options, back_end=back_end)
+    result = simulate(file, actors, options=options)
     (message, date), received = (each.value for each in result.returned)
     assert "host 'bob' has no rate on the Wi-Fi link 'air'" in message
     # Each byte takes the air twice: up at 4 MB/s, down at 2 MB/s.
     assert date == received == pytest.approx(1e6 / 4e6 + 1e6 / 2e6, rel=1e-9)
     with pytest.raises(PlatformError, match="'air' has rates 0 to 1, not 2"):
-        simulate(write(tmp_path, "Wifi", WIFI.replace("RATE", "2")), actors, back_end=back_end)
+        simulate(write(tmp_path, "Wifi", WIFI.replace("RATE", "2")), actors)
 
 
 @pytest.mark.parametrize("routing", ["Full", "Floyd", "Dijkstra", "DijkstraCache"])

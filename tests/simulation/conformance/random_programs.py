@@ -189,7 +189,9 @@ def shape(step: Step) -> dict[str, Any]:
 WAITED: dict[str, Callable[[Any, Step], Any]] = {
     "execute": lambda me, step: me.execute(1e8 + 3e9 * step.part, host=step.host, **shape(step)),
     "sleep": lambda me, step: me.sleep_for(2 * step.part),
-    "put": lambda me, step: me.mailbox(step.name).put(me.pid, 3e6 * step.part, timeout=step.limit),
+    "put": lambda me, step: me.mailbox(step.name).put(
+        me.pid, int(3e6 * step.part), timeout=step.limit
+    ),
     "get": lambda me, step: me.mailbox(step.name).get(timeout=step.limit),
     "say": lambda me, step: me.message_queue(step.name).put(me.pid, timeout=step.limit),
     "hear": lambda me, step: me.message_queue(step.name).get(timeout=step.limit),
@@ -197,25 +199,25 @@ WAITED: dict[str, Callable[[Any, Step], Any]] = {
     "nap": lambda me, _step: me.suspend(),
     "read": lambda me, step: disk(me).read(1e8 * step.part),
     "write": lambda me, step: disk(me).write(1e8 * step.part),
-    "transfer": lambda me, step: me.sendto(step.host, step.other, 3e6 * step.part),
+    "transfer": lambda me, step: me.sendto(step.host, step.other, int(3e6 * step.part)),
 }
 STARTED: dict[str, Callable[[Any, Step], Any]] = {
     "work": lambda me, step: me.exec_async(1e8 + 3e9 * step.part, host=step.host, **shape(step)),
-    "put_async": lambda me, step: me.mailbox(step.name).put_async(me.pid, 3e6 * step.part),
+    "put_async": lambda me, step: me.mailbox(step.name).put_async(me.pid, int(3e6 * step.part)),
     "get_async": lambda me, step: me.mailbox(step.name).get_async(),
     "say_async": lambda me, step: me.message_queue(step.name).put_async(me.pid),
     "hear_async": lambda me, step: me.message_queue(step.name).get_async(),
     "read_async": lambda me, step: disk(me).read_async(1e8 * step.part),
     "write_async": lambda me, step: disk(me).write_async(1e8 * step.part),
-    "transfer_async": lambda me, step: me.sendto_async(step.host, step.other, 3e6 * step.part),
+    "transfer_async": lambda me, step: me.sendto_async(step.host, step.other, int(3e6 * step.part)),
 }
 
 
 PLANNED: list[Callable[[Any, Step], Any]] = [
     lambda me, step: me.exec_init(1e8 + 3e9 * step.part, host=step.host),
-    lambda me, step: me.sendto_init(step.host, step.other, 3e6 * step.part),
+    lambda me, step: me.sendto_init(step.host, step.other, int(3e6 * step.part)),
     lambda me, step: disk(me).write_init(1e8 * step.part),
-    lambda me, step: me.mailbox(step.name).put_init(me.pid, 3e6 * step.part),
+    lambda me, step: me.mailbox(step.name).put_init(me.pid, int(3e6 * step.part)),
     lambda me, step: me.mailbox(step.name).get_init(),
 ]
 
@@ -240,7 +242,7 @@ class Follower:
         return await getattr(self, step.word)(step)
 
     async def detach(self, step: Step) -> None:
-        self.me.mailbox(step.name).put_detached(self.me.pid, 3e6 * step.part)
+        self.me.mailbox(step.name).put_detached(self.me.pid, int(3e6 * step.part))
 
     async def wait_any(self, step: Step) -> Any:
         if not self.handles:

@@ -137,10 +137,14 @@ def test_parts_are_refused_by_name(platform: Path) -> None:
     async def send_nothing(me: Any) -> None:
         await me.sendto("ada", "bob", 0)
 
+    async def send_a_part(me: Any) -> None:
+        await me.sendto("ada", "bob", 1.5)
+
     refused = list(simulate(platform, [("ada", change)], back_end="threads").returned[0].value)
     for actor, choices in (
         (send_to_itself, {"options": options}),
         (send_nothing, {"options": options}),
+        (send_a_part, {}),
         (change, {"callbacks": Callbacks(on_host_state_change=print)}),
         (change, {"options": SimGridOptions(extra={"plugin": "host_load"})}),
         (change, {"options": SimGridOptions(extra={"tracing/categorized": "yes"})}),
