@@ -60,6 +60,7 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the context names; what is printed cannot steer the terminal."""
+        ctx.color = True  # or click leaves out what is to be shown escaped
         with escaped_streams(), plain_errors():
             return super().invoke(ctx)
 
