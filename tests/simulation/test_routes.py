@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from xml_zones import zone_xml
 
-from simplugin.errors import NoRouteError, PlatformError
+from simplugin.errors import NoRouteError, PlatformError, SimpluginError
 from simplugin.platforms import Host, Link, Platform, Route, Zone
 from simplugin.simulation import Placement, SimGridOptions, simulate
 from simplugin.simulation.protocol import BACK_ENDS
@@ -146,10 +146,14 @@ async def hear(me: Any) -> float:
     return float(me.now)
 
 
-def test_wifi_rates(tmp_path: Path) -> None:
+def test_wifi_rates(back_end: Any, tmp_path: Path) -> None:
     options = SimGridOptions.linear()
     actors = [Placement("ada", transmit), Placement("bob", hear)]
     file = write(tmp_path, "Wifi", WIFI.replace("RATE", "0"))
+    if back_end == "threads":
+        with pytest.raises(SimpluginError, match=r"refuses Link\.set_host_wifi_rate"):
+            simulate(file, actors, options=options, back_end=back_end)
+        return
     result = simulate(file, actors, options=options)
     (message, date), received = (each.value for each in result.returned)
     assert "host 'bob' has no rate on the Wi-Fi link 'air'" in message
