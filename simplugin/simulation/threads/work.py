@@ -382,7 +382,11 @@ class Sleep(Activity):
     def begin(self) -> None:
         """Start it."""
         follows = _driver.is_default("precision/timing")
-        least = 0.0 if follows else float(_driver.option("precision/timing", "d"))
+        now = self.world.now
+        # As cpp/stops.cpp has it; a sleep that does not move the date would never end a loop.
+        least = max(1e-300, 1e-9 * min(now, 1.0), 1e-15 * now)
+        if not follows:
+            least = float(_driver.option("precision/timing", "d"))
         duration = max(self.amount, least)
         self._alarm = self.world.at(self.world.now + duration, self.end)
 
