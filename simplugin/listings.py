@@ -131,7 +131,7 @@ class OpenPoint(NamedTuple):
 
 @dataclass
 class OpenPoints:
-    """What a file leaves open, counted while it is read."""
+    """Count of all that a file leaves open, made while it is read."""
 
     _found: dict[tuple[str, str], list[float]] = field(default_factory=dict, init=False)
 

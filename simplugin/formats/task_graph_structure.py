@@ -136,7 +136,7 @@ def structure(
 
 @dataclass(eq=False)
 class Reading(OpenPoints):
-    """What a reader is asked for, and what its file leaves open.
+    """Arguments of a reader, and a count of all that its file leaves open.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a user's code decides: right numbers of any kind, wrong ones refused with name and rule."""
+"""Decisions of a user's code: valid numbers of any kind; others refused with name and rule."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -338,7 +338,7 @@ class Await:
 
 
 class Place:
-    """Where actors wait for each other, in a line.
+    """A line in which actors wait for each other.
 
     Parameters
     ----------

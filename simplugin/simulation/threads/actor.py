@@ -105,7 +105,7 @@ class Actor:
 
     @property
     def outcome(self) -> str:
-        """How it ended: "ended", "killed" or "running"."""
+        """State at the end: "ended", "killed" or "running"."""
         return "killed" if self.was_killed else "ended" if self.phase == "ended" else "running"
 
     def as_blocked(self) -> errors.BlockedActor:

@@ -20,7 +20,7 @@ PARTS = (
     "SimGrid's plug-ins",
     "tracing/categorized",
 )
-"""What is refused of operations that exist; operations that do not are found by `complete`."""
+"""Refused parts of operations that exist; `complete` finds the operations that do not."""
 
 
 def refuse(what: str) -> NoReturn:

@@ -101,7 +101,7 @@ def require_route(source: Host, destination: Host) -> None:
 
 
 class Work(Activity):
-    """What SimGrid does: its action runs from the start to the end.
+    """An activity of SimGrid: its action runs from the start to the end.
 
     SimGrid is asked between events. The end may be known before SimGrid hears of it, and only
     SimGrid says how much was left.
