@@ -1,8 +1,8 @@
 """The campaign of bags of tasks on trees: every reading, seed, tree and policy, kept in a file.
 
-Each line of the file is a `simplugin.papers.beaumont.campaign.Measurement` as JSON. An interrupted
-run goes on where it was. At the end, tables are printed: the paper's numbers and policies, by
-reading and seed.
+Each line of the file is a `simplugin.papers.beaumont.campaign.ThroughputMeasurement` as JSON. An
+interrupted run goes on where it was. At the end, tables are printed: the paper's numbers and
+policies, by reading and seed.
 
     .venv/bin/python benchmarks/bags_campaign.py [--readings A B C D] [--seeds 2008] [--trees 150]
         [--groups paper own larger longer errors lasting changes slows parts] [--jobs 2]
@@ -21,27 +21,38 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from simplugin.papers.beaumont.campaign import ORDERS, Measurement, Setting, measured
+from simplugin.papers.beaumont.campaign import (
+    ORDERS,
+    PolicySetting,
+    ThroughputMeasurement,
+    measured,
+)
 from simplugin.papers.beaumont.comparisons import ratios
 from simplugin.papers.beaumont.conditions import SLOWS
 from simplugin.papers.beaumont.heuristics import LARGER, LONGER, POLICIES, section_6_2
 from simplugin.papers.beaumont.instances import READINGS, SEEDS, TASKS, TREES
 from simplugin.papers.beaumont.own_policies import CHANGES, ERRORS, OURS, PARTS
 
-PAPER = tuple(Setting(name, orders=ORDERS[False] if name == "fcfs" else 1) for name in POLICIES)
+PAPER = tuple(
+    PolicySetting(name, orders=ORDERS[False] if name == "fcfs" else 1) for name in POLICIES
+)
 GROUPS = {
     "paper": PAPER,
-    "own": tuple(map(Setting, ("lp", *OURS))),
+    "own": tuple(map(PolicySetting, ("lp", *OURS))),
     "larger": tuple(
-        Setting(name, buffer=10 * LARGER, count=TASKS * LARGER) for name in POLICIES[:3]
+        PolicySetting(name, buffer=10 * LARGER, count=TASKS * LARGER) for name in POLICIES[:3]
     ),
-    "longer": tuple(Setting(name, count=TASKS * LARGER) for name in LONGER),
-    "errors": tuple(Setting(name, errors=ERRORS) for name in (*POLICIES[:3], *OURS)),
-    "lasting": tuple(Setting(name, errors=ERRORS, lasting=True) for name in (*POLICIES[:3], *OURS)),
-    "changes": tuple(Setting(name, conditions=CHANGES) for name in (*POLICIES[:3], *OURS)),
-    "slows": tuple(Setting(name, conditions=SLOWS) for name in (*POLICIES[:3], *OURS)),
+    "longer": tuple(PolicySetting(name, count=TASKS * LARGER) for name in LONGER),
+    "errors": tuple(PolicySetting(name, errors=ERRORS) for name in (*POLICIES[:3], *OURS)),
+    "lasting": tuple(
+        PolicySetting(name, errors=ERRORS, lasting=True) for name in (*POLICIES[:3], *OURS)
+    ),
+    "changes": tuple(PolicySetting(name, conditions=CHANGES) for name in (*POLICIES[:3], *OURS)),
+    "slows": tuple(PolicySetting(name, conditions=SLOWS) for name in (*POLICIES[:3], *OURS)),
     "parts": tuple(
-        Setting(policy, without) for policy, parts in PARTS.items() for without in parts.values()
+        PolicySetting(policy, without)
+        for policy, parts in PARTS.items()
+        for without in parts.values()
     ),
 }
 
@@ -89,27 +100,29 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def rows(reading: str, seed: int, number: int, chosen: list[Setting]) -> list[Measurement]:
+def rows(
+    reading: str, seed: int, number: int, chosen: list[PolicySetting]
+) -> list[ThroughputMeasurement]:
     """Return the measurements of each setting on one instance."""
     return [measured(reading, seed, number, each) for each in chosen]
 
 
-def place(measurement: Measurement) -> tuple[str, int, int, str]:
+def place(measurement: ThroughputMeasurement) -> tuple[str, int, int, str]:
     """Return what a measurement is of."""
     return measurement.reading, measurement.seed, measurement.number, measurement.setting
 
 
-def read(path: Path) -> list[Measurement]:
+def read(path: Path) -> list[ThroughputMeasurement]:
     """Return the measurements of a file; none if there is none."""
     if not path.exists():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
-    return [Measurement(**json.loads(line)) for line in lines]
+    return [ThroughputMeasurement(**json.loads(line)) for line in lines]
 
 
-def print_tables(found: list[Measurement], asked: argparse.Namespace) -> None:
+def print_tables(found: list[ThroughputMeasurement], asked: argparse.Namespace) -> None:
     """Print the paper's numbers by reading, and LP over each setting, as Markdown."""
-    table: dict[tuple[str, int], dict[str, list[Measurement]]] = defaultdict(dict)
+    table: dict[tuple[str, int], dict[str, list[ThroughputMeasurement]]] = defaultdict(dict)
     for each in sorted(found, key=place):
         if each.number < asked.trees:
             table[each.reading, each.seed].setdefault(each.setting, []).append(each)

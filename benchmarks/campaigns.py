@@ -28,10 +28,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.jobs import Job, Measured, Runners
+from simplugin.campaigns.jobs import RunJob, Runners, RunResult
 from simplugin.campaigns.running.campaign_runs import LocalRunners
-from simplugin.campaigns.running.course import run_jobs
-from simplugin.rows import Metric, Row
+from simplugin.campaigns.running.coordinator import run_jobs
+from simplugin.results.row import Metric, Row
 
 BAR = 5.0
 CAMPAIGN = """
@@ -71,9 +71,9 @@ DEPLOYMENT = """<?xml version="1.0"?>
 """
 
 
-def nothing(arguments: Mapping[str, Any]) -> Measured:
+def nothing(arguments: Mapping[str, Any]) -> RunResult:
     """Do the work of a trivial run."""
-    return Measured(Row((Metric("number", arguments["number"]),)))
+    return RunResult(Row((Metric("number", arguments["number"]),)))
 
 
 class Trivial:
@@ -86,13 +86,13 @@ class Trivial:
         self.total = total
         self.identity = sha256(f"trivial {total}".encode()).hexdigest()
 
-    def jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[RunJob]:
         """Make the jobs."""
         for number in range(self.total):
             key = sha256(f"trivial run {number}".encode()).hexdigest()
-            yield Job(key, number, "campaigns:nothing", {"number": number}, {"number": number})
+            yield RunJob(key, number, "campaigns:nothing", {"number": number}, {"number": number})
 
-    def again(self, job: Job) -> Job:
+    def again(self, job: RunJob) -> RunJob:
         """Return the same job: no file has a part in it."""
         return job
 

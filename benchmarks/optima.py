@@ -17,13 +17,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from simplugin.errors import UncertifiedError
+from simplugin.core.errors import UncertifiedError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.optimum.solvers import ACCEPTED, PROMISED
 from simplugin.platforms.topologies.random_graphs import random_graph
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.seeded_instances import FAMILIES, Spread, random_applications
-from simplugin.workloads import Sharing
+from simplugin.workloads import SharedDeployment
 
 ALPHAS = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0, math.inf)
 COUNT, SEED, DECADES = 500, 19, 12.0
@@ -31,7 +31,7 @@ SHAPES = tuple(shape for shapes in FAMILIES.values() for shape in shapes)
 TASKS = Spread(3.0, 0.1, (1e2, 1e6), (1e-3, 1e-1))
 
 
-def platform(number: int, seed: int = SEED) -> Sharing:
+def platform(number: int, seed: int = SEED) -> SharedDeployment:
     """Return a problem of 4 to 60 hosts and 2 to 10 applications.
 
     The shapes of `simplugin.pricing.instances` take turns, and so do two kinds of platform: all

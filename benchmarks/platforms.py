@@ -29,7 +29,7 @@ from pathlib import Path
 from unittest import mock
 
 from simplugin.cli import app, terminal
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.formats.check import check, exit_status
 from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
 from simplugin.formats.platform_xml import read_platform, write_platform

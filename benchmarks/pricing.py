@@ -41,12 +41,12 @@ METHODS = ("scaled", "market")
 # What a round must move per agent, if every array is read or written from memory once a sweep; a
 # write counts twice, since the cache reads what it is to overwrite [byte]. An index has 4 bytes, a
 # number 8.
-#   scaled: up father, flow; down four indices, count, computes, rate, memory, flow, eta.
+#   scaled: up parent, flow; down four indices, count, computes, rate, memory, flow, eta.
 #   market: markets 2 (bidder, application, request, metric, offer); up 2 requests, 2 offers, middle
-#   twice, father, share, slack, metric; down four indices, middle, slack, share, and of either
+#   twice, parent, share, slack, metric; down four indices, middle, slack, share, and of either
 #   slot bound, metric, offer, offer before, request, paid.
 #   change: of either slot three indices, bound, offer, nu, metric, request; then slack twice,
-#   father, 2 metrics, share.
+#   parent, 2 metrics, share.
 LEAST_BYTES = {
     "scaled": (4 + 16) + (5 * 4 + 1 + 4 * 16),
     "market": 2 * 40 + (32 + 60) + (16 + 16 + 16 + 2 * (4 * 8 + 2 * 16)),
@@ -57,7 +57,7 @@ SCALED_ROUNDS = 20
 
 def problem(hosts: int):
     """Return the graph, the applications, and what they share."""
-    from simplugin.elementary import power
+    from simplugin.core.elementary import power
     from simplugin.platforms.topologies.random_graphs import random_graph
     from simplugin.pricing.deployment import deploy
     from simplugin.workloads import Application

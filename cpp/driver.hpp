@@ -330,7 +330,7 @@ inline double now()
   return s4u::Engine::get_clock();
 }
 
-PyObject* error_class(const char* name); // borrowed, from simplugin.errors
+PyObject* error_class(const char* name); // borrowed, from simplugin.core.errors
 
 // ---- scheduler.cpp --------------------------------------------------------------------------------------------------
 enum class Alarm : uint8_t { ACTIVITY, TIMEOUT, WAIT, START, KILL };

@@ -1,4 +1,4 @@
-// simplugin.elementary._elementary: the functions of elementary.hpp for numbers and arrays.
+// simplugin.core.elementary._elementary: the functions of elementary.hpp for numbers and arrays.
 
 #include "elementary.hpp"
 

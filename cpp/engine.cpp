@@ -11,7 +11,7 @@ namespace driver {
 
 Simulation sim;
 
-static PyObject* errors = nullptr; // the module simplugin.errors
+static PyObject* errors = nullptr; // the module simplugin.core.errors
 
 static simgrid::config::Flag<bool> incremental{
     "network/incremental",
@@ -470,7 +470,7 @@ PyMODINIT_FUNC PyInit__driver() // NOLINT(bugprone-reserved-identifier): Python 
 {
   using namespace driver;
   auto module = Ref<>::steal(PyModule_Create(&definition));
-  errors      = PyImport_ImportModule("simplugin.errors");
+  errors      = PyImport_ImportModule("simplugin.core.errors");
   if (errors == nullptr || not module || PyModule_AddFunctions(module.get(), await_functions) != 0 ||
       PyModule_AddFunctions(module.get(), looking_functions) != 0 ||
       PyModule_AddFunctions(module.get(), reference_functions) != 0 ||

@@ -48,9 +48,9 @@ html_show_sphinx = False
 html_show_copyright = False
 
 # Modules with public names that no package lists.
-MODULES = ("simplugin.simulation.api", "simplugin.errors")
+MODULES = ("simplugin.simulation.api", "simplugin.core.errors")
 # Where names without a package in the text of pages are looked up.
-HOMES = ("simplugin", "simplugin.platforms", "simplugin.simulation", "simplugin.errors")
+HOMES = ("simplugin", "simplugin.platforms", "simplugin.simulation", "simplugin.core.errors")
 # A code block that the tests write to a file: its name follows the language.
 NAMED_BLOCK = re.compile(r"^(`{3,})(\w+)[ \t]+(\S+)$", re.MULTILINE)
 CITATION = re.compile(r"(\[\d+\])_")

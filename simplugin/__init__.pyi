@@ -1,5 +1,5 @@
 from .campaign import campaign as campaign
-from .errors import SimpluginError as SimpluginError
+from .core.errors import SimpluginError as SimpluginError
 from .platforms import Cluster as Cluster
 from .platforms import Deployment as Deployment
 from .platforms import Host as Host

@@ -16,13 +16,13 @@ from simplugin.campaigns.running.campaign_runs import run_campaign
 from simplugin.campaigns.store import StoreReader
 from simplugin.cli.displays import RunsDisplay
 from simplugin.cli.report import write_report
-from simplugin.formatting import html_table
-from simplugin.printing import EscapingConsole
+from simplugin.core.console import EscapingConsole
+from simplugin.core.formatting import html_table
 
 if TYPE_CHECKING:
     import pandas
 
-    from simplugin.campaigns.running.reporting import Progress, Summary
+    from simplugin.campaigns.running.reporting import CampaignProgress, CampaignSummary
     from simplugin.campaigns.store.tables import Cell
     from simplugin.scenarios.scenario import Scenario
 
@@ -38,7 +38,7 @@ class CampaignResults:
         and were recorded before.
     """
 
-    summary: Summary
+    summary: CampaignSummary
 
     @cached_property
     def rows(self) -> list[dict[str, Cell]]:
@@ -113,7 +113,7 @@ def campaign(
     slurm: bool = False,
     retry_failed: bool = False,
     keep_going: bool = False,
-    progress: Callable[[Progress], None] | bool | None = None,
+    progress: Callable[[CampaignProgress], None] | bool | None = None,
     stop: Callable[[], bool] | None = None,
     **settings: Any,
 ) -> CampaignResults:
@@ -139,7 +139,7 @@ def campaign(
         Runs at a time on this host; as many as it has processors by default.
     progress : bool or callable, optional
         True to show how far it is: a bar on a terminal, a text that is kept up to date in a
-        notebook, else lines. Or what is called with the `Progress` now and then.
+        notebook, else lines. Or what is called with the `CampaignProgress` now and then.
     scheduler, slurm, retry_failed, keep_going, stop
         As in `simplugin.campaigns.run_campaign`.
     **settings

@@ -10,8 +10,8 @@ import pytest
 
 from simplugin import campaign
 from simplugin.campaigns import Campaign, load_campaign, results, run_campaign
-from simplugin.campaigns.own_functions import OwnFunction
-from simplugin.errors import SimpluginError
+from simplugin.campaigns.user_functions import OwnFunction
+from simplugin.core.errors import SimpluginError
 from simplugin.scenarios import load_scenario
 
 SCALE = {"by": 3.0}

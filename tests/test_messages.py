@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from simplugin import Placement, SimGridOptions, simulate
-from simplugin.bags import Policy, execute, servable
-from simplugin.errors import (
+from simplugin.bags import BagPolicy, execute, servable
+from simplugin.core.errors import (
     ActorError,
     DeadlockError,
     SimpluginError,
@@ -76,7 +76,7 @@ async def idle(me: Any) -> None:
 A_HOST = Host("h", 1e9)
 TREE = Tree(("r", "c"), [-1, 0], [1e9, 1e9], [math.inf, 1e8], [0.0, 0.0])  # type: ignore[arg-type]
 TASKS = Bags(("x",), 1e9, 1e6, 1.0, 3)  # type: ignore[arg-type]
-FCFS = Policy("fcfs", lambda state: next(servable(state), None))
+FCFS = BagPolicy("fcfs", lambda state: next(servable(state), None))
 WRONG: list[tuple[Callable[[Any], Any], Any, str, str]] = [
     # constructor of the wrong value, the value, the field in the message, the remedy in it
     (lambda v: Host("h", v), [1], "speed of host 'h'", "'1.5Gf'"),
@@ -207,7 +207,7 @@ def test_an_async_generator_is_no_actor():
 @pytest.mark.parametrize("choice", [(7, 0), (0, 5), (-1, 0), (0, 0, 0), 1, "x", None])
 def test_a_wrong_policy_is_named(choice, failures):
     with pytest.raises(SimpluginError) as caught:
-        execute(TREE, TASKS, Policy("mine", lambda _: choice), failures=failures)
+        execute(TREE, TASKS, BagPolicy("mine", lambda _: choice), failures=failures)
     assert isinstance(caught.value, WorkloadError | DeadlockError)
     first, *rest = str(caught.value).splitlines()
     assert "policy 'mine'" in first

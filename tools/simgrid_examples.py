@@ -27,7 +27,7 @@ from pathlib import Path
 
 from simgrid_cache import cache_root
 from simgrid_release import CHECKOUT, pinned
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 
 PORTS = CHECKOUT / "examples/simgrid"
 TABLE = CHECKOUT / "docs/simgrid/examples.md"

@@ -1,8 +1,8 @@
-from .assessment import Assessment as Assessment
+from .assessment import BagAssessment as BagAssessment
 from .assessment import experimental as experimental
 from .assessment import fair as fair
 from .assessment import slope as slope
-from .execution import Execution as Execution
+from .execution import BagExecution as BagExecution
 from .execution import execute as execute
 from .execution import execute_periodic as execute_periodic
 from .measurement import measure as measure
@@ -12,10 +12,10 @@ from .policies.classics import first_request_delays as first_request_delays
 from .policies.data_centric import trade as trade
 from .policies.prices import negotiate_prices as negotiate_prices
 from .policies.shipped import POLICIES as POLICIES
-from .policy import Known as Known
+from .policy import BagPolicy as BagPolicy
+from .policy import NodeKnowledge as NodeKnowledge
 from .policy import NodePlan as NodePlan
 from .policy import NodeState as NodeState
-from .policy import Policy as Policy
 from .policy import servable as servable
 from .trace_check import trace_violations as trace_violations
 from .trees import tree_of as tree_of

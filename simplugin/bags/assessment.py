@@ -10,13 +10,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.bags.execution import Execution
+from simplugin.bags.execution import BagExecution
 from simplugin.bags.policy import message_size
-from simplugin.errors import WorkloadError
-from simplugin.figures import Figure
-from simplugin.listings import Cell, Listing
+from simplugin.core.errors import WorkloadError
 from simplugin.optimum.steady_state import SteadyState
-from simplugin.rows import Best, Metric
+from simplugin.results.curves import CurvePlot
+from simplugin.results.row import Best, Metric
+from simplugin.results.tables import Cell, ResultTable
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ _STRETCHES, _MOST_CURVES = 20, 8
 _MOST_NODES = 20
 
 
-def experimental(execution: Execution, epsilon: float = EPSILON) -> NDArray[np.float64]:
+def experimental(execution: BagExecution, epsilon: float = EPSILON) -> NDArray[np.float64]:
     """Return the experimental throughput of each application, section 6.1.1 of [1]_.
 
     With T the earliest date by which all tasks of some application are done, it is the number of
@@ -94,7 +94,7 @@ def least_count(epsilon: float = EPSILON) -> int:
     return math.ceil(1 / epsilon) if epsilon else 2
 
 
-def slope(execution: Execution, low: float = 0.1, high: float = 0.9) -> NDArray[np.float64]:
+def slope(execution: BagExecution, low: float = 0.1, high: float = 0.9) -> NDArray[np.float64]:
     """Return each application's tasks per time between two fractions of its completions.
 
     Parameters
@@ -135,7 +135,7 @@ def fair(throughput: NDArray[np.float64], weight: NDArray[np.float64]) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment:
+class BagAssessment:
     """An execution beside the optimum.
 
     Attributes
@@ -151,7 +151,7 @@ class Assessment:
         start, is no bound.
     """
 
-    execution: Execution
+    execution: BagExecution
     optimum: SteadyState
     theory: float = math.nan
     changes: bool = False
@@ -238,11 +238,11 @@ class Assessment:
             *lost,
         )
 
-    def listings(self, most: int = _MOST_NODES) -> tuple[Listing, ...]:
+    def listings(self, most: int = _MOST_NODES) -> tuple[ResultTable, ...]:
         """Return tables of the applications and of the nodes nearest to the root."""
         return self._applications(), self._nodes(most)
 
-    def _applications(self) -> Listing:
+    def _applications(self) -> ResultTable:
         """Return throughput, optimum and gap of each application."""
         reached, optimum = list(map(_known, self.throughput)), self.optimum.throughput.tolist()
         gaps = [
@@ -257,9 +257,9 @@ class Assessment:
             ("optimum", "task/s", optimum),
             ("gap", "%", gaps),
         ]
-        return Listing.of_columns("Applications", columns, " ".join(self.warnings))
+        return ResultTable.of_columns("Applications", columns, " ".join(self.warnings))
 
-    def _nodes(self, most: int) -> Listing:
+    def _nodes(self, most: int) -> ResultTable:
         """Return what each node computed, and how busy its CPU and its port were."""
         execution = self.execution
         tree = execution.tree
@@ -292,24 +292,24 @@ class Assessment:
         note = "below each application, the tasks of it that a node computed"
         if rest > 0:
             note = f"and {rest} more, farther from the root; {note}"
-        return Listing("Nodes", columns, tuple(lines), note)
+        return ResultTable("Nodes", columns, tuple(lines), note)
 
     def _share(self, busy: float) -> float | None:
         """Return for which part of the makespan something was busy."""
         return busy / self.makespan if self.makespan > 0 else None
 
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[CurvePlot, ...]:
         """Return the curves of tasks done and of throughputs over time."""
         return self._completions(), self._throughputs()
 
-    def _completions(self) -> Figure:
+    def _completions(self) -> CurvePlot:
         """Return tasks done over time, beside those that the optimum would have done."""
         names = self.execution.bags.names[:_MOST_CURVES]
         series: dict[str, tuple[Floats, Floats]] = {}
         for name, dates in zip(names, self.execution.completion, strict=False):
             series[name] = (np.append(0.0, dates), np.arange(len(dates) + 1, dtype=np.float64))
         optimal = {} if self.changes else self._optimal_lines(names)
-        return Figure(
+        return CurvePlot(
             "completions",
             "Tasks done",
             "simulated time [s]",
@@ -332,7 +332,7 @@ class Assessment:
             lines[label] = (np.array([0.0, end]), np.array([0.0, rates[k] * end]))
         return lines
 
-    def _throughputs(self) -> Figure:
+    def _throughputs(self) -> CurvePlot:
         """Return the throughputs in stretches of time, in units of the optimum."""
         edges = np.linspace(0.0, self.makespan or 1.0, _STRETCHES + 1)
         middle = (edges[:-1] + edges[1:]) / 2
@@ -343,7 +343,7 @@ class Assessment:
                 counts, _ = np.histogram(self.execution.completion[k], edges)
                 series[name] = (middle, counts / np.diff(edges) / best)
         label = "throughput / optimum" + (" at the start" if self.changes else "")
-        return Figure(
+        return CurvePlot(
             "throughputs",
             "Throughputs",
             "simulated time [s]",

@@ -11,14 +11,14 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from simplugin.bags.actors.fault_tolerant_node import mortal_host
 from simplugin.bags.actors.hosts import run_host
-from simplugin.bags.actors.messages import Deeds, Station, Supply
-from simplugin.bags.actors.mortal import mortal_host
+from simplugin.bags.actors.messages import NodeLog, NodeSetup, Supply
 from simplugin.bags.actors.periodic import Duty, periodic_host
 from simplugin.bags.periodic import PeriodicSchedule
-from simplugin.bags.policy import BUFFER, Known, NodePlan, Place, Policy
-from simplugin.errors import ActorError, DeadlockError, WorkloadError
-from simplugin.inputs.places import shown
+from simplugin.bags.policy import BUFFER, BagPolicy, NodeKnowledge, NodePlan, TreePosition
+from simplugin.core.errors import ActorError, DeadlockError, WorkloadError
+from simplugin.inputs.locations import shown
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import Result, SimGridOptions
@@ -45,7 +45,7 @@ SAME = (1e-9, 1e-5, 1e-8)
 
 
 @dataclass(frozen=True, eq=False)
-class Execution:
+class BagExecution:
     """Result of an execution.
 
     Attributes
@@ -90,7 +90,7 @@ class Execution:
 def execute(
     tree: Tree,
     bags: Bags,
-    policy: Policy,
+    policy: BagPolicy,
     *,
     platform: Platform | str | os.PathLike[str] | None = None,
     known: Tree | None = None,
@@ -106,7 +106,7 @@ def execute(
     free_requests: bool = False,
     single_requests: bool = False,
     **simulation: Any,
-) -> Execution:
+) -> BagExecution:
     """Execute all tasks of some bags on a simulated tree.
 
     Parameters
@@ -128,8 +128,8 @@ def execute(
         of the bandwidth to it; 1 by default.
     buffer : int
         Tasks that the buffer of a node holds. Where tasks are bundled, or each application has
-        schedulers of its own (but see `Policy.own_buffers`), or hosts are restricted and there is
-        no plan, each type has its part of it, and one task at least.
+        schedulers of its own (but see `BagPolicy.own_buffers`), or hosts are restricted and there
+        is no plan, each type has its part of it, and one task at least.
     delays : float64, shape (n_hosts,), optional
         When each node first asks for tasks [s]; 0 without.
     others : sequence of Placement
@@ -231,14 +231,14 @@ def _check(
     tree: Tree,
     bags: Bags,
     known: Tree,
-    policy: Policy,
+    policy: BagPolicy,
     buffer: int,
     bias: NDArray[np.float64] | None,
     delays: NDArray[np.float64] | None,
 ) -> None:
     """Raise if arguments of `execute` are invalid."""
     given: Any = policy
-    if not isinstance(given, Policy) or not callable(given.decide):
+    if not isinstance(given, BagPolicy) or not callable(given.decide):
         raise WorkloadError(
             f"policy is {shown(given)}; give a Policy, such as Policy('mine', decide), or"
             " one of POLICIES, called with tree and bags"
@@ -284,12 +284,12 @@ def _shortest(tree: Tree, bags: Bags) -> float:
 def _stations(
     known: Tree,
     bags: Bags,
-    policy: Policy,
+    policy: BagPolicy,
     buffer: int,
     bias: NDArray[np.float64] | None,
     delays: NDArray[np.float64] | None,
     ways: tuple[bool, bool, bool],
-) -> list[tuple[Station, ...]]:
+) -> list[tuple[NodeSetup, ...]]:
     """Return the data with which the nodes of each host start, one for each line."""
     capacity = buffer
     if policy.bundled or (policy.parallel and not policy.own_buffers):
@@ -308,10 +308,10 @@ def _stations(
     turns = [_TURNS * each if ways[0] else 0 for each in height]
     stations = [
         tuple(
-            Station(
-                Place.of(known, host),
+            NodeSetup(
+                TreePosition.of(known, host),
                 line,
-                supply.known(Known.of(known, bags, host)),
+                supply.known(NodeKnowledge.of(known, bags, host)),
                 capacity,
                 supply if host == 0 else None,
                 (float(factors[host, 0]), *factors[list(children), 1].tolist()),
@@ -330,7 +330,9 @@ def _stations(
     return stations
 
 
-def _execution(tree: Tree, bags: Bags, policy: str, result: Result, *, failures: bool) -> Execution:
+def _execution(
+    tree: Tree, bags: Bags, policy: str, result: Result, *, failures: bool
+) -> BagExecution:
     """Put together what the nodes did."""
     number = {name: each for each, name in enumerate(tree.hosts)}
     if failures:
@@ -347,10 +349,10 @@ def _execution(tree: Tree, bags: Bags, policy: str, result: Result, *, failures:
     date = np.array([part[2] for part, _ in done], dtype=np.float64)
     computed = np.zeros((tree.n_hosts, bags.n_applications), dtype=np.int64)
     np.add.at(computed, (np.array([host for _, host in done], dtype=np.int64), which), 1)
-    deeds: list[list[Deeds]] = [[] for _ in tree.hosts]
+    deeds: list[list[NodeLog]] = [[] for _ in tree.hosts]
     for name, lines in book:
         deeds[number[name]] += lines
-    return Execution(
+    return BagExecution(
         tree,
         bags,
         policy,

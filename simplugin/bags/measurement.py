@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.bags.policy import Place
-from simplugin.errors import PlatformError
+from simplugin.bags.policy import TreePosition
+from simplugin.core.errors import PlatformError
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
@@ -63,7 +63,7 @@ def measure(
     """
     placements = []
     for number, name in enumerate(tree.hosts):
-        given = Place.of(tree, number), bool(tree.speed[number] > 0)
+        given = TreePosition.of(tree, number), bool(tree.speed[number] > 0)
         placements.append(Placement(name, _probe, given, name=f"probe {name}"))
     result = simulate(
         tree.platform() if platform is None else platform,
@@ -118,7 +118,7 @@ def with_errors(
 
 
 async def _probe(
-    me: Actor, place: Place, computes: bool
+    me: Actor, place: TreePosition, computes: bool
 ) -> tuple[float, list[tuple[float, float]]]:
     """Return the host's speed, and the bandwidth and latency to each child."""
     if place.parent is not None:

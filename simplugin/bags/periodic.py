@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from simplugin.errors import InfeasibleError
+from simplugin.core.errors import InfeasibleError
 from simplugin.optimum.exact_steady_state import ExactState
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags

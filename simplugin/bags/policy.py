@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
-from simplugin.inputs.places import shown
+from simplugin.inputs.locations import shown
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation.api import Actor
 from simplugin.workloads.applications import Bags
@@ -36,7 +36,7 @@ PARENT = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TreePosition:
     """Position of a node in the tree: the names of its host and of those next to it.
 
     Attributes
@@ -54,7 +54,7 @@ class Place:
     children: tuple[str, ...]
 
     @classmethod
-    def of(cls, tree: Tree, host: int) -> Place:
+    def of(cls, tree: Tree, host: int) -> TreePosition:
         """Return the place of a host in a tree."""
         parent = int(tree.parent[host])
         children = tuple(tree.hosts[child] for child in tree.children[host])
@@ -62,7 +62,7 @@ class Place:
 
 
 @dataclass(slots=True)
-class Known:
+class NodeKnowledge:
     """Knowledge of a node: the types of tasks, and its own measurements.
 
     Attributes
@@ -97,7 +97,7 @@ class Known:
         return self.speed > 0 and any(self.allowed)
 
     @classmethod
-    def of(cls, tree: Tree, bags: Bags, host: int) -> Known:
+    def of(cls, tree: Tree, bags: Bags, host: int) -> NodeKnowledge:
         """Return what the node of a tree's host knows, if it measures without error."""
         return cls(
             bags.flop.tolist(),
@@ -109,7 +109,7 @@ class Known:
             bags.hosts is not None,
         )
 
-    def differs(self, other: Known, tolerance: float) -> bool:
+    def differs(self, other: NodeKnowledge, tolerance: float) -> bool:
         """Return True if its speed or a bandwidth differs by more than a part `tolerance`."""
         pairs = zip((self.speed, *self.bandwidth), (other.speed, *other.bandwidth), strict=True)
         return any(abs(new - old) > tolerance * old for new, old in pairs)
@@ -132,7 +132,7 @@ class NodePlan:
     slots: tuple[int, ...] = ()
 
     @classmethod
-    def checked(cls, who: str, plan: object, known: Known) -> NodePlan:
+    def checked(cls, who: str, plan: object, known: NodeKnowledge) -> NodePlan:
         """Return a plan; raise WorkloadError, about who made it, unless it is one of the node."""
         if not isinstance(plan, cls):
             raise WorkloadError(f"{who} is {shown(plan)}; give a NodePlan")
@@ -200,7 +200,7 @@ class NodeState:
         Numbers on the task that came last; at the root, those that its policy put on the last one.
     """
 
-    known: Known
+    known: NodeKnowledge
     is_root: bool
     capacity: int
     stock: list[int]
@@ -400,11 +400,11 @@ def converse(tree: Tree, nodes: Sequence[Negotiator]) -> int:
 class Planner(Protocol):
     """Negotiates a node's plan with its parent and children, by messages."""
 
-    def __call__(self, me: Actor, place: Place, known: Known) -> Awaitable[NodePlan]:
+    def __call__(self, me: Actor, place: TreePosition, known: NodeKnowledge) -> Awaitable[NodePlan]:
         """Return the plan of this node.
 
-        All nodes call it once, and with a `Policy.period` again each time that the root has heard
-        of changes. It must not touch anything but its arguments and its messages.
+        All nodes call it once, and with a `BagPolicy.period` again each time that the root has
+        heard of changes. It must not touch anything but its arguments and its messages.
 
         Parameters
         ----------
@@ -418,7 +418,7 @@ class Planner(Protocol):
 
 
 @dataclass(frozen=True)
-class Policy:
+class BagPolicy:
     """Policy of the nodes of a tree.
 
     Attributes

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from simplugin.bags.assessment import Assessment
+from simplugin.bags.assessment import BagAssessment
 from simplugin.bags.execution import Direction, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES, PolicyMaker
-from simplugin.bags.policy import BUFFER, Policy
+from simplugin.bags.policy import BUFFER, BagPolicy
 from simplugin.bags.trees import tree_of
-from simplugin.errors import PlatformError, SimpluginError, WorkloadError
+from simplugin.core.errors import PlatformError, SimpluginError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
-from simplugin.inputs.kinds import Outcome, Progress, Scenario, errors_at
+from simplugin.inputs.kinds import Progress, ScenarioParts, ScenarioResult, errors_at
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.sections import Section
 from simplugin.optimum.steady_state import steady_state
@@ -25,8 +25,8 @@ from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation.metrics import outcome_of
 from simplugin.simulation.platform_changes import (
-    Change,
-    Changeable,
+    CapacityChange,
+    ChangeableResources,
     changeable,
     profiles,
     with_changes,
@@ -40,7 +40,7 @@ COUNT = 200
 _STATES = ("HOST_AVAIL", "LINK_AVAIL")
 
 
-class Settings(Section):
+class BagSchedulerSection(Section):
     """The parameters of the scheduler that are not the policy's own.
 
     Attributes
@@ -72,7 +72,7 @@ class Settings(Section):
     single_requests: bool = False
 
 
-def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
     """Distribute all tasks on the simulated platform, and compare with the optimum."""
     settings, make, parameters = check(scenario)
     with errors_at_applications(scenario):
@@ -115,7 +115,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     kinds = SimpluginError, TypeError, ValueError
     with errors_at(scenario, *place, of=kinds, before=refused):
         policy: object = make(known, bags, **parameters)
-    if not isinstance(policy, Policy):
+    if not isinstance(policy, BagPolicy):
         message = f"{called!r} returned {type(policy).__name__}, not a Policy"
         remedy = "applications with a count are distributed by a simplugin.bags.Policy"
         raise scenario.error(message, "scheduler", "name", remedy=remedy)
@@ -135,10 +135,10 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
         progress=progress,
         **given,
     )
-    return outcome_of(Assessment(done, best, policy.theory, changes), done.result)
+    return outcome_of(BagAssessment(done, best, policy.theory, changes), done.result)
 
 
-def check(scenario: Scenario) -> tuple[Settings, PolicyMaker, dict[str, Any]]:
+def check(scenario: ScenarioParts) -> tuple[BagSchedulerSection, PolicyMaker, dict[str, Any]]:
     """Return the settings, the maker of the policy, and its parameters.
 
     Raises
@@ -147,12 +147,12 @@ def check(scenario: Scenario) -> tuple[Settings, PolicyMaker, dict[str, Any]]:
         A parameter of the scheduler is unknown or invalid.
     """
     make = policy_of(scenario, POLICIES)
-    settings, parameters = read_parameters(scenario, make, Settings, by_position=2)
+    settings, parameters = read_parameters(scenario, make, BagSchedulerSection, by_position=2)
     return settings, make, parameters
 
 
 def _changing(
-    scenario: Scenario, platform: Platform | Path, tree: Tree
+    scenario: ScenarioParts, platform: Platform | Path, tree: Tree
 ) -> tuple[Platform | Path, bool, bool]:
     """Return a platform with profiles of its changes; whether anything changes, or fails."""
     workload: BagsWorkload = scenario.workload
@@ -172,7 +172,9 @@ def _changing(
     return with_changes(described, changes, speeds), True, fails
 
 
-def _change(scenario: Scenario, number: int, known: Changeable, tree: Tree) -> Change:
+def _change(
+    scenario: ScenarioParts, number: int, known: ChangeableResources, tree: Tree
+) -> CapacityChange:
     """Return a change, checked."""
     change = known.change_in(scenario, number)
     key = ("workload", "changes", number)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.bags.execution import Execution
-from simplugin.errors import WorkloadError
+from simplugin.bags.execution import BagExecution
+from simplugin.core.errors import WorkloadError
 
 Floats = NDArray[np.float64]
 Names = NDArray[np.str_]
@@ -18,7 +18,7 @@ SAME = 1e-9
 
 
 def trace_violations(
-    execution: Execution, buffer: int, *, parallel: bool = False, bundled: bool = False
+    execution: BagExecution, buffer: int, *, parallel: bool = False, bundled: bool = False
 ) -> list[str]:
     """Return where an execution's trace leaves the model; an empty list if nowhere.
 
@@ -81,7 +81,7 @@ class _Moves:
     application: Names
 
     @classmethod
-    def of(cls, execution: Execution) -> _Moves:
+    def of(cls, execution: BagExecution) -> _Moves:
         """Read a trace."""
         trace = execution.result.trace
         done = trace.state == "done"
@@ -117,7 +117,7 @@ def _overlaps(what: str, host: Names, start: Floats, end: Floats, slack: float) 
             yield f"host {name!r} {what} two tasks at {date:g} s"
 
 
-def _fast(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
+def _fast(execution: BagExecution, moves: _Moves, slack: float) -> Iterator[str]:
     """Find transfers and computations that are faster than their links and hosts can be."""
     tree = execution.tree
     number = {name: each for each, name in enumerate(tree.hosts)}
@@ -152,7 +152,7 @@ def _crowded(
             yield f"host {name!r} {what} in {busy:g} s what takes {needed:g} s"
 
 
-def _early(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
+def _early(execution: BagExecution, moves: _Moves, slack: float) -> Iterator[str]:
     """Find hosts, the root apart, that compute or send data before it has arrived."""
     bags = execution.bags
     byte = dict(zip(bags.names, bags.byte.tolist(), strict=True))
@@ -172,7 +172,7 @@ def _early(execution: Execution, moves: _Moves, slack: float) -> Iterator[str]:
             yield f"host {name!r} has used data at {date:g} s that has not arrived"
 
 
-def _computed(execution: Execution, moves: _Moves) -> Iterator[str]:
+def _computed(execution: BagExecution, moves: _Moves) -> Iterator[str]:
     """Find hosts and applications of which not what may, or is said to, has been computed."""
     bags = execution.bags
     said = (execution.computed * bags.flop).sum(axis=-1)
@@ -191,7 +191,7 @@ def _computed(execution: Execution, moves: _Moves) -> Iterator[str]:
             yield f"{tasks} tasks of {name!r} are computed, not {count}"
 
 
-def _full(execution: Execution, moves: _Moves, buffer: int, slack: float) -> Iterator[str]:
+def _full(execution: BagExecution, moves: _Moves, buffer: int, slack: float) -> Iterator[str]:
     """Find hosts, the root apart, whose buffers hold too much."""
     for name in execution.tree.hosts[1:]:
         come = moves.arrived[moves.target == name]

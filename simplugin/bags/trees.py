@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED, Tree, neighbours
 from simplugin.platforms.platform import Platform

@@ -23,13 +23,13 @@ from simplugin.campaigns.campaign_checks import (
     refuse_uncountable,
     refuse_wrong_values,
 )
-from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.jobs import RunJob
 from simplugin.campaigns.keys import determining, digest_of, text_digest
-from simplugin.campaigns.own_functions import TARGET as OWN_TARGET
-from simplugin.campaigns.own_functions import OwnFunction
 from simplugin.campaigns.running.slurm import SlurmSection
-from simplugin.errors import ScenarioError
-from simplugin.inputs.messages import InvalidValueError, Problem, problems_of
+from simplugin.campaigns.user_functions import TARGET as OWN_TARGET
+from simplugin.campaigns.user_functions import OwnFunction
+from simplugin.core.errors import ScenarioError
+from simplugin.inputs.messages import InputProblem, InvalidValueError, problems_of
 from simplugin.inputs.named_files import NamedFiles
 from simplugin.inputs.quantities import Memory, Time
 from simplugin.inputs.sections import AnyPath, Section, is_below
@@ -43,7 +43,7 @@ from simplugin.scenarios.scenario import (
     scenario_error,
 )
 from simplugin.scenarios.substitutions import plain
-from simplugin.scenarios.sweeps import Setting, SweepError, Variations, leaves, variations_of
+from simplugin.scenarios.sweeps import KeyAssignment, SweepError, Variations, leaves, variations_of
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
 # What the file of a campaign would be that a program makes.
@@ -303,8 +303,8 @@ class Campaign:
         ----------
         function : callable
             ``(parameters) -> metrics``: called with what is varied as a dict, returns a dict of
-            numbers and texts, or a `simplugin.rows.Row`. Its code goes to where runs are done, and
-            another code is another campaign.
+            numbers and texts, or a `simplugin.results.row.Row`. Its code goes to where runs are
+            done, and another code is another campaign.
         sweep, variations, directory, **settings
             As in `from_scenario`; keys are the parameters.
 
@@ -337,7 +337,7 @@ class Campaign:
         named = self.settings.store or self.place.with_suffix(".sqlite")
         if not self.store_chosen and not is_below(named, self.directory):
             message = f"campaign.store leads to {str(named)!r}, outside {str(self.directory)!r}"
-            problem = Problem(("campaign", "store"), message, "give it by --store instead")
+            problem = InputProblem(("campaign", "store"), message, "give it by --store instead")
             raise scenario_error([problem], self.place, self.text)
         return named
 
@@ -376,11 +376,11 @@ class Campaign:
         """Return the key of a run as of now."""
         return digest_of(self._determining(document), self.directory, self.settings.inputs)
 
-    def jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[RunJob]:
         """Make the jobs, in the order of their positions."""
         return map(self.job, range(self.total))
 
-    def job(self, position: int) -> Job:
+    def job(self, position: int) -> RunJob:
         """Make one job.
 
         Raises
@@ -396,7 +396,7 @@ class Campaign:
         except SweepError as error:
             raise scenario_error([error.problem], self.place, self.text) from None
         document.pop("output", None)
-        return Job(
+        return RunJob(
             key=self._key(document),
             position=position,
             target=self.target,
@@ -407,7 +407,7 @@ class Campaign:
         )
 
     def _arguments(
-        self, document: Mapping[str, Any], position: int, settings: Iterable[Setting]
+        self, document: Mapping[str, Any], position: int, settings: Iterable[KeyAssignment]
     ) -> dict[str, Any]:
         """Return what a run is given; the text of the file would be too much."""
         if self.function is not None:
@@ -428,7 +428,7 @@ class Campaign:
             found["trust"] = list(self.trust)
         return found
 
-    def again(self, job: Job) -> Job:
+    def again(self, job: RunJob) -> RunJob:
         """Return the same job as of now: with another key if a file has changed.
 
         Raises

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.keys import text_digest
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
+from simplugin.inputs.messages import InputProblem, dotted
 from simplugin.inputs.messages import Path as Keys
-from simplugin.inputs.messages import Problem, dotted
 from simplugin.inputs.named_files import named_modules
 from simplugin.inputs.positions import toml_line
 from simplugin.scenarios.importing import importable
-from simplugin.scenarios.named_functions import NamedFunctions
+from simplugin.scenarios.named_functions import ReferenceChecker
 from simplugin.scenarios.scenario import scenario_error, scenario_problems
-from simplugin.scenarios.sweeps import Setting, SweepError, Variations
+from simplugin.scenarios.sweeps import KeyAssignment, SweepError, Variations
 
 # More of the same would not help.
 _MOST_PROBLEMS = 20
@@ -36,15 +36,15 @@ def refuse_wrong_values(
     file, text
         For messages.
     trust, imports
-        As `NamedFunctions` takes them.
+        As `ReferenceChecker` takes them.
 
     Raises
     ------
     ScenarioError
         A value does not suit; with the place where it is swept.
     """
-    found: dict[Problem, None] = {}
-    functions = NamedFunctions(file, trust, imports=imports)
+    found: dict[InputProblem, None] = {}
+    functions = ReferenceChecker(file, trust, imports=imports)
     values = [each.value for settings in _samples(variations) for each in settings]
     modules = named_modules([variations.document, values]) if imports else ()
     with importable(file.parent, modules):
@@ -75,15 +75,15 @@ def refuse_uncountable(variations: Variations, file: Path, text: str) -> None:
     longest = max(axes, key=lambda axis: len(axis.values))
     power = len(str(variations.total)) - 1
     message = f"the campaign has more than 10^{power} runs, and {dotted(longest.source)} the most"
-    problem = Problem(longest.source, message, "a store can number 2^63 - 1: sweep less")
+    problem = InputProblem(longest.source, message, "a store can number 2^63 - 1: sweep less")
     raise scenario_error([problem], file, text)
 
 
-def _samples(variations: Variations) -> Iterator[list[Setting]]:
+def _samples(variations: Variations) -> Iterator[list[KeyAssignment]]:
     """Yield what is set in the runs to be checked."""
     for number, variation in enumerate(variations.listed):
         axes = (*variation.axes, *variations.grid)
-        usual = [Setting(axis.path, axis.values[0], axis.source) for axis in axes]
+        usual = [KeyAssignment(axis.path, axis.values[0], axis.source) for axis in axes]
         yield [*variation.settings, *usual]
         # The grid is the same for all; the first one stands for them.
         count = len(axes) if number == 0 else len(variation.axes)
@@ -94,7 +94,7 @@ def _samples(variations: Variations) -> Iterator[list[Setting]]:
                     yield [*variation.settings, *usual[:at], other, *usual[at + 1 :]]
 
 
-def _about_setting(problem: Problem, settings: Sequence[Setting]) -> Problem:
+def _about_setting(problem: InputProblem, settings: Sequence[KeyAssignment]) -> InputProblem:
     """Return an error as one about what was set, if that is the cause."""
     within = [each for each in settings if problem.path[: len(each.path)] == each.path]
     if within:

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, Protocol
 
-from simplugin.rows import Row
+from simplugin.results.row import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class RunJob:
     """One run that is to be done; plain data, which travels to where it is done.
 
     Attributes
@@ -44,7 +44,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RunResult:
     """The outcome of a run.
 
     Attributes
@@ -84,7 +84,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RunRecord:
     """A row of the store: a run that was tried.
 
     Attributes
@@ -105,8 +105,8 @@ class Record:
         Of Python and of the packages that had a part in it.
     """
 
-    job: Job
-    measured: Measured | None
+    job: RunJob
+    measured: RunResult | None
     failure: Failure | None
     started: str
     duration: float
@@ -167,10 +167,10 @@ class JobSource(Protocol):
     def recipe(self) -> Mapping[str, Any] | None:
         """Plain data from which the arguments of all jobs follow."""
 
-    def jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[RunJob]:
         """Make the jobs, in the order of their positions."""
 
-    def again(self, job: Job) -> Job:
+    def again(self, job: RunJob) -> RunJob:
         """Return the same job as of now: with another key if a file has changed.
 
         Raises
@@ -191,10 +191,10 @@ class Runners(Protocol):
     def running(self) -> int:
         """The number of submitted jobs that are not finished."""
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: RunJob) -> None:
         """Hand over a job; returns at once."""
 
-    def finished(self, timeout: float) -> list[Record]:
+    def finished(self, timeout: float) -> list[RunRecord]:
         """Return what was finished since the last call; wait up to `timeout` [s] for the first."""
 
     def describe(self) -> str:
@@ -211,7 +211,7 @@ class QueuedRunners:
     """
 
     def __init__(self) -> None:
-        self._answers: SimpleQueue[Record | BaseException] = SimpleQueue()
+        self._answers: SimpleQueue[RunRecord | BaseException] = SimpleQueue()
         self._trouble: BaseException | None = None
         self._running = 0
 
@@ -220,7 +220,7 @@ class QueuedRunners:
         """The number of submitted jobs that `finished` has not returned."""
         return self._running
 
-    def finished(self, timeout: float) -> list[Record]:
+    def finished(self, timeout: float) -> list[RunRecord]:
         """Return what was finished since the last call; wait up to `timeout` [s] for the first.
 
         Raises
@@ -229,11 +229,11 @@ class QueuedRunners:
             Run processes cannot be started, the scheduler has gone, or a worker that joined has
             other versions.
         """
-        records: list[Record] = []
+        records: list[RunRecord] = []
         with suppress(Empty):
             wait = max(0.0, timeout) if self._running else 0.0
             answer = self._trouble or self._answers.get(timeout=wait)
-            while isinstance(answer, Record):
+            while isinstance(answer, RunRecord):
                 records.append(answer)
                 answer = self._answers.get_nowait()
             self._trouble = answer

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.jobs import Measured
-from simplugin.errors import ScenarioError
-from simplugin.inputs.kinds import Outcome
+from simplugin.campaigns.jobs import RunResult
+from simplugin.core.errors import ScenarioError
+from simplugin.inputs.kinds import ScenarioResult
 from simplugin.scenarios.outputs import contents_of
 from simplugin.scenarios.scenario import Scenario, run_scenario, scenario_from
 from simplugin.scenarios.sections import DEFAULT_FILES
 
 
-def run(arguments: Mapping[str, Any]) -> Measured:
+def run(arguments: Mapping[str, Any]) -> RunResult:
     """Run a scenario.
 
     Parameters
@@ -43,7 +43,7 @@ def run(arguments: Mapping[str, Any]) -> Measured:
         scenario = scenario_from(arguments["document"], file, trust=arguments.get("trust", ()))
         outcome = run_scenario(scenario)
         contents = _kept(scenario, outcome) if arguments.get("keep") else None
-        return Measured(outcome.row, outcome.result.digest(), contents)
+        return RunResult(outcome.row, outcome.result.digest(), contents)
     except ScenarioError as error:
         # Only here, so that lines have no part in what a run computes.
         from simplugin.campaigns.campaign_checks import with_line
@@ -54,7 +54,7 @@ def run(arguments: Mapping[str, Any]) -> Measured:
         raise located from error.__cause__
 
 
-def _kept(scenario: Scenario, outcome: Outcome) -> dict[str, Any]:
+def _kept(scenario: Scenario, outcome: ScenarioResult) -> dict[str, Any]:
     """Return what is kept of a run; simulate it again if it has left nothing to draw."""
     drawn = outcome
     if outcome.schedule is None and not len(outcome.result.trace) and scenario.simulation.trace:

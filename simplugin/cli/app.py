@@ -45,7 +45,7 @@ def _show_version(wanted: bool) -> None:
     with plain_errors():
         import simplugin
         from simplugin.campaigns.keys import asked_version
-        from simplugin.errors import SimpluginError
+        from simplugin.core.errors import SimpluginError
 
         try:
             simgrid = asked_version()
@@ -245,7 +245,7 @@ def report(
     """Write a page about a campaign that any browser shows offline, and its figures."""
     from simplugin.cli.displays import spinner
     from simplugin.cli.report import FIGURES, write_report
-    from simplugin.printing import EscapingConsole
+    from simplugin.core.console import EscapingConsole
 
     pairs = [each.partition("=") for each in name or ()]
     for key, equals, text in pairs:
@@ -288,8 +288,8 @@ def regress(
     moved, failed or is not recorded, 2 wrong arguments.
     """
     from simplugin.cli.regress import limits_from, regress_command
-    from simplugin.regression.checking import Means
+    from simplugin.regression.checking import CheckOptions
 
     limits = limits_from(rel_tol, abs_tol, tolerance or [])
-    means = Means(jobs, wall_limit, trust=trust or ())
+    means = CheckOptions(jobs, wall_limit, trust=trust or ())
     raise typer.Exit(regress_command(paths, means, limits, junit, update=update, as_json=as_json))

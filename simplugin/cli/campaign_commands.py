@@ -68,7 +68,7 @@ def run(
     """
     from simplugin.campaigns.campaign import load_campaign
     from simplugin.campaigns.running.campaign_runs import slurm_section
-    from simplugin.campaigns.running.course import Terms
+    from simplugin.campaigns.running.coordinator import RetryPolicy
     from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
     from simplugin.cli import campaign_running
 
@@ -79,7 +79,7 @@ def run(
         campaign_running.tell_what_would_be_run(loaded, place, as_json=as_json)
         return
     section = slurm_section(loaded, campaign) if slurm else None
-    terms = Terms(loaded.settings.retries, retry_failed, keep_going)
+    terms = RetryPolicy(loaded.settings.retries, retry_failed, keep_going)
     words = ["--retry-failed", *(word for name in loaded.trust for word in ("--trust", name))]
     again = command_that_goes_on(Path(short(loaded.place)), Path(short(place)), *words)
     where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
@@ -102,7 +102,7 @@ def retry(
 ) -> None:
     """Run again what failed."""
     from simplugin.campaigns.running.campaign_runs import slurm_section
-    from simplugin.campaigns.running.course import Terms
+    from simplugin.campaigns.running.coordinator import RetryPolicy
     from simplugin.campaigns.running.recorded_campaigns import failed_jobs
     from simplugin.cli.campaign_reading import is_file, store_of
     from simplugin.cli.campaign_running import run_recorded
@@ -113,8 +113,8 @@ def retry(
     known = failed.campaign
     section = slurm_section(known, place) if slurm else None
     # Each was asked for, whatever becomes of the others.
-    retries = Terms().retries if known is None else known.settings.retries
-    terms = Terms(retries, retry_failed=True, keep_going=True)
+    retries = RetryPolicy().retries if known is None else known.settings.retries
+    terms = RetryPolicy(retries, retry_failed=True, keep_going=True)
     words = ["simplugin", "campaign", "retry", short(failed.store)]
     again = shlex.join([*words, "--campaign", str(failed.entry.number)])
     where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
@@ -190,7 +190,7 @@ def query(
     """
     from simplugin.campaigns.store.tables import Query
     from simplugin.cli.campaign_reading import print_answer, shown_campaign
-    from simplugin.errors import SimpluginError
+    from simplugin.core.errors import SimpluginError
 
     if as_csv and as_json:
         raise SimpluginError("--csv and --json exclude each other; give one of them")

@@ -20,8 +20,8 @@ from simplugin.campaigns.store.documents import text_of
 from simplugin.campaigns.store.schema import no_campaign
 from simplugin.cli.displays import standard_output
 from simplugin.cli.terminal import document_stream, short
-from simplugin.errors import SimpluginError
-from simplugin.formatting import printable
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import printable
 
 _ALL = "all"
 # How many kinds of failure are shown, and how much of a message; the store has all of it.

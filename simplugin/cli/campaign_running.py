@@ -14,18 +14,18 @@ import typer
 from simplugin.campaigns.campaign import Campaign
 from simplugin.campaigns.jobs import JobSource
 from simplugin.campaigns.running.campaign_runs import run_source
-from simplugin.campaigns.running.course import HOPELESS, Terms
+from simplugin.campaigns.running.coordinator import HOPELESS, RetryPolicy
 from simplugin.campaigns.running.recorded_campaigns import (
     earlier_versions,
     what_changed,
 )
-from simplugin.campaigns.running.reporting import Summary, log_path
+from simplugin.campaigns.running.reporting import CampaignSummary, log_path
 from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign_reading import headline, runs, varied_text
 from simplugin.cli.displays import RunsDisplay, duration_text
 from simplugin.cli.terminal import BY_SIGNAL, short, stop_signals, warn_of_network
-from simplugin.printing import EscapingConsole
+from simplugin.core.console import EscapingConsole
 
 _SOME_FAILED = 1
 # How many variations are shown.
@@ -40,7 +40,7 @@ def run_recorded(
     source: JobSource,
     store: Path,
     where: Mapping[str, Any],
-    terms: Terms,
+    terms: RetryPolicy,
     again: str,
     *,
     as_json: bool,
@@ -138,7 +138,7 @@ def tell_what_would_be_run(campaign: Campaign, store: Path, *, as_json: bool) ->
         typer.echo(f"  ... and {total - _SHOWN} more")
 
 
-def print_summary(summary: Summary, again: str) -> None:
+def print_summary(summary: CampaignSummary, again: str) -> None:
     """Print the state of the campaign, its failures with their causes, and the next step.
 
     Parameters

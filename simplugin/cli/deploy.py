@@ -10,7 +10,7 @@ import typer
 
 from simplugin.cli.options import argument, flag, option, output_option
 from simplugin.cli.terminal import document_stream, own_command
-from simplugin.errors import DeploymentError
+from simplugin.core.errors import DeploymentError
 
 if TYPE_CHECKING:
     from simplugin.platforms.deployment import DeployedActor
@@ -99,11 +99,11 @@ def deploy(
 
     The deployment file begins with the command that made it.
     """
+    from simplugin.core.units import parse_time
     from simplugin.formats.platform_xml import deployment_text, read_platform, write_deployment
     from simplugin.platforms.deployment import Deployment
     from simplugin.platforms.deployments import master_workers
     from simplugin.platforms.tree_shapes import require_routes
-    from simplugin.units import parse_time
 
     read = read_platform(platform)
     if tree is None:

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
 
-from simplugin.campaigns.running.reporting import Progress
-from simplugin.printing import EscapingConsole
+from simplugin.campaigns.running.reporting import CampaignProgress
+from simplugin.core.console import EscapingConsole
 
 # Where nobody looks at a terminal, a log file gets a line that often [s].
 _LINE_PERIOD = 30.0
@@ -98,7 +98,7 @@ class RunsDisplay(Bars):
     """
 
     def __init__(self, console: Console) -> None:
-        self._last: Progress | None = None
+        self._last: CampaignProgress | None = None
         self._line = monotonic()
         self._cell: Any = None
         super().__init__(
@@ -115,7 +115,7 @@ class RunsDisplay(Bars):
         if not (self.console.is_terminal or self.console.is_jupyter) and self._last is not None:
             self._write_line(self._last)
 
-    def report(self, progress: Progress) -> None:
+    def report(self, progress: CampaignProgress) -> None:
         """Show how far it is."""
         self._last = progress
         if self.console.is_terminal:
@@ -136,12 +136,12 @@ class RunsDisplay(Bars):
             self._line = monotonic()
             self._write_line(progress)
 
-    def _write_line(self, progress: Progress) -> None:
+    def _write_line(self, progress: CampaignProgress) -> None:
         """Write a line, not wrapped: nobody knows how wide a file is."""
         self.console.print(progress_text(progress), soft_wrap=True, markup=False, highlight=False)
 
 
-def progress_text(progress: Progress) -> str:
+def progress_text(progress: CampaignProgress) -> str:
     """Return the progress of a campaign in one line."""
     parts = [f"{progress.done} of {progress.total} done"]
     if progress.failed:

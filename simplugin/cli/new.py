@@ -6,7 +6,7 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.inputs.messages import suggestion
 
 KINDS = (

@@ -114,13 +114,13 @@ def availability(
     weibull(SHAPE,SCALE), lognormal(MEAN,VARIATION) or gamma(MEAN,VARIATION), with times such as
     90s, 2h, 3d; variation is the standard deviation over the mean.
     """
-    from simplugin.errors import UnitError
+    from simplugin.core.errors import UnitError
+    from simplugin.core.units import parse_time
     from simplugin.formats.platform_xml import expanded_platform, read_platform
     from simplugin.formats.profiles import write_profiles
     from simplugin.platforms.availability import processes
     from simplugin.platforms.availability.followers import with_availability
     from simplugin.platforms.laws import parse_law, read_duration
-    from simplugin.units import parse_time
 
     if file is None or not until:
         raise typer.BadParameter("give a platform file and --until, or --models")

@@ -12,7 +12,7 @@ from simplugin.cli import terminal
 from simplugin.cli.options import argument, flag, json_option, option, output_option, seed_option
 from simplugin.cli.platform_availability import availability
 from simplugin.cli.platform_grid5000 import catalogue, grid5000
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.inputs.files import uncollected, write
 
 platform_app = terminal.group("Make, look at and draw platform files.")
@@ -48,7 +48,7 @@ def generate(
     """Generate a platform: a topology, a random graph, a site, anything that has a generator."""
     from simplugin.inputs.named_files import named_modules
     from simplugin.scenarios.generators import GENERATORS
-    from simplugin.scenarios.generators.calls import generator_called
+    from simplugin.scenarios.generators.registry import generator_called
     from simplugin.scenarios.importing import importable
 
     with importable(Path.cwd(), named_modules(name)):

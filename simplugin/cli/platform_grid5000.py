@@ -11,7 +11,7 @@ import typer
 
 from simplugin.cli import terminal
 from simplugin.cli.options import argument, flag, option, output_option, warnings_option
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.inputs.files import write
 
 if TYPE_CHECKING:

@@ -9,18 +9,18 @@ from pathlib import Path
 import typer
 
 from simplugin.cli.displays import standard_output
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
+from simplugin.core.formatting import readable
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.formats.check import exit_status, read_checked
-from simplugin.formatting import readable
 from simplugin.inputs.messages import folded
-from simplugin.listings import Listing
-from simplugin.near_names import did_you_mean
 from simplugin.platforms import Platform
 from simplugin.platforms.census import Census, HostPairs, census_of, telling_pairs
 from simplugin.platforms.validation import WARNING
 from simplugin.reports.tables import print_listings
-from simplugin.rows import Metric, Row
-from simplugin.simulation.resolve import Loading, load, resolve
+from simplugin.results.row import Metric, Row
+from simplugin.results.tables import ResultTable
+from simplugin.simulation.resolve import LoadStatistics, load, resolve
 
 # More lines than a screen has say less.
 _MOST_PARTS = 40
@@ -48,7 +48,7 @@ def show_command(file: Path, pair: tuple[str, str] | None, *, as_json: bool) -> 
     listings.append(_links(census, loading))
     if census.routes:
         columns = (("element", ""), ("in the file", ""))
-        listings.append(Listing("Routes", columns, tuple(census.routes.items())))
+        listings.append(ResultTable("Routes", columns, tuple(census.routes.items())))
     if pair is not None:
         listings.append(_route(file, pair))
     if as_json:
@@ -90,7 +90,9 @@ def _shortened(names: Sequence[str]) -> str:
     return f"{', '.join(map(repr, names[: _MOST_NAMES - 1]))} ... {names[-1]!r}"
 
 
-def _row(file: Path, census: Census, loading: Loading, pairs: HostPairs, warnings: int) -> Row:
+def _row(
+    file: Path, census: Census, loading: LoadStatistics, pairs: HostPairs, warnings: int
+) -> Row:
     """Return the numbers of a platform, those of its file first."""
     return Row(
         (
@@ -113,7 +115,7 @@ def _row(file: Path, census: Census, loading: Loading, pairs: HostPairs, warning
     )
 
 
-def verdict(pairs: HostPairs, loading: Loading) -> str:
+def verdict(pairs: HostPairs, loading: LoadStatistics) -> str:
     """Return in a few words whether all hosts reach each other, and how that is known."""
     asked = loading.asked
     if loading.unreachable:
@@ -126,7 +128,7 @@ def verdict(pairs: HostPairs, loading: Loading) -> str:
     return f"yes, by {readable(asked)} pairs" + ("" if is_all else ", a sample")
 
 
-def _parts(census: Census) -> Listing:
+def _parts(census: Census) -> ResultTable:
     """Return the zones and clusters, as many as a screen has lines."""
     names = ("name", "kind", "routing", "clusters", "hosts", "cores")
     columns = (*((name, "") for name in names), ("speed", "flop/s"))
@@ -136,13 +138,13 @@ def _parts(census: Census) -> Listing:
         lines.append((*about, own.hosts, own.cores, own.speed))
     more = len(census.parts) - len(lines)
     note = f"and {readable(more)} more" if more else ""
-    return Listing("Zones and clusters", columns, tuple(lines), note)
+    return ResultTable("Zones and clusters", columns, tuple(lines), note)
 
 
-def _links(census: Census, loading: Loading) -> Listing:
+def _links(census: Census, loading: LoadStatistics) -> ResultTable:
     """Return how many links there are of each sharing policy."""
     policies = sorted({*census.links, *loading.links})
-    return Listing(
+    return ResultTable(
         "Links by sharing policy",
         (("policy", ""), ("in the file", ""), ("in SimGrid", "")),
         tuple((each, census.links.get(each), loading.links.get(each)) for each in policies),
@@ -150,7 +152,7 @@ def _links(census: Census, loading: Loading) -> Listing:
     )
 
 
-def _route(file: Path, pair: tuple[str, str]) -> Listing:
+def _route(file: Path, pair: tuple[str, str]) -> ResultTable:
     """Return the links between two hosts, in the order in which they are passed."""
     resolved = resolve(file, [pair], wall_limit=_WALL_LIMIT)
     if resolved.unreachable:
@@ -166,7 +168,7 @@ def _route(file: Path, pair: tuple[str, str]) -> Listing:
         for name in route.links
     ]
     narrowest = min(line[2] for line in lines)
-    return Listing(
+    return ResultTable(
         f"Route from {pair[0]} to {pair[1]}",
         (("link", ""), ("policy", ""), ("bandwidth", "byte/s"), ("latency", "s")),
         tuple(lines),

@@ -16,18 +16,18 @@ from rich.text import Text
 
 from simplugin.cli.displays import standard_output
 from simplugin.cli.terminal import BY_SIGNAL, stop_signals
-from simplugin.errors import SimpluginError
-from simplugin.formatting import printable
-from simplugin.printing import EscapingConsole
+from simplugin.core.console import EscapingConsole
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import printable
 from simplugin.regression.checking import (
-    Checked,
+    CheckOptions,
+    CheckResult,
     Limits,
-    Means,
     check_recorded,
     check_writable,
     write_junit,
 )
-from simplugin.regression.comparison import Change, Value, relative_text
+from simplugin.regression.comparison import MetricChange, Value, relative_text
 from simplugin.regression.tolerances import is_tolerance
 
 _DIFFERENT = 1
@@ -41,7 +41,7 @@ _ANY = 100_000
 
 def regress_command(
     paths: Sequence[Path],
-    means: Means,
+    means: CheckOptions,
     limits: Limits,
     junit: Path | None,
     *,
@@ -67,13 +67,13 @@ def regress_command(
 
 
 def _with_status(
-    paths: Sequence[Path], means: Means, limits: Limits, *, update: bool
-) -> tuple[list[Checked], int]:
+    paths: Sequence[Path], means: CheckOptions, limits: Limits, *, update: bool
+) -> tuple[list[CheckResult], int]:
     """Compare with a progress line; return also how many there are in all."""
     done = total = 0
     with EscapingConsole(stderr=True, highlight=False).status("starting") as status:
 
-        def report(checked: Checked, of: int) -> None:
+        def report(checked: CheckResult, of: int) -> None:
             nonlocal done, total
             done, total = done + 1, of
             status.update(f"{done} of {of}: {escape(printable(checked.name))} {checked.state}")
@@ -82,7 +82,9 @@ def _with_status(
     return checked, total
 
 
-def _print_outcome(checked: Sequence[Checked], total: int, status: int, *, as_json: bool) -> None:
+def _print_outcome(
+    checked: Sequence[CheckResult], total: int, status: int, *, as_json: bool
+) -> None:
     """Print what came out."""
     if as_json:
         document = {"scenarios": [each.document() for each in checked], "status": status}
@@ -123,7 +125,7 @@ def limits_from(
     return Limits(relative, absolute, metrics)
 
 
-def _print(checked: Sequence[Checked], console: Console) -> None:
+def _print(checked: Sequence[CheckResult], console: Console) -> None:
     """Print a table of all, then the explanation of each."""
     _print_table(checked, console)
     for each in checked:
@@ -140,7 +142,7 @@ def _print(checked: Sequence[Checked], console: Console) -> None:
     console.print(_summary(checked), soft_wrap=True)
 
 
-def _print_table(checked: Sequence[Checked], console: Console) -> None:
+def _print_table(checked: Sequence[CheckResult], console: Console) -> None:
     """Print a line for each scenario, and one for each metric of it that moved.
 
     On a terminal names that are too long are folded, numbers never.
@@ -166,7 +168,7 @@ def _print_table(checked: Sequence[Checked], console: Console) -> None:
     console.print(table)
 
 
-def _cells(change: Change) -> tuple[Text, ...]:
+def _cells(change: MetricChange) -> tuple[Text, ...]:
     """Return the columns of a metric that moved."""
     difference, unit = change.difference, change.unit
     if unit != change.recorded_unit:
@@ -187,7 +189,7 @@ def _short(value: Value) -> str:
     return f"{value:{_DIGITS}}" if isinstance(value, float) else printable(str(value))
 
 
-def _summary(checked: Sequence[Checked]) -> Text:
+def _summary(checked: Sequence[CheckResult]) -> Text:
     """Count the states, and say how to accept changes."""
     counts = {state: sum(each.state == state for each in checked) for state in _STYLES}
     text = ", ".join(f"{count} {state}" for state, count in counts.items() if count)

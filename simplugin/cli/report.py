@@ -10,20 +10,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from simplugin.campaigns.jobs import Record
+from simplugin.campaigns.jobs import RunRecord
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.tables import plain_cell
-from simplugin.claims import Claim
 from simplugin.cli.campaign_reading import chosen_entry, store_of
 from simplugin.cli.terminal import short
-from simplugin.errors import SimpluginError, StoreError
-from simplugin.figures import Figure
-from simplugin.formatting import listed
-from simplugin.listings import Listing
+from simplugin.core.errors import SimpluginError, StoreError
+from simplugin.core.formatting import listed
 from simplugin.papers import reproduction_runs
 from simplugin.papers.reproductions import ALL, CAPABILITIES, ReproductionJobs
 from simplugin.reports.page import CampaignReport, Column, KeptRun, write_page
 from simplugin.reports.page.contents import Role, Value
+from simplugin.results.claims import Claim
+from simplugin.results.curves import CurvePlot
+from simplugin.results.tables import ResultTable
 from simplugin.scenarios.outputs import chart_from, claim_from, figure_from, listing_from
 
 Which = Literal["main", "all", "none"]
@@ -159,7 +159,7 @@ def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport
     kept: list[KeptRun] = []
     # Of reproductions, by capability.
     claims: dict[str, list[Claim]] = defaultdict(list)
-    figures: dict[str, list[Figure]] = defaultdict(list)
+    figures: dict[str, list[CurvePlot]] = defaultdict(list)
     for record, contents in reader.contents(entry.number):
         if "listings" in contents:
             kept.append(_kept(record, contents))
@@ -206,7 +206,7 @@ class _Table:
         self.seconds = 0.0
         self._columns: dict[tuple[Role, str], _Named] = {}
 
-    def add(self, record: Record, attempt: int) -> None:
+    def add(self, record: RunRecord, attempt: int) -> None:
         """Add a run."""
         row, failure = len(self.position), record.failure
         self.seconds += round(record.duration, 6)
@@ -359,7 +359,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
-def _kept(record: Record, contents: Mapping[str, Any]) -> KeptRun:
+def _kept(record: RunRecord, contents: Mapping[str, Any]) -> KeptRun:
     """Return a run of which more is known."""
     varied = ", ".join(f"{name} = {plain_cell(value)}" for name, value in record.job.varied.items())
     schedule = contents.get("schedule")
@@ -374,9 +374,9 @@ def _kept(record: Record, contents: Mapping[str, Any]) -> KeptRun:
     )
 
 
-def _activities(document: Mapping[str, Any]) -> Listing:
+def _activities(document: Mapping[str, Any]) -> ResultTable:
     """Return the activities of a run; what is left out is said."""
     columns, total = document["columns"], document["total"]
     lines = tuple(zip(*columns.values(), strict=True))
     note = f"the first {len(lines)} of {total} activities" if total > len(lines) else ""
-    return Listing("Activities", tuple((name, "") for name in columns), lines, note)
+    return ResultTable("Activities", tuple((name, "") for name in columns), lines, note)

@@ -11,11 +11,11 @@ from typing import Any
 
 from simplugin.cli.displays import RunsDisplay
 from simplugin.cli.terminal import short, warn_of_network
-from simplugin.errors import SimpluginError
+from simplugin.core.console import EscapingConsole
+from simplugin.core.errors import SimpluginError
 from simplugin.papers.reproduce import Reproduction, reproduce
 from simplugin.papers.reproductions import ALL, CAPABILITIES
 from simplugin.papers.statements import judged_again, statements
-from simplugin.printing import EscapingConsole
 from simplugin.scenarios.outputs import claim_document, claim_from, figure_from, finite, with_floats
 
 # Of the store, unless one is asked for.

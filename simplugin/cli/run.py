@@ -14,11 +14,11 @@ from rich.console import Console
 
 from simplugin.cli.displays import SimulationDisplay, spinner, standard_output
 from simplugin.cli.terminal import short
-from simplugin.errors import SimpluginError
-from simplugin.figures import groups_of
+from simplugin.core.console import EscapingConsole
+from simplugin.core.errors import SimpluginError
 from simplugin.inputs.files import uncollected
-from simplugin.inputs.kinds import Outcome
-from simplugin.printing import EscapingConsole
+from simplugin.inputs.kinds import ScenarioResult
+from simplugin.results.curves import groups_of
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
 
@@ -61,7 +61,7 @@ def run_command(
         sys.stdout.write(f"wrote {short(path)}\n")
 
 
-def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
+def _print_tables(scenario: Scenario, outcome: ScenarioResult) -> None:
     """Print what came out, for humans."""
     from simplugin.reports.tables import print_listings, print_result
     from simplugin.simulation.resolve import resolve
@@ -81,7 +81,7 @@ def _print_tables(scenario: Scenario, outcome: Outcome) -> None:
 
 
 @uncollected()  # drawing loads many modules
-def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Path]:
+def _written(scenario: Scenario, outcome: ScenarioResult, console: Console) -> list[Path]:
     """Write the files that are asked for."""
     written = write_outputs(scenario, outcome)
     for name in ("gantt", "curves", "graphs"):
@@ -92,7 +92,7 @@ def _written(scenario: Scenario, outcome: Outcome, console: Console) -> list[Pat
     return written
 
 
-def _draw(name: str, scenario: Scenario, outcome: Outcome, path: Path) -> None:
+def _draw(name: str, scenario: Scenario, outcome: ScenarioResult, path: Path) -> None:
     """Draw an output; as the Gantt chart the schedule if the kind has one, else the trace."""
     if name == "curves":
         from simplugin.reports.curves import curves

@@ -25,7 +25,7 @@ from simplugin.inputs.quantities import dimension_of
 from simplugin.inputs.sections import PlatformSection, SchedulerSection
 from simplugin.platforms.laws import PARAMETERS
 from simplugin.scenarios.generators import GENERATORS
-from simplugin.scenarios.generators.calls import generator_called
+from simplugin.scenarios.generators.registry import generator_called
 from simplugin.scenarios.kinds import KINDS, kind_called
 from simplugin.scenarios.ranges import Range
 from simplugin.scenarios.scenario import Sections

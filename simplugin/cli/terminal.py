@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 import typer
 from typer.core import TyperGroup
 
-from simplugin.errors import SimpluginError, shortened
-from simplugin.formatting import EscapingStream
+from simplugin.core.errors import SimpluginError, shortened
+from simplugin.core.formatting import EscapingStream
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform

@@ -3,13 +3,13 @@
 import math
 from pathlib import Path
 
-from simplugin.bags import NodeState, Policy, servable
+from simplugin.bags import BagPolicy, NodeState, servable
 from simplugin.platforms import Tree
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.workloads import Bags
 
 
-def least_first(tree: Tree, bags: Bags, *, widest: bool = True) -> Policy:
+def least_first(tree: Tree, bags: Bags, *, widest: bool = True) -> BagPolicy:
     """Return the policy; of several children, the one with the widest link is served first."""
 
     def decide(state: NodeState) -> tuple[int, int] | None:
@@ -23,7 +23,7 @@ def least_first(tree: Tree, bags: Bags, *, widest: bool = True) -> Policy:
 
         return min(servable(state), key=order, default=None)
 
-    return Policy("least first", decide)
+    return BagPolicy("least first", decide)
 
 
 def test_the_throughput_is_near_the_optimum():

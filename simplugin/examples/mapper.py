@@ -9,7 +9,7 @@ from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.workloads import GraphSet
 
 
-class Mapped(NamedTuple):
+class PlacedTask(NamedTuple):
     """A task and its processors, all of one cluster; any object with these names will do."""
 
     task: int
@@ -22,10 +22,10 @@ class RoundRobin:
     def __init__(self, graphs: GraphSet, site: Site, *, first: int = 0) -> None:
         self.count, self.next = len(site.names), first
 
-    def map_ready(self, now: float, tasks: Iterable[int]) -> Iterable[Mapped]:
+    def map_ready(self, now: float, tasks: Iterable[int]) -> Iterable[PlacedTask]:
         """Map tasks that became ready; others may be left for a later call."""
         for task in tasks:
-            yield Mapped(task, [self.next % self.count])
+            yield PlacedTask(task, [self.next % self.count])
             self.next += 1
 
     def started(self, task: int, date: float) -> None:

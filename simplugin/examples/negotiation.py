@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simplugin.market import Agreement, Call, Negotiation
+from simplugin.market import Agreement, BundleNegotiation, Call
 from simplugin.scenarios import load_scenario, run_scenario
 
 
@@ -20,7 +20,7 @@ class Buyer:
         return ("count", int(np.clip(count, 0, self.cap)))
 
 
-def falling(*, first: float = 1e4, step: float = 0.9) -> Negotiation:
+def falling(*, first: float = 1e4, step: float = 0.9) -> BundleNegotiation:
     """Return the negotiation; who decides knows no more than the answers to its calls."""
 
     def scheduler(n_peers, m, generator):
@@ -33,7 +33,7 @@ def falling(*, first: float = 1e4, step: float = 0.9) -> Negotiation:
         added = np.minimum(np.cumsum(sold - before), m - np.sum(before))
         return Agreement(before + np.diff(added, prepend=0), price)
 
-    return Negotiation("falling price", scheduler, Buyer)
+    return BundleNegotiation("falling price", scheduler, Buyer)
 
 
 def test_little_of_the_largest_benefit_is_lost():

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from simplugin.errors import FileError, PlatformError, shortened
+from simplugin.core.errors import FileError, PlatformError, shortened
 from simplugin.formats.config_options import option_problems
 from simplugin.formats.platform_reading import (
     PlatformReader,
@@ -21,7 +21,7 @@ from simplugin.formats.profiles import (
     replaced_file_problems,
 )
 from simplugin.inputs.files import FilePath, uncollected
-from simplugin.inputs.xml_tree import Node
+from simplugin.inputs.xml_tree import XmlElement
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.names import Broken
 from simplugin.platforms.platform import Platform
@@ -30,7 +30,7 @@ from simplugin.platforms.requirements import (
     option_requirements,
     options_in_force,
 )
-from simplugin.platforms.validation import ERROR, WARNING, Problem
+from simplugin.platforms.validation import ERROR, WARNING, PlatformProblem
 
 UNREADABLE = "unreadable"
 MOST_FINDINGS = 1000
@@ -89,7 +89,7 @@ class _Checked:
     platform: Platform = field(default_factory=Platform)
     lines: Mapping[int, int] = field(default_factory=dict)
     broken: tuple[Broken, ...] = ()
-    broken_actors: tuple[Node, ...] = ()
+    broken_actors: tuple[XmlElement, ...] = ()
 
     @property
     def has_hardware(self) -> bool:
@@ -227,7 +227,9 @@ def _check_file(path: str) -> _Checked:
     return file
 
 
-def requirement_problems(platform: Platform, options: Mapping[str, str]) -> Iterator[Problem]:
+def requirement_problems(
+    platform: Platform, options: Mapping[str, str]
+) -> Iterator[PlatformProblem]:
     """Yield what SimGrid refuses in a platform under some options."""
     yield from option_requirements(platform, options)
     if options.get("cpu/optim") == "TI":
@@ -266,7 +268,7 @@ def unmet_requirement(
     return None
 
 
-def _broken(nodes: Iterable[Node]) -> Iterable[Broken]:
+def _broken(nodes: Iterable[XmlElement]) -> Iterable[Broken]:
     """Return the names of the elements that could not be built."""
     for node in nodes:
         given = node.attributes

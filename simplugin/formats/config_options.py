@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
 
-from simplugin.platforms.validation import WARNING, Problem
+from simplugin.platforms.validation import WARNING, PlatformProblem
 
 GOVERNORS = ("performance", "powersave", "ondemand", "conservative")
 """Governors of the plug-in host_dvfs in a SimGrid without SMPI."""
@@ -186,7 +186,9 @@ def is_ignored(option: str) -> bool:
     return option.startswith("smpi/") and option not in ALIASES
 
 
-def option_problems(options: Sequence[tuple[int, str, str]]) -> Iterator[tuple[int, Problem]]:
+def option_problems(
+    options: Sequence[tuple[int, str, str]],
+) -> Iterator[tuple[int, PlatformProblem]]:
     """Yield what is to be said of the options that a platform file sets.
 
     Parameters
@@ -209,13 +211,13 @@ def option_problems(options: Sequence[tuple[int, str, str]]) -> Iterator[tuple[i
         taken.add(option)
         if option != given:
             message = f"option {given!r} is called {option!r} today"
-            yield line, Problem(message, "rename it", None, WARNING)
+            yield line, PlatformProblem(message, "rename it", None, WARNING)
         elif is_ignored(option):
             message = f"option {option!r} concerns SMPI only and is ignored"
-            yield line, Problem(message, "remove it", None, WARNING)
+            yield line, PlatformProblem(message, "remove it", None, WARNING)
             continue
         for message, remedy in _faults(option, value.rstrip(" \t\n"), known):
-            yield line, Problem(message, remedy)
+            yield line, PlatformProblem(message, remedy)
 
 
 def _faults(option: str, value: str, known: Collection[str] | None) -> Iterator[tuple[str, str]]:

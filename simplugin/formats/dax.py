@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.formats import xml_text
 from simplugin.formats.elements import number_text
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
-    Reading,
+    ReadingContext,
     ReadTask,
     read_graph,
     runtimes,
 )
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import FilePath, read_bytes, uncollected, unpacked_name, write
-from simplugin.inputs.places import Line, Place, fraction, quantity, shown
-from simplugin.inputs.xml_tree import Node
+from simplugin.inputs.locations import LineLocation, SourceLocation, fraction, quantity, shown
+from simplugin.inputs.xml_tree import XmlElement
 from simplugin.workloads.task_graphs import TaskGraph
 
 _HEADER = '<?xml version="1.0" encoding="UTF-8"?>'
@@ -72,51 +72,53 @@ def read_dax(
     WorkloadError
         `speed` or `alpha` is out of range.
     """
-    reading = Reading(speed, alpha, lenient)
+    reading = ReadingContext(speed, alpha, lenient)
     data = read_bytes(path, WorkloadFileError)
     root = xml_tree.parse(data, path, WorkloadFileError, "adag")
     if _tag(root) != "adag":
-        raise Line(path, root.line).error(
+        raise LineLocation(path, root.line).error(
             f"the root element is {shown(root.tag)}", "give a DAX of Pegasus, which is an <adag>"
         )
     for node in root.children:
         if _tag(node) in ("dax", "dag"):
-            raise Line(path, node.line).error(
+            raise LineLocation(path, node.line).error(
                 f"there is a workflow in the workflow, <{_tag(node)}>",
                 "put the jobs of the one in its place",
             )
     tasks = [_job(node, path, reading) for node in _children(root, "job")]
     title = root.attributes.get("name", unpacked_name(path).stem) if name is None else name
     relations = [
-        (_attribute(parent, "ref", path), target, Line(path, parent.line))
+        (_attribute(parent, "ref", path), target, LineLocation(path, parent.line))
         for child in _children(root, "child")
         for target in [_attribute(child, "ref", path)]
         for parent in _children(child, "parent")
     ]
-    return read_graph(title, tasks, relations, Line(path, root.line), reading)
+    return read_graph(title, tasks, relations, LineLocation(path, root.line), reading)
 
 
-def _tag(node: Node) -> str:
+def _tag(node: XmlElement) -> str:
     """Return the name of an element without its namespace."""
     return node.tag.rpartition(":")[2]
 
 
-def _children(node: Node, tag: str) -> Iterator[Node]:
+def _children(node: XmlElement, tag: str) -> Iterator[XmlElement]:
     """Yield the elements of a name directly in another."""
     return (child for child in node.children if _tag(child) == tag)
 
 
-def _attribute(node: Node, name: str, path: FilePath) -> str:
+def _attribute(node: XmlElement, name: str, path: FilePath) -> str:
     """Return an attribute that has to be there."""
     value = node.attributes.get(name)
     if value is None:
-        raise Line(path, node.line).error(f"<{_tag(node)}> has no {name!r}", f'write {name}="..."')
+        raise LineLocation(path, node.line).error(
+            f"<{_tag(node)}> has no {name!r}", f'write {name}="..."'
+        )
     return value
 
 
-def _job(node: Node, path: FilePath, reading: Reading) -> ReadTask:
+def _job(node: XmlElement, path: FilePath, reading: ReadingContext) -> ReadTask:
     """Return what a job says."""
-    task, place = _attribute(node, "id", path), Line(path, node.line)
+    task, place = _attribute(node, "id", path), LineLocation(path, node.line)
     what = f"of job {shown(task)}"
     time = quantity(_attribute(node, "runtime", path), f"runtime {what}", place)
     profiles = {
@@ -137,10 +139,10 @@ def _job(node: Node, path: FilePath, reading: Reading) -> ReadTask:
         raise place.error(f"{given['cores']!r} cores run nothing", "give at least 1")
     reading.unused((f"profiles {name}" for name in profiles), "jobs")
     reading.unused((f"attributes {name}" for name in said if name not in _USED), "jobs")
-    read: dict[str, tuple[float, Place]] = {}
+    read: dict[str, tuple[float, SourceLocation]] = {}
     written: dict[str, float] = {}
     for uses in _children(node, "uses"):
-        at = Line(path, uses.line)
+        at = LineLocation(path, uses.line)
         file = uses.attributes.get("file", uses.attributes.get("name"))
         if file is None:
             raise at.error("<uses> has no 'file'", 'write file="..." (name="..." in DAX 3)')

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import DeploymentError, FileError
+from simplugin.core.errors import DeploymentError, FileError
 from simplugin.inputs.documents import Document, read_json, read_toml
 from simplugin.inputs.files import FilePath
 from simplugin.platforms.deployments import ApplicationTree, require_tree, sole_root

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.formats.elements import number_text
-from simplugin.formats.task_graph_structure import NamedEdge, Reading, structure
+from simplugin.formats.task_graph_structure import NamedEdge, ReadingContext, structure
 from simplugin.inputs.files import FilePath, read_text, uncollected, unpacked_name, write
-from simplugin.inputs.places import Line, Place, fraction, quantity, shown
+from simplugin.inputs.locations import LineLocation, SourceLocation, fraction, quantity, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
 KEYWORDS = frozenset(["strict", "graph", "digraph", "node", "edge", "subgraph"])
@@ -34,7 +34,7 @@ _OPENED = {'"': "this quote", "/*": "this comment"}
 
 
 class _Place(NamedTuple):
-    """A place in a text, whose line is looked for when there is an error; see `Place`."""
+    """A place in a text, whose line is looked for when there is an error; see `SourceLocation`."""
 
     file: FilePath
     text: str
@@ -42,7 +42,7 @@ class _Place(NamedTuple):
 
     def error(self, message: str, remedy: str) -> WorkloadFileError:
         """Return an error at its line."""
-        return Line(self.file, self.text.count("\n", 0, self.at) + 1).error(message, remedy)
+        return LineLocation(self.file, self.text.count("\n", 0, self.at) + 1).error(message, remedy)
 
 
 class Token(NamedTuple):
@@ -142,7 +142,7 @@ class DotTask(NamedTuple):
     """
 
     name: str
-    place: Place
+    place: SourceLocation
     attributes: Attributes
 
 
@@ -161,7 +161,7 @@ class DotEdge(NamedTuple):
 
     source: str
     target: str
-    place: Place
+    place: SourceLocation
     attributes: Attributes
 
 
@@ -326,7 +326,7 @@ def read_dot(
     WorkloadError
         `alpha` is out of range.
     """
-    reading = Reading(None, alpha, lenient)
+    reading = ReadingContext(None, alpha, lenient)
     found = _Parser(read_text(path, WorkloadFileError), path, ("size", "alpha", "byte"))
     reading.unused(found.unused, "tasks and edges")
     sizes: dict[tuple[str, str], float] = {}
@@ -359,7 +359,7 @@ def read_dot(
     )
 
 
-def _size(edge: DotEdge, reading: Reading) -> float:
+def _size(edge: DotEdge, reading: ReadingContext) -> float:
     """Return the data of an edge; 0 where nothing is said."""
     size = edge.attributes.get("size")
     if size is None:
@@ -373,7 +373,7 @@ def _size(edge: DotEdge, reading: Reading) -> float:
     return reading.size(value, what, size.place)
 
 
-def _completed(found: _Parser, edges: list[NamedEdge], reading: Reading) -> list[DotTask]:
+def _completed(found: _Parser, edges: list[NamedEdge], reading: ReadingContext) -> list[DotTask]:
     """Return the tasks with those that SimGrid's dialect implies, whose edges are added."""
     named = {task.name for task in found.tasks}
     ends = [{edge[end] for edge in edges} for end in (0, 1)]
@@ -392,7 +392,7 @@ def _completed(found: _Parser, edges: list[NamedEdge], reading: Reading) -> list
     return [*first, *found.tasks, *last]
 
 
-def _amounts(task: DotTask, reading: Reading, leaving: float) -> tuple[float, float, float]:
+def _amounts(task: DotTask, reading: ReadingContext, leaving: float) -> tuple[float, float, float]:
     """Return the computation, the part that is not parallel, and the data of a task."""
     title = shown(task.name)
     size = task.attributes.get("size")

@@ -11,6 +11,16 @@ from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Any
 
+from simplugin.core.units import (
+    format_bandwidth,
+    format_speed,
+    format_time,
+    parse_bandwidth,
+    parse_bandwidths,
+    parse_speed,
+    parse_speeds,
+    parse_time,
+)
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.hosts import TOPOLOGIES, Cabinet, Cluster, Disk, Host, Peer, Router
 from simplugin.platforms.links import (
@@ -26,16 +36,6 @@ from simplugin.platforms.links import (
 )
 from simplugin.platforms.platform import Config, Zone
 from simplugin.platforms.profiles import KINDS, Profile, ProfileUse
-from simplugin.units import (
-    format_bandwidth,
-    format_speed,
-    format_time,
-    parse_bandwidth,
-    parse_bandwidths,
-    parse_speed,
-    parse_speeds,
-    parse_time,
-)
 
 _INTEGER = re.compile(r"\s*[+-]?\d{1,9}(?:\.0+)?\s*", re.ASCII)
 

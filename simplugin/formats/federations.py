@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.inputs.documents import Document, read_toml
 from simplugin.inputs.files import FilePath
 from simplugin.inputs.messages import InvalidValueError

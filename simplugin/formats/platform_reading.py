@@ -10,18 +10,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import DeploymentError, FileError, PlatformError, UnitError
+from simplugin.core.errors import DeploymentError, FileError, PlatformError, UnitError
+from simplugin.core.name_suggestions import did_you_mean
+from simplugin.core.units import parse_bandwidth, parse_speed, parse_time
 from simplugin.formats.elements import ELEMENTS, TEXT, Element
 from simplugin.inputs import xml_tree
 from simplugin.inputs.files import LARGEST_FILE, FilePath, opened, read_bytes
-from simplugin.inputs.places import shown
-from simplugin.inputs.xml_tree import Node
-from simplugin.near_names import did_you_mean
+from simplugin.inputs.locations import shown
+from simplugin.inputs.xml_tree import XmlElement
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.links import BypassRoute, BypassZoneRoute, Route, ZoneRoute
 from simplugin.platforms.platform import Config, Opaque, Platform, Zone
-from simplugin.platforms.validation import WARNING, Problem, copier
-from simplugin.units import parse_bandwidth, parse_speed, parse_time
+from simplugin.platforms.validation import WARNING, PlatformProblem, copier
 
 # Of elements without a data class: required attributes, then the others.
 _OTHERS = {
@@ -143,7 +143,7 @@ def standard_tag(tag: str) -> str:
     return SYNONYMS.get(tag, tag)
 
 
-def attribute_problems(node: Node) -> list[PlatformError]:
+def attribute_problems(node: XmlElement) -> list[PlatformError]:
     """Return the errors about unknown and missing attributes of an element.
 
     Parameters
@@ -189,7 +189,7 @@ def attribute_problems(node: Node) -> list[PlatformError]:
     return problems
 
 
-def order_problem(parent: Node, child: Node, before: str) -> PlatformError | None:
+def order_problem(parent: XmlElement, child: XmlElement, before: str) -> PlatformError | None:
     """Return what is wrong with an element after what came before in another; without a place.
 
     None for unknown and removed elements, which are reported as such.
@@ -210,7 +210,7 @@ _ORDER_REMEDY = (
 )
 
 
-def named(node: Node) -> str:
+def named(node: XmlElement) -> str:
     """Return how a message names an element."""
     name = node.attributes.get("id") or node.attributes.get("src")
     return f"<{node.tag}>" if name is None else f"<{node.tag}> {name!r}"
@@ -261,7 +261,7 @@ def read_document(
     warn: Callable[[FileError], None] | None = None,
     *,
     head: bool = False,
-) -> Node:
+) -> XmlElement:
     """Read a platform or deployment file.
 
     Parameters
@@ -312,7 +312,7 @@ def read_document(
     return root
 
 
-def options_of(root: Node) -> list[tuple[int, str, str]]:
+def options_of(root: XmlElement) -> list[tuple[int, str, str]]:
     """Return line, name and value of each option that a document sets, in its order."""
     props = [prop for each in root.children if each.tag == "config" for prop in each.children]
     given = [(each.line, each.attributes) for each in props]
@@ -343,7 +343,7 @@ def without_doctype(
 _OLD_ROOTS = ("platform_description", "PLATFORM_DESCRIPTION")
 
 
-def version_of(root: Node) -> int:
+def version_of(root: XmlElement) -> int:
     """Return a hundred times the version of a document; -1 if it is no number."""
     if root.tag in _OLD_ROOTS:
         return 0
@@ -353,7 +353,7 @@ def version_of(root: Node) -> int:
         return -1
 
 
-def _version_problem(root: Node, path: FilePath) -> tuple[str, str] | None:
+def _version_problem(root: XmlElement, path: FilePath) -> tuple[str, str] | None:
     """Return the message and remedy for another root element or version than SimGrid 4.1 reads."""
     text = root.attributes.get("version", "before 2")
     version = version_of(root)
@@ -419,13 +419,13 @@ class PlatformReader:
         self._file = file
         self._report = report
         self.lines: dict[int, int] = {}
-        self.broken: list[Node] = []
-        self.odd: list[tuple[int, Problem]] = []
+        self.broken: list[XmlElement] = []
+        self.odd: list[tuple[int, PlatformProblem]] = []
         self.replaced: list[tuple[int, str]] = []
         # By what elements have in common: a part, then what copies it.
         self._models: dict[tuple[Any, ...], Any] = {}
 
-    def platform(self, root: Node) -> Platform:
+    def platform(self, root: XmlElement) -> Platform:
         """Build the platform of a root element, in the directory of the file."""
         directory = Path(self._file).absolute().parent
         self._check_attributes(root)
@@ -442,7 +442,7 @@ class PlatformReader:
             self.broken.append(root)
             return Platform(config=tuple(config), actors=tuple(actors), directory=directory)
 
-    def _children(self, parent: Node) -> list[Any]:
+    def _children(self, parent: XmlElement) -> list[Any]:
         """Build what is in an element, but its properties."""
         parts = []
         order, before = ORDER.get(parent.tag, {}), ""
@@ -460,7 +460,7 @@ class PlatformReader:
                 parts.append(part)
         return parts
 
-    def _part(self, node: Node) -> Any:
+    def _part(self, node: XmlElement) -> Any:
         """Build an element, if possible from one that differs in names, quantities and links only.
 
         A large platform has many such elements, and what else was valid once is valid again.
@@ -502,7 +502,7 @@ class PlatformReader:
             model = self._models[tuple(key)] = copier(model, fields)
         return model(values.values())
 
-    def _build(self, node: Node, parts: tuple[Any, ...] | None = None) -> object | None:
+    def _build(self, node: XmlElement, parts: tuple[Any, ...] | None = None) -> object | None:
         """Build an element, perhaps of parts; None where it cannot be, or is a property."""
         if not self._check_attributes(node):
             self.broken.append(node)
@@ -522,7 +522,7 @@ class PlatformReader:
             return None
 
     def _values(
-        self, node: Node, element: Element, parts: tuple[Any, ...] | None
+        self, node: XmlElement, element: Element, parts: tuple[Any, ...] | None
     ) -> dict[str, Any]:
         """Return the values of the fields of an element."""
         values: dict[str, Any] = {}
@@ -551,7 +551,7 @@ class PlatformReader:
             unit = attribute.codec.unit
             for said, remedy in odd_quantities(text, value, unit) if unit else ():
                 message = f"{key} of {named(node)} is {said}"
-                self.odd.append((node.line, Problem(message, remedy, None, WARNING)))
+                self.odd.append((node.line, PlatformProblem(message, remedy, None, WARNING)))
             if attribute.further:
                 values[attribute.further] = tuple(value[1:])
                 value = value[0]
@@ -571,7 +571,7 @@ class PlatformReader:
             values[element.properties] = properties
         return values
 
-    def _zone(self, node: Node, values: dict[str, Any]) -> Zone:
+    def _zone(self, node: XmlElement, values: dict[str, Any]) -> Zone:
         """Build a zone; report an invalid name or routing, so that its parts are checked too."""
         parts = values["elements"]
         values["routes"] = tuple(part for part in parts if isinstance(part, _ROUTES))
@@ -585,14 +585,14 @@ class PlatformReader:
             name = values["id"] or f"(line {node.line})"
             return Zone(**{**values, "id": name, "routing": "Full"})
 
-    def _check_attributes(self, node: Node) -> bool:
+    def _check_attributes(self, node: XmlElement) -> bool:
         """Report unknown and missing attributes; return True if there are none."""
         problems = attribute_problems(node)
         for problem in problems:
             self._fail(node, problem)
         return not problems
 
-    def _fail(self, node: Node, error: PlatformError | DeploymentError | UnitError) -> None:
+    def _fail(self, node: XmlElement, error: PlatformError | DeploymentError | UnitError) -> None:
         """Report or raise an error with its place."""
         kind = DeploymentError if isinstance(error, DeploymentError) else PlatformError
         if isinstance(error, FileError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from simplugin.errors import FileError, PlatformError
+from simplugin.core.errors import FileError, PlatformError
 from simplugin.formats import xml_text
 from simplugin.formats.config_options import ALIASES, OPTIONS, option_problems
 from simplugin.formats.elements import ELEMENTS

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax import saxutils
 
-from simplugin.errors import DeploymentError, PlatformError
+from simplugin.core.errors import DeploymentError, PlatformError
 from simplugin.formats import xml_text
 from simplugin.formats.elements import ELEMENTS, FILE, TAGS, TEXT
 from simplugin.formats.platform_reading import PlatformReader, read_document

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.inputs.files import FilePath, read_bytes, write
 from simplugin.platforms.hosts import Host, Peer
 from simplugin.platforms.links import Link
@@ -21,13 +21,13 @@ from simplugin.platforms.profiles import (
     integration_fault,
     profile_problem,
 )
-from simplugin.platforms.validation import Problem
+from simplugin.platforms.validation import PlatformProblem
 
 # A tuple takes less time than a union where there are many elements.
 _FOLLOWERS = (Host, Peer, Link)
 
 
-def profile_file_problems(platform: Platform) -> list[Problem]:
+def profile_file_problems(platform: Platform) -> list[PlatformProblem]:
     """Return the profile files that SimGrid would not open, or not understand.
 
     SimGrid looks in the current directory, then in that of the platform file, then in those that
@@ -50,7 +50,7 @@ def profile_file_problems(platform: Platform) -> list[Problem]:
 
 def replaced_file_problems(
     platform: Platform, files: Iterable[tuple[int, str]]
-) -> Iterator[tuple[int, Problem]]:
+) -> Iterator[tuple[int, PlatformProblem]]:
     """Yield what is wrong with profile files that SimGrid loads although nothing follows them.
 
     Parameters
@@ -67,13 +67,13 @@ def replaced_file_problems(
         if name in loaded:
             message = f"profile {name!r} is loaded twice, which SimGrid refuses"
             remedy = "remove availability_file, which speed_file replaces"
-            yield line, Problem(message, remedy, None)
+            yield line, PlatformProblem(message, remedy, None)
         elif (problem := _problem(None, name, directories)) is not None:
             yield line, problem
         loaded.add(name)
 
 
-def integration_problems(platform: Platform) -> Iterator[Problem]:
+def integration_problems(platform: Platform) -> Iterator[PlatformProblem]:
     """Yield the profiles of speeds that SimGrid does not take with cpu/optim:TI.
 
     Parameters
@@ -100,7 +100,7 @@ def integration_problems(platform: Platform) -> Iterator[Problem]:
         if fault := integration_fault(text, -1.0 if profile.file else profile.period):
             message = f"cpu/optim:TI takes no profile that {fault}, as {profile.id!r} of {host!r}"
             remedy = "choose Lazy or Full" + (", or give it a period" if fault == "ends" else "")
-            yield Problem(message, remedy, part)
+            yield PlatformProblem(message, remedy, part)
 
 
 def read_profile(platform: Platform, name: str) -> str:
@@ -156,18 +156,18 @@ def _uses(platform: Platform) -> Iterator[tuple[object, str]]:
             yield part, part.file
 
 
-def _problem(part: object, name: str, directories: list[Path]) -> Problem | None:
+def _problem(part: object, name: str, directories: list[Path]) -> PlatformProblem | None:
     """Return the problem with a use of a profile file; None if it is valid."""
     if os.path.isabs(name):
         message = f"profile {name!r} is named by an absolute path, which SimGrid 4.1 never opens"
-        return Problem(message, "name it relative to this file", part)
+        return PlatformProblem(message, "name it relative to this file", part)
     try:
         wrong = profile_problem(_read(name, directories))
     except PlatformError as error:
-        return Problem(error.message, error.remedy or "", part)
+        return PlatformProblem(error.message, error.remedy or "", part)
     if wrong is None:
         return None
-    return Problem(f"profile file {name!r}, {wrong}", LINES_REMEDY, part)
+    return PlatformProblem(f"profile file {name!r}, {wrong}", LINES_REMEDY, part)
 
 
 SUFFIX = ".profile"

@@ -10,10 +10,10 @@ from itertools import islice
 
 import numpy as np
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.inputs.files import FilePath, opened, write
-from simplugin.inputs.places import Line, shown
-from simplugin.listings import OpenPoints
+from simplugin.inputs.locations import LineLocation, shown
+from simplugin.results.tables import OpenPoints
 from simplugin.workloads.bundles import GROUPS
 from simplugin.workloads.job_traces import (
     FIELDS,
@@ -42,7 +42,11 @@ def _rows(lines: Sequence[Numbered], file: FilePath, points: OpenPoints, lenient
     """Return the fields of jobs, a line a job; shape (n_jobs, 18). See `read_swf`."""
     jobs = []
     for number, line in lines:
-        job = line if _JOB.fullmatch(line) else _mended(line, Line(file, number), points, lenient)
+        job = (
+            line
+            if _JOB.fullmatch(line)
+            else _mended(line, LineLocation(file, number), points, lenient)
+        )
         if job is not None:
             jobs.append((number, job))
     if not jobs:
@@ -55,7 +59,7 @@ def _rows(lines: Sequence[Numbered], file: FilePath, points: OpenPoints, lenient
         number, job = jobs[at]
         name, text = FIELDS[column], shown(job.split()[column])
         message = f"field {column + 1}, {name}, is {text}"
-        raise Line(file, number).error(message, f"give {expected(name)}; {_LENIENT}")
+        raise LineLocation(file, number).error(message, f"give {expected(name)}; {_LENIENT}")
     kept = np.all(fits | ~used, axis=1)
     points.note("jobs with wrong fields", "left out", int(np.sum(~kept)))
     for column in np.flatnonzero(~used).tolist():
@@ -68,7 +72,7 @@ def _rows(lines: Sequence[Numbered], file: FilePath, points: OpenPoints, lenient
 _LENIENT = "or leave such jobs out: lenient = true"
 
 
-def _mended(line: str, place: Line, points: OpenPoints, lenient: bool) -> str | None:
+def _mended(line: str, place: LineLocation, points: OpenPoints, lenient: bool) -> str | None:
     """Return a job without what is of no use; None if it is left out.
 
     Raises
@@ -96,7 +100,7 @@ def _mended(line: str, place: Line, points: OpenPoints, lenient: bool) -> str | 
     return job
 
 
-def _refused(line: str, place: Line) -> WorkloadFileError:
+def _refused(line: str, place: LineLocation) -> WorkloadFileError:
     """Return the error for a line that is no job."""
     fields = line.split()
     for name, field in zip(FIELDS, fields, strict=False):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.formats.dax import read_dax, write_dax
 from simplugin.formats.dot import read_dot, write_dot
 from simplugin.formats.task_graph_structure import DEFAULT_SPEED

@@ -12,15 +12,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError, WorkloadFileError
+from simplugin.core.errors import WorkloadError, WorkloadFileError
+from simplugin.core.units import format_speed
 from simplugin.inputs.files import FilePath
-from simplugin.inputs.places import Place, non_negative, shown
-from simplugin.listings import OpenPoint, OpenPoints
-from simplugin.units import format_speed
+from simplugin.inputs.locations import SourceLocation, non_negative, shown
+from simplugin.results.tables import OpenPoint, OpenPoints
 from simplugin.workloads.task_graphs import TaskGraph
 
-NamedTask = tuple[str, Place]
-NamedEdge = tuple[str, str, Place]
+NamedTask = tuple[str, SourceLocation]
+NamedEdge = tuple[str, str, SourceLocation]
 
 DEFAULT_SPEED = 1e9
 
@@ -83,7 +83,7 @@ _MOST_SHOWN = 20
 
 
 def structure(
-    tasks: Sequence[NamedTask], edges: Sequence[NamedEdge], document: Place
+    tasks: Sequence[NamedTask], edges: Sequence[NamedEdge], document: SourceLocation
 ) -> NDArray[np.int64]:
     """Return the edges of a graph, with an error at the place of whatever is wrong with it.
 
@@ -135,7 +135,7 @@ def structure(
 
 
 @dataclass(eq=False)
-class Reading(OpenPoints):
+class ReadingContext(OpenPoints):
     """Arguments of a reader, and a count of all that its file leaves open.
 
     Attributes
@@ -152,7 +152,7 @@ class Reading(OpenPoints):
     speed: float | None = None
     alpha: float | None = None
     lenient: bool = False
-    _negative: list[tuple[Place, str]] = field(default_factory=list)
+    _negative: list[tuple[SourceLocation, str]] = field(default_factory=list)
 
     def unused(self, names: Iterable[str], of: str) -> None:
         """Add what the file says in vain."""
@@ -166,14 +166,14 @@ class Reading(OpenPoints):
         self.note("repeated edges", "one edge", len(every) - len(first))
         return [edge for edge in every if first[edge[:2]] is edge]
 
-    def size(self, value: float, what: str, place: Place) -> float:
+    def size(self, value: float, what: str, place: SourceLocation) -> float:
         """Return a size; that of one below 0, which `finish` may refuse, is 0."""
         if value < 0:
             self._negative.append((place, f"{what} is {value!r}"))
             self.note("negative sizes", "0 byte")
         return max(value, 0.0)
 
-    def flop(self, seconds: float, cores: float | None, what: str, place: Place) -> float:
+    def flop(self, seconds: float, cores: float | None, what: str, place: SourceLocation) -> float:
         """Return what a task computes on a number of cores, 1 if it is not given."""
         speed = require_speed(DEFAULT_SPEED if self.speed is None else self.speed)
         if self.speed is None:
@@ -228,12 +228,12 @@ class ReadTask:
     """
 
     name: str
-    place: Place
+    place: SourceLocation
     flop: float
     alpha: float | None
     cores: float | None
     byte: float | None
-    read: dict[str, tuple[float, Place]]
+    read: dict[str, tuple[float, SourceLocation]]
     written: dict[str, float]
 
 
@@ -241,8 +241,8 @@ def read_graph(
     name: str,
     tasks: Sequence[ReadTask],
     relations: Iterable[NamedEdge],
-    document: Place,
-    reading: Reading,
+    document: SourceLocation,
+    reading: ReadingContext,
 ) -> TaskGraph:
     """Return the graph of tasks that are ordered by relations and by the files they exchange.
 
@@ -266,7 +266,8 @@ def read_graph(
     Raises
     ------
     WorkloadFileError
-        As `structure` and `Reading.finish`, or the files of an edge or of a task are too large.
+        As `structure` and `ReadingContext.finish`, or the files of an edge or of a task are too
+        large.
     """
     writers = defaultdict(list)
     for task in tasks:

@@ -8,24 +8,24 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.formats.task_graph_structure import (
     DEFAULT_SPEED,
     NamedEdge,
-    Reading,
+    ReadingContext,
     ReadTask,
     read_graph,
     runtimes,
     structure,
 )
-from simplugin.inputs.documents import Item, read_json
+from simplugin.inputs.documents import ValueLocation, read_json
 from simplugin.inputs.files import FilePath, uncollected, write
-from simplugin.inputs.places import Place, fraction, shown
+from simplugin.inputs.locations import SourceLocation, fraction, shown
 from simplugin.workloads.task_graphs import TaskGraph
 
 _FLAT = ("1.0", "1.1", "1.2", "1.3", "1.4")
-Files = dict[str, tuple[float, Place]]
-_Described = tuple[list[ReadTask], Sequence[NamedEdge], Place]
+Files = dict[str, tuple[float, SourceLocation]]
+_Described = tuple[list[ReadTask], Sequence[NamedEdge], SourceLocation]
 # Members of tasks that say something here, or name and describe.
 _NAMING = ["name", "id", "type", "category", "program", "command", "arguments", "executedAt"]
 _FILES = ["parents", "children", "files", "inputFiles", "outputFiles", "byte"]
@@ -84,7 +84,7 @@ def read_wfformat(
     .. [1] WfCommons. WfFormat: the WfCommons JSON schema.
        https://github.com/wfcommons/WfFormat
     """
-    reading = Reading(speed, alpha, lenient)
+    reading = ReadingContext(speed, alpha, lenient)
     document = read_json(path, WorkloadFileError)
     root = _Value(document, (), document.content)
     version = root.member("schemaVersion")
@@ -106,7 +106,7 @@ _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Value(Item):
+class _Value(ValueLocation):
     """A value in a document, and its place.
 
     Attributes
@@ -184,7 +184,7 @@ def _shown(content: object) -> str:
     return shown(content) if isinstance(content, str) else json.dumps(content)[:80]
 
 
-def _flat(workflow: _Value, reading: Reading) -> _Described:
+def _flat(workflow: _Value, reading: ReadingContext) -> _Described:
     """Return what versions 1.0 to 1.4 say: one list of tasks with runtimes and files in them."""
     document = workflow.either("tasks", "jobs")
     tasks = {task.member("name").text(): task for task in document.items()}
@@ -211,7 +211,7 @@ def _flat(workflow: _Value, reading: Reading) -> _Described:
 
 
 def _relations(
-    tasks: dict[str, _Value], known: dict[str, str], reading: Reading
+    tasks: dict[str, _Value], known: dict[str, str], reading: ReadingContext
 ) -> list[NamedEdge]:
     """Return the edges of tasks that one or both of their ends list, those of parents first."""
     parents: dict[tuple[str, str], _Value] = {}
@@ -229,7 +229,7 @@ def _relations(
     return [(*pair, place) for pair, place in (parents | children | parents).items()]
 
 
-def _specified(workflow: _Value, reading: Reading) -> _Described:
+def _specified(workflow: _Value, reading: ReadingContext) -> _Described:
     """Return what versions from 1.5 on say: a specification, and an execution beside it."""
     specification = workflow.member("specification")
     items = specification.member("tasks").items()
@@ -261,7 +261,7 @@ def _read_task(
     label: str,
     time: _Value,
     cores: _Value | None,
-    reading: Reading,
+    reading: ReadingContext,
     read: Files,
     written: dict[str, float],
 ) -> ReadTask:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
-from simplugin.inputs.places import shown
+from simplugin.core.errors import WorkloadError
+from simplugin.inputs.locations import shown
 
 _LARGEST = 2**62
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from simplugin.errors import FileError, minus_remedy
+from simplugin.core.errors import FileError, minus_remedy
 from simplugin.inputs.files import read_text
-from simplugin.inputs.messages import Problem, folded
-from simplugin.inputs.places import shown
+from simplugin.inputs.locations import shown
+from simplugin.inputs.messages import InputProblem, folded
 from simplugin.inputs.positions import Path, json_line, json_starts, toml_line, toml_syntax_error
 
 # What Python's parser takes and JSON has not, and what has more digits than Python reads.
@@ -62,7 +62,7 @@ class Document:
         """Return an error at the line of the value at a path."""
         return self.kind(message, file=self.file, line=self.line(path), remedy=remedy)
 
-    def errors(self, problems: Iterable[Problem]) -> FileError:
+    def errors(self, problems: Iterable[InputProblem]) -> FileError:
         """Return one error about all problems, with the line and the path of the first."""
         errors = []
         for each in problems:
@@ -77,14 +77,14 @@ class Document:
         joined.path, joined.others = first.path, (first, *others)
         return joined
 
-    def at(self, *path: str | int) -> Item:
+    def at(self, *path: str | int) -> ValueLocation:
         """Return the place of a value."""
-        return Item(self, path)
+        return ValueLocation(self, path)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """The place of a value in a document; see `simplugin.inputs.places.Place`.
+class ValueLocation:
+    """The place of a value in a document; see `simplugin.inputs.locations.SourceLocation`.
 
     Attributes
     ----------

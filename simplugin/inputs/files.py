@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from simplugin.errors import FileError
+from simplugin.core.errors import FileError
 
 FilePath = str | os.PathLike[str]
 

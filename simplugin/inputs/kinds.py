@@ -11,19 +11,19 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
-from simplugin.charts import GraphChart, ScheduleChart
-from simplugin.errors import ScenarioError
-from simplugin.figures import Figure
-from simplugin.inputs.messages import Problem
+from simplugin.core.errors import ScenarioError
+from simplugin.inputs.messages import InputProblem
 from simplugin.inputs.sections import PlatformSection, SchedulerSection
-from simplugin.listings import Listing
-from simplugin.rows import Row
+from simplugin.results.charts import GraphChart, ScheduleChart
+from simplugin.results.curves import CurvePlot
+from simplugin.results.row import Row
+from simplugin.results.tables import ResultTable
 
 Progress = Callable[[float, int], None]
 
 
-class Scenario(Protocol):
-    """The part of a scenario that a kind of workload uses; see `simplugin.scenarios.Scenario`.
+class ScenarioParts(Protocol):
+    """The part of a scenario that a kind of workload uses; see `simplugin.scenarios.ScenarioParts`.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class Scenario(Protocol):
     def error(self, message: str, *key: str | int, remedy: str | None = None) -> ScenarioError:
         """Return an exception about the value of a key."""
 
-    def errors(self, problems: Iterable[Problem]) -> ScenarioError:
+    def errors(self, problems: Iterable[InputProblem]) -> ScenarioError:
         """Return one exception about several problems."""
 
 
 @contextmanager
 def errors_at(
-    scenario: Scenario,
+    scenario: ScenarioParts,
     *key: str | int,
     of: type[Exception] | tuple[type[Exception], ...],
     before: str = "",
@@ -122,7 +122,7 @@ def numbered(items: Iterable[Any]) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ScenarioResult:
     """The outcome of a scenario.
 
     Attributes
@@ -143,8 +143,8 @@ class Outcome:
 
     row: Row
     result: Any
-    listings: tuple[Listing, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    listings: tuple[ResultTable, ...] = ()
+    figures: tuple[CurvePlot, ...] = ()
     schedule: ScheduleChart | None = None
     graphs: tuple[GraphChart, ...] = ()
 
@@ -154,7 +154,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Kind:
+class WorkloadKind:
     """A kind of workload.
 
     Attributes
@@ -178,7 +178,7 @@ class Kind:
     """
 
     workload: type[BaseModel]
-    run: Callable[[Any, Progress | None], Outcome]
+    run: Callable[[Any, Progress | None], ScenarioResult]
     schedulers: tuple[str, ...] = ()
     check: Callable[[Any], object] = lambda _: None
     outputs: tuple[str, ...] = ("result", "trace", "gantt")

@@ -12,8 +12,8 @@ from typing import Any, get_args, get_type_hints
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from simplugin.inputs.places import shown
-from simplugin.near_names import did_you_mean
+from simplugin.core.name_suggestions import did_you_mean
+from simplugin.inputs.locations import shown
 
 _REMEDIES = {
     "bool_type": "give true or false",
@@ -79,7 +79,7 @@ class InvalidValueError(ValueError):
 
 
 @dataclass(frozen=True)
-class Problem:
+class InputProblem:
     """A value that is invalid, unknown or missing.
 
     Attributes
@@ -104,10 +104,10 @@ class Problem:
         """The message with the path in it."""
         return self.message.replace("{key}", self.key or "the document")
 
-    def moved(self, path: Path) -> Problem:
+    def moved(self, path: Path) -> InputProblem:
         """Return the same problem of a value that another document has at another path."""
         message = self.message if "{key}" in self.message else f"{{key}}: {self.message}"
-        return Problem(path, message, self.remedy)
+        return InputProblem(path, message, self.remedy)
 
 
 def dotted(path: Iterable[str | int]) -> str:
@@ -115,14 +115,18 @@ def dotted(path: Iterable[str | int]) -> str:
     return ".".join(map(str, path))
 
 
-def unknown_key(path: Path, known: Iterable[str], otherwise: str = "the keys here are") -> Problem:
+def unknown_key(
+    path: Path, known: Iterable[str], otherwise: str = "the keys here are"
+) -> InputProblem:
     """Return the problem of an unknown key, which suggests similar ones."""
-    return Problem(path, "unknown key '{key}'", suggestion(str(path[-1]), known, otherwise))
+    return InputProblem(path, "unknown key '{key}'", suggestion(str(path[-1]), known, otherwise))
 
 
-def missing_key(path: Path, example: str = "") -> Problem:
+def missing_key(path: Path, example: str = "") -> InputProblem:
     """Return the problem of a required key that is absent."""
-    return Problem(path, "key '{key}' is missing", f"add it: {example}" if example else "add it")
+    return InputProblem(
+        path, "key '{key}' is missing", f"add it: {example}" if example else "add it"
+    )
 
 
 def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
@@ -135,7 +139,7 @@ def suggestion(name: str, known: Iterable[str], otherwise: str) -> str:
 
 def problems_of(
     error: ValidationError, kind: Any, content: Any, section: Path = ()
-) -> list[Problem]:
+) -> list[InputProblem]:
     """Translate the errors that pydantic found in a value.
 
     Parameters
@@ -161,7 +165,7 @@ def problems_of(
     ]
     if (left := len(inner) - len(problems)) > 0:
         message = f"there are {left:,} more errors"
-        problems.append(Problem(section, message, "correct the others first"))
+        problems.append(InputProblem(section, message, "correct the others first"))
     return problems
 
 
@@ -184,12 +188,12 @@ def _path(found: Mapping[str, Any], content: Any) -> Path:
 
 def _problem(
     found: list[Mapping[str, Any]], kind: Any, content: Any, section: Path, path: Path
-) -> Problem:
+) -> InputProblem:
     """Return the problem at a path, with one remedy for all types that its value can have."""
     where, first = (*section, *path), found[0]
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, InvalidValueError) and (len(found) == 1 or cause.path):
-        return Problem(where, cause.message, cause.remedy)
+        return InputProblem(where, cause.message, cause.remedy)
     if first["type"] == "extra_forbidden":
         tables = _tables(kind, path[:-1], content)
         return unknown_key(where, {name for table in tables for name, _ in _fields(table)})
@@ -200,9 +204,9 @@ def _problem(
     for step in path:
         content = content[step]
     if isinstance(content, Mapping) and first["type"] == "value_error":
-        return Problem(where, "[{key}] cannot be used", remedy_of(first))
+        return InputProblem(where, "[{key}] cannot be used", remedy_of(first))
     remedy = " or ".join(dict.fromkeys(map(remedy_of, found))).replace(" or give ", " or ")
-    return Problem(where, f"{{key}} is {shown(content)}", remedy)
+    return InputProblem(where, f"{{key}} is {shown(content)}", remedy)
 
 
 def _example(fields: list[FieldInfo]) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
 from simplugin.inputs.files import read_bytes, unpacked_name
 from simplugin.inputs.references import find_spec, is_taken
 
@@ -78,7 +78,7 @@ class Remembered(Generic[_Value]):
         return value
 
 
-class Entry(NamedTuple):
+class DirectoryEntry(NamedTuple):
     """The kind of a name in a directory, links followed; neither kind if it cannot be read."""
 
     is_file: bool
@@ -86,16 +86,18 @@ class Entry(NamedTuple):
     is_link: bool
 
 
-def _entries(path: str) -> Mapping[str, Entry]:
+def _entries(path: str) -> Mapping[str, DirectoryEntry]:
     """List a directory."""
-    found: dict[str, Entry] = {}
+    found: dict[str, DirectoryEntry] = {}
     with os.scandir(path) as listed:
         for each in sorted(listed, key=lambda entry: entry.name):
             try:
                 mode = each.stat().st_mode
             except OSError:
                 mode = 0
-            found[each.name] = Entry(stat.S_ISREG(mode), stat.S_ISDIR(mode), each.is_symlink())
+            found[each.name] = DirectoryEntry(
+                stat.S_ISREG(mode), stat.S_ISDIR(mode), each.is_symlink()
+            )
     return MappingProxyType(found)
 
 
@@ -125,7 +127,7 @@ _is_sqlite = Remembered(_is_database)
 _profiles = Remembered(_read_profiles)
 
 
-def entries(path: str) -> Mapping[str, Entry]:
+def entries(path: str) -> Mapping[str, DirectoryEntry]:
     """Return the entries of a directory by name; none if it cannot be read."""
     try:
         return _listed(path)

@@ -23,10 +23,10 @@ from typing import Any, TypeVar, cast, get_type_hints
 
 from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
-from simplugin.inputs.kinds import Scenario
+from simplugin.inputs.kinds import ScenarioParts
 from simplugin.inputs.messages import (
+    InputProblem,
     Path,
-    Problem,
     missing_key,
     problems_of,
     unknown_key,
@@ -126,7 +126,7 @@ def product_of_counts(value: Any) -> int:
     return max(value, 1) if type(value) is int else 1
 
 
-def policy_of(scenario: Scenario, shipped: Mapping[str, _Policy]) -> _Policy:
+def policy_of(scenario: ScenarioParts, shipped: Mapping[str, _Policy]) -> _Policy:
     """Return the policy that ``scheduler.name`` names.
 
     Parameters
@@ -148,7 +148,7 @@ def policy_of(scenario: Scenario, shipped: Mapping[str, _Policy]) -> _Policy:
 
 
 def read_parameters(
-    scenario: Scenario,
+    scenario: ScenarioParts,
     policy: Callable[..., Any],
     settings: type[_Settings],
     *,
@@ -190,7 +190,7 @@ def read_parameters(
     for name in given:
         path = (*PATH, name)
         if name in hidden and name not in further:
-            problems.append(Problem(path, "unknown key '{key}'", hidden[name]))
+            problems.append(InputProblem(path, "unknown key '{key}'", hidden[name]))
         elif name not in known and name not in further and not signature.takes_any:
             takes = f"{scenario.scheduler.name!r} takes"
             problems.append(unknown_key(path, [*dict.fromkeys([*known, *further])], takes))

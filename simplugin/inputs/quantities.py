@@ -9,10 +9,10 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BeforeValidator, Field
 
-from simplugin import units
-from simplugin.errors import UnitError
+from simplugin.core import units
+from simplugin.core.errors import UnitError
+from simplugin.inputs.locations import shown
 from simplugin.inputs.messages import InvalidValueError
-from simplugin.inputs.places import shown
 
 
 @dataclass(frozen=True)

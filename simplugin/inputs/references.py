@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, cast
 
-from simplugin.near_names import did_you_mean
+from simplugin.core.name_suggestions import did_you_mean
 
 GROUP = "simplugin.functions"
 """Entry points by which an installed package declares modules that scenarios may name."""

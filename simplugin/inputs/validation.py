@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, TypeAdapter, ValidationError, create_model
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.inputs.documents import Document
+from simplugin.inputs.locations import shown
 from simplugin.inputs.messages import InvalidValueError, problems_of, suggestion
-from simplugin.inputs.places import shown
 from simplugin.inputs.sections import Section
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
-from simplugin.errors import FileError
+from simplugin.core.errors import FileError
 
 DEEPEST_NESTING = 200
 MOST_ATTRIBUTES = 64
@@ -25,7 +25,7 @@ _EMPTY: Any = ()
 
 
 @dataclass(slots=True)
-class Node:
+class XmlElement:
     """An element of a file.
 
     Attributes
@@ -46,7 +46,7 @@ class Node:
     tag: str
     attributes: dict[str, str]
     line: int
-    children: list[Node] = _EMPTY
+    children: list[XmlElement] = _EMPTY
     pieces: list[str] = _EMPTY
 
     @property
@@ -64,7 +64,7 @@ def parse(
     simgrid: bool = False,
     warn: Callable[[FileError], None] | None = None,
     head: Collection[str] = (),
-) -> Node:
+) -> XmlElement:
     """Return the root element of an XML document without a DOCTYPE.
 
     What precedes the XML declaration is read past, as SimGrid does it, with a warning.
@@ -143,7 +143,7 @@ class _TreeBuilder:
         self._kind = kind
         self._expected = root
         # The elements that are open, in one that holds the root.
-        self._stack = [Node("", {}, 0)]
+        self._stack = [XmlElement("", {}, 0)]
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -155,7 +155,7 @@ class _TreeBuilder:
             parser.XmlDeclHandler = self._declaration
             parser.StartCdataSectionHandler = self._cdata
 
-    def build(self, data: bytes) -> Node:
+    def build(self, data: bytes) -> XmlElement:
         """Parse the whole document."""
         try:
             self._parser.Parse(data, True)
@@ -194,7 +194,7 @@ class _TreeBuilder:
                 f"{LONGEST_VALUE >> 20} MiB",
                 f"no element of <{self._expected}> needs as much",
             )
-        node = Node(tag, attributes, self._parser.CurrentLineNumber)
+        node = XmlElement(tag, attributes, self._parser.CurrentLineNumber)
         parent = self._stack[-1]
         if parent.children:
             parent.children.append(node)

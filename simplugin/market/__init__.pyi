@@ -1,4 +1,4 @@
-from .assessment import Assessment as Assessment
+from .assessment import BundleAssessment as BundleAssessment
 from .coalitions import core as core
 from .coalitions import objection as objection
 from .coalitions import shapley_value as shapley_value
@@ -9,11 +9,11 @@ from .mechanisms import ascending_clock as ascending_clock
 from .mechanisms import uniform as uniform
 from .mechanisms import vickrey_clarke_groves as vickrey_clarke_groves
 from .misreports import best_report as best_report
-from .model import Terms as Terms
+from .model import MarketTerms as MarketTerms
 from .model import completion_times as completion_times
 from .policies.negotiation import Agreement as Agreement
+from .policies.negotiation import BundleNegotiation as BundleNegotiation
 from .policies.negotiation import Call as Call
-from .policies.negotiation import Negotiation as Negotiation
 from .policies.negotiation import negotiate as negotiate
 from .policies.shares import in_proportion as in_proportion
 from .policies.shipped import NEGOTIATIONS as NEGOTIATIONS

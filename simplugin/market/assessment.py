@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp
-from simplugin.figures import Figure
-from simplugin.listings import Cell, Listing, OpenPoint, left_open
-from simplugin.market.execution import Execution, sites_of
-from simplugin.market.model import Deal, Outcome, heterogeneity, jain_index
+from simplugin.core.elementary import exp
+from simplugin.market.execution import BundleExecution, sites_of
+from simplugin.market.model import Deal, PricedAssignment, heterogeneity, jain_index
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.platforms.peers import PeerSite
-from simplugin.rows import Best, Metric
+from simplugin.results.curves import CurvePlot
+from simplugin.results.row import Best, Metric
+from simplugin.results.tables import Cell, OpenPoint, ResultTable, left_open
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.bundles import MEGA
 
@@ -30,7 +30,7 @@ _MOST_POINTS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment:
+class BundleAssessment:
     """Bundles that were sold and executed, beside the largest benefit of each.
 
     Where there are several bundles, the optimum of each is that of its own market, with the prices
@@ -45,7 +45,7 @@ class Assessment:
         What its logs leave open, by their names.
     """
 
-    execution: Execution
+    execution: BundleExecution
     left_open: Sequence[tuple[str, Sequence[OpenPoint]]] = ()
 
     @property
@@ -75,12 +75,12 @@ class Assessment:
         return tuple(largest_benefit(*deal.market.arguments) for deal in self.deals)
 
     @cached_property
-    def measured(self) -> tuple[Outcome, ...]:
+    def measured(self) -> tuple[PricedAssignment, ...]:
         """The outcome of each deal, with measured times."""
         return tuple(deal.outcome() for deal in self.deals)
 
     @cached_property
-    def estimated(self) -> tuple[Outcome, ...]:
+    def estimated(self) -> tuple[PricedAssignment, ...]:
         """The outcome of each deal with estimated completion times."""
         return tuple(deal.estimated() for deal in self.deals)
 
@@ -166,12 +166,12 @@ class Assessment:
             Metric("response_95", float(np.quantile(self.responses, 0.95)), "s"),
         )
 
-    def listings(self, most: int = _MOST_LINES) -> tuple[Listing, ...]:
+    def listings(self, most: int = _MOST_LINES) -> tuple[ResultTable, ...]:
         """Return a table of the bundles, if there are several, and one of the peers."""
         tables = (self._peers(most), *left_open(self.left_open))
         return tables if len(self.deals) == 1 else (self._bundles(most), *tables)
 
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[CurvePlot, ...]:
         """Return allocation and prices; of several bundles, the queue and response times."""
         deals, measured = self.deals, self.measured
         peers, bundles = (f"{each}, in the order of the table" for each in ("peer", "bundle"))
@@ -195,7 +195,7 @@ class Assessment:
             _bars("paid", "Price of a task", bundles, "price [G$]", prices),
         )
 
-    def _peers(self, most: int) -> Listing:
+    def _peers(self, most: int) -> ResultTable:
         """Return what each peer bought, earned and took."""
         measured, sites = self.measured, self.sites
         tasks = self.by_peer(lambda k: measured[k].amounts)
@@ -228,9 +228,9 @@ class Assessment:
             "best: tasks where the benefit is largest; by ECT, real: estimated and measured time"
             " for all tasks"
         )
-        return Listing.of_columns("Peers", columns, words, most)
+        return ResultTable.of_columns("Peers", columns, words, most)
 
-    def _bundles(self, most: int) -> Listing:
+    def _bundles(self, most: int) -> ResultTable:
         """Return when each bundle was sold and executed, and for how much."""
         deals, measured = self.deals, self.measured
         columns: list[tuple[str, str, list[Cell]]] = [
@@ -255,7 +255,7 @@ class Assessment:
             " bundles left. Among the metrics, completion is the mean of all bundles, price that of"
             " all tasks"
         )
-        return Listing.of_columns("Bundles", columns, words, most)
+        return ResultTable.of_columns("Bundles", columns, words, most)
 
     def _gaps(self) -> list[Cell]:
         """Return by which part each bundle's benefit is below its largest."""
@@ -267,13 +267,13 @@ class Assessment:
 
 def _bars(
     name: str, title: str, x: str, y: str, heights: Mapping[str, Floats], **lines: float
-) -> Figure:
+) -> CurvePlot:
     """Return a figure of bars at 1, 2, ..."""
     curves = {label: (np.arange(0.5, len(values) + 1), values) for label, values in heights.items()}
-    return Figure(name, title, x, y, curves, lines=lines, bars=True)
+    return CurvePlot(name, title, x, y, curves, lines=lines, bars=True)
 
 
-def _prices(outcome: Outcome, peers: str) -> Figure:
+def _prices(outcome: PricedAssignment, peers: str) -> CurvePlot:
     """Return what the first, the last and the mean task is worth to each peer."""
     market, amounts = outcome.market, outcome.amounts
     last = np.where(amounts > 0, market.worth(np.maximum(amounts, 1)), market.values)
@@ -288,11 +288,11 @@ def _prices(outcome: Outcome, peers: str) -> Figure:
     )
 
 
-def _demand(outcome: Outcome) -> Figure:
+def _demand(outcome: PricedAssignment) -> CurvePlot:
     """Return how many tasks peers buy at a price."""
     market = outcome.market
     price, tasks = demand_curve(market)
-    return Figure(
+    return CurvePlot(
         "demand",
         "Demand at a price, and the tasks that there are",
         "tasks",
@@ -329,12 +329,12 @@ def demand_curve(market: BundleMarket) -> tuple[Floats, Floats]:
     return exp(logs), np.array([float(market.response_to_log(log).sum()) for log in logs.tolist()])
 
 
-def _queue(deals: Sequence[Deal]) -> Figure:
+def _queue(deals: Sequence[Deal]) -> CurvePlot:
     """Return how many bundles wait, and are there at all, over time."""
     submitted = np.array([deal.submitted for deal in deals])
     called = np.array([deal.called for deal in deals])
     finished = np.array([deal.finished for deal in deals])
-    return Figure(
+    return CurvePlot(
         "queue",
         "Bundles in the system",
         "simulated time [s]",

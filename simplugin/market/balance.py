@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp, expm1, log
+from simplugin.core.elementary import exp, expm1, log
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats, in_order
 
 # Prices that differ by less, relatively, are equal.

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp, log
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.elementary import exp, log
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.least_core import LeastCore, excesses, least_core, membership
 from simplugin.workloads.bundle_markets import BundleMarket, Floats

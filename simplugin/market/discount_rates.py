@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp, expm1, log
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.elementary import exp, expm1, log
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import whole
 

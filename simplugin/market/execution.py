@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.errors import ActorError, InfeasibleError, WorkloadError
+from simplugin.core.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.market.actors.global_schedulers import grid, one_site
 from simplugin.market.actors.messages import Capacity
 from simplugin.market.actors.stations import (
     Counters,
-    Ledger,
+    PeerRecords,
     PeerStation,
     SchedulerStation,
     lifetime,
 )
-from simplugin.market.model import Deal, DealRecord, Terms
+from simplugin.market.model import Deal, DealRecord, MarketTerms
 from simplugin.market.policies.dispatch import DISPATCHERS
-from simplugin.market.policies.negotiation import Negotiation
-from simplugin.market.policies.shipped import Policy, negotiation_called
+from simplugin.market.policies.negotiation import BundleNegotiation
+from simplugin.market.policies.shipped import MarketPolicy, negotiation_called
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.simulation import Result, SimGridOptions
@@ -37,7 +37,7 @@ _MARKET = "market"
 
 
 @dataclass(frozen=True, eq=False)
-class Execution:
+class BundleExecution:
     """The execution of all bundles.
 
     Attributes
@@ -61,8 +61,8 @@ class Execution:
 def execute(
     site: PeerSite | PeerGrid,
     bundles: Sequence[Bundle] | Bundle,
-    terms: Terms | Sequence[Terms] | None = None,
-    negotiation: str | Policy | Negotiation = "isgbmat",
+    terms: MarketTerms | Sequence[MarketTerms] | None = None,
+    negotiation: str | MarketPolicy | BundleNegotiation = "isgbmat",
     *,
     believed: PeerSite | PeerGrid | None = None,
     platform: Platform | str | os.PathLike[str] | None = None,
@@ -74,7 +74,7 @@ def execute(
     trace: bool = False,
     patience: float | None = None,
     **simulation: Any,
-) -> Execution:
+) -> BundleExecution:
     """Sell bundles of tasks to computing peers on SimGrid, and execute all tasks.
 
     A local scheduler announces a bundle to its peers, negotiates with them over the network, and
@@ -95,7 +95,7 @@ def execute(
     bundles : Bundle or sequence of Bundle
         The bundles; they are submitted at their release dates.
     terms : Terms or sequence of Terms, optional
-        Terms of all sites, or of each site of a grid; None for ``Terms()``.
+        Terms of all sites, or of each site of a grid; None for ``MarketTerms()``.
     negotiation : str, callable or Negotiation
         Negotiation: a name of `NEGOTIATIONS`; or a policy, its name in `POLICIES` or its
         ``module:function``, to which peers post all that they know.
@@ -149,8 +149,8 @@ def execute(
     thought = sites if believed is None else sites_of(believed)
     if [each.names for each in thought] != [each.names for each in sites]:
         raise WorkloadError("believed has other peers than the site; give a site of the same names")
-    if terms is None or isinstance(terms, Terms):
-        agreed: Sequence[Terms] = (terms or Terms(),) * len(sites)
+    if terms is None or isinstance(terms, MarketTerms):
+        agreed: Sequence[MarketTerms] = (terms or MarketTerms(),) * len(sites)
     else:
         agreed = terms
     if len(agreed) != len(sites):
@@ -204,7 +204,7 @@ def execute(
     records, ledgers = result.value_of(_MARKET)
     records.sort(key=lambda each: each.bundle)
     deals = [_deal(each, given, agreed[each.site], ledgers[each.site]) for each in records]
-    return Execution(site, given, tuple(deals), result)
+    return BundleExecution(site, given, tuple(deals), result)
 
 
 def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
@@ -212,7 +212,7 @@ def sites_of(site: PeerSite | PeerGrid) -> tuple[PeerSite, ...]:
     return site.sites if isinstance(site, PeerGrid) else (site,)
 
 
-def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Terms]) -> None:
+def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[MarketTerms]) -> None:
     """Raise InfeasibleError if no site can take a bundle."""
     refusals, sites = [], sites_of(site)
     for each, own in zip(sites, terms, strict=True):
@@ -230,7 +230,7 @@ def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Te
     raise InfeasibleError(f"no site can take bundle {bundle.name!r}: {reasons}")
 
 
-def _capacities(thought: PeerSite, terms: Terms) -> list[Capacity]:
+def _capacities(thought: PeerSite, terms: MarketTerms) -> list[Capacity]:
     """Return what each peer of a site believes that it can do, and its terms."""
     limit = np.inf if terms.n_max is None else terms.n_max
     columns = np.broadcast_arrays(
@@ -249,7 +249,10 @@ def _capacities(thought: PeerSite, terms: Terms) -> list[Capacity]:
 
 
 def _deal(
-    record: DealRecord, bundles: Sequence[Bundle], terms: Terms, ledgers: Sequence[Ledger]
+    record: DealRecord,
+    bundles: Sequence[Bundle],
+    terms: MarketTerms,
+    ledgers: Sequence[PeerRecords],
 ) -> Deal:
     """Return the deal from the records of the local scheduler and its peers."""
     number, bundle = record.bundle, bundles[record.bundle]

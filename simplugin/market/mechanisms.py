@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.policies.clocks import clinching
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.optimum.bundle_benefit import largest_benefit

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from simplugin.elementary import exp, expm1, log
-from simplugin.errors import WorkloadError
+from simplugin.core.elementary import exp, expm1, log
+from simplugin.core.errors import WorkloadError
 from simplugin.market.mechanisms import MECHANISMS, Settlement, reported
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import LOWEST, BundleMarket, Floats
@@ -64,7 +64,7 @@ def profit(
 
 
 @dataclass(frozen=True, eq=False)
-class Report:
+class PeerReport:
     """A report of one peer, and its consequences.
 
     Attributes
@@ -102,7 +102,7 @@ def best_report(
     rule: str = "uniform",
     reports: BundleMarket | None = None,
     tick: float | None = None,
-) -> Report:
+) -> PeerReport:
     r"""Return the report with which a peer earns most while the others keep theirs.
 
     With the values o of the others sorted, the peer gets k tasks once it reports
@@ -135,7 +135,7 @@ def best_report(
     now = truth if reports is None else reports
     before = MECHANISMS[rule](now)
     earned = profit(truth, before, peer)
-    kept = Report(
+    kept = PeerReport(
         peer,
         float(now.values[peer] / truth.values[peer]) if truth.values[peer] else 1.0,
         before,
@@ -152,7 +152,7 @@ def best_report(
     found = profit(truth, after, peer)
     if found - earned <= _WORTHWHILE * abs(earned):
         return kept
-    return Report(peer, factor, after, found, earned, truth.benefit(after.amounts))
+    return PeerReport(peer, factor, after, found, earned, truth.benefit(after.amounts))
 
 
 def _best_factor(
@@ -220,7 +220,7 @@ def rival_prices(market: BundleMarket, peer: int) -> Floats:
     return worth[:cap]
 
 
-def deviations(truth: BundleMarket, rule: str = "uniform") -> list[Report]:
+def deviations(truth: BundleMarket, rule: str = "uniform") -> list[PeerReport]:
     """Return the best report of each peer while all others tell the truth."""
     return [best_report(truth, peer, rule) for peer in range(truth.n_peers)]
 

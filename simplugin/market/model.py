@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
@@ -72,7 +72,7 @@ def completion_times(site: PeerSite, bundle: Bundle, setup: float = 0.005) -> Fl
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class MarketTerms:
     """Terms of a market: what its prices follow from besides the times of tasks.
 
     Arrays are copied, and cannot be written to.
@@ -184,7 +184,7 @@ def discounted(value: ArrayLike, factors: ArrayLike, sold: float, count: int) ->
     value : float or float64, shape (n_peers, 1)
         Of a first task [price].
     factors : array_like, shape (n_factors,)
-        As `Terms.discounts`; between two of them they are interpolated.
+        As `MarketTerms.discounts`; between two of them they are interpolated.
     sold : float
         Tasks sold before, that count still.
     count : int
@@ -218,7 +218,7 @@ def _kept(values: NDArray[Any]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class PricedAssignment:
     """An assignment, its price and its times.
 
     Attributes
@@ -264,7 +264,7 @@ class Outcome:
         price: float,
         times: Floats,
         payments: Floats | None = None,
-    ) -> Outcome:
+    ) -> PricedAssignment:
         """Return the outcome if tasks take their estimated times one after the other.
 
         Parameters
@@ -419,14 +419,16 @@ class Deal(DealRecord):
     times: Floats
     submitted: float
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> PricedAssignment:
         """Return what came of it, with the times that peers really took since the agreement."""
         times = self.peer_finish - self.agreed
-        return Outcome(self.market, self.amounts, self.price, times, self.payments)
+        return PricedAssignment(self.market, self.amounts, self.price, times, self.payments)
 
-    def estimated(self) -> Outcome:
+    def estimated(self) -> PricedAssignment:
         """Return what was to come of it, with tasks that take what peers expected."""
-        return Outcome.estimated(self.market, self.amounts, self.price, self.times, self.payments)
+        return PricedAssignment.estimated(
+            self.market, self.amounts, self.price, self.times, self.payments
+        )
 
     @property
     def negotiation(self) -> float:

@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
-from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario, errors_at
+from simplugin.core.errors import InfeasibleError, PlatformError, WorkloadError
+from simplugin.inputs.kinds import Progress, ScenarioParts, ScenarioResult, WorkloadKind, errors_at
 from simplugin.inputs.messages import suggestion
 from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import Section
 from simplugin.inputs.validation import one_of
-from simplugin.market.assessment import Assessment
+from simplugin.market.assessment import BundleAssessment
 from simplugin.market.execution import execute, sites_of
-from simplugin.market.model import Terms, completion_times
+from simplugin.market.model import MarketTerms, completion_times
 from simplugin.market.policies.dispatch import DISPATCHERS
-from simplugin.market.policies.negotiation import Negotiation, negotiate
+from simplugin.market.policies.negotiation import BundleNegotiation, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, assigned, posted
 from simplugin.market.sections import BundlesWorkload, bundles_of
 from simplugin.market.sites import hosts_beside, shared_site, site_of
@@ -38,13 +38,13 @@ from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 from simplugin.workloads.bundles import Bundle
 
 
-class Settings(Section):
+class MarketSchedulerSection(Section):
     """The parameters of the scheduler that are not those of the policy.
 
     Attributes
     ----------
     decides : {"assignment", "negotiation"}
-        The kind of a user's own function: a `Policy`, or one that returns a `Negotiation`.
+        The kind of a user's own function: a `Policy`, or one that returns a `BundleNegotiation`.
     overlap : bool
         True if a peer fetches its next task while it computes one.
     counters : {"reset", "kept"} or float
@@ -63,7 +63,7 @@ class Settings(Section):
     patience: Annotated[Time, Field(gt=0)] | None = None
 
 
-def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
     """Sell all bundles, execute their tasks, and compare with the largest benefit.
 
     Speeds and bandwidths that prices follow from are those that SimGrid has for the platform; the
@@ -104,10 +104,10 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             patience=settings.patience,
             **scenario.simulation.arguments(),
         )
-    return outcome_of(Assessment(done, left_open), done.result)
+    return outcome_of(BundleAssessment(done, left_open), done.result)
 
 
-def check(scenario: Scenario) -> tuple[Settings, dict[str, Any]]:
+def check(scenario: ScenarioParts) -> tuple[MarketSchedulerSection, dict[str, Any]]:
     """Return the settings of a scenario, and the parameters of its policy.
 
     Raises
@@ -126,7 +126,11 @@ def check(scenario: Scenario) -> tuple[Settings, dict[str, Any]]:
         drawing.__module__ = policy.__module__
         policy, reserved = drawing, {}
     settings, parameters = read_parameters(
-        scenario, policy, Settings, by_position=0 if negotiates else 4, reserved=reserved
+        scenario,
+        policy,
+        MarketSchedulerSection,
+        by_position=0 if negotiates else 4,
+        reserved=reserved,
     )
     if "decides" in settings.model_fields_set and not own:
         message = f"scheduler.parameters.decides says nothing to {scenario.scheduler.name!r}"
@@ -140,7 +144,7 @@ def check(scenario: Scenario) -> tuple[Settings, dict[str, Any]]:
     return settings, parameters
 
 
-def _policy(scenario: Scenario) -> Callable[..., Any]:
+def _policy(scenario: ScenarioParts) -> Callable[..., Any]:
     """Return the policy, shipped or a user's own; one without parameters for a negotiation."""
 
     def negotiated(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> None:
@@ -171,8 +175,8 @@ def _guarded(policy: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def negotiation_of(
-    scenario: Scenario, parameters: dict[str, Any], market: BundleMarket, decides: str
-) -> Negotiation:
+    scenario: ScenarioParts, parameters: dict[str, Any], market: BundleMarket, decides: str
+) -> BundleNegotiation:
     """Return the negotiation between the local scheduler and its peers.
 
     A policy that is no negotiation of several rounds gets what peers post, and if it takes a
@@ -188,7 +192,7 @@ def negotiation_of(
     market : BundleMarket
         The market on which it is tried.
     decides : {"assignment", "negotiation"}
-        The kind of a user's own function, see `Settings`.
+        The kind of a user's own function, see `MarketSchedulerSection`.
 
     Raises
     ------
@@ -209,7 +213,7 @@ def negotiation_of(
             """Negotiate in this process."""
             nonlocal found
             found = make(**parameters)
-            if not isinstance(found, Negotiation):
+            if not isinstance(found, BundleNegotiation):
                 raise WorkloadError(f"it returns {type(found).__name__}; return a Negotiation")
             done = negotiate(found, values, m, caps, q, scenario.simulation.seed)
             return done.amounts, done.price
@@ -227,7 +231,7 @@ def negotiation_of(
     return found or posted(policy, name, **parameters)
 
 
-def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGrid:
+def site_in(scenario: ScenarioParts, platform: Platform | Path) -> PeerSite | PeerGrid:
     """Return the site of a scenario's peers, or the grid of its sites.
 
     Raises
@@ -256,7 +260,7 @@ def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGri
 
 
 def _site(
-    scenario: Scenario,
+    scenario: ScenarioParts,
     platform: Platform | Path,
     scheduler: str,
     peers: Sequence[str] | None,
@@ -272,8 +276,8 @@ def _site(
 
 
 def terms_of(
-    scenario: Scenario, site: PeerSite | PeerGrid, bundles: Sequence[Bundle]
-) -> list[Terms]:
+    scenario: ScenarioParts, site: PeerSite | PeerGrid, bundles: Sequence[Bundle]
+) -> list[MarketTerms]:
     """Return the terms of each site.
 
     Raises
@@ -302,7 +306,7 @@ def terms_of(
                 raise scenario.error(message, "workload", "lambda", remedy=remedy)
             n_max = found.pop()
         rest = workload.price_unit, workload.setup, workload.discounts
-        terms.append(Terms(alpha, n_max, *rest))
+        terms.append(MarketTerms(alpha, n_max, *rest))
     for bundle in bundles:
         what = f"bundle {bundle.name!r}"
         with (
@@ -314,7 +318,7 @@ def terms_of(
 
 
 def markets_of(
-    sites: Sequence[PeerSite], terms: Sequence[Terms], bundle: Bundle
+    sites: Sequence[PeerSite], terms: Sequence[MarketTerms], bundle: Bundle
 ) -> list[BundleMarket]:
     """Return the markets of a bundle at the sites that can take it.
 
@@ -337,7 +341,7 @@ def markets_of(
     return markets
 
 
-def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
+def _check_peers(scenario: ScenarioParts, sites: Sequence[PeerSite]) -> None:
     """Raise ScenarioError unless names are of peers, and each has a discount rate."""
     workload: BundlesWorkload = scenario.workload
     peers = [name for site in sites for name in site.names]
@@ -357,7 +361,7 @@ def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
         raise scenario.error(message, "workload", "alpha", remedy=remedy)
 
 
-KIND = Kind(
+KIND = WorkloadKind(
     workload=BundlesWorkload,
     run=run,
     check=check,

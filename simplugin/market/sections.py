@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
+from simplugin.core.formatting import listed
 from simplugin.formats.swf import read_swf
-from simplugin.formatting import listed
-from simplugin.inputs.kinds import Scenario, numbered
+from simplugin.inputs.kinds import ScenarioParts, numbered
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Size, Speed, Time, Work
 from simplugin.inputs.sections import ExistingFile, Section
-from simplugin.listings import OpenPoint
 from simplugin.market.model import HOUR
+from simplugin.results.tables import OpenPoint
 from simplugin.workloads.bundles import (
     CLASSES,
     MEGA,
@@ -229,7 +229,7 @@ class BundlesWorkload(Section):
 LeftOpen = list[tuple[str, tuple[OpenPoint, ...]]]
 
 
-def bundles_of(scenario: Scenario) -> tuple[list[Bundle], LeftOpen]:
+def bundles_of(scenario: ScenarioParts) -> tuple[list[Bundle], LeftOpen]:
     """Return the bundles of a scenario of kind "bundles", by date, and what its logs leave open.
 
     They are called as their table says, else after their class or file; those of the same name are
@@ -258,7 +258,7 @@ def bundles_of(scenario: Scenario) -> tuple[list[Bundle], LeftOpen]:
     return numbered(sorted(bundles, key=lambda bundle: bundle.release)), left_open
 
 
-def _check_tasks(scenario: Scenario, place: int, tasks: int) -> None:
+def _check_tasks(scenario: ScenarioParts, place: int, tasks: int) -> None:
     """Raise ScenarioError at the table that exceeds MOST_TASKS."""
     if tasks <= MOST_TASKS:
         return
@@ -276,7 +276,7 @@ def _check_tasks(scenario: Scenario, place: int, tasks: int) -> None:
     raise scenario.error(message, *_KEY, place, key, remedy=remedy)
 
 
-def _alike(scenario: Scenario, place: int) -> list[Bundle]:
+def _alike(scenario: ScenarioParts, place: int) -> list[Bundle]:
     """Return one bundle, or copies of it one period after the other."""
     table: BundleTable = scenario.workload.bundles[place]
     flop, byte = table.flop or 0.0, table.byte or 0.0
@@ -287,7 +287,7 @@ def _alike(scenario: Scenario, place: int) -> list[Bundle]:
     return [Bundle(name, table.count, flop, byte, date) for date in dates]
 
 
-def _logged(scenario: Scenario, place: int, left_open: LeftOpen) -> list[Bundle]:
+def _logged(scenario: ScenarioParts, place: int, left_open: LeftOpen) -> list[Bundle]:
     """Return the bundles of a trace or of the LCG grid, the first submitted at the release."""
     table: BundleTable = scenario.workload.bundles[place]
     byte = table.byte or 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.market.discount_rates import positive_times, root
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp, log
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.elementary import exp, log
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.solvers import certified
 from simplugin.workloads.bundle_markets import LOWEST, Amounts, BundleMarket, Floats, in_order
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.elementary import exp, expm1, log
+from simplugin.core.elementary import exp, expm1, log
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.solvers import certified, loaded, solve_by_clarabel, solved
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Relaxation:
+class BundleRelaxation:
     """The largest benefit if tasks could be divided.
 
     Attributes
@@ -94,7 +94,7 @@ def assignment_program(
 
 def relaxation(
     values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None
-) -> Relaxation:
+) -> BundleRelaxation:
     r"""Return the largest benefit of tasks that can be divided, by cvxpy and Clarabel.
 
     Maximise :math:`\sum V_i (1 - q_i^{a_i}) / \alpha_i`, Eq. (7) of [1]_ for any
@@ -151,12 +151,12 @@ def relaxation(
     # The benefit and the price of the closed form certify each other.
     best = continuous_optimum(values, m, caps, q).benefit
     certified(abs(best - benefit) / best, "the divided bundle", "use continuous_optimum", 1e-3)
-    return Relaxation(amounts, benefit, price, _margin(market))
+    return BundleRelaxation(amounts, benefit, price, _margin(market))
 
 
 def continuous_optimum(
     values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None
-) -> Relaxation:
+) -> BundleRelaxation:
     r"""Return the largest benefit of tasks that can be divided, in closed form.
 
     At a price mu each peer demands :math:`a_i = \log_q(\alpha \mu / (-\ln q\, V_i))`, Eq. (9) of
@@ -196,7 +196,7 @@ def continuous_optimum(
     paying = market.values > 0
     if market.table is not None or int(market.caps[paying].sum()) < market.m:
         best = largest_benefit(*market.arguments)
-        return Relaxation(best.amounts.astype(np.float64), best.benefit, best.price, 0.0)
+        return BundleRelaxation(best.amounts.astype(np.float64), best.benefit, best.price, 0.0)
     if not np.all(paying):
         return _embedded(continuous_optimum(*market.among(paying).arguments), paying)
     # What the first bit of a task is worth, per task: V_i (-ln q) / alpha.
@@ -222,10 +222,10 @@ def continuous_optimum(
     amounts = most + part * (least - most)
     placed = float(amounts.sum())
     certified(abs(placed / market.m - 1), "the divided bundle", "give values closer together")
-    return Relaxation(amounts, market.benefit(amounts), exp(log_price), _margin(market))
+    return BundleRelaxation(amounts, market.benefit(amounts), exp(log_price), _margin(market))
 
 
-def _embedded(found: Relaxation, paying: NDArray[np.bool_]) -> Relaxation:
+def _embedded(found: BundleRelaxation, paying: NDArray[np.bool_]) -> BundleRelaxation:
     """Return a relaxation with peers to which tasks are worth nothing, and which get none."""
     amounts = np.zeros(len(paying))
     amounts[paying] = found.amounts

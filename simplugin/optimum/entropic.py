@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import UncertifiedError
+from simplugin.core.errors import UncertifiedError
 from simplugin.optimum.fairest import TINY, damped, longest_step, stepped
 from simplugin.optimum.solvers import TOLERANCES
 

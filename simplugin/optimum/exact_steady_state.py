@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
+from simplugin.core.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.optimum.steady_state import Port, SteadyProgram, TreeFlows
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import InfeasibleError, UncertifiedError
+from simplugin.core.errors import InfeasibleError, UncertifiedError
 from simplugin.optimum.bottlenecks import Bottleneck, Bottlenecks, largest
 from simplugin.optimum.entropic import entropic
 from simplugin.optimum.fairest import alpha_fair, max_min
 from simplugin.optimum.flows import Flows
 from simplugin.optimum.interior import LITTLE, REGULAR, correction, interior_point
+from simplugin.optimum.paths import Paths
 from simplugin.optimum.solvers import ACCEPTED, certified
-from simplugin.optimum.ways import Ways
-from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class FairShare:
         weighted.
     gap : float
         A certificate: by how much the conditions of optimality are missed at most, each relative
-        to what it is about, see `simplugin.optimum.ways.Ways.error`, and by how much a throughput
+        to what it is about, see `simplugin.optimum.paths.Paths.error`, and by how much a throughput
         is off, to first order; at most 1e-6, as a rule under 1e-8. For alpha 0 and max-min
         fairness also by how much each capacity would have to be less for the throughputs to be
         those of the cutting planes.
@@ -65,7 +65,7 @@ class FairShare:
     gap: float
 
 
-def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
+def fair_sharing(sharing: SharedDeployment, alpha: float = 1.0) -> FairShare:
     r"""Return the alpha-fair sharing of hosts and links, with a certificate [1]_.
 
     Solves Eqs. (1) to (3) of [2]_ in terms of the flow through each agent. Cutting planes go
@@ -120,7 +120,7 @@ def fair_sharing(sharing: Sharing, alpha: float = 1.0) -> FairShare:
     return _alpha_fair(flows, utility)
 
 
-def weighted_max_min(sharing: Sharing) -> FairShare:
+def weighted_max_min(sharing: SharedDeployment) -> FairShare:
     """Return the sharing whose throughputs per weight are max-min fair (lexicographic).
 
     With equal weights it is the limit of alpha-fair sharing. With others it is none of that family:
@@ -148,14 +148,14 @@ def weighted_max_min(sharing: Sharing) -> FairShare:
     )
     host_price, link_price = _of_no_capacity(flows, price, host_price, link_price)
     gaps = [abs(1 - float(bounds[int(number)].price @ throughput)) for number in stop]
-    error = certified(max(error, *gaps), "the max-min fair sharing", _remedy(Ways(flows)))
+    error = certified(max(error, *gaps), "the max-min fair sharing", _remedy(Paths(flows)))
     return FairShare(rate, throughput, host_price, link_price, float(level.min()), error)
 
 
 def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
     """Return the sharing for a positive and finite alpha."""
     sharing, alpha = flows.sharing, utility.alpha
-    ways = Ways(flows)
+    ways = Paths(flows)
     error, rate, price = np.inf, np.zeros(sharing.n_agents), np.zeros(len(ways.resource))
     for rates, prices in _candidates(ways, flows, alpha):
         for candidate in (rates, _tidied(ways, rates, prices, alpha)):
@@ -192,7 +192,7 @@ def _alpha_fair(flows: Flows, utility: AlphaFair) -> FairShare:
 
 
 def _missed(
-    ways: Ways, rate: Floats, price: Floats, alpha: float
+    ways: Paths, rate: Floats, price: Floats, alpha: float
 ) -> tuple[float, tuple[Floats, Floats]]:
     """Return the error of the certificate, throughputs included, and what Newton's method gives."""
     sharing = ways.sharing
@@ -204,14 +204,14 @@ def _missed(
     return max(error, float(change.max())), (rate / (1 + sharing.overload(rate)), price)
 
 
-def _log_worth(sharing: Sharing, rate: Floats, alpha: float) -> Floats:
+def _log_worth(sharing: SharedDeployment, rate: Floats, alpha: float) -> Floats:
     """Return logarithms of what a task more of each application is worth."""
     with np.errstate(divide="ignore"):
         throughput = np.log(sharing.throughput(rate))
     return np.asarray(np.log(sharing.weight) - alpha * throughput)
 
 
-def _candidates(ways: Ways, flows: Flows, alpha: float) -> Iterator[tuple[Floats, Floats]]:
+def _candidates(ways: Paths, flows: Flows, alpha: float) -> Iterator[tuple[Floats, Floats]]:
     """Yield feasible rates and logarithms of prices of whole resources, the quickest first."""
     sharing = flows.sharing
     with suppress(InfeasibleError), np.errstate(all="ignore"):
@@ -226,7 +226,7 @@ def _candidates(ways: Ways, flows: Flows, alpha: float) -> Iterator[tuple[Floats
         yield rate / (1 + sharing.overload(rate)), point.price
 
 
-def _tidied(ways: Ways, rate: Floats, price: Floats, alpha: float) -> Floats:
+def _tidied(ways: Paths, rate: Floats, price: Floats, alpha: float) -> Floats:
     """Return feasible rates without what solvers leave to rounding, as they see absolute loads.
 
     Applications that use little take their cheapest ways only, and compute what prices ask for;
@@ -252,7 +252,7 @@ def _tidied(ways: Ways, rate: Floats, price: Floats, alpha: float) -> Floats:
     return np.asarray(rate / (1 + sharing.overload(rate)))
 
 
-def _by_cuts(ways: Ways, flows: Flows, alpha: float) -> tuple[Floats, Floats]:
+def _by_cuts(ways: Paths, flows: Flows, alpha: float) -> tuple[Floats, Floats]:
     """Return what cutting planes make of a positive and finite alpha."""
     sharing = flows.sharing
     # Throughputs are as exact as prices to the power of 1 / alpha.
@@ -265,12 +265,12 @@ def _by_cuts(ways: Ways, flows: Flows, alpha: float) -> tuple[Floats, Floats]:
     return rate, np.logaddexp.reduce(income + y[:, None], axis=0)
 
 
-def _capacity(sharing: Sharing) -> Floats:
+def _capacity(sharing: SharedDeployment) -> Floats:
     """Return the capacity of hosts, then of links."""
     return np.concatenate([sharing.speed, sharing.bandwidth])
 
 
-def _remedy(ways: Ways) -> str:
+def _remedy(ways: Paths) -> str:
     """Return what to do where no certificate was found, naming the scarcest resource."""
     sharing = ways.sharing
     scarcest = int(ways.resource[ways.row[np.argmax(ways.demand)]])
@@ -300,7 +300,7 @@ def _largest(flows: Flows) -> FairShare:
         return throughput, None
 
     rate, _, _, error = _cut(flows, even, SETTLED)
-    ways = Ways(flows)
+    ways = Paths(flows)
     income = np.append(most.host_price, most.link_price) * _capacity(sharing)
     with np.errstate(divide="ignore"):
         price = np.log(income[ways.resource])
@@ -375,7 +375,7 @@ def _of_no_capacity(
     closed[flows.carries] = sharing.bandwidth[sharing.link[flows.carries]] == 0
     first = np.where(closed, np.arange(sharing.n_agents), -1)
     for level in sharing.levels[1:]:
-        above = first[sharing.father[level]]
+        above = first[sharing.parent[level]]
         first[level] = np.where(above >= 0, above, first[level])
     behind = np.flatnonzero(lost & (first >= 0))
     np.maximum.at(link_price, sharing.link[first[behind]], missing[behind] / byte[first[behind]])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import UncertifiedError
+from simplugin.core.errors import UncertifiedError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

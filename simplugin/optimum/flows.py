@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.errors import InfeasibleError
-from simplugin.workloads.sharing import Sharing
+from simplugin.core.errors import InfeasibleError
+from simplugin.workloads.shared_deployment import SharedDeployment
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -52,14 +52,14 @@ class Program:
     column: Integers
     unit: Floats
 
-    def rates(self, values: ArrayLike, sharing: Sharing) -> Floats:
+    def rates(self, values: ArrayLike, sharing: SharedDeployment) -> Floats:
         """Return the rate of each agent [tasks/s] from the value of each column."""
         rate = np.zeros(sharing.n_agents)
         of_column = np.asarray(values, dtype=float)[self.column] * self.unit[self.column]
         rate[self.agent] = np.maximum(of_column, 0.0)
         return rate
 
-    def prices(self, duals: ArrayLike, sharing: Sharing) -> Floats:
+    def prices(self, duals: ArrayLike, sharing: SharedDeployment) -> Floats:
         """Return the price of each host's flop and each link's byte from each row's dual."""
         capacity = np.concatenate([sharing.speed, sharing.bandwidth])
         price = np.zeros(len(capacity))
@@ -82,13 +82,13 @@ class Flows:
         An application reaches no host that may compute for it.
     """
 
-    def __init__(self, sharing: Sharing) -> None:
+    def __init__(self, sharing: SharedDeployment) -> None:
         self.sharing = sharing
         self.carries = (sharing.link >= 0) & (sharing.byte[sharing.application] > 0)
         reached = np.ones(sharing.n_agents, dtype=bool)
         reached[self.carries] = sharing.bandwidth[sharing.link[self.carries]] > 0
         for level in sharing.levels[1:]:
-            reached[level] &= reached[sharing.father[level]]
+            reached[level] &= reached[sharing.parent[level]]
         self.computes = reached & sharing.computes & (sharing.speed[sharing.host] > 0)
         # An agent is of use if something below it computes; those are reached as well.
         self.useful = sharing.gather(self.computes.astype(np.float64)) > 0
@@ -111,7 +111,7 @@ class Flows:
                 name = sharing.hosts[sharing.host[np.argmax(own & fast[sharing.host])]]
                 why = f"no host that may compute its tasks has a speed above 0; allow {name!r}"
             else:
-                lost = np.flatnonzero(own & ~reached & reached[sharing.father])[0]
+                lost = np.flatnonzero(own & ~reached & reached[sharing.parent])[0]
                 name = sharing.links[sharing.link[lost]]
                 why = (
                     "no host that may compute its tasks is reached over links with a bandwidth;"
@@ -140,8 +140,8 @@ class Flows:
         )
         for level in reversed(sharing.levels):
             own[level] = np.minimum(own[level], self._through[level])
-            below = sharing.father[level] >= 0
-            np.add.at(own, sharing.father[level][below], own[level][below])
+            below = sharing.parent[level] >= 0
+            np.add.at(own, sharing.parent[level][below], own[level][below])
         return own
 
     def cuts(self) -> Floats:
@@ -157,7 +157,7 @@ class Flows:
         full = self.most == self._through
         reached = self.useful.copy()
         for level in sharing.levels[1:]:
-            reached[level] &= reached[sharing.father[level]] & ~full[sharing.father[level]]
+            reached[level] &= reached[sharing.parent[level]] & ~full[sharing.parent[level]]
         price = np.zeros((sharing.n_applications, sharing.n_hosts + sharing.n_links))
         links = np.flatnonzero(reached & full)
         owner = sharing.application[links]
@@ -174,10 +174,10 @@ class Flows:
         resource = np.where(self.carries, sharing.n_hosts + sharing.link, 0)
         limit = self._through.copy()
         for level in sharing.levels[1:]:
-            father = sharing.father[level]
-            narrower = limit[father] < limit[level]
-            resource[level] = np.where(narrower, resource[father], resource[level])
-            limit[level] = np.where(narrower, limit[father], limit[level])
+            parent = sharing.parent[level]
+            narrower = limit[parent] < limit[level]
+            resource[level] = np.where(narrower, resource[parent], resource[level])
+            limit[level] = np.where(narrower, limit[parent], limit[level])
         alone = sharing.speed[sharing.host] / sharing.flop[sharing.application]
         slower = alone < limit
         return np.where(slower, sharing.host, resource), np.where(slower, alone, limit)
@@ -240,7 +240,7 @@ class Flows:
         used = self.carries
         price[used] = sharing.byte[sharing.application[used]] * link_price[sharing.link[used]]
         for level in sharing.levels[1:]:
-            price[level] += price[sharing.father[level]]
+            price[level] += price[sharing.parent[level]]
         return price
 
     @cached_property
@@ -248,16 +248,16 @@ class Flows:
         """Column of the flow into each useful agent, and of what each computes; -1 for none."""
         sharing = self.sharing
         useful = np.flatnonzero(self.useful)
-        sons = np.zeros(sharing.n_agents, dtype=np.int64)
-        below = useful[sharing.father[useful] >= 0]
-        np.add.at(sons, sharing.father[below], 1)
+        children = np.zeros(sharing.n_agents, dtype=np.int64)
+        below = useful[sharing.parent[useful] >= 0]
+        np.add.at(children, sharing.parent[below], 1)
         only = np.full(sharing.n_agents, -1, dtype=np.int64)
-        only[sharing.father[below]] = below
+        only[sharing.parent[below]] = below
         rate = np.full(sharing.n_agents, -1, dtype=np.int64)
         rate[self.computes] = np.arange(np.count_nonzero(self.computes))
-        # A leaf computes all that comes, a relay of one son sends all of it on: one column.
-        leaf = self.useful & (sons == 0)
-        relay = self.useful & ~self.computes & (sons == 1)
+        # A leaf computes all that comes, a relay of one child sends all of it on: one column.
+        leaf = self.useful & (children == 0)
+        relay = self.useful & ~self.computes & (children == 1)
         flow = np.where(leaf, rate, -1)
         own = self.useful & ~leaf & ~relay
         flow[own] = np.count_nonzero(self.computes) + np.arange(np.count_nonzero(own))
@@ -316,7 +316,7 @@ class Flows:
             alone = sharing.speed[sharing.host] / sharing.flop[sharing.application]
             size = np.minimum(size, self.most)
             for level in sharing.levels[1:]:
-                size[level] = np.minimum(size[level], size[sharing.father[level]])
+                size[level] = np.minimum(size[level], size[sharing.parent[level]])
         unit = np.zeros(int(max(flow.max(), rate.max())) + 1)
         # Of the agents of a chain the last, the deepest and smallest, stays.
         unit[flow[self.useful]] = size[self.useful]
@@ -334,16 +334,16 @@ class Flows:
         owner = np.full(len(unit), -1, dtype=np.int64)
         owner[flow[useful]] = useful
         rows = np.arange(n_rates, len(unit))
-        sons = useful[sharing.father[useful] >= 0]
-        sons = sons[owner[flow[sharing.father[sons]]] == sharing.father[sons]]
-        sons = sons[flow[sharing.father[sons]] >= n_rates]
+        children = useful[sharing.parent[useful] >= 0]
+        children = children[owner[flow[sharing.parent[children]]] == sharing.parent[children]]
+        children = children[flow[sharing.parent[children]] >= n_rates]
         own = owner[rows][self.computes[owner[rows]]]
-        row = np.concatenate([rows, flow[sharing.father[sons]], flow[own]]) - n_rates
-        column = np.concatenate([rows, flow[sons], rate[own]])
+        row = np.concatenate([rows, flow[sharing.parent[children]], flow[own]]) - n_rates
+        column = np.concatenate([rows, flow[children], rate[own]])
         value = np.concatenate(
             [
                 np.ones(len(rows)),
-                -unit[flow[sons]] / unit[flow[sharing.father[sons]]],
+                -unit[flow[children]] / unit[flow[sharing.parent[children]]],
                 -unit[rate[own]] / unit[flow[own]],
             ]
         )

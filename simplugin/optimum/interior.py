@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.optimum.ways import Ways
+from simplugin.optimum.paths import Paths
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -24,7 +24,7 @@ UNUSED = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class InteriorPoint:
     """Logarithms of rates of ways and of prices of whole resources.
 
     Attributes
@@ -40,14 +40,14 @@ class Point:
 
 
 def interior_point(
-    ways: Ways,
+    ways: Paths,
     weight: Floats,
     alpha: float,
     *,
-    start: Point | None = None,
+    start: InteriorPoint | None = None,
     stop: float = 0.0,
     regular: tuple[float, float] = REGULAR,
-) -> Point:
+) -> InteriorPoint:
     r"""Follow the central path of alpha-fair sharing, in logarithms of all quantities.
 
     A primal-dual method. With :math:`x_a` the rate of way a of application k,
@@ -101,7 +101,7 @@ def interior_point(
 
 
 def correction(
-    ways: Ways, weight: Floats, alpha: float, rate: Floats, price: Floats
+    ways: Paths, weight: Floats, alpha: float, rate: Floats, price: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return the Newton step from rates and prices that nearly meet the conditions of optimality.
 
@@ -180,10 +180,10 @@ class _Iteration:
 
     def __init__(
         self,
-        ways: Ways,
+        ways: Paths,
         log_weight: Floats,
         alpha: float,
-        start: Point | None,
+        start: InteriorPoint | None,
         regular: tuple[float, float],
     ) -> None:
         self.ways, self.log_weight, self.alpha, self.regular = ways, log_weight, alpha, regular
@@ -205,9 +205,9 @@ class _Iteration:
         self.dear = np.maximum(np.expm1(np.clip(dear, -700.0, 500.0)), least)
         self.target, self.trust, self.before, self.last_step = FIRST, 1.0, np.inf, 0.0
 
-    def point(self) -> Point:
+    def point(self) -> InteriorPoint:
         """Return rates and prices."""
-        return Point(self.rate, self.price)
+        return InteriorPoint(self.rate, self.price)
 
     def measure(self) -> float:
         """Compute what the next step needs, and return the largest error."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import InfeasibleError, UncertifiedError
+from simplugin.core.errors import InfeasibleError, UncertifiedError
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bandwidth_centric import bandwidth_centric
 from simplugin.optimum.solvers import ACCEPTED, certified, loaded, solved
 from simplugin.platforms.graphs import Tree

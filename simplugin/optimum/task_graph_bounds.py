@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.optimum.solvers import loaded, solved
 from simplugin.optimum.task_graph_arcs import Arcs, Choices, Window
 from simplugin.platforms.sites import Site
@@ -26,7 +26,7 @@ ROUNDS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Relaxation:
+class GraphRelaxation:
     """A bound, the prices that prove it, and how the relaxed schedule treats tasks.
 
     Attributes
@@ -56,7 +56,7 @@ class Relaxation:
 
 def relaxation(
     graphs: GraphSet, site: Site, *, transfers: bool = False, tolerance: float = 1e-6
-) -> Relaxation:
+) -> GraphRelaxation:
     r"""Return the relaxation that lets tasks be divided among clusters and numbers of processors.
 
     A schedule gives task v to :math:`p` processors of cluster :math:`k`: :math:`x_{vkp} = 1`, and
@@ -107,12 +107,12 @@ def relaxation(
     path = float(np.max(choices.earliest + choices.least_time + choices.rest))
     if path == 0:
         zero = np.zeros((graphs.n_tasks, site.n_clusters))
-        return Relaxation(0.0, 0.0, zero[:, 0], zero, zero[:, 0], zero)
+        return GraphRelaxation(0.0, 0.0, zero[:, 0], zero, zero[:, 0], zero)
     arcs = Arcs(choices, max(path, float(np.sum(graphs.flop)) / site.power))
     return _search(arcs, tolerance)
 
 
-def _search(arcs: Arcs, tolerance: float) -> Relaxation:
+def _search(arcs: Arcs, tolerance: float) -> GraphRelaxation:
     """Add choices and windows until the best bound is near the program's optimum."""
     program = _Program(arcs)
     n = arcs.n_tasks
@@ -138,7 +138,7 @@ def _search(arcs: Arcs, tolerance: float) -> Relaxation:
     unit = arcs.unit
     proof = np.append(proof, np.zeros(len(arcs.tail) - len(proof)))
     value = rounded_down(best * unit, arcs.choices.graphs)
-    return Relaxation(
+    return GraphRelaxation(
         value, limit * unit, proof[:n], arcs.load_prices(proof), time * unit, load * unit
     )
 

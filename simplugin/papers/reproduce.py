@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.running.campaign_runs import run_source
-from simplugin.campaigns.running.course import Terms
-from simplugin.campaigns.running.reporting import Progress, Summary
+from simplugin.campaigns.running.coordinator import RetryPolicy
+from simplugin.campaigns.running.reporting import CampaignProgress, CampaignSummary
 from simplugin.campaigns.store import StoreReader
-from simplugin.claims import Claim
-from simplugin.inputs.scratch import scratch_directory
+from simplugin.inputs.temporary_directories import scratch_directory
 from simplugin.papers.reproductions import ALL, ReproductionJobs
+from simplugin.results.claims import Claim
 from simplugin.scenarios.outputs import claim_from, finite
 
 
@@ -34,7 +34,7 @@ class Reproduction:
     """
 
     documents: Mapping[str, Mapping[str, Any]]
-    summary: Summary
+    summary: CampaignSummary
     together: bool = False
 
     @property
@@ -62,7 +62,7 @@ def reproduce(
     store: str | os.PathLike[str] | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[CampaignProgress], None] | None = None,
 ) -> Reproduction:
     """Measure the claims of a capability, or of all.
 
@@ -96,7 +96,7 @@ def reproduce(
     with forgotten as directory:
         path = Path(directory or "") / "store.sqlite" if store is None else Path(store)
         where = {"jobs": jobs, "scheduler": scheduler}
-        summary = run_source(source, path, where, Terms(retry_failed=True), report=progress)
+        summary = run_source(source, path, where, RetryPolicy(retry_failed=True), report=progress)
         return Reproduction(recorded(path, summary.campaign), summary, name == ALL)
 
 

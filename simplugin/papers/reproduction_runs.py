@@ -6,10 +6,10 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simplugin.campaigns.jobs import Measured
+from simplugin.campaigns.jobs import RunResult
 from simplugin.campaigns.keys import simgrid_version
 from simplugin.papers.statements import Statement, judged, statements
-from simplugin.rows import Metric, Row
+from simplugin.results.row import Metric, Row
 from simplugin.scenarios.outputs import claim_document, figure_document
 from simplugin.simulation.servers import cpu_time
 
@@ -28,7 +28,7 @@ def chosen_statements(paper: str, *, quick: bool) -> list[Statement]:
     return [each for each in statements(paper) if each.quick or not quick]
 
 
-def measure(arguments: Mapping[str, Any]) -> Measured:
+def measure(arguments: Mapping[str, Any]) -> RunResult:
     """Judge the statements that an experiment measures, or compute the curves of a figure.
 
     Parameters
@@ -57,4 +57,4 @@ def measure(arguments: Mapping[str, Any]) -> Measured:
         counts = [Metric("claims", len(claims)), Metric("agreeing", agreeing)]
         kept = {"claims": [claim_document(each) for each in claims]}
     row = Row(tuple(counts), {"simgrid": simgrid_version()})
-    return Measured(row, contents={**kept, "cpu": cpu})
+    return RunResult(row, contents={**kept, "cpu": cpu})

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.jobs import RunJob
 from simplugin.campaigns.keys import software
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.papers.reproduction_runs import TARGET, chosen_statements, table
 from simplugin.scenarios.substitutions import canonical_json
 
@@ -82,16 +82,16 @@ class ReproductionJobs:
         """No recipe: each part is stored with its arguments."""
         return None
 
-    def jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[RunJob]:
         """Make the jobs: claims first, then figures."""
         for position, (name, kind, part) in enumerate(self._parts()):
             module = CAPABILITIES[name]
             varied = {"capability": name, "kind": kind, "part": part, "quick": self.quick}
             arguments = varied | {"module": module}
             key = _digest([*software(), TARGET, arguments])
-            yield Job(key, position, TARGET, arguments, varied)
+            yield RunJob(key, position, TARGET, arguments, varied)
 
-    def again(self, job: Job) -> Job:
+    def again(self, job: RunJob) -> RunJob:
         """Return the job itself: no file determines what comes out of it."""
         return job
 

@@ -27,10 +27,10 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from scipy.special import betaincinv, stdtrit
 
-from simplugin.claims import Claim, Kind
-from simplugin.elementary import log, power
-from simplugin.errors import SimpluginError
-from simplugin.formatting import readable
+from simplugin.core.elementary import log, power
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import readable
+from simplugin.results.claims import Claim, Kind
 
 Value = float | bool | str
 # Values as claims show them.

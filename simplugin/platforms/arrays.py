@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from simplugin.errors import PlatformError
-from simplugin.inputs.places import shown
+from simplugin.core.errors import PlatformError
+from simplugin.inputs.locations import shown
 from simplugin.platforms.validation import read_number
 
 _RANGES: dict[str, Callable[[Any], Any]] = {

@@ -17,7 +17,7 @@ from simplugin.platforms.radical import ranges
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlatformPart:
     """A zone or a cluster of a platform, with all that is in it.
 
     Attributes
@@ -66,7 +66,7 @@ class Census:
     computing: Computing
     links: Mapping[str, int]
     routes: Mapping[str, int]
-    parts: tuple[Part, ...]
+    parts: tuple[PlatformPart, ...]
 
 
 def census_of(platform: Platform) -> Census:
@@ -99,7 +99,7 @@ def census_of(platform: Platform) -> Census:
     )
 
 
-def _parts(platform: Platform) -> tuple[Part, ...]:
+def _parts(platform: Platform) -> tuple[PlatformPart, ...]:
     """Return the parts with hosts of the outermost zone that has several, or its only ones."""
     elements: tuple[ZoneElement, ...] = platform.elements
     while True:
@@ -111,7 +111,7 @@ def _parts(platform: Platform) -> tuple[Part, ...]:
         elements = inner[0].elements
 
 
-def _part(element: ZoneElement) -> Part | None:
+def _part(element: ZoneElement) -> PlatformPart | None:
     """Return what is in a zone or cluster; None where there are no hosts."""
     if not isinstance(element, Zone | Cluster):
         return None
@@ -119,7 +119,7 @@ def _part(element: ZoneElement) -> Part | None:
     computing = computing_of(within)
     if not computing.hosts:
         return None
-    return Part(
+    return PlatformPart(
         element.id,
         type(element).__name__.lower(),
         element.routing if isinstance(element, Zone) else element.topology,

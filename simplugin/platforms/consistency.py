@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
 from simplugin.platforms.links import (
     BYPASSES,
@@ -15,7 +15,7 @@ from simplugin.platforms.links import (
     Link,
     LinkUse,
 )
-from simplugin.platforms.names import ROOT, Broken, Names, Place
+from simplugin.platforms.names import ROOT, Broken, NamedElement, Names
 from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.profiles import (
     HOST_KINDS,
@@ -25,7 +25,7 @@ from simplugin.platforms.profiles import (
     profile_problem,
 )
 from simplugin.platforms.reachability import unreachable
-from simplugin.platforms.validation import ERROR, WARNING, Problem
+from simplugin.platforms.validation import ERROR, WARNING, PlatformProblem
 
 _WITHOUT_ROUTES = {"None", "Wifi"}
 _STARS = {"Cluster", "Vivaldi"}
@@ -34,7 +34,7 @@ _Taken = dict[tuple[bool, str, str], AnyRoute]
 _PARTS_OF_CLUSTERS = (HostLink, Cabinet, Backbone)
 
 
-def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Problem]:
+def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[PlatformProblem]:
     """Return the faults between the parts of a platform.
 
     Names that are unknown, declared twice or used before they are declared; routes over unknown
@@ -62,7 +62,7 @@ def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Pro
         if len(peopled) > 1:
             message = f"zones {peopled[0]!r} and {peopled[1]!r} have no zone around them"
             remedy = "their hosts cannot reach each other: put them into one zone with zoneRoutes"
-            problems.append(Problem(message, remedy, platform.elements[-1], WARNING))
+            problems.append(PlatformProblem(message, remedy, platform.elements[-1], WARNING))
     return problems
 
 
@@ -88,7 +88,7 @@ class _Inspection:
     """The checks of a platform, in SimGrid's order."""
 
     def __init__(self, platform: Platform, broken: Iterable[Broken]) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[PlatformProblem] = []
         self.mixed_up = False  # True if a name denotes two things
         self.names = Names(broken)
         self.zones: list[Zone] = []
@@ -106,7 +106,7 @@ class _Inspection:
 
     def _say(self, part: object, message: str, remedy: str, severity: str = ERROR) -> None:
         """Add a problem."""
-        self.problems.append(Problem(message, remedy, part, severity))
+        self.problems.append(PlatformProblem(message, remedy, part, severity))
 
     def _element(self, element: ZoneElement, zone: Zone | None) -> None:
         """Check an element of a zone, or of the platform for None."""
@@ -164,7 +164,7 @@ class _Inspection:
         """Declare a host or a router."""
         self._twice(part, kind, name, self.names.declare(name, kind, zone))
 
-    def _twice(self, part: object, kind: str, name: str, before: Place | None) -> None:
+    def _twice(self, part: object, kind: str, name: str, before: NamedElement | None) -> None:
         """Add a problem if a name was in use."""
         if before is None:
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from simplugin.errors import DeploymentError, PlatformError
+from simplugin.core.errors import DeploymentError, PlatformError
 from simplugin.platforms.validation import Date, Name, Properties, Text, check_fields, choice
 
 DIE = "DIE"

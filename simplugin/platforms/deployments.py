@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from simplugin.errors import DeploymentError, FileError
+from simplugin.core.errors import DeploymentError, FileError
 from simplugin.platforms.deployment import DIE, DeployedActor, Deployment
 from simplugin.platforms.host_choices import ALL, HostChoice
 from simplugin.platforms.platform import Platform

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, create_model
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import POSITIVE, HostSpeed, Latency, LinkBandwidth, Time
 from simplugin.inputs.sections import Section

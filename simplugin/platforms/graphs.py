@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.arrays import set_array
 from simplugin.platforms.hosts import Host
 from simplugin.platforms.links import Link, Route
@@ -313,11 +313,11 @@ class Tree:
 
     def graph(self) -> Graph:
         """Return the graph with a link in each direction between a host and its parent."""
-        sons = np.arange(1, self.n_hosts)
+        children = np.arange(1, self.n_hosts)
         return Graph.duplex(
             self.hosts,
             self.speed,
-            np.column_stack([self.parent[1:], sons]),
+            np.column_stack([self.parent[1:], children]),
             self.bandwidth[1:],
             self.latency[1:],
         )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
 
-from simplugin.errors import DeploymentError
-from simplugin.near_names import did_you_mean
+from simplugin.core.errors import DeploymentError
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.platforms.hosts import Cabinet, Cluster
 from simplugin.platforms.platform import Platform, Zone
 

@@ -10,18 +10,18 @@ from functools import partial
 from math import prod
 from typing import Annotated, ClassVar
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms import radical as radicals
 from simplugin.platforms.links import FATPIPE, SHARED, SPLITDUPLEX, HostLink, Link
 from simplugin.platforms.validation import (
     Bandwidth,
-    Checked,
     Coordinates,
     Latency,
     Name,
     Properties,
     Speed,
     Text,
+    ValidatedElement,
     check_fields,
     choice,
     require_count,
@@ -40,7 +40,7 @@ Cores = Annotated[int, _require_cores]
 Radical = Annotated[str, radicals.require_radical]
 
 
-class _PowerStates(Checked):
+class _PowerStates(ValidatedElement):
     """A host, or equal hosts, of one or several speeds."""
 
     __slots__ = ()
@@ -53,7 +53,7 @@ class _PowerStates(Checked):
         return (self.speed, *self.further_speeds)
 
 
-class _Numbered(Checked):
+class _Numbered(ValidatedElement):
     """Equal hosts whose names differ by a number."""
 
     __slots__ = ()
@@ -73,7 +73,7 @@ class _Numbered(Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class Disk(Checked):
+class Disk(ValidatedElement):
     """A disk of a host.
 
     Attributes
@@ -92,7 +92,7 @@ class Disk(Checked):
     properties: Properties = field(default_factory=dict, hash=False)
 
 
-class _Follower(Checked):
+class _Follower(ValidatedElement):
     """A host that follows profile files."""
 
     __slots__ = ()
@@ -166,7 +166,7 @@ class Host(_Follower, _PowerStates):
 
 
 @dataclass(frozen=True, slots=True)
-class Router(Checked):
+class Router(ValidatedElement):
     """A named point that routes start, end or pass at, without a host.
 
     Attributes

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp, log, log1p, power
-from simplugin.errors import PlatformError, UnitError
+from simplugin.core.elementary import exp, log, log1p, power
+from simplugin.core.errors import PlatformError, UnitError
+from simplugin.core.units import has_unit, parse_time
 from simplugin.platforms.validation import require_choice
-from simplugin.units import has_unit, parse_time
 
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
 
@@ -199,7 +199,7 @@ def parse_law(text: str, read: Callable[[str], float] = float) -> Law:
         A key of `laws.PARAMETERS` with its parameters in their order, for instance
         ``"weibull(0.5, 3d)"``; a quantity alone is a constant.
     read : callable
-        Reader of a quantity, for instance `simplugin.units.parse_time`. Shapes and variations
+        Reader of a quantity, for instance `simplugin.core.units.parse_time`. Shapes and variations
         are plain numbers.
 
     Returns
@@ -214,7 +214,7 @@ def parse_law(text: str, read: Callable[[str], float] = float) -> Law:
 
     Examples
     --------
-    >>> from simplugin.units import parse_time
+    >>> from simplugin.core.units import parse_time
     >>> parse_law("weibull(0.5, 2h)", parse_time)
     Law(name='weibull', parameters=(0.5, 7200.0))
     """

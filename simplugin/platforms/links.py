@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.validation import (
     Bandwidth,
-    Checked,
     Latency,
     Name,
     Properties,
     Text,
+    ValidatedElement,
     check_fields,
     choice,
     require_name,
@@ -31,7 +31,7 @@ DIRECTIONS = frozenset(_BACK)
 
 
 @dataclass(frozen=True, slots=True)
-class Link(Checked):
+class Link(ValidatedElement):
     """A network link.
 
     Attributes
@@ -107,7 +107,7 @@ class Link(Checked):
 
 
 @dataclass(frozen=True, slots=True)
-class Backbone(Checked):
+class Backbone(ValidatedElement):
     """The link that every transfer of a zone of routing ``Cluster`` passes.
 
     Attributes
@@ -148,7 +148,7 @@ class HostLink:
 
 
 @dataclass(frozen=True, slots=True)
-class LinkUse(Checked):
+class LinkUse(ValidatedElement):
     """A link on a route.
 
     Attributes

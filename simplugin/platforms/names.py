@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from simplugin.near_names import did_you_mean
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.platforms import radical
 from simplugin.platforms.hosts import Cabinet, Cluster
 
@@ -33,7 +33,7 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedElement:
     """The element that a name denotes.
 
     Attributes
@@ -49,7 +49,7 @@ class Place:
 
 
 # Many elements are of one kind and in one zone.
-_place = lru_cache(maxsize=1024)(Place)
+_place = lru_cache(maxsize=1024)(NamedElement)
 
 
 class Names:
@@ -64,7 +64,9 @@ class Names:
     def __init__(self, broken: Iterable[Broken] = ()) -> None:
         broken = list(broken)
         self._broken = frozenset(element.id for element in broken)
-        self._places: dict[str, Place] = dict.fromkeys(self._broken, Place("broken", ""))
+        self._places: dict[str, NamedElement] = dict.fromkeys(
+            self._broken, NamedElement("broken", "")
+        )
         self._links: set[str] = set(self._broken)
         self._split_links: set[str] = set(self._broken)
         self._clusters: dict[str, Cluster] = {}
@@ -76,16 +78,16 @@ class Names:
         self.peopled: set[str] = set()
         self.leaves: Counter[str] = Counter()
 
-    def place(self, name: str) -> Place | None:
+    def place(self, name: str) -> NamedElement | None:
         """Return the kind and zone of a declared name; None if it is unknown."""
         found = self._places.get(name)
         if found is None:
             for prefix, suffix in self._trusted:
                 if name.startswith(prefix) and name.endswith(suffix):
-                    return Place("broken", "")
+                    return NamedElement("broken", "")
         return found
 
-    def declare(self, name: str, kind: str, zone: str) -> Place | None:
+    def declare(self, name: str, kind: str, zone: str) -> NamedElement | None:
         """Enter a host, router or zone; return the place of the name before, if it was in use.
 
         As to SimGrid, the name then denotes the later one.
@@ -96,16 +98,18 @@ class Names:
             self._people(zone)
         return None if before is not None and before.kind == "broken" else before
 
-    def declare_zone(self, name: str, parent: str) -> Place | None:
+    def declare_zone(self, name: str, parent: str) -> NamedElement | None:
         """Enter a zone; return the place of the name before, if it was in use."""
-        before = Place("zone", "") if name == ROOT else self.declare(name, "zone", parent)
+        before = NamedElement("zone", "") if name == ROOT else self.declare(name, "zone", parent)
         self.parents.setdefault(name, parent)
         return before
 
-    def declare_hosts(self, cluster: Cluster | Cabinet, zone: str) -> tuple[str, Place | None]:
+    def declare_hosts(
+        self, cluster: Cluster | Cabinet, zone: str
+    ) -> tuple[str, NamedElement | None]:
         """Enter the hosts of a cluster; return the first name in use, and its place if any is."""
         self._people(zone)
-        place = Place("host", zone)
+        place = NamedElement("host", zone)
         places = self._places
         for name in cluster.host_names():
             before = places.setdefault(name, place)

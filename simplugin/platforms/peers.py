@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.arrays import set_array
 from simplugin.platforms.hosts import Host, spoke
 from simplugin.platforms.links import FATPIPE, Link, ZoneRoute

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from simplugin.errors import PlatformError
-from simplugin.formatting import html_table, readable
+from simplugin.core.errors import PlatformError
+from simplugin.core.formatting import html_table, readable
 from simplugin.platforms.deployment import DeployedActor
 from simplugin.platforms.hosts import HOSTS, Cabinet, Cluster, Host, Peer, Router, computing_of
 from simplugin.platforms.links import (

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.validation import Name, Text, check_fields, choice, read_number
 
 HOST_KINDS = frozenset({"HOST_AVAIL", "SPEED"})

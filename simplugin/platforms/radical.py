@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 
 # SimGrid reads the number at the start of each bound and overlooks what follows it; we do not.
 _GROUP = re.compile(r"\s*(\d{1,10})\s*(?:-\s*(\d{1,10})\s*)?", re.ASCII)

@@ -16,7 +16,7 @@ from simplugin.platforms.hosts import Cluster, Host, Peer
 from simplugin.platforms.links import BYPASSES, CROSSING, HostLink, ZoneRoute
 from simplugin.platforms.names import Names
 from simplugin.platforms.platform import Zone
-from simplugin.platforms.validation import WARNING, Problem
+from simplugin.platforms.validation import WARNING, PlatformProblem
 
 _REMEDY = {
     "Full": "add the missing routes, or use routing Floyd to compose routes of others",
@@ -40,7 +40,7 @@ _MOST_SOURCES = 200
 _FLATTEN = "put the clusters of all sites directly into one zone, with routes between any two"
 
 
-def unreachable(zones: Sequence[Zone], names: Names) -> list[Problem]:
+def unreachable(zones: Sequence[Zone], names: Names) -> list[PlatformProblem]:
     """Return the zones in which hosts cannot reach each other.
 
     Parameters
@@ -57,7 +57,7 @@ def unreachable(zones: Sequence[Zone], names: Names) -> list[Problem]:
         that not all of its zone gets to.
     """
     layout = _Layout(zones, names)
-    problems: list[Problem] = []
+    problems: list[PlatformProblem] = []
     for zone in zones:
         pair = layout.missing_pair(zone)
         if pair is None:
@@ -71,7 +71,7 @@ def unreachable(zones: Sequence[Zone], names: Names) -> list[Problem]:
                 f"{layout.what(source)} cannot reach {layout.what(destination)}: zone {zone.id!r} "
                 f"of routing {zone.routing} has no route"
             )
-        problems.append(Problem(message, _REMEDY[zone.routing], zone, WARNING))
+        problems.append(PlatformProblem(message, _REMEDY[zone.routing], zone, WARNING))
     return problems + layout.dead_gateways()
 
 
@@ -111,7 +111,7 @@ class _Layout:
         place = self._names.place(name)
         return f"zone {name!r}" if place is not None and place.kind == "zone" else repr(name)
 
-    def dead_gateways(self) -> list[Problem]:
+    def dead_gateways(self) -> list[PlatformProblem]:
         """Return the gateways to which SimGrid 4.1 finds no way from the rest of their zone.
 
         A gateway serves the zone that it is directly in. From other parts of a zone of zones,
@@ -135,7 +135,7 @@ class _Layout:
                             f"hosts of zone {part!r} outside {home!r} cannot leave by gateway "
                             f"{gateway!r}: SimGrid 4.1 finds no way to it"
                         )
-                        problems.append(Problem(message, _FLATTEN, route, WARNING))
+                        problems.append(PlatformProblem(message, _FLATTEN, route, WARNING))
         return problems
 
     def missing_pair(self, zone: Zone) -> tuple[str, str] | None:
@@ -175,7 +175,7 @@ class _Layout:
                     return source, next(name for name in aims if name != source and name not in got)
         return None
 
-    def broken_transit(self, zone: Zone) -> Iterator[Problem]:
+    def broken_transit(self, zone: Zone) -> Iterator[PlatformProblem]:
         """Yield the first way between zones that cannot pass a zone on it."""
         if zone.routing not in _COMPOSED:
             return
@@ -203,7 +203,7 @@ class _Layout:
                 else:
                     message += "no route joins the two"
                     remedy = f"add the route to zone {passed!r}"
-                yield Problem(message, remedy, zone, WARNING)
+                yield PlatformProblem(message, remedy, zone, WARNING)
                 return
 
     def _fault_on_ways(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from simplugin.platforms.hosts import HOSTS, Cluster, Host, Router
 from simplugin.platforms.links import WIFI, Link
 from simplugin.platforms.platform import Config, Platform, Zone
-from simplugin.platforms.validation import ERROR, WARNING, Problem
+from simplugin.platforms.validation import ERROR, WARNING, PlatformProblem
 
 _YES = ("yes", "on", "true", "1")
 _TRACING = ("tracing/platform", "tracing/categorized", "tracing/uncategorized")
@@ -27,7 +27,9 @@ def options_in_force(platform: Platform) -> dict[str, str]:
     return chosen
 
 
-def option_requirements(platform: Platform, options: Mapping[str, str]) -> Iterator[Problem]:
+def option_requirements(
+    platform: Platform, options: Mapping[str, str]
+) -> Iterator[PlatformProblem]:
     """Yield the parts of a platform that SimGrid refuses or crashes on under some options.
 
     Parameters
@@ -43,10 +45,10 @@ def option_requirements(platform: Platform, options: Mapping[str, str]) -> Itera
                 continue
             if getattr(part, "cores", 1) > 1:
                 message = f"cpu/optim:TI takes no host of several cores, as {part.id!r}"
-                yield Problem(message, _TI_REMEDY, part)
+                yield PlatformProblem(message, _TI_REMEDY, part)
             elif not part.speed:
                 message = f"cpu/optim:TI takes no speed of 0, as that of {part.id!r}"
-                yield Problem(message, _TI_REMEDY, part)
+                yield PlatformProblem(message, _TI_REMEDY, part)
     if options.get("tracing", "").lower() not in _YES:
         return
     if any(options.get(each, "").lower() in _YES for each in _TRACING):
@@ -56,13 +58,13 @@ def option_requirements(platform: Platform, options: Mapping[str, str]) -> Itera
         for part in parts:
             if isinstance(part, Router) or (isinstance(part, Cluster) and part.router_name):
                 message = f"SimGrid 4.1 crashes when it traces routers, as that of {part.id!r}"
-                yield Problem(message, remedy, part)
+                yield PlatformProblem(message, remedy, part)
             elif isinstance(part, Zone | Host) and part.id in links:
                 message = f"SimGrid cannot trace {part.id!r}, the name of a link too"
-                yield Problem(message, f"name them apart, or {remedy}", part)
+                yield PlatformProblem(message, f"name them apart, or {remedy}", part)
 
 
-def energy_problems(platform: Platform) -> Iterator[Problem]:
+def energy_problems(platform: Platform) -> Iterator[PlatformProblem]:
     """Yield the properties that SimGrid's energy plug-ins refuse or pass over."""
     for part, _ in platform.walk():
         if isinstance(part, Host | Cluster):
@@ -73,7 +75,7 @@ def energy_problems(platform: Platform) -> Iterator[Problem]:
 
 def _energy_of(
     part: Host | Cluster | Link, key: str, renamed: Mapping[str, str], count: int
-) -> Iterator[Problem]:
+) -> Iterator[PlatformProblem]:
     """Yield what is wrong with the wattages of hosts or of a link."""
     what = f"{type(part).__name__.lower()} {part.id!r}"
     of_host = "per_state" in key
@@ -82,7 +84,7 @@ def _energy_of(
             message = f"{what} has the property {old!r}, which is called {today!r} today"
             # SimGrid still takes the first of links, and passes over the others.
             severity = WARNING if old == "watt_range" else ERROR
-            yield Problem(message, "rename it", part, severity)
+            yield PlatformProblem(message, "rename it", part, severity)
     given = part.properties.get(key)
     each = "two or three numbers of W (idle, perhaps one core, all cores), e.g. '95:120:200'"
     remedy = f"give {each}" if of_host else "give two numbers of W (idle, busy), e.g. '10:30'"
@@ -91,12 +93,12 @@ def _energy_of(
         sizes = (2, 3) if of_host else (2,)
         if of_host and len(states) != count:
             message = f"{what} has {len(states)} wattages for {count} power state(s)"
-            yield Problem(message, f"give one for each, separated by commas: {each}", part)
+            yield PlatformProblem(message, f"give one for each, separated by commas: {each}", part)
         elif not all(_are_numbers(state.split(":"), sizes) for state in states):
-            yield Problem(f"the {key} of {what} is {given!r}", remedy, part)
+            yield PlatformProblem(f"the {key} of {what} is {given!r}", remedy, part)
     off = part.properties.get("wattage_off")
     if off is not None and not _are_numbers([off], (1,)):
-        yield Problem(f"the wattage_off of {what} is {off!r}", "give a number of W", part)
+        yield PlatformProblem(f"the wattage_off of {what} is {off!r}", "give a number of W", part)
 
 
 def _are_numbers(texts: list[str], sizes: tuple[int, ...]) -> bool:

@@ -20,7 +20,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.arrays import set_array
 from simplugin.platforms.hosts import Cluster, Host, spoke
 from simplugin.platforms.links import SPLITDUPLEX, Backbone, Link, ZoneRoute

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from simplugin.errors import DeploymentError
+from simplugin.core.errors import DeploymentError
 from simplugin.platforms.deployments import ApplicationTree
 from simplugin.platforms.graphs import GRAPH_ROUTINGS, neighbours
 from simplugin.platforms.host_choices import HostChoice

@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp
-from simplugin.errors import PlatformError
+from simplugin.core.elementary import exp
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.peers import PeerSite
 
 Floats = NDArray[np.float64]

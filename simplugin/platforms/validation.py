@@ -1,7 +1,7 @@
 """Checks of single parts of a platform: names, ranges, choices.
 
-Data classes derived from `Checked` declare the check of a field in its annotation, for instance
-``bandwidth: Bandwidth``. Tuples of parts need no more than their annotation.
+Data classes derived from `ValidatedElement` declare the check of a field in its annotation, for
+instance ``bandwidth: Bandwidth``. Tuples of parts need no more than their annotation.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from numbers import Integral
 from operator import call
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from simplugin.errors import PlatformError, UnitError
-from simplugin.inputs.places import shown
-from simplugin.units import parse_bandwidth, parse_speed, parse_time
+from simplugin.core.errors import PlatformError, UnitError
+from simplugin.core.units import parse_bandwidth, parse_speed, parse_time
+from simplugin.inputs.locations import shown
 
 # SimGrid refuses denormalised numbers as out of range.
 _SMALLEST = sys.float_info.min
@@ -199,7 +199,7 @@ def choice(*names: str) -> Callable[..., None]:
     return partial(require_choice, choices=names)
 
 
-class Checked:
+class ValidatedElement:
     """Base of data classes whose first field is a name and whose annotations hold checks."""
 
     __slots__ = ()
@@ -305,7 +305,7 @@ WARNING = "warning"
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PlatformProblem:
     """A fault between the parts of a platform.
 
     Attributes

@@ -1,6 +1,6 @@
-from .assessment import Assessment as Assessment
+from .assessment import PricingAssessment as PricingAssessment
 from .assessment import Recovery as Recovery
-from .changes import Change as Change
+from .changes import CapacityChange as CapacityChange
 from .changes import intervals as intervals
 from .deployment import deploy as deploy
 from .deployment import sharing_of as sharing_of
@@ -15,7 +15,7 @@ from .policies.acceleration import AcceleratedMarket as AcceleratedMarket
 from .policies.baselines import AutomaticGradient as AutomaticGradient
 from .policies.baselines import PrimalDual as PrimalDual
 from .policies.gradient import Gradient as Gradient
-from .policies.gradient import Steps as Steps
+from .policies.gradient import StepSizes as StepSizes
 from .policies.market import Market as Market
 from .policies.shipped import POLICIES as POLICIES
 from .seeded_instances import instances as instances

@@ -10,14 +10,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.figures import Figure
-from simplugin.listings import Cell, Listing
 from simplugin.optimum.fair_sharing import FairShare
-from simplugin.pricing.changes import Change, Interval
-from simplugin.pricing.execution import Upkeep
+from simplugin.pricing.changes import CapacityChange, ProblemInterval
+from simplugin.pricing.execution import PeriodicRun
 from simplugin.pricing.iteration import Trajectory, objective_error, settled, throughput_error
-from simplugin.rows import Best, Metric
-from simplugin.workloads import AlphaFair, Application, Sharing
+from simplugin.results.curves import CurvePlot
+from simplugin.results.row import Best, Metric
+from simplugin.results.tables import Cell, ResultTable
+from simplugin.workloads import AlphaFair, Application, SharedDeployment
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ _LEAST = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment:
+class PricingAssessment:
     """A negotiation beside the optimum.
 
     Attributes
@@ -45,7 +45,7 @@ class Assessment:
         The best that there is.
     """
 
-    sharing: Sharing
+    sharing: SharedDeployment
     utility: AlphaFair
     trajectory: Trajectory
     optimum: FairShare
@@ -104,7 +104,7 @@ class Assessment:
             return None, None
         return float(date[first]), None if sent is None else float(sent[first])
 
-    def listings(self, most: int = 8) -> tuple[Listing, ...]:
+    def listings(self, most: int = 8) -> tuple[ResultTable, ...]:
         """Return tables of applications, busiest resources and numbers of rounds."""
         reached = self.trajectory
         prices = reached.host_price[-1], reached.link_price[-1]
@@ -116,7 +116,7 @@ class Assessment:
         applications = _applications(self.sharing.applications, *throughputs, note)
         return (applications, *busiest, self._rounds())
 
-    def _rounds(self) -> Listing:
+    def _rounds(self) -> ResultTable:
         """Return the rounds from which errors stay small, their dates, and bytes by then."""
         lines = []
         for what, error in self.errors.items():
@@ -126,9 +126,9 @@ class Assessment:
         dated = ("from round", ""), ("date", "s"), ("sent", "byte")
         columns = (("error of", ""), ("within", ""), *dated)
         note = f"to the end, after {self.trajectory.n_rounds} rounds"
-        return Listing("Convergence", columns, tuple(lines), note)
+        return ResultTable("Convergence", columns, tuple(lines), note)
 
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[CurvePlot, ...]:
         """Return the curves of objective, throughputs, overload and prices against rounds.
 
         The objective is that of rates divided by 1 plus the overload, which overload nothing.
@@ -140,7 +140,7 @@ class Assessment:
         applications = self.sharing.applications[:_MOST_CURVES]
         chosen = [k for k in range(len(applications)) if best[k] > 0]
         return (
-            Figure(
+            CurvePlot(
                 "objective",
                 "Objective, of rates reduced to fit",
                 "round",
@@ -148,7 +148,7 @@ class Assessment:
                 {"objective": (rounds, fitting)},
                 {"optimum": self.optimum.objective},
             ),
-            Figure(
+            CurvePlot(
                 "throughputs",
                 "Throughputs",
                 "round",
@@ -157,7 +157,7 @@ class Assessment:
                 {"optimum": 1.0},
                 groups=applications,
             ),
-            Figure(
+            CurvePlot(
                 "overload",
                 "Largest overload of a resource",
                 "round",
@@ -168,7 +168,7 @@ class Assessment:
             self._prices(rounds),
         )
 
-    def _prices(self, rounds: NDArray[np.int64]) -> Figure:
+    def _prices(self, rounds: NDArray[np.int64]) -> CurvePlot:
         """Return the curves of prices times capacities.
 
         So hosts and links, large and small, have one unit.
@@ -182,12 +182,16 @@ class Assessment:
         series = {names[each]: (rounds, worth[:, each]) for each in order}
         label = "price times capacity"
         # All resources, so that each has its colour in every chart.
-        return Figure("prices", "Prices", "round", label, series, {}, groups=names)
+        return CurvePlot("prices", "Prices", "round", label, series, {}, groups=names)
 
 
 def _busiest(
-    sharing: Sharing, rate: Floats, prices: tuple[Floats, Floats], best: FairShare, most: int
-) -> list[Listing]:
+    sharing: SharedDeployment,
+    rate: Floats,
+    prices: tuple[Floats, Floats],
+    best: FairShare,
+    most: int,
+) -> list[ResultTable]:
     """Return the hosts and the links of the highest worth at their prices, then load."""
     hosts = sharing.hosts, sharing.speed, sharing.host_load(rate), prices[0], best.host_price
     links = sharing.links, sharing.bandwidth, sharing.link_load(rate), prices[1], best.link_price
@@ -208,18 +212,18 @@ def _busiest(
             (f"price [utility/{large}]", "", (1e9 * price[order]).tolist()),
             ("optimal price", "", (1e9 * optimal[order]).tolist()),
         ]
-        found.append(Listing.of_columns(f"Busiest {what}s", columns, most=most))
+        found.append(ResultTable.of_columns(f"Busiest {what}s", columns, most=most))
     return found
 
 
-def _applications(names: Sequence[str], reached: Floats, best: Floats, note: str) -> Listing:
+def _applications(names: Sequence[str], reached: Floats, best: Floats, note: str) -> ResultTable:
     """Return throughput, optimum and gap of each application."""
     lines = tuple(
         (name, float(x), float(y), float((y - x) / y) if y > 0 else None)
         for name, x, y in zip(names, reached, best, strict=True)
     )
     columns = (("application", ""), ("throughput", "task/s"), ("optimum", "task/s"), ("gap", "%"))
-    return Listing("Applications", columns, lines, note)
+    return ResultTable("Applications", columns, lines, note)
 
 
 # Largest errors of throughputs, and largest overloads, after a return to the optimum.
@@ -243,13 +247,13 @@ class Stretch:
         Its optimum.
     """
 
-    kept: Upkeep
-    interval: Interval
+    kept: PeriodicRun
+    interval: ProblemInterval
     optimum: FairShare
 
     @cached_property
     def samples(self) -> tuple[Floats, Floats]:
-        """Throughputs and overloads, as `Upkeep.during` returns them."""
+        """Throughputs and overloads, as `PeriodicRun.during` returns them."""
         return self.kept.during(self.interval)
 
     @cached_property
@@ -282,9 +286,9 @@ class Recovery:
         Descriptions of the changes by date.
     """
 
-    sharing: Sharing
+    sharing: SharedDeployment
     utility: AlphaFair
-    kept: Upkeep
+    kept: PeriodicRun
     stretches: Sequence[Stretch]
     events: dict[float, list[str]]
 
@@ -318,7 +322,7 @@ class Recovery:
             Metric("negotiation_bytes", self.kept.bytes_sent, "byte"),
         )
 
-    def listings(self, most: int = 8) -> tuple[Listing, ...]:
+    def listings(self, most: int = 8) -> tuple[ResultTable, ...]:
         """Return tables of the intervals, of the applications and the resources at the end."""
         seen = self.kept.seen(self.last.interval)
         interval, best = self.last.interval, self.last.optimum
@@ -330,7 +334,7 @@ class Recovery:
         applications = _applications(part.applications, *throughputs, note)
         return (self._intervals(), applications, *_busiest(part, rate, prices, best, most))
 
-    def _intervals(self) -> Listing:
+    def _intervals(self) -> ResultTable:
         """Return the changes, and the times to the new optimum."""
         lines = []
         for each in self.stretches:
@@ -356,7 +360,7 @@ class Recovery:
             "time from the change until every throughput stays that near to the new optimum;"
             f" a dash: never before the next change; a period is {self.kept.period:g} s"
         )
-        return Listing("Changes", columns, tuple(lines), note)
+        return ResultTable("Changes", columns, tuple(lines), note)
 
     def _what(self, date: float) -> str:
         """Return the changes at a date in a few words."""
@@ -365,7 +369,7 @@ class Recovery:
         rest = len(events) - _MOST_EVENTS
         return f"{shown} and {rest} more" if rest > 0 else shown
 
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[CurvePlot, ...]:
         """Return throughputs relative to the optimum of each interval, and errors, over time."""
         date = self.kept.date
         ratio = np.full((len(date), self.sharing.n_applications), np.nan)
@@ -378,7 +382,7 @@ class Recovery:
             error[seen] = each.errors
         shown = self.sharing.applications[:_MOST_CURVES]
         return (
-            Figure(
+            CurvePlot(
                 "throughputs",
                 "Throughputs, relative to the optimum between changes",
                 "date [s]",
@@ -387,7 +391,7 @@ class Recovery:
                 {"optimum": 1.0},
                 groups=shown,
             ),
-            Figure(
+            CurvePlot(
                 "errors",
                 "Worst error of a throughput, or overload",
                 "date [s]",
@@ -400,7 +404,9 @@ class Recovery:
 
 
 def events_of(
-    sharing: Sharing, applications: Sequence[Application], changes: Sequence[Change]
+    sharing: SharedDeployment,
+    applications: Sequence[Application],
+    changes: Sequence[CapacityChange],
 ) -> dict[float, list[str]]:
     """Return descriptions of all changes by date.
 

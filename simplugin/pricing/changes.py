@@ -10,28 +10,28 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Graph
 from simplugin.simulation.platform_changes import (
-    Change,
+    CapacityChange,
     changeable,
     own_changes,
     ways,
     with_changes,
 )
 from simplugin.workloads.applications import Application
-from simplugin.workloads.sharing import Sharing
+from simplugin.workloads.shared_deployment import SharedDeployment
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
-__all__ = ["Change", "Interval", "changing", "intervals", "reachable"]
+__all__ = ["CapacityChange", "ProblemInterval", "changing", "intervals", "reachable"]
 
 
 @dataclass(frozen=True, eq=False)
-class Interval:
+class ProblemInterval:
     """The problem between two dates.
 
     Attributes
@@ -46,12 +46,14 @@ class Interval:
 
     start: float
     end: float
-    sharing: Sharing
+    sharing: SharedDeployment
     applications: Integers
     agents: Integers
 
 
-def changing(platform: Graph | Platform, changes: Sequence[Change], sharing: Sharing) -> Platform:
+def changing(
+    platform: Graph | Platform, changes: Sequence[CapacityChange], sharing: SharedDeployment
+) -> Platform:
     """Return a platform with profiles that make changes happen.
 
     Parameters
@@ -87,12 +89,12 @@ def changing(platform: Graph | Platform, changes: Sequence[Change], sharing: Sha
 
 
 def intervals(
-    sharing: Sharing,
+    sharing: SharedDeployment,
     applications: Sequence[Application],
-    changes: Sequence[Change],
+    changes: Sequence[CapacityChange],
     until: float,
     platform: Graph | Platform | str | os.PathLike[str] | None = None,
-) -> list[Interval]:
+) -> list[ProblemInterval]:
     """Return the problems between changes, of which each has its optimum.
 
     Parameters
@@ -145,16 +147,16 @@ def intervals(
         there = np.array([each.start <= start < each.end for each in applications])
         part, kept_applications, kept = reachable(now, there, off, cuts)
         if part is not None:
-            found.append(Interval(start, end, part, kept_applications, kept))
+            found.append(ProblemInterval(start, end, part, kept_applications, kept))
     return found
 
 
 def reachable(
-    sharing: Sharing,
+    sharing: SharedDeployment,
     there: Booleans,
     off: set[str],
     cuts: Mapping[tuple[int, int], frozenset[str]] | None = None,
-) -> tuple[Sharing | None, Integers, Integers]:
+) -> tuple[SharedDeployment | None, Integers, Integers]:
     """Return the part of a deployment that is left without some applications and resources.
 
     Parameters
@@ -166,7 +168,7 @@ def reachable(
     off : set of str
         Hosts and links that are not.
     cuts : mapping of (int, int) to frozenset of str, optional
-        For the hosts of a father and a son, further links that must not be off.
+        For the hosts of a parent and a child, further links that must not be off.
 
     Returns
     -------
@@ -180,13 +182,13 @@ def reachable(
     here = host_on[sharing.host] & there[sharing.application]
     below = sharing.link >= 0
     here[below] &= link_on[sharing.link[below]]
-    # The way from or to a father can be interrupted.
+    # The way from or to a parent can be interrupted.
     cut = {pair for pair, links in (cuts or {}).items() if not links.isdisjoint(off)}
-    for agent in np.flatnonzero(sharing.father >= 0).tolist() if cut else ():
-        pair = int(sharing.host[sharing.father[agent]]), int(sharing.host[agent])
+    for agent in np.flatnonzero(sharing.parent >= 0).tolist() if cut else ():
+        pair = int(sharing.host[sharing.parent[agent]]), int(sharing.host[agent])
         here[agent] &= pair not in cut
     for level in sharing.levels[1:]:
-        here[level] &= here[sharing.father[level]]
+        here[level] &= here[sharing.parent[level]]
     applications = np.flatnonzero(here[sharing.masters])
     agents = np.flatnonzero(here)
     if len(applications) == 0:
@@ -201,7 +203,7 @@ def reachable(
         weight=sharing.weight[applications],
         application=np.searchsorted(applications, sharing.application[agents]),
         host=sharing.host[agents],
-        father=place[sharing.father[agents]],
+        parent=place[sharing.parent[agents]],
         link=sharing.link[agents],
         computes=sharing.computes[agents],
     )

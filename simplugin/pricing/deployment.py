@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import NO_SPEED, Graph, neighbours
 from simplugin.platforms.links import FATPIPE
 from simplugin.platforms.platform import Platform
 from simplugin.simulation.resolve import refuse_wifi, resolve
-from simplugin.workloads.sharing import Sharing
+from simplugin.workloads.shared_deployment import SharedDeployment
 
 if TYPE_CHECKING:
     import os
@@ -36,7 +36,7 @@ def deploy(
     graph: Graph,
     applications: Sequence[Application],
     trees: Mapping[str, Mapping[str, str]] | None = None,
-) -> Sharing:
+) -> SharedDeployment:
     """Deploy applications as trees over a graph.
 
     Parameters
@@ -46,7 +46,7 @@ def deploy(
     applications : sequence of Application
         The applications.
     trees : mapping of str to mapping of str to str, optional
-        For an application's name, the father of each host of its tree but the master. An
+        For an application's name, the parent of each host of its tree but the master. An
         application without one has the breadth-first tree from its master, neighbours in the
         graph's order, over links that have a bandwidth.
 
@@ -78,27 +78,27 @@ def deploy(
         master = _host(index, application.master, application, "its master")
         if tree is None:
             neighbours = _neighbours(graph) if neighbours is None else neighbours
-            order, father, link = _breadth_first(graph, neighbours, master)
+            order, parent, link = _breadth_first(graph, neighbours, master)
         else:
-            order, father, link = _given_tree(graph, index, application, tree)
+            order, parent, link = _given_tree(graph, index, application, tree)
         place = np.full(graph.n_hosts, -1, dtype=np.int64)
         place[order] = np.arange(len(order))
         computes = graph.speed > 0
         if application.hosts is not None:
             allowed = [_host(index, name, application, "its host") for name in application.hosts]
             computes &= np.isin(np.arange(graph.n_hosts), allowed)
-        above = np.where(father[order] >= 0, place[father[order]], -1)
+        above = np.where(parent[order] >= 0, place[parent[order]], -1)
         owner = np.full(len(order), number, dtype=np.int64)
         parts.append((owner, order, above, link[order], computes[order], _depth(above)))
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    owner, host, father, link, computes, depth = columns
+    owner, host, parent, link, computes, depth = columns
     offsets = np.cumsum([0] + [len(part[0]) for part in parts[:-1]])
-    father = np.where(father >= 0, father + offsets[owner], -1)
+    parent = np.where(parent >= 0, parent + offsets[owner], -1)
     # By depth, then by application; the order within an application stays.
     order = np.argsort(depth, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return Sharing(
+    return SharedDeployment(
         tuple(names),
         graph.hosts,
         graph.links,
@@ -109,7 +109,7 @@ def deploy(
         graph.bandwidth,
         owner[order],
         host[order],
-        np.where(father[order] >= 0, place[father[order]], -1),
+        np.where(parent[order] >= 0, place[parent[order]], -1),
         link[order],
         computes[order],
     )
@@ -135,16 +135,16 @@ def _neighbours(graph: Graph) -> csr_array:
 
 
 def _breadth_first(graph: Graph, neighbours: csr_array, master: int) -> Tree:
-    """Return hosts in breadth-first order, the father of each host, and the link above it."""
+    """Return hosts in breadth-first order, the parent of each host, and the link above it."""
     from scipy.sparse.csgraph import breadth_first_order
 
     order, before = breadth_first_order(neighbours, master)
-    father = np.where(before >= 0, before, -1).astype(np.int64)
-    # The link into each host: that from its father.
-    wanted = father[graph.destination] == graph.source
+    parent = np.where(before >= 0, before, -1).astype(np.int64)
+    # The link into each host: that from its parent.
+    wanted = parent[graph.destination] == graph.source
     link = np.full(graph.n_hosts, -1, dtype=np.int64)
     link[graph.destination[wanted]] = np.flatnonzero(wanted)
-    return order.astype(np.int64), father, link
+    return order.astype(np.int64), parent, link
 
 
 def _given_tree(
@@ -160,29 +160,29 @@ def _given_tree(
             zip(graph.source.tolist(), graph.destination.tolist(), strict=True)
         )
     }
-    father = np.full(graph.n_hosts, -1, dtype=np.int64)
+    parent = np.full(graph.n_hosts, -1, dtype=np.int64)
     link = np.full(graph.n_hosts, -1, dtype=np.int64)
-    sons: dict[int, list[int]] = {}
+    children: dict[int, list[int]] = {}
     for name, above in tree.items():
-        son = _host(index, name, application, "its tree's host")
-        father[son] = _host(index, above, application, "its tree's host")
-        if (int(father[son]), son) not in links:
+        child = _host(index, name, application, "its tree's host")
+        parent[child] = _host(index, above, application, "its tree's host")
+        if (int(parent[child]), child) not in links:
             raise WorkloadError(
                 f"application {application.name!r}: its tree goes from {above!r} to {name!r},"
                 " which no link joins",
                 application.name,
             )
-        link[son] = links[int(father[son]), son]
-        sons.setdefault(int(father[son]), []).append(son)
+        link[child] = links[int(parent[child]), child]
+        children.setdefault(int(parent[child]), []).append(child)
     order = [index[application.master]]
-    if father[order[0]] >= 0:
+    if parent[order[0]] >= 0:
         raise WorkloadError(
             f"application {application.name!r}: its tree gives its master"
-            f" {application.master!r} a father; leave it out",
+            f" {application.master!r} a parent; leave it out",
             application.name,
         )
     for host in order:
-        order += sorted(sons.get(host, []))
+        order += sorted(children.get(host, []))
     if len(order) < len(tree) + 1:
         lost = next(name for name in tree if index[name] not in order)
         raise WorkloadError(
@@ -190,13 +190,13 @@ def _given_tree(
             f" to its master {application.master!r}",
             application.name,
         )
-    return np.array(order, dtype=np.int64), father, link
+    return np.array(order, dtype=np.int64), parent, link
 
 
 def _depth(above: Integers) -> Integers:
     """Return the depth of each vertex of a tree in breadth-first order."""
     depth = np.zeros(len(above), dtype=np.int64)
-    # In breadth-first order fathers do not go back, so a level is one run.
+    # In breadth-first order parents do not go back, so a level is one run.
     start, stop, level = 0, 1, 0
     while stop < len(above):
         start, stop = stop, int(np.searchsorted(above, stop))
@@ -209,7 +209,7 @@ def sharing_of(
     platform: Platform | str | os.PathLike[str],
     applications: Sequence[Application],
     trees: Trees | None = None,
-) -> Sharing:
+) -> SharedDeployment:
     """Deploy applications over a SimGrid platform, whose routes SimGrid itself gives.
 
     Without a tree, an application's master reaches each host directly along its route. Only
@@ -227,8 +227,8 @@ def sharing_of(
     applications : sequence of Application
         The applications.
     trees : mapping of str to mapping of str to str, optional
-        For an application's name, the father of each host of its tree but the master; a father
-        reaches its son along the route between them.
+        For an application's name, the parent of each host of its tree but the master; a parent
+        reaches its child along the route between them.
 
     Returns
     -------
@@ -253,14 +253,14 @@ def sharing_of(
     if wanted is None:
         stars = dict.fromkeys(masters.values())
         wanted = [(master, host) for master in stars for host in hosts if host != master]
-    wanted += [(father, son) for tree in given.values() for son, father in tree.items()]
+    wanted += [(parent, child) for tree in given.values() for child, parent in tree.items()]
     known = set(hosts)
     asked = [pair for pair in dict.fromkeys(wanted) if known.issuperset(pair)]
     resolved = resolve(platform, asked)
     if adjacent is None:
         for name, master in masters.items():
-            sons = [route.destination for route in resolved.routes if route.source == master]
-            given[name] = dict.fromkeys(sons, master)
+            children = [route.destination for route in resolved.routes if route.source == master]
+            given[name] = dict.fromkeys(children, master)
     chains, bandwidth = _shared_links(resolved)
     # The graph's links are the routes, in their order.
     index = {name: host for host, name in enumerate(hosts)}
@@ -297,8 +297,8 @@ def _shared_links(
 
 
 def _chained(
-    direct: Sharing, chains: Sequence[tuple[str, ...]], bandwidth: Mapping[str, float]
-) -> Sharing:
+    direct: SharedDeployment, chains: Sequence[tuple[str, ...]], bandwidth: Mapping[str, float]
+) -> SharedDeployment:
     """Put a chain of agents in the place of each agent whose link is a route of several."""
     names = tuple(bandwidth)
     number = {name: link for link, name in enumerate(names)}
@@ -311,35 +311,35 @@ def _chained(
     origin, agent = np.repeat(np.arange(direct.n_agents), length), np.arange(length.sum())
     last = np.cumsum(length) - 1
     is_first = agent == (last - length + 1)[origin]
-    above = direct.father[origin]
-    father = np.where(is_first, np.where(above >= 0, last[above], -1), agent - 1)
+    above = direct.parent[origin]
+    parent = np.where(is_first, np.where(above >= 0, last[above], -1), agent - 1)
     depth = np.zeros_like(agent)
-    for son, before in enumerate(father.tolist()):
-        depth[son] = depth[before] + 1 if before >= 0 else 0
-    order = _by_depth(depth, father, direct.application[origin])
+    for child, before in enumerate(parent.tolist()):
+        depth[child] = depth[before] + 1 if before >= 0 else 0
+    order = _by_depth(depth, parent, direct.application[origin])
     place = np.empty_like(order)
     place[order] = agent
-    above = father[order]
+    above = parent[order]
     return replace(
         direct,
         links=names,
         bandwidth=np.array(list(bandwidth.values())),
         application=direct.application[origin][order],
         host=direct.host[origin][order],
-        father=np.where(above >= 0, place[above], -1),
+        parent=np.where(above >= 0, place[above], -1),
         link=np.concatenate(passed)[order],
         computes=(direct.computes[origin] & (agent == last[origin]))[order],
     )
 
 
-def _by_depth(depth: Integers, father: Integers, application: Integers) -> Integers:
-    """Return agents by depth, then by application, then by the place of their fathers."""
+def _by_depth(depth: Integers, parent: Integers, application: Integers) -> Integers:
+    """Return agents by depth, then by application, then by the place of their parents."""
     place = np.zeros(len(depth), dtype=np.int64)
     levels = []
     for level in range(int(depth.max()) + 1):
         agents = np.flatnonzero(depth == level)
-        # Fathers are in the order of their applications already.
-        key = application[agents] if level == 0 else place[father[agents]]
+        # Parents are in the order of their applications already.
+        key = application[agents] if level == 0 else place[parent[agents]]
         agents = agents[np.argsort(key, kind="stable")]
         place[agents] = np.arange(len(agents))
         levels.append(agents)

@@ -11,29 +11,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
-from simplugin.pricing.actors.delivery import Decision, Envelope, Record, act, attend
-from simplugin.pricing.actors.dispatchers import Station, agent
+from simplugin.pricing.actors.delivery import Decision, Envelope, RoleRecord, act, attend
+from simplugin.pricing.actors.dispatchers import AgentSetup, agent
 from simplugin.pricing.actors.neighbourhood import (
     ABOVE,
     BELOW,
-    AgentSeat,
-    ManagerSeat,
+    AgentNeighbourhood,
+    ManagerNeighbourhood,
     Neighbourhoods,
     neighbourhoods,
 )
 from simplugin.pricing.actors.roles import (
-    Cast,
+    Roles,
     cast,
     check_sizes,
     inherit,
     taken_over,
     ticking_cast,
 )
-from simplugin.pricing.changes import Change, Interval, changing, reachable
+from simplugin.pricing.changes import CapacityChange, ProblemInterval, changing, reachable
 from simplugin.pricing.iteration import Method, State, Trajectory, require_rounds, settled
 from simplugin.pricing.policies.task_queues import Proportions
 from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
@@ -42,7 +42,7 @@ from simplugin.simulation.api import Semaphore
 from simplugin.simulation.platform_changes import own_changes, profiles, ways
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.applications import Application
-from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -52,7 +52,7 @@ _MOST_PERIODS = 10**9
 
 
 @dataclass(frozen=True, eq=False)
-class Negotiation:
+class PriceNegotiation:
     """Result of a simulated negotiation.
 
     Attributes
@@ -69,7 +69,7 @@ class Negotiation:
 
 def negotiate(
     platform: Graph | Platform | str | os.PathLike[str],
-    sharing: Sharing,
+    sharing: SharedDeployment,
     method: Method[Any],
     rounds: int,
     utility: AlphaFair,
@@ -78,7 +78,7 @@ def negotiate(
     options: SimGridOptions | None = None,
     envelope: Envelope | None = None,
     **simulation: Any,
-) -> Negotiation:
+) -> PriceNegotiation:
     """Simulate a negotiation of agents and price managers in synchronous rounds.
 
     Each agent, and each price manager of a host or link, is an actor. All know their
@@ -92,7 +92,7 @@ def negotiate(
     ----------
     platform : Graph, Platform or path
         Where; its hosts and links bear the names in `sharing`. There are routes both ways
-        between fathers and sons, and between the users of a link.
+        between parents and children, and between the users of a link.
     sharing : Sharing
         The deployment. Managers read capacities off the platform, not from here.
     method : Method
@@ -118,7 +118,7 @@ def negotiate(
     Raises
     ------
     WorkloadError
-        A son has no route to its father, `start` or the step sizes do not go with method and
+        A child has no route to its parent, `start` or the step sizes do not go with method and
         deployment, `rounds` is below 1, or every host fails at some time.
     """
     require_rounds(rounds, 1)
@@ -142,26 +142,26 @@ def negotiate(
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
     )
-    return Negotiation(_trajectory(sharing, result), result)
+    return PriceNegotiation(_trajectory(sharing, result), result)
 
 
-def check_ways_back(graph: Graph, sharing: Sharing) -> None:
-    """Raise if a son has no link with a bandwidth to its father."""
+def check_ways_back(graph: Graph, sharing: SharedDeployment) -> None:
+    """Raise if a child has no link with a bandwidth to its parent."""
     open_ = graph.bandwidth > 0
     there = set(zip(graph.source[open_].tolist(), graph.destination[open_].tolist(), strict=True))
-    sons = np.flatnonzero(sharing.father >= 0)
-    hosts, fathers = sharing.host[sons], sharing.host[sharing.father[sons]]
-    for son, father in zip(hosts.tolist(), fathers.tolist(), strict=True):
-        if son != father and (son, father) not in there:
+    children = np.flatnonzero(sharing.parent >= 0)
+    hosts, parents = sharing.host[children], sharing.host[sharing.parent[children]]
+    for child, parent in zip(hosts.tolist(), parents.tolist(), strict=True):
+        if child != parent and (child, parent) not in there:
             raise WorkloadError(
-                f"no link with a bandwidth goes from {graph.hosts[son]!r} back to"
-                f" {graph.hosts[father]!r}: messages could not go up the tree; give one"
+                f"no link with a bandwidth goes from {graph.hosts[child]!r} back to"
+                f" {graph.hosts[parent]!r}: messages could not go up the tree; give one"
             )
 
 
 async def convene(
     me: Actor,
-    sharing: Sharing,
+    sharing: SharedDeployment,
     method: Method[Any],
     rounds: int,
     utility: AlphaFair,
@@ -202,11 +202,11 @@ async def convene(
         prefix = f"{me.now:g} s: " if known else ""
         around = neighbourhoods(part, prefix=prefix)
         roles = cast(method, utility, rounds - done)
-        records: dict[int, Record] = {}
+        records: dict[int, RoleRecord] = {}
         actors = []
         for seat, place, decide, make, sensor in _staff(around, roles, sharing):
             number = seat.number
-            if isinstance(seat, ManagerSeat):
+            if isinstance(seat, ManagerNeighbourhood):
                 number += sharing.n_agents - part.n_agents
             elif agents is not None:
                 number = int(agents[number])
@@ -214,7 +214,7 @@ async def convene(
             if number in known:
                 inherit(role, known[number])
             known[number] = role
-            records[number] = record = Record()
+            records[number] = record = RoleRecord()
             args = f"{prefix}{seat.number}", decide, role, sensor, envelope, record, watched
             actors.append(me.spawn(act, *args, host=place))
         if watched:
@@ -243,14 +243,18 @@ async def convene(
             return values, date, sent
 
 
-def _off(me: Actor, sharing: Sharing) -> set[str]:
+def _off(me: Actor, sharing: SharedDeployment) -> set[str]:
     """Return the hosts that are off."""
     return {name for name in sharing.hosts if not me.host_by_name(name).is_on}
 
 
 def _staff(
-    around: Neighbourhoods, roles: Cast, sharing: Sharing
-) -> Iterator[tuple[AgentSeat | ManagerSeat, str, Decision[Any], Callable[[], Any], str | None]]:
+    around: Neighbourhoods, roles: Roles, sharing: SharedDeployment
+) -> Iterator[
+    tuple[
+        AgentNeighbourhood | ManagerNeighbourhood, str, Decision[Any], Callable[[], Any], str | None
+    ]
+]:
     """Yield each seat, its host, the decision and the first state of its role, and its sensor."""
     for agent_seat in around.agents:
         place = sharing.hosts[around.host[agent_seat.number]]
@@ -276,7 +280,7 @@ async def _join(me: Actor, actors: Sequence[Actor], wake: Semaphore) -> None:
     wake.release()
 
 
-def _trajectory(sharing: Sharing, result: Result) -> Trajectory:
+def _trajectory(sharing: SharedDeployment, result: Result) -> Trajectory:
     """Return the trajectory from the actors' logs."""
     values, date, sent = result.value_of("convene")
     total = float(result.links.bytes.sum())
@@ -297,7 +301,7 @@ def _trajectory(sharing: Sharing, result: Result) -> Trajectory:
 
 
 @dataclass(frozen=True, eq=False)
-class Upkeep:
+class PeriodicRun:
     """Rates during a run through changes.
 
     Attributes
@@ -332,7 +336,9 @@ class Upkeep:
     result: Result
     tasks: Dispatch | None = None
 
-    def return_time(self, interval: Interval, best: Floats, level: float = 0.01) -> float | None:
+    def return_time(
+        self, interval: ProblemInterval, best: Floats, level: float = 0.01
+    ) -> float | None:
         """Return how long it took until every throughput was near the optimum, and stayed so.
 
         Parameters
@@ -353,11 +359,11 @@ class Upkeep:
         first = settled(self.errors(interval, best), level) if len(seen) else None
         return None if first is None else float(self.date[seen[first]] - interval.start)
 
-    def seen(self, interval: Interval) -> Integers:
+    def seen(self, interval: ProblemInterval) -> Integers:
         """Return the numbers of the samples within an interval."""
         return np.flatnonzero((self.date >= interval.start) & (self.date < interval.end))
 
-    def during(self, interval: Interval) -> tuple[Floats, Floats]:
+    def during(self, interval: ProblemInterval) -> tuple[Floats, Floats]:
         """Return throughputs and the overload of the samples within an interval.
 
         Rates of agents that are cut off from their masters do not count.
@@ -377,7 +383,7 @@ class Upkeep:
             np.array([sharing.overload(rate) for rate in rates]),
         )
 
-    def errors(self, interval: Interval, best: Floats) -> Floats:
+    def errors(self, interval: ProblemInterval, best: Floats) -> Floats:
         """Return the worst relative error of a throughput, or overload, of each such sample."""
         throughput, overload = self.during(interval)
         with np.errstate(all="ignore"):
@@ -389,32 +395,32 @@ class Upkeep:
 def keep_up(
     platform: Graph | Platform | str | os.PathLike[str],
     applications: Sequence[Application],
-    sharing: Sharing,
+    sharing: SharedDeployment,
     method: Method[Any],
     utility: AlphaFair,
     *,
     until: float,
     period: float,
-    changes: Sequence[Change] = (),
+    changes: Sequence[CapacityChange] = (),
     patience: int = 5,
     sample: float | None = None,
     grain: float | Floats | None = None,
     options: SimGridOptions | None = None,
     envelope: Envelope | None = None,
     **simulation: Any,
-) -> Upkeep:
+) -> PeriodicRun:
     """Simulate agents and managers that act each period on their last messages, through changes.
 
     No role waits. Each decides once a period, at a phase of its own; messages
     take the time that they take, and are lost where a link or a host fails. Who has been silent
-    for `patience` periods, or has taken its leave, counts as gone: an agent without a father
-    stops, a son or member drops out of the sums. Roles start afresh when their host comes back.
+    for `patience` periods, or has taken its leave, counts as gone: an agent without a parent
+    stops, a child or member drops out of the sums. Roles start afresh when their host comes back.
 
     Parameters
     ----------
     platform : Graph, Platform or path
         Where, before any change; profiles of its own are followed, too. Its hosts and links bear
-        the names in `sharing`. There are routes both ways between fathers and sons, and between
+        the names in `sharing`. There are routes both ways between parents and children, and between
         the users of a link.
     applications : sequence of Application
         The applications, each from `start` to `end`.
@@ -455,7 +461,7 @@ def keep_up(
     PlatformError
         A profile of the platform cannot be foretold, see `own_changes`.
     WorkloadError
-        A son has no link to its father, all hosts fail at some time, a change is about what is
+        A child has no link to its parent, all hosts fail at some time, a change is about what is
         not there, a time or `patience` is out of range, or something fails while tasks are
         dispatched.
     """
@@ -481,7 +487,7 @@ def keep_up(
         raise WorkloadError("every host fails at some time; the observer needs one that does not")
     # Managers of links are on other hosts if possible.
     failing = {host for host, name in enumerate(sharing.hosts) if name in off}
-    failing |= {son for _, son in ways(platform, sharing, off.difference(sharing.hosts))}
+    failing |= {child for _, child in ways(platform, sharing, off.difference(sharing.hosts))}
     asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)
     stations = {} if grain is None else live_stations(sharing, grain, period, until)
     if changes and not isinstance(platform, Graph | Platform):
@@ -496,7 +502,7 @@ def keep_up(
     )
     date, rates, prices = result.value_of("observe")
     throughput = np.array([sharing.throughput(rate) for rate in rates])
-    return Upkeep(
+    return PeriodicRun(
         date,
         throughput,
         rates,
@@ -511,7 +517,7 @@ def keep_up(
 
 async def observe(
     me: Actor,
-    sharing: Sharing,
+    sharing: SharedDeployment,
     applications: Sequence[Application],
     failing: Collection[int],
     method: Method[Any],
@@ -521,7 +527,7 @@ async def observe(
     envelope: Envelope,
     sample: float,
     until: float,
-    stations: Mapping[int, Station],
+    stations: Mapping[int, AgentSetup],
 ) -> tuple[Floats, Floats, Floats]:
     """Start all roles as daemons, and those who dispatch; look at the rates until the end.
 
@@ -541,8 +547,12 @@ async def observe(
     board = np.zeros(len(around.host))
     waiting: dict[str, list[tuple[Any, ...]]] = {}
     for seat, place, decide, new_state, sensor in _staff(around, roles, sharing):
-        ears = {BELOW: seat.members.remote if isinstance(seat, ManagerSeat) else seat.sons.remote}
-        if isinstance(seat, AgentSeat):
+        ears = {
+            BELOW: seat.members.remote
+            if isinstance(seat, ManagerNeighbourhood)
+            else seat.children.remote
+        }
+        if isinstance(seat, AgentNeighbourhood):
             ears = {ABOVE: seat.above.remote} | ears
         live = stations[seat.number].proportions if seat.number in stations else None
         assert not isinstance(live, Proportions)

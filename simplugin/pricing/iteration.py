@@ -8,9 +8,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import SimpluginError, WorkloadError
+from simplugin.core.errors import SimpluginError, WorkloadError
 from simplugin.inputs.decisions import decided
-from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
 
@@ -40,11 +40,11 @@ _State = TypeVar("_State", bound=State)
 class Method(Protocol[_State]):
     """An iteration: how it starts, and what a round does."""
 
-    def start(self, sharing: Sharing, utility: AlphaFair) -> _State:
+    def start(self, sharing: SharedDeployment, utility: AlphaFair) -> _State:
         """Return the state before the first round."""
         ...
 
-    def round(self, sharing: Sharing, utility: AlphaFair, state: _State) -> _State:
+    def round(self, sharing: SharedDeployment, utility: AlphaFair, state: _State) -> _State:
         """Return the state after one more round; the state given stays as it is."""
         ...
 
@@ -99,7 +99,7 @@ def require_rounds(rounds: object, least: int) -> None:
 
 def iterate(
     method: Method[_State],
-    sharing: Sharing,
+    sharing: SharedDeployment,
     utility: AlphaFair,
     rounds: int,
     *,
@@ -193,7 +193,7 @@ def settled(error: Floats, level: float) -> int | None:
 
 
 def objective_error(
-    trajectory: Trajectory, sharing: Sharing, utility: AlphaFair, best: float
+    trajectory: Trajectory, sharing: SharedDeployment, utility: AlphaFair, best: float
 ) -> Floats:
     """Return how far the objective is from the best, relative to it, as the report measures.
 

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from simplugin.errors import (
+from simplugin.core.errors import (
     InfeasibleError,
     PlatformError,
     SimpluginError,
     WorkloadError,
 )
 from simplugin.formats.platform_xml import read_platform
-from simplugin.inputs.kinds import Outcome, Progress, Scenario, errors_at
+from simplugin.inputs.kinds import Progress, ScenarioParts, ScenarioResult, errors_at
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import policy_of, read_parameters
 from simplugin.inputs.quantities import POSITIVE, Time
@@ -23,7 +23,7 @@ from simplugin.inputs.sections import Section
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Platform
 from simplugin.pricing.actors.roles import cast, check_sizes, ticking_cast
-from simplugin.pricing.assessment import Assessment, Recovery, Stretch, events_of
+from simplugin.pricing.assessment import PricingAssessment, Recovery, Stretch, events_of
 from simplugin.pricing.changes import intervals
 from simplugin.pricing.deployment import sharing_of
 from simplugin.pricing.execution import keep_up, negotiate
@@ -31,7 +31,7 @@ from simplugin.pricing.iteration import Method
 from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.simulation.metrics import outcome_of
 from simplugin.simulation.platform_changes import changeable, own_changes, profiles
-from simplugin.workloads import AlphaFair, Sharing
+from simplugin.workloads import AlphaFair, SharedDeployment
 from simplugin.workloads.bag_sections import BagsWorkload, errors_at_applications
 
 ROUNDS = 200
@@ -44,7 +44,7 @@ _SIMULATED = ("makespan", "actors", "actors_killed", "energy")
 _Period = Annotated[Time, POSITIVE]
 
 
-class Settings(Section):
+class PricingSchedulerSection(Section):
     """The parameters of the scheduler that are not those of the method.
 
     Attributes
@@ -63,7 +63,7 @@ class Settings(Section):
     patience: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
-    def _one_clock(self) -> Settings:
+    def _one_clock(self) -> PricingSchedulerSection:
         """Raise ValueError unless there are either rounds or periods, and the run ends."""
         if self.period is None:
             for name in ("until", "patience"):
@@ -82,7 +82,7 @@ class Settings(Section):
         return self
 
 
-def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
     """Simulate the negotiation of a scenario, and compare it with the optimum."""
     settings, method = check(scenario)
     if settings.until is None or settings.period is None:
@@ -91,7 +91,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     return _through_changes(scenario, method, clock, progress)
 
 
-def check(scenario: Scenario) -> tuple[Settings, Method[Any]]:
+def check(scenario: ScenarioParts) -> tuple[PricingSchedulerSection, Method[Any]]:
     """Return the settings and the method that a scenario names.
 
     Raises
@@ -100,7 +100,7 @@ def check(scenario: Scenario) -> tuple[Settings, Method[Any]]:
         A parameter is unknown or invalid, or no actors run the method.
     """
     make = policy_of(scenario, POLICIES)
-    settings, parameters = read_parameters(scenario, make, Settings)
+    settings, parameters = read_parameters(scenario, make, PricingSchedulerSection)
     periodic = settings.period is not None
     if periodic and scenario.scheduler.name == "pricing.market":
         parameters = {"relaxation": RELAXATION} | parameters
@@ -127,8 +127,8 @@ def check(scenario: Scenario) -> tuple[Settings, Method[Any]]:
 
 
 def _in_rounds(
-    scenario: Scenario, method: Method[Any], rounds: int, progress: Progress | None
-) -> Outcome:
+    scenario: ScenarioParts, method: Method[Any], rounds: int, progress: Progress | None
+) -> ScenarioResult:
     """Simulate synchronous rounds."""
     utility = _utility(scenario)
     _check_unchanging(scenario)
@@ -147,16 +147,16 @@ def _in_rounds(
     done = negotiate(
         platform, sharing, method, rounds, utility, progress=progress, **_simulation(scenario)
     )
-    found = Assessment(sharing, utility, done.trajectory, best)
+    found = PricingAssessment(sharing, utility, done.trajectory, best)
     return outcome_of(found, done.result, _SIMULATED)
 
 
 def _through_changes(
-    scenario: Scenario,
+    scenario: ScenarioParts,
     method: Method[Any],
     clock: tuple[float, float, int],
     progress: Progress | None,
-) -> Outcome:
+) -> ScenarioResult:
     """Simulate periods, and compare with the optimum between any two changes."""
     workload: BagsWorkload = scenario.workload
     utility = _utility(scenario)
@@ -207,13 +207,13 @@ def _through_changes(
     return outcome_of(found, kept.result, _SIMULATED)
 
 
-def _simulation(scenario: Scenario) -> dict[str, Any]:
+def _simulation(scenario: ScenarioParts) -> dict[str, Any]:
     """Return the arguments of `simulate`; each message is an activity, so traces are on demand."""
     found: dict[str, Any] = scenario.simulation.arguments()
     return found | {"trace": scenario.has_traced_output("trace", "gantt")}
 
 
-def _utility(scenario: Scenario) -> AlphaFair:
+def _utility(scenario: ScenarioParts) -> AlphaFair:
     """Return the utility of every application."""
     utility = AlphaFair(scenario.workload.alpha)
     if math.isinf(utility.alpha):
@@ -222,7 +222,9 @@ def _utility(scenario: Scenario) -> AlphaFair:
     return utility
 
 
-def _sharing(scenario: Scenario, platform: Platform | Path, method: Method[Any]) -> Sharing:
+def _sharing(
+    scenario: ScenarioParts, platform: Platform | Path, method: Method[Any]
+) -> SharedDeployment:
     """Return the deployment of the scenario's applications, for which the method has steps."""
     workload: BagsWorkload = scenario.workload
     applications = [each.application() for each in workload.applications]
@@ -233,7 +235,7 @@ def _sharing(scenario: Scenario, platform: Platform | Path, method: Method[Any])
     return sharing
 
 
-def _check_unchanging(scenario: Scenario) -> None:
+def _check_unchanging(scenario: ScenarioParts) -> None:
     """Raise if applications come and go, or something changes."""
     workload: BagsWorkload = scenario.workload
     for number, each in enumerate(workload.applications):
@@ -256,7 +258,7 @@ def _described(platform: Platform | Path) -> Platform:
     return read_platform(platform) if isinstance(platform, Path) else platform
 
 
-def _check_dates(scenario: Scenario, until: float) -> None:
+def _check_dates(scenario: ScenarioParts, until: float) -> None:
     """Raise if something happens after the end."""
     workload: BagsWorkload = scenario.workload
     remedy = "give an earlier date, or a later scheduler.parameters.until"

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simplugin.elementary import exp, log
+from simplugin.core.elementary import exp, log
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.topologies.random_graphs import random_graph
 from simplugin.pricing.deployment import deploy
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS, Application
-from simplugin.workloads.sharing import Sharing
+from simplugin.workloads.shared_deployment import SharedDeployment
 
 SEED = 20061
 HOSTS = 5, 200
@@ -81,7 +81,7 @@ class Instance:
     spread: str
     graph: Graph
     applications: tuple[Application, ...]
-    sharing: Sharing
+    sharing: SharedDeployment
 
 
 def instances(count: int = 200, seed: int = SEED) -> Iterator[Instance]:

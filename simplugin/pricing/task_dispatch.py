@@ -10,16 +10,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
-from simplugin.pricing.actors.dispatchers import Neighbour, Station, agent
+from simplugin.pricing.actors.dispatchers import AgentSetup, Neighbour, agent
 from simplugin.pricing.policies.task_queues import LiveProportions, Proportions
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.result import Result
 from simplugin.simulation.simulate import simulate
-from simplugin.workloads.sharing import Sharing
+from simplugin.workloads.shared_deployment import SharedDeployment
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -80,7 +80,7 @@ class Dispatch:
 
 def dispatch(
     platform: Graph | Platform | str | os.PathLike[str],
-    sharing: Sharing,
+    sharing: SharedDeployment,
     rates: Floats | Iterable[tuple[float, Floats]],
     *,
     duration: float,
@@ -95,10 +95,10 @@ def dispatch(
     """Run tasks on SimGrid at the rates of a pricing method, and measure the throughputs.
 
     The demand-driven dispatch of [1]_. Each agent puts the tasks that come in into queues, one
-    for its own computations and one for each son, in proportion to its rate and to the flows of
-    its sons' subtrees. It computes the tasks of its own queue one at a time on each core of its
-    host, and sends a son as many tasks as the son has requested. It requests tasks from its
-    father when its queues hold fewer than `threshold` tasks for each queue in use; requests cross
+    for its own computations and one for each child, in proportion to its rate and to the flows of
+    its children' subtrees. It computes the tasks of its own queue one at a time on each core of its
+    host, and sends a child as many tasks as the child has requested. It requests tasks from its
+    parent when its queues hold fewer than `threshold` tasks for each queue in use; requests cross
     the network too. SimGrid shares a host between the executions of all applications, and a link
     between all transfers, in equal parts.
 
@@ -112,7 +112,7 @@ def dispatch(
     Parameters
     ----------
     platform : Graph, Platform or path
-        Where; the hosts of a father and its son must have routes to each other.
+        Where; the hosts of a parent and its child must have routes to each other.
     sharing : Sharing
         The deployment.
     rates : float64, shape (n_agents,), or iterable of (float, float64, shape (n_agents,))
@@ -171,8 +171,8 @@ def dispatch(
     # The others have nothing to do, and no actor.
     active = np.flatnonzero(np.any(flows > 0, axis=0)).tolist()
 
-    def proportions(number: int, sons: list[int]) -> Proportions:
-        weights = np.column_stack([lines[:, number], flows[:, sons]])
+    def proportions(number: int, children: list[int]) -> Proportions:
+        weights = np.column_stack([lines[:, number], flows[:, children]])
         # Only lines that differ from the one before count.
         new = np.append(True, np.any(np.diff(weights, axis=0) != 0, axis=1))
         return Proportions(tuple(dates[new].tolist()), tuple(map(tuple, weights[new].tolist())))
@@ -194,7 +194,7 @@ def dispatch(
 
 
 def _lines(
-    sharing: Sharing, rates: Floats | Iterable[tuple[float, Floats]]
+    sharing: SharedDeployment, rates: Floats | Iterable[tuple[float, Floats]]
 ) -> tuple[Floats, Floats]:
     """Return dates, shape (n_changes,), and rates, shape (n_changes, n_agents)."""
     changes = [(0.0, rates)] if isinstance(rates, np.ndarray) else list(rates)
@@ -229,8 +229,8 @@ def _average(values: Floats, dates: Floats, start: float, end: float) -> Floats:
 
 
 def live_stations(
-    sharing: Sharing, grain: float | Floats, period: float, end: float, threshold: int = 4
-) -> dict[int, Station]:
+    sharing: SharedDeployment, grain: float | Floats, period: float, end: float, threshold: int = 4
+) -> dict[int, AgentSetup]:
     """Return what each agent knows that dispatches tasks at the rates that it negotiates.
 
     Parameters
@@ -248,15 +248,19 @@ def live_stations(
     """
     coarse, agents = _checked(grain, sharing.n_applications), list(range(sharing.n_agents))
 
-    def proportions(number: int, sons: list[int]) -> LiveProportions:
+    def proportions(number: int, children: list[int]) -> LiveProportions:
         del number
-        return LiveProportions(period, (0.0,) * (1 + len(sons)))
+        return LiveProportions(period, (0.0,) * (1 + len(children)))
 
     return _seated(sharing, agents, coarse, proportions, (threshold, True, end))
 
 
 def measured(
-    sharing: Sharing, result: Result, grain: float | Floats, date: Floats, throughput: Floats
+    sharing: SharedDeployment,
+    result: Result,
+    grain: float | Floats,
+    date: Floats,
+    throughput: Floats,
 ) -> Dispatch:
     """Return what became of tasks that were dispatched while rates were negotiated.
 
@@ -280,38 +284,38 @@ def measured(
 
 
 def _seated(
-    sharing: Sharing,
+    sharing: SharedDeployment,
     active: list[int],
     grain: Floats,
     proportions: Callable[[int, list[int]], Proportions | LiveProportions],
     limits: tuple[int, bool, float],
-) -> dict[int, Station]:
+) -> dict[int, AgentSetup]:
     """Return the stations of some agents, with their threshold, whether masters are paced, end."""
-    sons: dict[int, list[int]] = {number: [] for number in active}
+    children: dict[int, list[int]] = {number: [] for number in active}
     for number in active:
-        if sharing.father[number] >= 0:
-            sons[int(sharing.father[number])].append(number)
+        if sharing.parent[number] >= 0:
+            children[int(sharing.parent[number])].append(number)
 
     def neighbour(number: int, of: int) -> Neighbour:
         return Neighbour(f"agent {number}", bool(sharing.host[number] == sharing.host[of]))
 
     stations = {}
     for number in active:
-        application, father = sharing.application[number], int(sharing.father[number])
-        stations[number] = Station(
+        application, parent = sharing.application[number], int(sharing.parent[number])
+        stations[number] = AgentSetup(
             f"agent {number}",
-            None if father < 0 else neighbour(father, number),
-            tuple(neighbour(son, number) for son in sons[number]),
+            None if parent < 0 else neighbour(parent, number),
+            tuple(neighbour(child, number) for child in children[number]),
             float(sharing.flop[application] * grain[application]),
             float(sharing.byte[application] * grain[application]),
-            proportions(number, sons[number]),
+            proportions(number, children[number]),
             *limits,
         )
     return stations
 
 
 def _measure(
-    sharing: Sharing,
+    sharing: SharedDeployment,
     agents: list[int],
     result: Result,
     grain: Floats,

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.charts import ScheduleChart
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.platforms.radical import of_numbers
 from simplugin.regression.tolerances import ACTIVITIES
+from simplugin.results.charts import ScheduleChart
 from simplugin.simulation import Result, Trace
 
 
-class Activity(NamedTuple):
+class TracedActivity(NamedTuple):
     """One thing that an actor did.
 
     Attributes
@@ -70,14 +70,14 @@ class Activities:
         had started when the last one of them ended. They are compared, but not recorded.
     """
 
-    rows: tuple[Activity, ...]
+    rows: tuple[TracedActivity, ...]
     total: int
     namesakes: Mapping[str, int] = field(default_factory=dict)
     sharing: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    further: tuple[Activity, ...] = ()
+    further: tuple[TracedActivity, ...] = ()
 
     @property
-    def known(self) -> tuple[Activity, ...]:
+    def known(self) -> tuple[TracedActivity, ...]:
         """All that are here, in order of their end."""
         return (*self.rows, *self.further)
 
@@ -98,7 +98,7 @@ def activities_of(result: Result, most: int) -> Activities | None:
         return None
     counts = Counter(each.name for each in result.returned)
     namesakes = {name: count for name, count in sorted(counts.items()) if count > 1}
-    rows, further = _limited((Activity(*row) for row in result.trace.rows()), most)
+    rows, further = _limited((TracedActivity(*row) for row in result.trace.rows()), most)
     return Activities(
         rows, len(result.trace), namesakes, _sharing(result.trace, namesakes), further
     )
@@ -119,7 +119,7 @@ def activities_of_chart(chart: ScheduleChart, most: int) -> Activities | None:
         )
         count, group = float(len(bar.processors)), chart.groups[bar.group]
         rows.append(
-            Activity(group, resource, "bar", bar.label, bar.start, bar.finish, count, "done")
+            TracedActivity(group, resource, "bar", bar.label, bar.start, bar.finish, count, "done")
         )
     rows.sort(key=lambda row: (row.end, row.start))
     if not rows or not most:
@@ -141,12 +141,12 @@ def write_activities(activities: Activities, path: Path) -> None:
     """Write the rows as compressed CSV: the same bytes for the same rows."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(Activity._fields)
+    writer.writerow(TracedActivity._fields)
     writer.writerows(activities.rows)
     path.write_bytes(gzip.compress(text.getvalue().encode(), 9, mtime=0))
 
 
-def read_rows(path: Path) -> tuple[Activity, ...]:
+def read_rows(path: Path) -> tuple[TracedActivity, ...]:
     """Read what `write_activities` wrote.
 
     Raises
@@ -157,10 +157,12 @@ def read_rows(path: Path) -> tuple[Activity, ...]:
     try:
         with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
             reader = csv.reader(file)
-            if tuple(next(reader, ())) != Activity._fields:
+            if tuple(next(reader, ())) != TracedActivity._fields:
                 raise ValueError("its first line does not name the columns of a trace")
             return tuple(
-                Activity(who, where, kind, label, float(start), float(end), float(amount), state)
+                TracedActivity(
+                    who, where, kind, label, float(start), float(end), float(amount), state
+                )
                 for who, where, kind, label, start, end, amount, state in reader
             )
     except (OSError, EOFError, ValueError, TypeError, csv.Error) as error:
@@ -169,10 +171,10 @@ def read_rows(path: Path) -> tuple[Activity, ...]:
         ) from error
 
 
-_Rows = tuple[Activity, ...]
+_Rows = tuple[TracedActivity, ...]
 
 
-def _limited(found: Iterable[Activity], most: int) -> tuple[_Rows, _Rows]:
+def _limited(found: Iterable[TracedActivity], most: int) -> tuple[_Rows, _Rows]:
     """Return what is recorded, and what else a record of the same limit is compared with."""
     left = iter(found)
     rows = tuple(islice(left, most))

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from simplugin.campaigns.jobs import Job, Record
+from simplugin.campaigns.jobs import RunJob, RunRecord
 from simplugin.campaigns.keys import code_digest
 from simplugin.campaigns.running.campaign_runs import chosen_runners
-from simplugin.errors import SimpluginError
-from simplugin.formatting import printable
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import printable
 from simplugin.regression.activities import is_complete
-from simplugin.regression.comparison import Change, compare, explain
+from simplugin.regression.comparison import MetricChange, compare, explain
 from simplugin.regression.recording import TARGET, sources_of
 from simplugin.regression.snapshots import Snapshot, read_snapshot, trace_path, write_snapshot
 from simplugin.regression.subjects import RECORDED, TOLERANCES, Found, Orphan, Subject, found_in
@@ -29,7 +29,7 @@ SUITE = "simplugin regress"
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """A run beside its recorded result.
 
     Attributes
@@ -52,7 +52,7 @@ class Checked:
 
     name: str
     state: State
-    changes: tuple[Change, ...] = ()
+    changes: tuple[MetricChange, ...] = ()
     explanation: tuple[str, ...] = ()
     duration: float = 0.0
     recorded: bool = False
@@ -94,7 +94,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Means:
+class CheckOptions:
     """The way in which scenarios are run, and callbacks.
 
     Attributes
@@ -115,15 +115,15 @@ class Means:
 
     jobs: int | None = None
     wall_limit: float = WALL_LIMIT
-    report: Callable[[Checked, int], None] = lambda *_: None
+    report: Callable[[CheckResult, int], None] = lambda *_: None
     warning: Callable[[str], None] = lambda *_: None
     stop: Callable[[], bool] = lambda: False
     trust: Sequence[str] = ()
 
 
 def check_recorded(
-    paths: Sequence[Path], means: Means, limits: Limits, *, update: bool = False
-) -> list[Checked]:
+    paths: Sequence[Path], means: CheckOptions, limits: Limits, *, update: bool = False
+) -> list[CheckResult]:
     """Run scenarios and compare what comes out with what is recorded beside them.
 
     Each runs in a process of its own: one that crashes or never ends fails, the others go on.
@@ -159,9 +159,9 @@ def check_recorded(
 class _Check:
     """A comparison in progress."""
 
-    def __init__(self, found: Found, means: Means, limits: Limits, *, update: bool) -> None:
+    def __init__(self, found: Found, means: CheckOptions, limits: Limits, *, update: bool) -> None:
         self.found = found
-        self.done: dict[int, Checked] = {}
+        self.done: dict[int, CheckResult] = {}
         self._means, self._limits, self._update = means, limits, update
         self._files = {
             each: load_tolerances(each / RECORDED / TOLERANCES)
@@ -215,7 +215,7 @@ class _Check:
             present = {path.stem for path in directory.glob("*.toml")}
             yield from file.warnings(present, known[directory], is_whole=is_whole)
 
-    def _finish(self, number: int, checked: Checked) -> None:
+    def _finish(self, number: int, checked: CheckResult) -> None:
         """Keep what came out, and report it."""
         self.done[number] = checked
         self._means.report(checked, len(self.found.subjects) + len(self.found.orphans))
@@ -225,13 +225,13 @@ class _Check:
         given, file = self._limits, self._files[subject.file.parent]
         return file.of(subject.scenario, given.relative, given.absolute).with_metrics(given.metrics)
 
-    def _job(self, number: int) -> Job:
+    def _job(self, number: int) -> RunJob:
         """Return the job of running a scenario for its snapshot."""
         subject = self.found.subjects[number]
         if subject.problem is not None:
             raise SimpluginError(subject.problem)
         file = os.path.abspath(subject.file)
-        return Job(
+        return RunJob(
             key=sha256(os.fsencode(file) + b"\0%d" % number).hexdigest(),
             position=number,
             target=TARGET,
@@ -246,7 +246,7 @@ class _Check:
             wall_limit=self._means.wall_limit,
         )
 
-    def _compare(self, record: Record) -> None:
+    def _compare(self, record: RunRecord) -> None:
         """Compare what came out of a run with what is recorded."""
         number, failure = record.job.position, record.failure
         subject = self.found.subjects[number]
@@ -259,7 +259,9 @@ class _Check:
         self._finish(number, replace(checked, duration=record.duration))
 
 
-def _compared(subject: Subject, within: Tolerances, record: Record, *, update: bool) -> Checked:
+def _compared(
+    subject: Subject, within: Tolerances, record: RunRecord, *, update: bool
+) -> CheckResult:
     """Compare a run with what is recorded, or record it."""
     assert record.measured is not None
     assert record.measured.contents is not None
@@ -274,13 +276,13 @@ def _compared(subject: Subject, within: Tolerances, record: Record, *, update: b
         before = None
     if before is None:
         changes = compare(Snapshot(now.subject, ()), now).changes
-        checked = Checked(subject.name, "new", changes, file=file)
+        checked = CheckResult(subject.name, "new", changes, file=file)
         text = "not recorded yet; record it with --update"
         return _recorded(checked, now) if update else replace(checked, explanation=(text,))
     comparison = compare(before, now, within)
     lines = tuple(explain(comparison))
     state: State = "ok" if comparison.agrees else "moved"
-    checked = Checked(subject.name, state, comparison.changes, lines, file=file)
+    checked = CheckResult(subject.name, state, comparison.changes, lines, file=file)
     # What agrees stays as it is: a repository need not see other versions and last digits.
     if update and not lines and not is_complete(before.activities, now.activities):
         text = "there were not as many activities recorded as are to be"
@@ -288,7 +290,7 @@ def _compared(subject: Subject, within: Tolerances, record: Record, *, update: b
     return _recorded(checked, now) if update and lines else checked
 
 
-def _recorded(checked: Checked, now: Snapshot) -> Checked:
+def _recorded(checked: CheckResult, now: Snapshot) -> CheckResult:
     """Record a run; one that cannot be recorded has failed."""
     assert checked.file is not None
     try:
@@ -299,12 +301,12 @@ def _recorded(checked: Checked, now: Snapshot) -> Checked:
     return replace(checked, recorded=True)
 
 
-def _failed(subject: Subject, text: str) -> Checked:
+def _failed(subject: Subject, text: str) -> CheckResult:
     """Return why there is nothing to compare."""
-    return Checked(subject.name, "failed", (), tuple(text.splitlines()), file=subject.snapshot)
+    return CheckResult(subject.name, "failed", (), tuple(text.splitlines()), file=subject.snapshot)
 
 
-def _settled(orphan: Orphan, *, update: bool) -> Checked:
+def _settled(orphan: Orphan, *, update: bool) -> CheckResult:
     """Report that a recorded result has no scenario, or delete it."""
     state: State = "missing"
     line = "recorded, but there is no such scenario; delete it with --update"
@@ -316,10 +318,10 @@ def _settled(orphan: Orphan, *, update: bool) -> Checked:
         except OSError as error:
             state, line = "failed", f"{orphan.file}: cannot be deleted: {error.strerror or error}"
     recorded = update and state == "missing"
-    return Checked(orphan.name, state, (), (line,), recorded=recorded, file=orphan.file)
+    return CheckResult(orphan.name, state, (), (line,), recorded=recorded, file=orphan.file)
 
 
-def write_junit(checked: Sequence[Checked], path: Path) -> None:
+def write_junit(checked: Sequence[CheckResult], path: Path) -> None:
     """Write one test case a scenario; what moved is a failure, what did not run an error.
 
     Raises

@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from simplugin.formatting import listed
-from simplugin.regression.activities import Activity
+from simplugin.core.formatting import listed
+from simplugin.regression.activities import TracedActivity
 from simplugin.regression.divergence import Difference, Divergence, called, diverge
 from simplugin.regression.snapshots import Snapshot
 from simplugin.regression.tolerances import Tolerance, Tolerances
-from simplugin.rows import Metric
+from simplugin.results.row import Metric
 
 Value = float | int | str | None
 State = Literal["ok", "moved", "new", "missing"]
@@ -43,7 +43,7 @@ _IN_CONTENT = (_PLATFORM, "back_end", "seed", "until", "energy", "trace")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class MetricChange:
     """A metric in both runs.
 
     Attributes
@@ -100,7 +100,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """A new run beside the recorded one.
 
     Attributes
@@ -115,11 +115,11 @@ class Comparison:
 
     recorded: Snapshot
     now: Snapshot
-    changes: tuple[Change, ...]
+    changes: tuple[MetricChange, ...]
     divergence: Divergence | None
 
     @property
-    def moved(self) -> tuple[Change, ...]:
+    def moved(self) -> tuple[MetricChange, ...]:
         """The metrics that are not as recorded."""
         return tuple(each for each in self.changes if each.state != "ok")
 
@@ -129,7 +129,9 @@ class Comparison:
         return not self.moved
 
 
-def compare(recorded: Snapshot, now: Snapshot, tolerances: Tolerances | None = None) -> Comparison:
+def compare(
+    recorded: Snapshot, now: Snapshot, tolerances: Tolerances | None = None
+) -> RunComparison:
     """Compare a run with the recorded one, metric by metric and activity by activity.
 
     Parameters
@@ -147,7 +149,7 @@ def compare(recorded: Snapshot, now: Snapshot, tolerances: Tolerances | None = N
     divergence = None
     if recorded.activities is not None and now.activities is not None:
         divergence = diverge(recorded.activities, now.activities, within.general)
-    return Comparison(recorded, now, changes, divergence)
+    return RunComparison(recorded, now, changes, divergence)
 
 
 # The metric's name; before it what kind of best value it is, for the best.
@@ -163,16 +165,18 @@ def _metrics(snapshot: Snapshot) -> dict[_Key, Metric]:
     return found
 
 
-def _change(recorded: Metric | None, now: Metric | None, within: Tolerance) -> Change:
+def _change(recorded: Metric | None, now: Metric | None, within: Tolerance) -> MetricChange:
     """Compare one metric."""
     if now is None:
         assert recorded is not None
-        return Change(recorded.name, recorded.unit, recorded.value, None, "missing", recorded.unit)
+        return MetricChange(
+            recorded.name, recorded.unit, recorded.value, None, "missing", recorded.unit
+        )
     if recorded is None:
-        return Change(now.name, now.unit, None, now.value, "new", now.unit)
+        return MetricChange(now.name, now.unit, None, now.value, "new", now.unit)
     same = within.accepts(recorded.value, now.value) and recorded.unit == now.unit
     state: State = "ok" if same else "moved"
-    return Change(now.name, now.unit, recorded.value, now.value, state, recorded.unit)
+    return MetricChange(now.name, now.unit, recorded.value, now.value, state, recorded.unit)
 
 
 def _finite(value: Value) -> Value:
@@ -180,7 +184,7 @@ def _finite(value: Value) -> Value:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def explain(comparison: Comparison, update: str = "--update") -> list[str]:
+def explain(comparison: RunComparison, update: str = "--update") -> list[str]:
     """Return lines with the differences of a run from the recorded one.
 
     First the metrics that moved, then the first activity that differs and the actors concerned
@@ -213,7 +217,7 @@ def _first_of(lines: Sequence[str], most: int) -> list[str]:
     return [*(f"  {each}" for each in lines[:most]), *more]
 
 
-def change_text(change: Change) -> str:
+def change_text(change: MetricChange) -> str:
     """Return in one line how a metric moved."""
     before = value_text(change.recorded, change.recorded_unit)
     now = value_text(change.now, change.unit)
@@ -266,7 +270,7 @@ def _who(difference: Difference) -> str:
     return f"one of {difference.among} actors {who}" if difference.among > 1 else who
 
 
-def _where(comparison: Comparison, update: str) -> list[str]:
+def _where(comparison: RunComparison, update: str) -> list[str]:
     """Return where the runs begin to differ, as far as that is known."""
     divergence, now = comparison.divergence, comparison.now
     if divergence is None:
@@ -309,14 +313,14 @@ def _brief(difference: Difference) -> str:
     return f"{_who(difference)} at {difference.date:.9g} s{number}: {_what(activity)} ({how})"
 
 
-def _what(activity: Activity) -> str:
+def _what(activity: TracedActivity) -> str:
     """Return what an activity is, and where."""
     return " ".join(
         word for word in (activity.kind, activity.label, "on", activity.resource) if word
     )
 
 
-def _activity_text(difference: Difference, activity: Activity | None) -> str:
+def _activity_text(difference: Difference, activity: TracedActivity | None) -> str:
     """Write one version of an activity in one line."""
     if activity is None and difference.unended:
         return _UNENDED

@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from simplugin.regression.activities import Activities, Activity, host_of
+from simplugin.regression.activities import Activities, TracedActivity, host_of
 from simplugin.regression.tolerances import Tolerance
 
 # Actors with the same name are distinguished by their hosts.
 _Who = tuple[str, str]
-Pair = tuple[Activity | None, Activity | None]
+Pair = tuple[TracedActivity | None, TracedActivity | None]
 
 _NUMBERS = ("start", "end", "amount")
 _WHAT = ("kind", "label", "resource")
@@ -56,8 +56,8 @@ class Difference:
     host: str
     among: int
     position: int
-    recorded: Activity | None
-    now: Activity | None
+    recorded: TracedActivity | None
+    now: TracedActivity | None
     fields: tuple[str, ...]
     date: float
     before: int
@@ -158,9 +158,11 @@ def _shortly_before(date: float) -> float:
     return date if math.isinf(date) else date - 1e-9 * abs(date)
 
 
-def _by_actor(rows: Iterable[Activity], namesakes: Collection[str]) -> dict[_Who, list[Activity]]:
+def _by_actor(
+    rows: Iterable[TracedActivity], namesakes: Collection[str]
+) -> dict[_Who, list[TracedActivity]]:
     """Return the activities of each actor in order of their start."""
-    found: dict[_Who, list[Activity]] = defaultdict(list)
+    found: dict[_Who, list[TracedActivity]] = defaultdict(list)
     for row in rows:
         # A transfer's actor is the one that sends, from its own host.
         host = host_of(row.resource) if row.actor in namesakes else ""
@@ -175,7 +177,7 @@ def _start(difference: Difference) -> float:
     return min(each.start for each in (difference.recorded, difference.now) if each is not None)
 
 
-_Test = Callable[[Activity, Activity], bool]
+_Test = Callable[[TracedActivity, TracedActivity], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,7 @@ class _Pairing:
         # What followed when this had ended is recorded without it: it was not there.
         return following is None or then is None or then.start < now.end
 
-    def fields(self, recorded: Activity, now: Activity) -> tuple[str, ...]:
+    def fields(self, recorded: TracedActivity, now: TracedActivity) -> tuple[str, ...]:
         """Return in what two activities differ."""
         if recorded == now:
             return ()
@@ -247,15 +249,17 @@ class _Pairing:
         ]
         return (*texts, *numbers)
 
-    def same(self, recorded: Activity, now: Activity) -> bool:
+    def same(self, recorded: TracedActivity, now: TracedActivity) -> bool:
         """Return True if two activities agree."""
         return not self.fields(recorded, now)
 
-    def begin_alike(self, recorded: Activity, now: Activity) -> bool:
+    def begin_alike(self, recorded: TracedActivity, now: TracedActivity) -> bool:
         """Return True if two activities differ only in how and when they end."""
         return set(self.fields(recorded, now)) <= _OUTCOME
 
-    def in_order(self, recorded: Sequence[Activity], now: Sequence[Activity]) -> list[Pair]:
+    def in_order(
+        self, recorded: Sequence[TracedActivity], now: Sequence[TracedActivity]
+    ) -> list[Pair]:
         """Pair the activities of one actor: each with its like as long as they begin alike.
 
         After the first that do not, they are paired by what they are, not by their dates. Both are
@@ -279,7 +283,9 @@ class _Pairing:
             left.insert(0, theirs[at])
         return [*pairs, *_rest(mine[at:], left)]
 
-    def by_kind(self, recorded: Sequence[Activity], now: Sequence[Activity]) -> list[Pair]:
+    def by_kind(
+        self, recorded: Sequence[TracedActivity], now: Sequence[TracedActivity]
+    ) -> list[Pair]:
         """Pair the activities of several actors that nothing distinguishes.
 
         Each stands for any other that is like it; what is left, for one that starts together with
@@ -288,14 +294,14 @@ class _Pairing:
         pairs: list[Pair] = []
         mine, theirs = list(recorded), list(now)
         # What those have in common that are paired, besides that they start together.
-        kinds: list[tuple[Callable[[Activity], object], _Test]] = [
+        kinds: list[tuple[Callable[[TracedActivity], object], _Test]] = [
             (lambda row: row, lambda *_: True),
             (_what, self.same),
             (_what, self.begin_alike),
             (lambda _: None, lambda mine, theirs: self.within.accepts(mine.start, theirs.start)),
         ]
         for key, alike in kinds:
-            waiting: dict[object, list[Activity]] = defaultdict(list)
+            waiting: dict[object, list[TracedActivity]] = defaultdict(list)
             for each in theirs:
                 waiting[key(each)].append(each)
             left = []
@@ -310,7 +316,9 @@ class _Pairing:
         pairs += [(each, None) for each in mine]
         return [*pairs, *((None, each) for each in theirs if each.end < self.cut)]
 
-    def _like(self, wanted: Activity, among: Sequence[Activity], alike: _Test) -> int | None:
+    def _like(
+        self, wanted: TracedActivity, among: Sequence[TracedActivity], alike: _Test
+    ) -> int | None:
         """Return where the first is that starts together with an activity and is like it."""
         # Twice the tolerance, as it is of the larger date.
         early = wanted.start - 2 * max(
@@ -326,7 +334,7 @@ class _Pairing:
             at += 1
         return None
 
-    def _like_at(self, mine: list[Activity], theirs: list[Activity], at: int) -> bool:
+    def _like_at(self, mine: list[TracedActivity], theirs: list[TracedActivity], at: int) -> bool:
         """Return True if both have like activities at a position; move a close one there."""
         # The end of another one that started together is no difference.
         return any(
@@ -336,7 +344,9 @@ class _Pairing:
             for alike in (self.same, self.begin_alike)
         )
 
-    def _bring(self, wanted: Activity, among: list[Activity], at: int, alike: _Test) -> bool:
+    def _bring(
+        self, wanted: TracedActivity, among: list[TracedActivity], at: int, alike: _Test
+    ) -> bool:
         """Put the like of an activity to a position, if it starts together with what is there."""
         for other in range(at + 1, len(among)):
             if not self.within.accepts(among[at].start, among[other].start):
@@ -346,7 +356,9 @@ class _Pairing:
                 return True
         return False
 
-    def _may_be_unrecorded(self, wanted: Activity, theirs: Sequence[Activity], at: int) -> bool:
+    def _may_be_unrecorded(
+        self, wanted: TracedActivity, theirs: Sequence[TracedActivity], at: int
+    ) -> bool:
         """Return True if the end of the record may be why an activity at a position is missing."""
         extra = theirs[at]
         if math.isinf(self.cut) or extra.start >= wanted.start:
@@ -357,7 +369,9 @@ class _Pairing:
         # An actor that waited for it now has not done what follows without it.
         return like is not None and like.start < extra.end
 
-    def _later(self, wanted: Activity, among: Sequence[Activity], at: int) -> Activity | None:
+    def _later(
+        self, wanted: TracedActivity, among: Sequence[TracedActivity], at: int
+    ) -> TracedActivity | None:
         """Return the one from a position on that began as an activity did."""
         for each in among[at:]:
             if each.start > wanted.start and not self.within.accepts(wanted.start, each.start):
@@ -367,7 +381,7 @@ class _Pairing:
         return None
 
 
-def _rest(mine: Sequence[Activity], theirs: Sequence[Activity]) -> list[Pair]:
+def _rest(mine: Sequence[TracedActivity], theirs: Sequence[TracedActivity]) -> list[Pair]:
     """Pair what is left: at its beginning one may have been left out or come in between."""
     if mine and theirs and _what_and_amount(mine[0]) != _what_and_amount(theirs[0]):
         longer = len(mine) - len(theirs)
@@ -378,11 +392,11 @@ def _rest(mine: Sequence[Activity], theirs: Sequence[Activity]) -> list[Pair]:
     return list(zip_longest(mine, theirs))
 
 
-def _what(activity: Activity) -> tuple[str, str, str]:
+def _what(activity: TracedActivity) -> tuple[str, str, str]:
     """Return what an activity is, whenever it is."""
     return (activity.kind, activity.label, activity.resource)
 
 
-def _what_and_amount(activity: Activity) -> tuple[str, str, str, float]:
+def _what_and_amount(activity: TracedActivity) -> tuple[str, str, str, float]:
     """Return what an activity is and how large, whenever it is."""
     return (*_what(activity), activity.amount)

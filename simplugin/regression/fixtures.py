@@ -10,12 +10,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from simplugin.errors import ScenarioError, SimpluginError
+from simplugin.core.errors import ScenarioError, SimpluginError
 
 if TYPE_CHECKING:
-    from simplugin.inputs.kinds import Outcome
+    from simplugin.inputs.kinds import ScenarioResult
     from simplugin.platforms import Platform
-    from simplugin.regression.comparison import Comparison
+    from simplugin.regression.comparison import RunComparison
     from simplugin.regression.snapshots import Snapshot
     from simplugin.regression.tolerances import Tolerances
     from simplugin.simulation import Result
@@ -61,14 +61,14 @@ class Simulations:
     trust: tuple[str, ...] = ()
 
     @overload
-    def __call__(self, what: str | os.PathLike[str], /, **changes: Any) -> Outcome: ...
+    def __call__(self, what: str | os.PathLike[str], /, **changes: Any) -> ScenarioResult: ...
 
     @overload
     def __call__(
         self, what: Platform | str | os.PathLike[str], actors: Actors, /, **arguments: Any
     ) -> Result: ...
 
-    def __call__(self, what: Any, actors: Any = None, /, **given: Any) -> Outcome | Result:
+    def __call__(self, what: Any, actors: Any = None, /, **given: Any) -> ScenarioResult | Result:
         """Run a scenario with changes at dotted keys, or actors on a platform.
 
         Parameters
@@ -97,7 +97,7 @@ class Simulations:
             actors = file_in(self.directories, actors)
         return simulate(what, actors, **given)
 
-    def _scenario(self, name: str | os.PathLike[str], changes: dict[str, Any]) -> Outcome:
+    def _scenario(self, name: str | os.PathLike[str], changes: dict[str, Any]) -> ScenarioResult:
         """Run a scenario file with other values at some keys."""
         from simplugin.inputs.messages import InvalidValueError
         from simplugin.scenarios.scenario import load_scenario, run_scenario, scenario_from
@@ -143,7 +143,7 @@ class Platforms:
             There is no such file or generator, or it refuses its parameters.
         """
         from simplugin.inputs.named_files import named_modules
-        from simplugin.scenarios.generators.calls import generator_called
+        from simplugin.scenarios.generators.registry import generator_called
         from simplugin.scenarios.importing import importable
 
         if Path(name).suffix.lower() == ".xml":
@@ -169,7 +169,7 @@ def directory_of(test_file: Path) -> Path:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class Mismatch:
     """The reason why a result does not agree with the recorded one.
 
     Attributes
@@ -209,7 +209,7 @@ class RecordedTest:
     update: bool
     used: set[Path] = field(default_factory=set)
     updated: list[tuple[str, list[str]]] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
+    refusals: list[Mismatch] = field(default_factory=list)
     _count: int = 0
 
     def file(self, name: str | None) -> Path:
@@ -221,7 +221,7 @@ class RecordedTest:
             part = f".{safe_name(name)}" + ("-named" if name.isdigit() else "")
         return self.directory / f"{safe_name(self.name)}{part}.json"
 
-    def compare(self, now: Snapshot, file: Path, tolerances: Tolerances) -> Refusal | None:
+    def compare(self, now: Snapshot, file: Path, tolerances: Tolerances) -> Mismatch | None:
         """Compare with what is recorded, or record it; return why not, None if it agrees."""
         from simplugin.regression.comparison import compare, explain
         from simplugin.regression.snapshots import read_snapshot, write_snapshot
@@ -246,18 +246,18 @@ class RecordedTest:
             return None
         return self._refuse(_brief(comparison), [f"{file.name}:", *lines])
 
-    def _refuse(self, brief: list[str], full: list[str] | None = None) -> Refusal:
+    def _refuse(self, brief: list[str], full: list[str] | None = None) -> Mismatch:
         """Keep an explanation for the report of the test."""
-        self.refusals.append(Refusal(brief, full or brief))
+        self.refusals.append(Mismatch(brief, full or brief))
         return self.refusals[-1]
 
 
 class RecordedResult:
     """Equal to what is recorded for a test, within tolerances.
 
-    It can be compared with a `Result`, an `Outcome` or a `Row`, a mapping of names to numbers and
-    texts, or a number. The first result of a test is recorded in ``TEST.json``, further ones in
-    ``TEST.2.json`` and so on; those with a name in ``TEST.NAME.json``.
+    It can be compared with a `Result`, an `ScenarioResult` or a `Row`, a mapping of names to
+    numbers and texts, or a number. The first result of a test is recorded in ``TEST.json``,
+    further ones in ``TEST.2.json`` and so on; those with a name in ``TEST.NAME.json``.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class RecordedResult:
         name: str | None = None,
     ) -> None:
         self._test, self._given, self._name = test, dict(tolerances or {}), name
-        self.refusal: Refusal | None = None
+        self.refusal: Mismatch | None = None
 
     def __call__(
         self,
@@ -339,12 +339,12 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
         It is nothing with metrics.
     """
     from simplugin.campaigns.keys import versions
-    from simplugin.inputs.kinds import Outcome
+    from simplugin.inputs.kinds import ScenarioResult
     from simplugin.regression import snapshots
-    from simplugin.rows import Metric, Row
+    from simplugin.results.row import Metric, Row
     from simplugin.simulation import Result
 
-    if isinstance(value, Outcome):
+    if isinstance(value, ScenarioResult):
         return snapshots.snapshot_of_outcome(subject, value, versions(value.row.provenance))
     if isinstance(value, Result):
         return snapshots.snapshot_of_result(subject, value, versions(value.provenance))
@@ -364,7 +364,7 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
     return snapshots.snapshot_of_row(subject, row, versions())
 
 
-def _brief(comparison: Comparison) -> list[str]:
+def _brief(comparison: RunComparison) -> list[str]:
     """Return what moved, and the first activity that differs, in six lines."""
     from simplugin.regression.comparison import change_text, first_difference
 

@@ -35,7 +35,7 @@ _OF_FILES = ("collected", "begun", "passed")
 
 
 @dataclass
-class Ledger:
+class ReportCollector:
     """Gathers the reports of tests, of this process and of others.
 
     Attributes
@@ -148,7 +148,7 @@ def file_of(path: Path) -> Path:
     return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
 
 
-_LEDGER = pytest.StashKey[Ledger]()
+_LEDGER = pytest.StashKey[ReportCollector]()
 _TEST = pytest.StashKey[RecordedTest]()
 
 
@@ -165,7 +165,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin a ledger."""
-    config.stash[_LEDGER] = Ledger()
+    config.stash[_LEDGER] = ReportCollector()
 
 
 @pytest.fixture

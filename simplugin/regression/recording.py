@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.jobs import Measured
+from simplugin.campaigns.jobs import RunResult
 from simplugin.campaigns.keys import determining, text_digest, versions
 from simplugin.inputs.named_files import NamedFiles
 from simplugin.regression.snapshots import snapshot_of_outcome
@@ -20,7 +20,7 @@ _MOST = 50
 _ALL = "files and modules"
 
 
-def record(arguments: Mapping[str, Any]) -> Measured:
+def record(arguments: Mapping[str, Any]) -> RunResult:
     """Run a scenario; its contents are the snapshot, with more activities than one on disk has.
 
     Parameters
@@ -40,7 +40,7 @@ def record(arguments: Mapping[str, Any]) -> Measured:
     snapshot = snapshot_of_outcome(
         arguments["subject"], outcome, versions(outcome.row.provenance), arguments["activities"]
     )
-    return Measured(outcome.row, snapshot.digest, {"snapshot": snapshot})
+    return RunResult(outcome.row, snapshot.digest, {"snapshot": snapshot})
 
 
 def sources_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -> dict[str, str]:

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
-from simplugin.errors import SimpluginError
-from simplugin.inputs.kinds import Outcome
+from simplugin.core.errors import SimpluginError
+from simplugin.inputs.kinds import ScenarioResult
 from simplugin.inputs.messages import problems_of
 from simplugin.regression.activities import (
     Activities,
@@ -23,7 +23,7 @@ from simplugin.regression.activities import (
     write_activities,
 )
 from simplugin.regression.tolerances import ACTIVITIES
-from simplugin.rows import Best, Metric, Row
+from simplugin.results.row import Best, Metric, Row
 from simplugin.simulation import Result
 
 FORMAT = 1
@@ -175,12 +175,12 @@ def snapshot_of_result(subject: str, result: Result, versions: Mapping[str, str]
     """Return what a simulation gave."""
     from simplugin.simulation.metrics import metrics
 
-    outcome = Outcome(Row(metrics(result), result.provenance), result)
+    outcome = ScenarioResult(Row(metrics(result), result.provenance), result)
     return snapshot_of_outcome(subject, outcome, versions)
 
 
 def snapshot_of_outcome(
-    subject: str, outcome: Outcome, versions: Mapping[str, str], most: int = ACTIVITIES
+    subject: str, outcome: ScenarioResult, versions: Mapping[str, str], most: int = ACTIVITIES
 ) -> Snapshot:
     """Return what a scenario gave, with at most so many of its activities.
 

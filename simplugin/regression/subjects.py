@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.campaign import load_campaign
-from simplugin.errors import ScenarioError, SimpluginError
+from simplugin.core.errors import ScenarioError, SimpluginError
 from simplugin.regression.fixtures import safe_name
 from simplugin.regression.snapshots import is_snapshot
 from simplugin.scenarios.scenario import CAMPAIGN_TABLES, read_toml

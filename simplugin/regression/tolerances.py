@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.inputs.documents import Document
 from simplugin.inputs.sections import Section
 from simplugin.inputs.validation import validated
-from simplugin.near_names import did_you_mean
 from simplugin.scenarios.scenario import read_toml
 
 RELATIVE = 1e-9

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import SimpluginError
-from simplugin.formatting import natural_order
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import natural_order
 from simplugin.simulation import Result
 from simplugin.simulation.trace import KINDS
 

@@ -11,8 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import SimpluginError
-from simplugin.near_names import did_you_mean
+from simplugin.core.errors import SimpluginError
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.reports.page.contents import (
     NO_VALUE,
     OF_SCHEDULERS,
@@ -22,7 +22,7 @@ from simplugin.reports.page.contents import (
     identity,
 )
 from simplugin.reports.statistics import (
-    Interval,
+    ConfidenceInterval,
     exact_mean,
     from_logarithms,
     mean_interval,
@@ -39,7 +39,7 @@ Values = Mapping[Hashable, float | int | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class PairedComparison:
     """Paired comparison of a group with a baseline.
 
     Attributes
@@ -72,7 +72,7 @@ class Comparison:
     without: int
     missing: int
     ratio: float | None = None
-    interval: Interval | None = None
+    interval: ConfidenceInterval | None = None
     why_no_ratio: str = ""
     wins: int = 0
     ties: int = 0
@@ -82,7 +82,9 @@ class Comparison:
     adjusted: float | None = None
 
 
-def paired(values: Values, baseline: Values, *, sense: Literal["min", "max"] = "min") -> Comparison:
+def paired(
+    values: Values, baseline: Values, *, sense: Literal["min", "max"] = "min"
+) -> PairedComparison:
     """Compare a group with a baseline on the same workloads, platforms and seeds.
 
     Parameters
@@ -112,7 +114,7 @@ def paired(values: Values, baseline: Values, *, sense: Literal["min", "max"] = "
     n = len(here)
     counts = (n, len(values) - len(common), len(baseline) - len(common), len(common) - n)
     if not n:
-        return Comparison(*counts, why_no_ratio="there are no pairs")
+        return PairedComparison(*counts, why_no_ratio="there are no pairs")
     bad = int(((here <= 0) | (there <= 0)).sum())
     with np.errstate(over="ignore"):
         apart = here - there
@@ -125,7 +127,7 @@ def paired(values: Values, baseline: Values, *, sense: Literal["min", "max"] = "
     if sense == "max":
         better, worse = worse, better
     ranks = signed_rank_test(steps)
-    return Comparison(
+    return PairedComparison(
         *counts,
         ratio=ratio,
         interval=interval,
@@ -139,7 +141,7 @@ def paired(values: Values, baseline: Values, *, sense: Literal["min", "max"] = "
     )
 
 
-def corrected(found: Mapping[str, Comparison]) -> dict[str, Comparison]:
+def corrected(found: Mapping[str, PairedComparison]) -> dict[str, PairedComparison]:
     """Return comparisons with one baseline, their p-values corrected for their number."""
     adjusted = holm([each.wilcoxon for each in found.values()])
     return {
@@ -327,7 +329,7 @@ def values_by_group(
 
 def compared(
     report: CampaignReport, metric: Column, baseline: str | None = None
-) -> dict[str, Comparison]:
+) -> dict[str, PairedComparison]:
     """Compare all groups of a campaign with one of them, as its page does.
 
     Parameters
@@ -351,7 +353,7 @@ def compared(
     """
     names = list(rows_by_group(report))
     base = names[0] if baseline is None else baseline
-    found: dict[str, Comparison] = {}
+    found: dict[str, PairedComparison] = {}
     for name in names:
         if name != base:
             values = values_by_group(report, metric, (name, base))

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure as Curves
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.colours import GROUP_COLOURS
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import (
@@ -26,6 +25,7 @@ from simplugin.reports.paper_sheet import (
     tick_values,
     wrapped,
 )
+from simplugin.results.curves import CurvePlot as Curves
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.comparisons import Values
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import (

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.charts import lanes as lanes_of
-from simplugin.errors import SimpluginError
-from simplugin.formatting import natural_order, readable, scale_of
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import natural_order, readable, scale_of
 from simplugin.reports.colours import Colouring, colouring
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import LINE, POINT, key_layout, wrapped, write_key
+from simplugin.results.charts import lanes as lanes_of
 from simplugin.simulation import Result, chrome_trace
 from simplugin.simulation.trace import KINDS, STATES
 
@@ -62,7 +62,7 @@ _UNFINISHED: dict[str, tuple[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Layout:
+class GanttLayout:
     """Bars, and the rows that they are in; row 0 is at the top, y grows downwards.
 
     Attributes
@@ -95,7 +95,7 @@ class Layout:
     top: NDArray[np.float64]
 
 
-def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
+def by_host(result: Result, only: Sequence[str] | None = None) -> GanttLayout:
     """Lay out one row a host: sent transfers above, work, received transfers below.
 
     Parameters
@@ -125,7 +125,7 @@ def by_host(result: Result, only: Sequence[str] | None = None) -> Layout:
     return _laid_out(result, names, found, empty)
 
 
-def by_actor(result: Result, only: Sequence[str] | None = None) -> Layout:
+def by_actor(result: Result, only: Sequence[str] | None = None) -> GanttLayout:
     """Lay out one row an actor: work and, below, transfers; sleeps as thin lines.
 
     Parameters
@@ -178,7 +178,7 @@ def _laid_out(
     names: Sequence[str],
     found: list[tuple[int, int, int]],
     empty: Sequence[int] = (),
-) -> Layout:
+) -> GanttLayout:
     """Assign a lane to each bar and a height to each row; some rows stay without bars."""
     columns = np.array(found, dtype=np.int64).reshape(-1, 3)
     activity, row, band = columns.T
@@ -208,7 +208,7 @@ def _laid_out(
     offset = above[:, None] + np.cumsum(bands, axis=1) - bands
     thickness = bands[row, band] / np.maximum(lanes[row, band], 1)
     bottom = offset[row, band] + lane * thickness
-    return Layout(
+    return GanttLayout(
         rows=tuple(names[position] for position in used),
         centre=first + height / 2,
         height=height,
@@ -296,7 +296,7 @@ class _Chart:
     """A chart in the making."""
 
     result: Result
-    layout: Layout
+    layout: GanttLayout
     colours: Colouring
     span: tuple[float, float]
     title: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.colours import group_colour
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.platforms.layouts import packed
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from simplugin.charts import GraphChart
+    from simplugin.results.charts import GraphChart
 
 # The light colours of P. Tol, distinct from those of groups of a schedule.
 _LIGHT = (

@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from simplugin.errors import SimpluginError
-from simplugin.formatting import SCALED, SYMBOLS, scale_of
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import SCALED, SYMBOLS, scale_of
 from simplugin.reports.colours import group_colour
 from simplugin.reports.image_files import families, lacking
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.paper_sheet import (
     WIDTHS,
     Width,
@@ -20,7 +20,7 @@ from simplugin.reports.paper_sheet import (
     tick_values,
     write_key,
 )
-from simplugin.reports.statistics import Summary, summary
+from simplugin.reports.statistics import SampleSummary, summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -130,7 +130,7 @@ def draw_parameter(
     return figure
 
 
-def over_parameter(parameter: Column, values: Column) -> dict[float, Summary]:
+def over_parameter(parameter: Column, values: Column) -> dict[float, SampleSummary]:
     """Summarise the metric at each value of a parameter, in ascending order.
 
     Runs without a finite parameter are left out; values of the parameter at which nothing was
@@ -144,7 +144,7 @@ def over_parameter(parameter: Column, values: Column) -> dict[float, Summary]:
     return {place: each for place, each in found.items() if each.n}
 
 
-def _middle(each: Summary, log: bool) -> tuple[float, float, float]:
+def _middle(each: SampleSummary, log: bool) -> tuple[float, float, float]:
     """Return a mean and the ends of its interval, nan if it has none."""
     mean = each.geometric_mean if log else each.mean
     around = each.geometric_interval if log else each.mean_interval

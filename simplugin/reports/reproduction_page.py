@@ -11,12 +11,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from simplugin.claims import Claim, Kind
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure
-from simplugin.formatting import readable
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import readable
 from simplugin.reports.curves import curves
 from simplugin.reports.tables import written_interval, written_value
+from simplugin.results.claims import Claim, Kind
+from simplugin.results.curves import CurvePlot
 
 # From so many on, seconds are written as minutes.
 _MANY = 100
@@ -43,7 +43,7 @@ class ChosenFigure:
     Attributes
     ----------
     name : str
-        Name of the `Figure`.
+        Name of the `CurvePlot`.
     caption : str
         A sentence or two.
     statement : str
@@ -237,7 +237,7 @@ def _plain(text: str) -> str:
     return _SIGNS.sub(r"\\\1", " ".join(text.split()))
 
 
-def draw_figure(figure: Figure, path: Path) -> None:
+def draw_figure(figure: CurvePlot, path: Path) -> None:
     """Write a figure of the page as a small PNG file.
 
     Raises

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.charts import Bar, ScheduleChart, lanes
-from simplugin.figures import groups_of
-from simplugin.formatting import natural_order
-from simplugin.listings import Listing
+from simplugin.core.formatting import natural_order
 from simplugin.reports.colours import (
     group_colour,
     in_colour_order,
@@ -31,6 +28,9 @@ from simplugin.reports.paper_sheet import (
     wrapped,
     write_key,
 )
+from simplugin.results.charts import Bar, ScheduleChart, lanes
+from simplugin.results.curves import groups_of
+from simplugin.results.tables import ResultTable
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -300,7 +300,7 @@ def chart_of(kept: KeptRun) -> ScheduleChart | None:
     return chart if chart is not None and chart.bars else None
 
 
-def activity_chart(activities: Listing, *, groups: Sequence[str] = ()) -> ScheduleChart:
+def activity_chart(activities: ResultTable, *, groups: Sequence[str] = ()) -> ScheduleChart:
     """Lay out the activities of a run as bars: a band a host, a lane for each simultaneous one.
 
     Colours denote labels or actors, as in the chart that `gantt` draws. Transfers are thin bars at

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 
 LEVEL = 0.95
 # Maximum sample size of a bootstrap; beyond, the t interval is as good.
@@ -24,7 +24,7 @@ _LARGEST_LOGARITHM = math.log(sys.float_info.max)
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ConfidenceInterval:
     """A confidence interval.
 
     Attributes
@@ -42,7 +42,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SampleSummary:
     """Summary statistics of a sample; None if undefined.
 
     Attributes
@@ -79,13 +79,13 @@ class Summary:
     missing: int = 0
     infinite: int = 0
     mean: float | None = None
-    mean_interval: Interval | None = None
+    mean_interval: ConfidenceInterval | None = None
     deviation: float | None = None
     geometric_mean: float | None = None
-    geometric_interval: Interval | None = None
+    geometric_interval: ConfidenceInterval | None = None
     why_not_geometric: str = ""
     median: float | None = None
-    median_interval: Interval | None = None
+    median_interval: ConfidenceInterval | None = None
     quartiles: tuple[float, float] | None = None
     least: float | None = None
     most: float | None = None
@@ -100,7 +100,7 @@ def finite(values: Iterable[float | int | None]) -> tuple[NDArray[np.float64], i
     return column[there], missing, int(len(column) - there.sum()) - missing
 
 
-def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> Summary:
+def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> SampleSummary:
     """Summarise a sample.
 
     The values are assumed independent; dependent ones, such as runs on the same few
@@ -129,16 +129,16 @@ def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> Su
     """
     sample, missing, infinite = finite(values)
     if not len(sample):
-        return Summary(0, missing, infinite, why_not_geometric="there are no values")
+        return SampleSummary(0, missing, infinite, why_not_geometric="there are no values")
     bad = int((sample <= 0).sum())
     geometric: float | None = None
-    around: Interval | None = None
+    around: ConfidenceInterval | None = None
     reason = f"{bad} of {len(sample)} values {'is' if bad == 1 else 'are'} not above 0"
     if not bad:
         around = from_logarithms(mean_interval(np.log(sample), level))
         geometric, reason = geometric_mean(sample), ""
     first, middle, third = quartiles(sample)
-    return Summary(
+    return SampleSummary(
         n=len(sample),
         missing=missing,
         infinite=infinite,
@@ -156,7 +156,7 @@ def summary(values: Iterable[float | int | None], *, level: float = LEVEL) -> Su
     )
 
 
-def mean_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval | None:
+def mean_interval(sample: NDArray[np.float64], level: float = LEVEL) -> ConfidenceInterval | None:
     """Return Student's t interval of the mean of finite values; None for fewer than two."""
     from scipy.special import stdtrit
 
@@ -165,7 +165,7 @@ def mean_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval
         return None
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * (_deviation(sample) / math.sqrt(n))
     mean = exact_mean(sample)
-    return Interval(mean - half, mean + half, level)
+    return ConfidenceInterval(mean - half, mean + half, level)
 
 
 def geometric_mean(sample: NDArray[np.float64]) -> float:
@@ -178,12 +178,12 @@ def power_of_e(exponent: float) -> float:
     return math.exp(exponent) if exponent < _LARGEST_LOGARITHM else math.inf
 
 
-def from_logarithms(logarithms: Interval | None) -> Interval | None:
+def from_logarithms(logarithms: ConfidenceInterval | None) -> ConfidenceInterval | None:
     """Return the interval of values from that of their logarithms."""
     if logarithms is None:
         return None
     low, high = power_of_e(logarithms.low), power_of_e(logarithms.high)
-    return Interval(low, high, logarithms.level)
+    return ConfidenceInterval(low, high, logarithms.level)
 
 
 def quartiles(sample: NDArray[np.float64]) -> tuple[float, float, float]:
@@ -195,7 +195,7 @@ def quartiles(sample: NDArray[np.float64]) -> tuple[float, float, float]:
     return first, middle, third
 
 
-def median_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interval | None:
+def median_interval(sample: NDArray[np.float64], level: float = LEVEL) -> ConfidenceInterval | None:
     """Return the narrowest interval of two order statistics, symmetric in rank, for the median.
 
     The k-th smallest and the k-th largest have the median of any continuous distribution between
@@ -212,7 +212,7 @@ def median_interval(sample: NDArray[np.float64], level: float = LEVEL) -> Interv
         return None
     k = int(ranks[enough[-1]])
     ordered = np.sort(sample)
-    return Interval(float(ordered[k - 1]), float(ordered[n - k]), float(covered[k - 1]))
+    return ConfidenceInterval(float(ordered[k - 1]), float(ordered[n - k]), float(covered[k - 1]))
 
 
 def bootstrap_interval(
@@ -222,7 +222,7 @@ def bootstrap_interval(
     statistic: Literal["mean", "geometric_mean", "median"] = "mean",
     level: float = LEVEL,
     resamples: int = 9999,
-) -> Interval | None:
+) -> ConfidenceInterval | None:
     """Return a bootstrap interval, bias-corrected and accelerated (BCa).
 
     For small skewed samples, whose mean a t interval covers too seldom.
@@ -281,7 +281,7 @@ def bootstrap_interval(
         method="BCa",
         random_state=np.random.default_rng(seed),
     ).confidence_interval
-    interval = Interval(float(found.low), float(found.high), level)
+    interval = ConfidenceInterval(float(found.low), float(found.high), level)
     return from_logarithms(interval) if statistic == "geometric_mean" else interval
 
 

@@ -14,11 +14,11 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from simplugin.claims import Claim, headline
-from simplugin.formatting import percent, readable
-from simplugin.listings import Cell, Listing
-from simplugin.printing import EscapingConsole
-from simplugin.rows import Row
+from simplugin.core.console import EscapingConsole
+from simplugin.core.formatting import percent, readable
+from simplugin.results.claims import Claim, headline
+from simplugin.results.row import Row
+from simplugin.results.tables import Cell, ResultTable
 from simplugin.simulation import HostTotals, LinkTotals, Result
 from simplugin.simulation.trace import KINDS, STATES, UNITS
 
@@ -201,7 +201,7 @@ _NARROWEST_NAME = 5
 
 
 def print_listings(
-    row: Row, listings: Sequence[Listing], *, console: Console | None = None, title: str = ""
+    row: Row, listings: Sequence[ResultTable], *, console: Console | None = None, title: str = ""
 ) -> None:
     """Print the metrics of a run, then its listings.
 
@@ -234,7 +234,7 @@ def print_listings(
             console.print(Text(note, style="dim"))
 
 
-def listing_table(listing: Listing, room: int | None = None) -> Table:
+def listing_table(listing: ResultTable, room: int | None = None) -> Table:
     """Return the lines of a listing: names to the left, numbers to the right.
 
     Parameters
@@ -314,7 +314,7 @@ def column_widths(
     return broken, _TIGHT
 
 
-def without_common_ending(listing: Listing) -> tuple[Listing, str]:
+def without_common_ending(listing: ResultTable) -> tuple[ResultTable, str]:
     """Leave out the domain that all names of a listing end with.
 
     Parameters

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, model_validator
 
-from simplugin.errors import DeploymentError
-from simplugin.inputs.kinds import Kind, Outcome, Progress
-from simplugin.inputs.messages import Path, Problem, dotted, unknown_key
+from simplugin.core.errors import DeploymentError
+from simplugin.inputs.kinds import Progress, ScenarioResult, WorkloadKind
+from simplugin.inputs.messages import InputProblem, Path, dotted, unknown_key
 from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
-from simplugin.rows import Row
+from simplugin.results.row import Row
 from simplugin.scenarios.scenario import Scenario
 from simplugin.scenarios.sections import Hosts
 from simplugin.simulation import simulate
@@ -118,7 +118,7 @@ def check(scenario: Scenario) -> list[Called]:
 
 def _called(
     function: Callable[..., Any], table: ActorTable, path: Path
-) -> tuple[Called, list[Problem]]:
+) -> tuple[Called, list[InputProblem]]:
     """Return a function and its arguments by position, and what is wrong with them."""
     signature = Signature.of(function, by_position=1)
     names, takes = list(signature.types), f"{table.function!r} takes"
@@ -132,7 +132,9 @@ def _called(
         bound = inspect.signature(function).bind_partial(None, *table.args).arguments
     except (TypeError, ValueError):
         message = f"{dotted(path)} has {len(table.args)} values"
-        return (function, ()), [Problem(path, message, f"{takes} {', '.join(names) or 'none'}")]
+        return (function, ()), [
+            InputProblem(path, message, f"{takes} {', '.join(names) or 'none'}")
+        ]
     # Without the actor itself, and what goes to ``*further``.
     named = {name: value for name, value in bound.items() if name in names}
     values, problems = signature.read(named, path)
@@ -146,9 +148,9 @@ def _called(
     return (function, (*values.values(), *table.args[len(named) :])), problems
 
 
-def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     """Simulate the actors on the platform."""
-    from simplugin.scenarios.own_metrics import host_choice
+    from simplugin.scenarios.user_metrics import host_choice
     from simplugin.simulation.metrics import metrics
 
     workload: ActorsWorkload = scenario.workload
@@ -173,7 +175,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
             message = f"{dotted(path)}: {error.message}"
             raise scenario.error(message, *path, remedy=error.remedy) from error
     result = simulate(platform, actors, progress=progress, **scenario.simulation.arguments())
-    return Outcome(Row(metrics(result), result.provenance), result)
+    return ScenarioResult(Row(metrics(result), result.provenance), result)
 
 
-KIND = Kind(workload=ActorsWorkload, run=run, check=check)
+KIND = WorkloadKind(workload=ActorsWorkload, run=run, check=check)

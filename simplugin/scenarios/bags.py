@@ -10,7 +10,7 @@ import importlib
 from typing import Any
 
 from simplugin.bags.policies.shipped import POLICIES as TREE_POLICIES
-from simplugin.inputs.kinds import Kind, Outcome, Progress
+from simplugin.inputs.kinds import Progress, ScenarioResult, WorkloadKind
 from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.scenarios.scenario import Scenario
 from simplugin.workloads.bag_sections import BagsWorkload
@@ -40,9 +40,9 @@ def check(scenario: Scenario) -> None:
     _family_of(scenario).check(scenario)
 
 
-def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     """Run the scenario with the module of its scheduler."""
-    outcome: Outcome = _family_of(scenario).run(scenario, progress)
+    outcome: ScenarioResult = _family_of(scenario).run(scenario, progress)
     return outcome
 
 
@@ -66,7 +66,7 @@ def _family_of(scenario: Scenario) -> Any:
     return importlib.import_module(FAMILIES[family])
 
 
-KIND = Kind(
+KIND = WorkloadKind(
     workload=BagsWorkload,
     run=run,
     check=check,

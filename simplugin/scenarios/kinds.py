@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pkgutil
 
-from simplugin.inputs.kinds import Kind
+from simplugin.inputs.kinds import WorkloadKind
 
-# Each is an instance of `Kind`; its module is loaded with the first scenario of the kind.
+# Each is an instance of `WorkloadKind`; its module is loaded with the first scenario of the kind.
 KINDS = {
     "actors": "simplugin.scenarios.actors:KIND",
     "bags": "simplugin.scenarios.bags:KIND",
@@ -15,7 +15,7 @@ KINDS = {
 }
 
 
-def kind_called(name: str) -> Kind:
+def kind_called(name: str) -> WorkloadKind:
     """Return a kind by its name, a key of `KINDS`."""
-    found: Kind = pkgutil.resolve_name(KINDS[name])
+    found: WorkloadKind = pkgutil.resolve_name(KINDS[name])
     return found

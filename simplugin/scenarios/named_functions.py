@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import ScenarioError
-from simplugin.inputs.messages import Problem, dotted
+from simplugin.core.errors import ScenarioError
+from simplugin.inputs.messages import InputProblem, dotted
 from simplugin.inputs.references import References, UnresolvedError
 from simplugin.scenarios.kinds import kind_called
 from simplugin.scenarios.scenario import scenario_from
@@ -16,7 +16,7 @@ from simplugin.scenarios.substitutions import canonical_json
 _NAME = ("scheduler", "name")
 
 
-class NamedFunctions:
+class ReferenceChecker:
     """Checks functions and parameters, each once.
 
     Parameters
@@ -37,7 +37,7 @@ class NamedFunctions:
         self._seen: set[str] = set()
         self._reasons: dict[str, UnresolvedError | None] = {}
 
-    def problems(self, document: Mapping[str, Any]) -> Iterator[Problem]:
+    def problems(self, document: Mapping[str, Any]) -> Iterator[InputProblem]:
         """Yield what is missing or invalid.
 
         Parameters
@@ -69,15 +69,15 @@ class NamedFunctions:
         self._seen.add(text)
         return new
 
-    def _of_kind(self, document: Mapping[str, Any]) -> Iterator[Problem]:
+    def _of_kind(self, document: Mapping[str, Any]) -> Iterator[InputProblem]:
         """Check what the kind of workload does."""
         scenario = scenario_from(document, self._file, trust=self._trust)
         try:
             kind_called(document["workload"]["kind"]).check(scenario)
         except ScenarioError as error:
-            yield Problem(error.path, error.message, error.remedy)
+            yield InputProblem(error.path, error.message, error.remedy)
 
-    def _of_generator(self, document: Mapping[str, Any]) -> Iterator[Problem]:
+    def _of_generator(self, document: Mapping[str, Any]) -> Iterator[InputProblem]:
         """Check the generator of a platform and the names of its parameters."""
         if (name := document["platform"].get("generator")) is None:
             return
@@ -95,9 +95,9 @@ class NamedFunctions:
                 # It counts its hosts before it makes them.
                 scenario.make_platform()
         except ScenarioError as error:
-            yield Problem(error.path, error.message, error.remedy)
+            yield InputProblem(error.path, error.message, error.remedy)
 
-    def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[Problem]:
+    def _of_reference(self, reference: str, path: tuple[str | int, ...]) -> Iterator[InputProblem]:
         """Check a function, or whether its module is there."""
         if reference not in self._reasons:
             self._reasons[reference] = None
@@ -106,7 +106,7 @@ class NamedFunctions:
             except UnresolvedError as error:
                 self._reasons[reference] = error
         if (reason := self._reasons[reference]) is not None:
-            yield Problem(path, f"{dotted(path)}: {reason}", reason.remedy)
+            yield InputProblem(path, f"{dotted(path)}: {reason}", reason.remedy)
 
 
 def _names_in(value: Any) -> Any:

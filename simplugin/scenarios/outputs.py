@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter
 
-from simplugin.charts import ScheduleChart
-from simplugin.claims import Claim
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure
-from simplugin.inputs.kinds import Outcome
-from simplugin.listings import Listing
+from simplugin.core.errors import SimpluginError
+from simplugin.inputs.kinds import ScenarioResult
+from simplugin.results.charts import ScheduleChart
+from simplugin.results.claims import Claim
+from simplugin.results.curves import CurvePlot
+from simplugin.results.tables import ResultTable
 from simplugin.scenarios.scenario import Scenario
 from simplugin.simulation import Result
 from simplugin.simulation.metrics import hosts_listing
@@ -54,7 +54,7 @@ def output_path(scenario: Scenario, name: str) -> Path | None:
     return path
 
 
-def write_outputs(scenario: Scenario, outcome: Outcome) -> list[Path]:
+def write_outputs(scenario: Scenario, outcome: ScenarioResult) -> list[Path]:
     """Write the result and the trace where the scenario says; return the files."""
     written = []
     try:
@@ -72,7 +72,7 @@ def write_outputs(scenario: Scenario, outcome: Outcome) -> list[Path]:
     return written
 
 
-def outcome_document(outcome: Outcome) -> dict[str, Any]:
+def outcome_document(outcome: ScenarioResult) -> dict[str, Any]:
     """Return an outcome as plain containers for JSON, without the trace, which may be long.
 
     Raises
@@ -122,7 +122,7 @@ def with_floats(value: Any, changed: Callable[[float], float | None]) -> Any:
     return changed(value) if isinstance(value, float) else value
 
 
-def contents_of(outcome: Outcome, title: str = "") -> dict[str, Any]:
+def contents_of(outcome: ScenarioResult, title: str = "") -> dict[str, Any]:
     """Return what is kept of a run.
 
     Parameters
@@ -192,19 +192,19 @@ def plain(value: Any, of: str = "the result has") -> Any:
     raise SimpluginError(f"{message}; {remedy}")
 
 
-def figure_document(figure: Figure) -> dict[str, Any]:
+def figure_document(figure: CurvePlot) -> dict[str, Any]:
     """Return curves as plain containers."""
     series = {name: [np.asarray(x), np.asarray(y)] for name, (x, y) in figure.series.items()}
     found: dict[str, Any] = plain({**vars(figure), "series": series})
     return found
 
 
-def figure_from(document: Mapping[str, Any]) -> Figure:
+def figure_from(document: Mapping[str, Any]) -> CurvePlot:
     """Return the curves of a document of `figure_document`; points as arrays."""
     series = {name: (np.array(x), np.array(y)) for name, (x, y) in document["series"].items()}
     names = {name: tuple(listed) for name, listed in document["names"].items()}
     groups = tuple(document.get("groups", ()))
-    return Figure(**{**document, "series": series, "names": names, "groups": groups})
+    return CurvePlot(**{**document, "series": series, "names": names, "groups": groups})
 
 
 def chart_from(document: Mapping[str, Any]) -> ScheduleChart:
@@ -212,12 +212,12 @@ def chart_from(document: Mapping[str, Any]) -> ScheduleChart:
     return TypeAdapter(ScheduleChart).validate_python(document)
 
 
-def listing_from(document: Mapping[str, Any]) -> Listing:
-    """Return the table of a document as `Listing.document` returns it."""
+def listing_from(document: Mapping[str, Any]) -> ResultTable:
+    """Return the table of a document as `ResultTable.document` returns it."""
     given = dict(document)
     columns = tuple((each["name"], each["unit"]) for each in given["columns"])
     lines = tuple(tuple(line) for line in given["lines"])
-    return Listing(given["title"], columns, lines, given.get("note", ""))
+    return ResultTable(given["title"], columns, lines, given.get("note", ""))
 
 
 def claim_document(claim: Claim) -> dict[str, Any]:

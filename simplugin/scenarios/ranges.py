@@ -21,7 +21,7 @@ _LEAST_RATIO = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class LinearRange:
     """Numbers at equal distances, without drift: each is computed exactly, then rounded once.
 
     Attributes
@@ -54,7 +54,7 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class Powers:
+class LogRange:
     """Numbers at equal ratios.
 
     Attributes
@@ -153,7 +153,7 @@ class Range(Section):
         return self
 
     @cached_property
-    def numbers(self) -> range | Steps | Powers:
+    def numbers(self) -> range | LinearRange | LogRange:
         """The numbers, each made when it is asked for."""
         first, last = self.from_, self.to
         if self.count is None:
@@ -166,13 +166,13 @@ class Range(Section):
             if first <= 0 or last <= 0:
                 message = f"{{key}}: a logarithmic range from {first!r} to {last!r}"
                 raise InvalidValueError(message, 'give positive ones, or scale = "linear"')
-            return Powers(first, last, self.count, _whole_powers(first, last, self.count))
+            return LogRange(first, last, self.count, _whole_powers(first, last, self.count))
         step = (_fraction(last) - _fraction(first)) / (self.count - 1)
         if isinstance(first, int) and isinstance(last, int) and step.denominator == 1:
             return range(first, last + (1 if step > 0 else -1), int(step))
-        return Steps(_fraction(first), step, _fraction(last), self.count)
+        return LinearRange(_fraction(first), step, _fraction(last), self.count)
 
-    def _stepped(self) -> range | Steps:
+    def _stepped(self) -> range | LinearRange:
         """Return the numbers of a range with a step."""
         first, last = self.from_, self.to
         step = 1 if self.step is None else self.step
@@ -187,7 +187,7 @@ class Range(Section):
             return range(first, last + (1 if step > 0 else -1), step)
         start, distance, end = map(_fraction, (first, step, last))
         count = math.floor((end - start) / distance + _ROUNDING) + 1
-        return Steps(start, distance, end, count)
+        return LinearRange(start, distance, end, count)
 
 
 def _whole_powers(first: float, last: float, count: int) -> bool:

@@ -12,14 +12,14 @@ from typing import Any
 
 from pydantic import ValidationError, ValidationInfo, create_model, field_validator
 
-from simplugin.errors import PlatformError, ScenarioError
+from simplugin.core.errors import PlatformError, ScenarioError
 from simplugin.formats.platform_reading import options_of, read_document
 from simplugin.inputs import documents
-from simplugin.inputs.kinds import Kind, Progress
-from simplugin.inputs.kinds import Outcome as Outcome
+from simplugin.inputs.kinds import Progress, WorkloadKind
+from simplugin.inputs.kinds import ScenarioResult as ScenarioResult
 from simplugin.inputs.messages import (
+    InputProblem,
     InvalidValueError,
-    Problem,
     dotted,
     missing_key,
     problems_of,
@@ -29,7 +29,7 @@ from simplugin.inputs.named_files import named_modules
 from simplugin.inputs.references import References, UnresolvedError
 from simplugin.inputs.sections import PlatformSection, SchedulerSection, Section, is_below
 from simplugin.platforms import Platform
-from simplugin.scenarios.generators.calls import Generator, generator_called
+from simplugin.scenarios.generators.registry import Generator, generator_called
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.kinds import KINDS, kind_called
 from simplugin.scenarios.ranges import is_too_large
@@ -75,7 +75,7 @@ class Scenario:
     text: str
     document: Mapping[str, Any]
     title: str
-    kind: Kind
+    kind: WorkloadKind
     platform: PlatformSection
     workload: Any
     scheduler: SchedulerSection
@@ -114,9 +114,9 @@ class Scenario:
 
     def error(self, message: str, *key: str | int, remedy: str | None = None) -> ScenarioError:
         """Return an exception about the value of a key."""
-        return self.errors([Problem(key, message, remedy)])
+        return self.errors([InputProblem(key, message, remedy)])
 
-    def errors(self, problems: Iterable[Problem]) -> ScenarioError:
+    def errors(self, problems: Iterable[InputProblem]) -> ScenarioError:
         """Return one exception about several problems."""
         return scenario_error(problems, self.file, self.text)
 
@@ -152,7 +152,7 @@ class Scenario:
             place = ("platform", "parameters")
             raise self.error(error.message, *place, remedy=error.remedy) from error
 
-    def generator(self, name: str) -> tuple[Generator, dict[str, Any], list[Problem]]:
+    def generator(self, name: str) -> tuple[Generator, dict[str, Any], list[InputProblem]]:
         """Return the generator of the platform, its parameters, and what is wrong with these.
 
         Raises
@@ -182,7 +182,7 @@ class Scenario:
                 raise self.error(message, "platform", "file", remedy=BELOW)
 
 
-def scenario_error(problems: Iterable[Problem], file: Path, text: str) -> ScenarioError:
+def scenario_error(problems: Iterable[InputProblem], file: Path, text: str) -> ScenarioError:
     """Return one exception about all problems, with the line and the key of the first."""
     found = documents.Document(None, ScenarioError, file, text).errors(problems)
     assert isinstance(found, ScenarioError)
@@ -260,7 +260,7 @@ def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> 
         There is one.
     """
     found = [
-        Problem(path, f"{dotted(path)} is beyond all floats", "give a number up to 1.79e308")
+        InputProblem(path, f"{dotted(path)} is beyond all floats", "give a number up to 1.79e308")
         for path in _large_numbers(document, ())
     ]
     if found:
@@ -276,12 +276,12 @@ def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[st
         yield path
 
 
-def scenario_problems(document: Mapping[str, Any], file: Path) -> list[Problem]:
+def scenario_problems(document: Mapping[str, Any], file: Path) -> list[InputProblem]:
     """Return what is wrong with a scenario, as `scenario_from` would raise it."""
     return _checked(document, file)[0]
 
 
-def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcome:
+def run_scenario(scenario: Scenario, progress: Progress | None = None) -> ScenarioResult:
     """Run a scenario; write nothing.
 
     Parameters
@@ -299,7 +299,7 @@ def run_scenario(scenario: Scenario, progress: Progress | None = None) -> Outcom
         As `simplugin.simulate`.
     """
     # With numpy, which no check needs; and before modules beside the scenario can be imported.
-    from simplugin.scenarios.own_metrics import with_own_metrics
+    from simplugin.scenarios.user_metrics import with_own_metrics
 
     with scenario.importable():
         return with_own_metrics(scenario.metrics, scenario, scenario.kind.run(scenario, progress))
@@ -338,7 +338,7 @@ class Sections(Section):
     @classmethod
     def _of_kind(cls, section: SchedulerSection, info: ValidationInfo) -> SchedulerSection:
         """Raise unless the kind of workload takes the scheduler."""
-        kind: Kind | None = (info.context or {}).get("kind")
+        kind: WorkloadKind | None = (info.context or {}).get("kind")
         if kind is None or ":" in section.name or section.name in kind.schedulers:
             return section
         if not kind.schedulers:
@@ -351,7 +351,7 @@ class Sections(Section):
     @classmethod
     def _available(cls, section: OutputSection, info: ValidationInfo) -> OutputSection:
         """Raise if a file is asked for that the kind or the simulation cannot have."""
-        kind: Kind | None = (info.context or {}).get("kind")
+        kind: WorkloadKind | None = (info.context or {}).get("kind")
         for name in ("curves", "graphs"):
             if kind is not None and name not in kind.outputs and getattr(section, name) is not None:
                 message = f"this kind of workload has no {name}"
@@ -373,11 +373,11 @@ def _sections_of(kind: str) -> type[Sections]:
 
 def _checked(
     document: Mapping[str, Any], file: Path
-) -> tuple[list[Problem], Kind | None, Sections | None]:
+) -> tuple[list[InputProblem], WorkloadKind | None, Sections | None]:
     """Return what is wrong with a document, the kind of its workload, and its sections."""
     remedy = f"this file is for 'simplugin campaign run {file}'"
     problems = [
-        Problem((key,), "[{key}] is for campaigns of many runs", remedy)
+        InputProblem((key,), "[{key}] is for campaigns of many runs", remedy)
         for key in CAMPAIGN_TABLES
         if key in document
     ]
@@ -390,12 +390,12 @@ def _checked(
             problems.append(missing_key(path, " or ".join(map(repr, KINDS))))
         elif not isinstance(name, str) or name not in KINDS:
             remedy = suggestion(str(name), KINDS, "there is")
-            problems.append(Problem(path, f"{{key}} is {name!r}", remedy))
+            problems.append(InputProblem(path, f"{{key}} is {name!r}", remedy))
         else:
             kind, model = kind_called(name), _sections_of(name)
     if kind is not None and kind.schedulers and "scheduler" not in content:
         remedy = f"add it, with a name: {', '.join(map(repr, kind.schedulers))}"
-        problems.append(Problem(("workload",), "table [scheduler] is missing", remedy))
+        problems.append(InputProblem(("workload",), "table [scheduler] is missing", remedy))
     try:
         found = model.model_validate(content, context={"directory": file.parent, "kind": kind})
     except ValidationError as error:

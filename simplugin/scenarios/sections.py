@@ -18,9 +18,9 @@ from pydantic import (
     model_validator,
 )
 
-from simplugin.errors import SimpluginError
-from simplugin.inputs.kinds import Kind
-from simplugin.inputs.messages import InvalidValueError, Problem
+from simplugin.core.errors import SimpluginError
+from simplugin.inputs.kinds import WorkloadKind
+from simplugin.inputs.messages import InputProblem, InvalidValueError
 from simplugin.inputs.quantities import POSITIVE, Memory, Time
 from simplugin.inputs.sections import AnyPath, Reference, Section, is_below
 from simplugin.inputs.validation import table
@@ -207,7 +207,7 @@ class OutputSection(Section):
             raise ValueError(f"end the file's name with {' or '.join(suffixes)}")
         return value
 
-    def relocated(self, directory: Path, kind: Kind, *, trace: bool) -> OutputSection:
+    def relocated(self, directory: Path, kind: WorkloadKind, *, trace: bool) -> OutputSection:
         """Return the section for writing to `directory`, files without a name included.
 
         Parameters
@@ -225,7 +225,7 @@ class OutputSection(Section):
         relocated._asked = True
         return relocated
 
-    def strays(self, directory: Path) -> Iterator[Problem]:
+    def strays(self, directory: Path) -> Iterator[InputProblem]:
         """Yield paths that leave the output directory, links followed.
 
         The output directory must not leave that of the scenario file either, unless it was asked
@@ -244,7 +244,7 @@ class OutputSection(Section):
             if not is_below(path, around):
                 message = f"output.{name} leads to {str(path)!r}, outside {str(around)!r}"
                 remedy = "name a place below it; or give the output directory by -o DIR"
-                yield Problem(("output", name), message, remedy)
+                yield InputProblem(("output", name), message, remedy)
 
 
 FORMATS = {

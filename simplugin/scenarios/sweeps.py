@@ -13,14 +13,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from simplugin.inputs.messages import (
+    InputProblem,
     InvalidValueError,
     Path,
-    Problem,
     dotted,
     problems_of,
     suggestion,
 )
-from simplugin.scenarios.ranges import Powers, Range, Steps, is_range
+from simplugin.scenarios.ranges import LinearRange, LogRange, Range, is_range
 from simplugin.scenarios.substitutions import (
     IDLE,
     IDLE_SIMULATION,
@@ -54,7 +54,7 @@ class Axis:
     """
 
     path: Path
-    values: Sequence[Any] | Steps | Powers
+    values: Sequence[Any] | LinearRange | LogRange
     source: Path
 
     @property
@@ -90,7 +90,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class KeyAssignment:
     """A key that a variation sets.
 
     Attributes
@@ -122,7 +122,7 @@ class Variation:
         Its label.
     """
 
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[KeyAssignment, ...] = ()
     axes: tuple[Axis, ...] = ()
     name: str | None = None
 
@@ -169,7 +169,7 @@ class Variations:
         """Return True if variations have names."""
         return any(each.name is not None for each in self.listed)
 
-    def point(self, position: int) -> tuple[int, list[Setting]]:
+    def point(self, position: int) -> tuple[int, list[KeyAssignment]]:
         """Return which of the list a position belongs to, from 0 on, and all that is set there.
 
         Raises
@@ -185,10 +185,10 @@ class Variations:
         points = []
         for axis in reversed((*variation.axes, *self.grid)):
             left, place = divmod(left, len(axis.values))
-            points.append(Setting(axis.path, axis.values[place], axis.source))
+            points.append(KeyAssignment(axis.path, axis.values[place], axis.source))
         return number, [*variation.settings, *reversed(points)]
 
-    def scenario(self, settings: Sequence[Setting]) -> dict[str, Any]:
+    def scenario(self, settings: Sequence[KeyAssignment]) -> dict[str, Any]:
         """Return the scenario with keys set.
 
         Raises
@@ -204,7 +204,7 @@ class Variations:
                 raise SweepError(each.source, f"{{key}}: {error.message}", error.remedy) from None
         return dict(document)
 
-    def varied(self, number: int, settings: Iterable[Setting]) -> dict[str, Any]:
+    def varied(self, number: int, settings: Iterable[KeyAssignment]) -> dict[str, Any]:
         """Return what distinguishes a variation: dotted keys and values, without tables.
 
         Parameters
@@ -329,12 +329,12 @@ def variations_of(
 def _variation(document: Mapping[str, Any], table: Mapping[str, Any], source: Path) -> Variation:
     """Read one of ``[[variations]]``."""
     name = table.get(_NAME)
-    settings: list[Setting] = []
+    settings: list[KeyAssignment] = []
     rest = {key: value for key, value in table.items() if key not in (_NAME, _SWEEP)}
     for words, value in _flat(rest):
         path = _located(document, words, (*source, *words))
         refuse_idle(path, (*source, *words), swept=False)
-        settings.append(Setting(path, value, (*source, *words)))
+        settings.append(KeyAssignment(path, value, (*source, *words)))
     base = Variations(document).scenario(settings)
     return Variation(tuple(settings), _axes(base, table.get(_SWEEP, {}), (*source, _SWEEP)), name)
 
@@ -361,7 +361,7 @@ def _axes(document: Mapping[str, Any], sweep: Mapping[str, Any], source: Path) -
     return tuple(found)
 
 
-def _values(value: Any, source: Path) -> Sequence[Any] | Steps | Powers:
+def _values(value: Any, source: Path) -> Sequence[Any] | LinearRange | LogRange:
     """Return what a key becomes."""
     if isinstance(value, Mapping) and value:
         try:
@@ -414,7 +414,7 @@ def _label(variation: Variation, number: int) -> str:
 
 def _refuse_twice(variation: Variation, grid: Sequence[Axis]) -> None:
     """Refuse keys that are set twice, or that a later one sets anew with all around them."""
-    every: list[Setting | Axis] = [*variation.settings, *variation.axes, *grid]
+    every: list[KeyAssignment | Axis] = [*variation.settings, *variation.axes, *grid]
     for number, later in enumerate(every):
         for earlier in every[:number]:
             if earlier.path[: len(later.path)] == later.path:
@@ -431,11 +431,11 @@ class SweepError(ValueError):
     path : tuple of str or int
         The key of the campaign file.
     message, remedy : str
-        As `Problem` has them.
+        As `InputProblem` has them.
     """
 
     def __init__(self, path: Path, message: str, remedy: str | None) -> None:
-        self.problem = Problem(path, message, remedy)
+        self.problem = InputProblem(path, message, remedy)
         super().__init__(self.problem.text)
 
 

@@ -6,7 +6,7 @@ from .api.callbacks import Callbacks as Callbacks
 from .api.callbacks import Completion as Completion
 from .options import SimGridOptions as SimGridOptions
 from .placement import Placement as Placement
-from .platform_changes import Change as Change
+from .platform_changes import CapacityChange as CapacityChange
 from .resolve import resolve as resolve
 from .result import HostTotals as HostTotals
 from .result import LinkTotals as LinkTotals

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from simplugin.errors import (
+from simplugin.core.errors import (
     CallbackError,
     NeverAwaitedError,
     PlatformError,
@@ -25,8 +25,8 @@ from simplugin.errors import (
     SimulatedTimeLimitError,
     SimulationError,
 )
+from simplugin.core.name_suggestions import did_you_mean, near_names
 from simplugin.formats.config_options import GOVERNORS
-from simplugin.near_names import did_you_mean, near_names
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks, Completion
 from simplugin.simulation.logs import Speaker
@@ -273,7 +273,7 @@ def _line_of(platform: str, text: str) -> int | None:
 # ---- callbacks ------------------------------------------------------------------------------
 
 
-class CalledBack:
+class GuardedCallbacks:
     """A user's callbacks as functions that raise nothing: an error ends the simulation.
 
     Parameters
@@ -422,7 +422,7 @@ def _require_models_of(callbacks: Callbacks) -> None:
 # a statement consists of the call.
 
 
-class Watch:
+class UnawaitedDetector:
     """Reports what is never awaited in a simulation: operations, and coroutines of the user's.
 
     Parameters

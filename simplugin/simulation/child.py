@@ -28,10 +28,11 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import numpy as np
 
-from simplugin.errors import PlatformError, SetupError, SimpluginError, SimulationError
+from simplugin.core.errors import PlatformError, SetupError, SimpluginError, SimulationError
 from simplugin.simulation.failures import full_trace_error, platform_error
-from simplugin.simulation.logs import LEVELS, PrefixedStream, Voice, rank
+from simplugin.simulation.logs import LEVELS, LogPrefix, PrefixedStream, rank
 from simplugin.simulation.placement import NotAsyncError, not_async, unknown_host
+from simplugin.simulation.process_environment import adopt, forbid_simulations
 from simplugin.simulation.processes import adopt_orphans, children, flush_output, memory
 from simplugin.simulation.protocol import (
     COMMAND,
@@ -46,12 +47,11 @@ from simplugin.simulation.protocol import (
     STEP,
     WHERE_ARE_YOU,
     ActorJob,
-    Settings,
+    SimulationSettings,
     take_job,
     write_outcome,
 )
-from simplugin.simulation.surroundings import adopt, forbid_simulations
-from simplugin.simulation.travel import pack_error, pack_returned, unpack_functions
+from simplugin.simulation.serialization import pack_error, pack_returned, unpack_functions
 
 if TYPE_CHECKING:
     from simplugin.simulation.api.callbacks import Callbacks
@@ -155,7 +155,7 @@ def known_error(error: BaseException) -> BaseException:
     return error.__cause__ if isinstance(error.__cause__, NotAsyncError) else error
 
 
-class Owner:
+class SimulationObserver:
     """Whoever has a simulation run: told where it is, and given what actors log.
 
     This one is the terminal and the debugger of this process.
@@ -190,12 +190,12 @@ class Owner:
         sys.stderr.flush()
 
 
-class _Caller(Owner):
+class _Caller(SimulationObserver):
     """The caller in another process."""
 
     _reported = 0.0
 
-    def __init__(self, settings: Settings, file: int, news: socket.socket) -> None:
+    def __init__(self, settings: SimulationSettings, file: int, news: socket.socket) -> None:
         super().__init__(self._report if settings.reports_progress else None)
         self._file = file
         self._news = news
@@ -262,7 +262,7 @@ class _Pausing(_Caller):
                 return event if kind == STEP else further
 
 
-def _adopt(settings: Settings) -> None:
+def _adopt(settings: SimulationSettings) -> None:
     """Become like the caller; limit and seed this process."""
     adopt(settings.surroundings)
     if settings.memory_limit is not None:
@@ -320,7 +320,10 @@ def _files_of(names: list[str]) -> list[tuple[str, str, int]]:
 
 
 def simulate(
-    settings: Settings, actors: Sequence[ActorJob], callbacks: Callbacks | None, owner: Owner
+    settings: SimulationSettings,
+    actors: Sequence[ActorJob],
+    callbacks: Callbacks | None,
+    owner: SimulationObserver,
 ) -> bytes:
     """Run the simulation in this process, return the body of the result."""
     global _has_simulated
@@ -335,7 +338,7 @@ def simulate(
     back_end = _engine(settings)
     _kept.append(back_end)
     owner.started()
-    voice = Voice(back_end.speaker, back_end.clock)
+    voice = LogPrefix(back_end.speaker, back_end.clock)
     # A simulation that only looks for a place is silent.
     level = len(LEVELS) if settings.locates else rank(settings.log)
     back_end.log_with(level, voice.logger(owner.say))
@@ -383,7 +386,7 @@ def _back_end_class(place: str) -> type[BackEnd]:
     return found
 
 
-def _engine(settings: Settings) -> BackEnd:
+def _engine(settings: SimulationSettings) -> BackEnd:
     """Start SimGrid's engine."""
     make = _back_end_class(settings.back_end)
     try:
@@ -402,7 +405,7 @@ def _engine(settings: Settings) -> BackEnd:
     return back_end
 
 
-def _trace_limit(settings: Settings) -> int:
+def _trace_limit(settings: SimulationSettings) -> int:
     """Return the memory that the trace may occupy [byte].
 
     To hand it over takes up to three times as much, part of it in the caller.
@@ -412,7 +415,7 @@ def _trace_limit(settings: Settings) -> int:
     return max(1, min(memory(), settings.memory_limit or memory()) // 4)
 
 
-def _refuse_load_of_integrated(settings: Settings) -> None:
+def _refuse_load_of_integrated(settings: SimulationSettings) -> None:
     """Raise if what measures the load of hosts is asked for where SimGrid would crash."""
     from simplugin.simulation import _driver
 
@@ -491,7 +494,7 @@ def _packed_result(parts: dict[str, Any]) -> bytes:
 
 
 def simulate_here(
-    settings: Settings,
+    settings: SimulationSettings,
     actors: Sequence[ActorJob],
     callbacks: Callbacks | None,
     progress: Callable[[float, int], None] | None,
@@ -513,7 +516,7 @@ def simulate_here(
         seed(settings.seed)
         sys.set_coroutine_origin_tracking_depth(1)  # names the line of what is never awaited
         try:
-            owner = Owner(progress)
+            owner = SimulationObserver(progress)
             return simulate(replace(settings, arguments=arguments), actors, callbacks, owner)
         except Exception as error:
             known = known_error(error)
@@ -546,7 +549,7 @@ def _restored() -> Iterator[None]:
 # ---- platforms ------------------------------------------------------------------------------
 
 
-def _answer(settings: Settings) -> dict[str, Any]:
+def _answer(settings: SimulationSettings) -> dict[str, Any]:
     """Load the platform and look at it, instead of simulating; see `resolve`.
 
     Raises

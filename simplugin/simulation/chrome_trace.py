@@ -13,8 +13,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
-from simplugin.charts import lanes
-from simplugin.formatting import natural_order
+from simplugin.core.formatting import natural_order
+from simplugin.results.charts import lanes
 
 Event = dict[str, Any]
 Row = tuple[str, str, str, str, float, float, float, str]

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from simplugin.errors import ActorError, BlockedActor, DeadlockError
+from simplugin.core.errors import ActorError, BlockedActor, DeadlockError
 from simplugin.simulation import _driver
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.back_end import (
-    CalledBack,
-    Watch,
+    GuardedCallbacks,
+    UnawaitedDetector,
     await_place,
     collected,
     date_limit_error,
@@ -56,7 +56,7 @@ class CoroutinesBackEnd:
     ) -> None:
         _driver.setup(list(arguments), trace_limit, energy, seed)
         locates = sys.get_coroutine_origin_tracking_depth() > 0
-        Watch(_driver.stop, _driver.running, locates=locates)
+        UnawaitedDetector(_driver.stop, _driver.running, locates=locates)
         self._arguments, self._energy = list(arguments), energy
 
     def load_platform(self, path: str) -> None:
@@ -73,7 +73,7 @@ class CoroutinesBackEnd:
 
     def call_back(self, callbacks: Callbacks) -> None:
         """Let SimGrid call a user's functions; once the platform is loaded."""
-        called = CalledBack(callbacks, _driver.stop)
+        called = GuardedCallbacks(callbacks, _driver.stop)
         if called.on_activity_completion is not None:
             _driver.monitor_activities(called.on_activity_completion)
 

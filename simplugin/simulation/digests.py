@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.errors import PlatformError, SimpluginError
+from simplugin.core.errors import PlatformError, SimpluginError
 from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.protocol import ActorJob
 

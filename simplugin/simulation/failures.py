@@ -6,7 +6,7 @@ import os
 import re
 import signal
 
-from simplugin.errors import CrashError, PlatformError, SimulationError
+from simplugin.core.errors import CrashError, PlatformError, SimulationError
 
 _TAIL = 8192
 _PARSE_ERROR = re.compile(r"Parse error at (?P<file>.*?):(?P<line>\d+): (?P<message>.*)", re.DOTALL)

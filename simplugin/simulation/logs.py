@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, TextIO, TypeAlias
 
-from simplugin.errors import SimpluginError
-from simplugin.formatting import printable
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import printable
 
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 LEVELS = ("debug", "info", "warning", "error")
@@ -32,7 +32,7 @@ def check_level(log: object) -> None:
         raise SimpluginError(f"log is {log!r}; choose one of {', '.join(LEVELS)}") from error
 
 
-class Voice:
+class LogPrefix:
     """The prefix of whatever an actor says, in the form of SimGrid's log: host, actor, pid, date.
 
     Parameters
@@ -73,7 +73,7 @@ class PrefixedStream:
         What it begins lines with.
     """
 
-    def __init__(self, stream: TextIO, voice: Voice) -> None:
+    def __init__(self, stream: TextIO, voice: LogPrefix) -> None:
         self._stream = stream
         self._voice = voice
         self._at_begin = True

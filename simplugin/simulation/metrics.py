@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.inputs.kinds import Outcome
-from simplugin.listings import Listing
-from simplugin.rows import Metric, Row
+from simplugin.inputs.kinds import ScenarioResult
+from simplugin.results.row import Metric, Row
+from simplugin.results.tables import ResultTable
 from simplugin.simulation.result import Result
 from simplugin.simulation.trace import KINDS, STATES
 
@@ -27,7 +27,7 @@ HOST_MEASURES = {
 }
 
 
-def outcome_of(found: Any, result: Result, also: Sequence[str] = ("energy",)) -> Outcome:
+def outcome_of(found: Any, result: Result, also: Sequence[str] = ("energy",)) -> ScenarioResult:
     """Return the outcome of a scenario from an assessment of its simulation.
 
     Parameters
@@ -43,7 +43,7 @@ def outcome_of(found: Any, result: Result, also: Sequence[str] = ("energy",)) ->
     simulated = (metric for metric in metrics(result) if metric.name in also)
     row = Row((*found.metrics(), *simulated), result.provenance, found.best)
     figures = found.figures() if hasattr(found, "figures") else ()
-    return Outcome(row, result, found.listings(), figures)
+    return ScenarioResult(row, result, found.listings(), figures)
 
 
 def metrics(result: Result) -> tuple[Metric, ...]:
@@ -106,7 +106,7 @@ def of_hosts(result: Result, measure: str) -> NDArray[np.float64] | None:
     return hosts.busy if measure == "busy" else hosts.utilisation
 
 
-def hosts_listing(result: Result) -> Listing:
+def hosts_listing(result: Result) -> ResultTable:
     """Return the measures of the hosts, those that were busy longest first.
 
     Hosts that did not compute are left out, unless they consumed energy.
@@ -123,7 +123,7 @@ def hosts_listing(result: Result) -> Listing:
     ]
     more = len(used) - _MOST_HOSTS
     note = f"and {more} more" if more > 0 else ""
-    return Listing("Hosts", (("host", ""), *columns), tuple(lines), note)
+    return ResultTable("Hosts", (("host", ""), *columns), tuple(lines), note)
 
 
 def _queues(result: Result, *, longest: bool) -> NDArray[np.float64] | None:

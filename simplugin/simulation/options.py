@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, Literal, get_args
 
-from simplugin.errors import SimpluginError, UnitError
+from simplugin.core.errors import SimpluginError, UnitError
+from simplugin.core.name_suggestions import did_you_mean
+from simplugin.core.units import parse_bandwidth, parse_size, parse_time
 from simplugin.formats.config_options import ALIASES, is_factor, option_refusal
-from simplugin.near_names import did_you_mean
-from simplugin.units import parse_bandwidth, parse_size, parse_time
 
 NetworkModel = Literal["LV08", "CM02", "raw", "SMPI", "Constant"]
 HostModel = Literal["default", "ptask_L07"]

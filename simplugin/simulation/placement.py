@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from simplugin.errors import DeploymentError, UnitError
-from simplugin.near_names import did_you_mean
+from simplugin.core.errors import DeploymentError, UnitError
+from simplugin.core.name_suggestions import did_you_mean
+from simplugin.core.units import parse_time
 from simplugin.platforms.deployment import Deployment
-from simplugin.units import parse_time
 
 Actors: TypeAlias = "Deployment | str | os.PathLike[str] | Sequence[Placement | tuple[Any, ...]]"
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplugin.errors import PlatformError, UnitError, WorkloadError
+from simplugin.core.errors import PlatformError, UnitError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.formats.profiles import read_profile
 from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse
@@ -19,8 +19,8 @@ from simplugin.platforms.profiles import timeline
 from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:
-    from simplugin.inputs.kinds import Scenario
-    from simplugin.workloads.sharing import Sharing
+    from simplugin.inputs.kinds import ScenarioParts
+    from simplugin.workloads.shared_deployment import SharedDeployment
 
 # A resource, and what of it changes.
 Use = tuple[str, str]
@@ -30,7 +30,7 @@ _VALUES = ("SPEED", "BANDWIDTH")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CapacityChange:
     """Another capacity of a host or link from a date on.
 
     Attributes
@@ -58,8 +58,8 @@ class Change:
 
 
 def own_changes(
-    platform: Graph | Platform | str | os.PathLike[str], sharing: Sharing, until: float
-) -> list[Change]:
+    platform: Graph | Platform | str | os.PathLike[str], sharing: SharedDeployment, until: float
+) -> list[CapacityChange]:
     """Return what the profiles of a platform change.
 
     Parameters
@@ -87,7 +87,7 @@ def own_changes(
     by_resource: dict[str, dict[str, Lines]] = defaultdict(dict)
     for (resource, kind), lines in profiles(described).items():
         by_resource[resource][kind] = lines
-    found: list[Change] = []
+    found: list[CapacityChange] = []
     for resource, given in by_resource.items():
         dated = []
         for kind, (text, period) in given.items():
@@ -102,7 +102,7 @@ def own_changes(
 
 
 def with_changes(
-    platform: Platform, changes: Iterable[Change], speeds: Mapping[str, float]
+    platform: Platform, changes: Iterable[CapacityChange], speeds: Mapping[str, float]
 ) -> Platform:
     """Return a platform with profiles that make changes happen.
 
@@ -183,8 +183,8 @@ def profiles(platform: Platform) -> dict[Use, Lines]:
 
 
 def _changes(
-    resource: str, dated: list[tuple[float, str, float]], sharing: Sharing
-) -> Iterator[Change]:
+    resource: str, dated: list[tuple[float, str, float]], sharing: SharedDeployment
+) -> Iterator[CapacityChange]:
     """Yield the changes of a resource for the dates, kinds and values of its profiles."""
     is_host = resource in sharing.hosts
     if is_host:
@@ -203,15 +203,15 @@ def _changes(
         if following == date or after == before:
             continue
         before = after
-        yield Change(date, resource, after[0] if after[1] else 0.0, on=after[1])
+        yield CapacityChange(date, resource, after[0] if after[1] else 0.0, on=after[1])
 
 
 def ways(
     platform: Graph | Platform | str | os.PathLike[str],
-    sharing: Sharing,
+    sharing: SharedDeployment,
     failing: Collection[str],
 ) -> dict[tuple[int, int], frozenset[str]]:
-    """Return which failing links are on the ways between fathers and sons.
+    """Return which failing links are on the ways between parents and children.
 
     Parameters
     ----------
@@ -225,15 +225,15 @@ def ways(
     Returns
     -------
     dict of (int, int) to frozenset of str
-        For a father's and a son's host, the links of the way there and back that may fail.
+        For a parent's and a child's host, the links of the way there and back that may fail.
     """
     if not failing:
         return {}
-    # The hosts of fathers and of their sons on other hosts.
-    sons = (sharing.father >= 0).nonzero()[0]
-    fathers = sharing.host[sharing.father[sons]].tolist()
-    hosts = dict.fromkeys(zip(fathers, sharing.host[sons].tolist(), strict=True))
-    pairs = [(father, son) for father, son in hosts if father != son]
+    # The hosts of parents and of their children on other hosts.
+    children = (sharing.parent >= 0).nonzero()[0]
+    parents = sharing.host[sharing.parent[children]].tolist()
+    hosts = dict.fromkeys(zip(parents, sharing.host[children].tolist(), strict=True))
+    pairs = [(parent, child) for parent, child in hosts if parent != child]
     names = [(sharing.hosts[a], sharing.hosts[b]) for a, b in pairs]
     links: dict[tuple[str, str], tuple[str, ...]]
     if isinstance(platform, Graph):
@@ -243,14 +243,14 @@ def ways(
         routes = resolve(platform, list(asked)).routes
         links = {(route.source, route.destination): route.links for route in routes}
     found = {}
-    for pair, (father, son) in zip(pairs, names, strict=True):
-        passed = {*links.get((father, son), ()), *links.get((son, father), ())}
+    for pair, (parent, child) in zip(pairs, names, strict=True):
+        passed = {*links.get((parent, child), ()), *links.get((child, parent), ())}
         if passed.intersection(failing):
             found[pair] = frozenset(passed.intersection(failing))
     return found
 
 
-class Changeable(NamedTuple):
+class ChangeableResources(NamedTuple):
     """Names of resources, by whether they can change.
 
     Attributes
@@ -289,7 +289,7 @@ class Changeable(NamedTuple):
         if name in self.owned:
             raise WorkloadError(f"{what} has a profile in the platform; leave out one")
 
-    def change_in(self, scenario: Scenario, number: int) -> Change:
+    def change_in(self, scenario: ScenarioParts, number: int) -> CapacityChange:
         """Return one of the changes of a scenario.
 
         Raises
@@ -306,14 +306,14 @@ class Changeable(NamedTuple):
             raise scenario.error(str(error), *key, "resource") from error
         except UnitError as error:
             raise scenario.error(f"{{key}}: {error}", *key, "capacity") from None
-        return Change(table.date, table.resource, capacity)
+        return CapacityChange(table.date, table.resource, capacity)
 
 
-def changeable(platform: Graph | Platform) -> Changeable:
+def changeable(platform: Graph | Platform) -> ChangeableResources:
     """Return which resources of a platform can change."""
     none: frozenset[str] = frozenset()
     if isinstance(platform, Graph):
-        return Changeable(frozenset(platform.hosts), frozenset(platform.links), none, none)
+        return ChangeableResources(frozenset(platform.hosts), frozenset(platform.links), none, none)
     parts = [part for part, _ in platform.walk()]
     named = (part.simgrid_names for part in parts if isinstance(part, Link))
     links = frozenset(name for names in named for name in names)
@@ -321,4 +321,4 @@ def changeable(platform: Graph | Platform) -> Changeable:
     if any(isinstance(part, Cluster) for part in parts):
         sealed = frozenset(link.name for link in resolve(platform).links) - links
     owned = frozenset(resource for resource, _ in profiles(platform))
-    return Changeable(frozenset(platform.host_names()), links, sealed, owned)
+    return ChangeableResources(frozenset(platform.host_names()), links, sealed, owned)

@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.check import unmet_requirement
 from simplugin.formats.config_options import is_ignored, option_problems
 from simplugin.formats.platform_reading import options_of, read_document
 from simplugin.formats.platform_xml import read_platform, write_platform
-from simplugin.inputs.scratch import scratch_directory
+from simplugin.inputs.temporary_directories import scratch_directory
 from simplugin.inputs.xml_tree import issue_warning
 from simplugin.platforms.platform import Config, Opaque, Platform
 from simplugin.platforms.validation import ERROR

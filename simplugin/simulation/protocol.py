@@ -14,7 +14,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from simplugin.simulation.surroundings import Surroundings
+from simplugin.simulation.process_environment import ProcessEnvironment
 
 BACK_ENDS = {
     "coroutines": "simplugin.simulation.coroutines:CoroutinesBackEnd",
@@ -58,7 +58,7 @@ WHERE_ARE_YOU = signal.SIGUSR1
 
 
 @dataclass(frozen=True)
-class Settings:
+class SimulationSettings:
     """Everything about a simulation but its actors; pickles without the caller's modules.
 
     Attributes
@@ -87,7 +87,7 @@ class Settings:
     back_end: str
     platform: str
     arguments: list[str]
-    surroundings: Surroundings
+    surroundings: ProcessEnvironment
     until: float | None = None
     memory_limit: int | None = None
     trace: bool = False
@@ -124,14 +124,14 @@ class ActorJob(NamedTuple):
     properties: dict[str, str]
 
 
-def write_job(file: int, settings: Settings, packed_actors: bytes) -> None:
+def write_job(file: int, settings: SimulationSettings, packed_actors: bytes) -> None:
     """Write a job into an empty file."""
     with open(file, "wb", closefd=False) as stream:
         pickle.dump(settings, stream)
         stream.write(packed_actors)
 
 
-def take_job(file: int) -> tuple[Settings, bytes]:
+def take_job(file: int) -> tuple[SimulationSettings, bytes]:
     """Read settings and packed actors, and empty the file."""
     with open(file, "rb", closefd=False) as stream:
         stream.seek(0)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from simplugin.errors import PlatformError, WorkloadError
+from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.platforms import Platform
 from simplugin.platforms.links import WIFI
 from simplugin.simulation.platform_files import platform_file
-from simplugin.simulation.protocol import BACK_ENDS, Settings
+from simplugin.simulation.process_environment import ProcessEnvironment
+from simplugin.simulation.protocol import BACK_ENDS, SimulationSettings
 from simplugin.simulation.servers import Supervision
-from simplugin.simulation.surroundings import Surroundings
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class ResolvedPlatform:
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
+class LoadStatistics:
     """Counts of a platform as SimGrid has it, and the time and memory that loading it took.
 
     Attributes
@@ -229,7 +229,7 @@ def load(
     *,
     route_limit: float = 30.0,
     wall_limit: float = 600.0,
-) -> Loading:
+) -> LoadStatistics:
     """Let SimGrid load a platform in a child process.
 
     Parameters
@@ -255,7 +255,7 @@ def load(
         As `simplugin.simulation.resolve.resolve`.
     """
     answer = _ask(platform, wall_limit, pairs=list(pairs), limit=route_limit, described=False)
-    return Loading(
+    return LoadStatistics(
         seconds=answer["seconds"],
         memory=answer["memory"],
         hosts=len(answer["hosts"]),
@@ -284,11 +284,11 @@ def _answered(
     """Return the answer of a simulation's process to a question about a platform file."""
     # A platform file may ask for a trace of the simulation; there is none, so write no file.
     quiet = ["--log=root.thresh:critical", "--cfg=tracing:no"]
-    settings = Settings(
+    settings = SimulationSettings(
         back_end=BACK_ENDS["coroutines"],
         platform=file,
         arguments=[*quiet, *options],
-        surroundings=Surroundings.current(),
+        surroundings=ProcessEnvironment.current(),
         question=question,
     )
     try:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import SimpluginError
-from simplugin.formatting import html_table, readable
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import html_table, readable
 from simplugin.simulation.digests import digest
-from simplugin.simulation.trace import Columns, Trace
+from simplugin.simulation.trace import Trace, TraceColumns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +64,7 @@ class ReturnedValues(tuple[Returned, ...]):
         return html_table(columns, lines, len(self), title="Returned values")
 
 
-class _Totals(Columns):
+class _Totals(TraceColumns):
     """Data classes of a column of names and columns of numbers."""
 
     # Title of the table, its column whose largest values come first, and units; ``%``: a ratio.

@@ -26,6 +26,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from simplugin.simulation.process_environment import adopt, forbid_simulations
 from simplugin.simulation.processes import (
     adopt_orphans,
     end_children,
@@ -34,7 +35,6 @@ from simplugin.simulation.processes import (
     signal_at_parents_end,
 )
 from simplugin.simulation.protocol import ENDED, FAILED, NOT_STARTED, READY, STARTED, STATUS
-from simplugin.simulation.surroundings import adopt, forbid_simulations
 
 _MESSAGE = 1 << 18
 _RUN_FDS = 5

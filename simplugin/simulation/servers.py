@@ -23,10 +23,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, Self, TextIO
 
-from simplugin.errors import CrashError, SetupError, SimulationError, WallClockLimitError
-from simplugin.formatting import EscapingStream
+from simplugin.core.errors import CrashError, SetupError, SimulationError, WallClockLimitError
+from simplugin.core.formatting import EscapingStream
 from simplugin.inputs.references import is_installed
 from simplugin.simulation.failures import crash, place, platform_error_of_abort, tail
+from simplugin.simulation.process_environment import ProcessEnvironment
 from simplugin.simulation.processes import descendants, spent
 from simplugin.simulation.protocol import (
     COMMAND,
@@ -43,12 +44,11 @@ from simplugin.simulation.protocol import (
     STARTED,
     STATUS,
     WHERE_ARE_YOU,
-    Settings,
+    SimulationSettings,
     read_outcome,
     write_job,
 )
-from simplugin.simulation.surroundings import Surroundings
-from simplugin.simulation.travel import unpack_error
+from simplugin.simulation.serialization import unpack_error
 
 # Enough for a server that is busy ending what a child started, or loading a module [s].
 PATIENCE = 10.0
@@ -209,9 +209,9 @@ class WarmServer(ServerProcess):
     """
 
     warm: dict[str, list[Any]] = field(default_factory=dict)
-    surroundings: Surroundings | None = None
+    surroundings: ProcessEnvironment | None = None
 
-    def wait_until_ready(self, back_end: str, where: Surroundings) -> None:
+    def wait_until_ready(self, back_end: str, where: ProcessEnvironment) -> None:
         """Wait until the back end is loaded; raise if the server cannot work."""
         if self.is_ready:
             return
@@ -233,19 +233,19 @@ class WarmServer(ServerProcess):
         self.output.close()
         self.adopt(where)
 
-    def adopt(self, where: Surroundings) -> bool:
+    def adopt(self, where: ProcessEnvironment) -> bool:
         """Give the server its caller's surroundings, which its children then have already."""
         if self.surroundings != where and self.say({"do": "adopt", "surroundings": where}):
             self.surroundings = where
         return self.surroundings == where
 
-    def warm_up(self, modules: Sequence[tuple[str, str, int]], where: Surroundings) -> None:
+    def warm_up(self, modules: Sequence[tuple[str, str, int]], where: ProcessEnvironment) -> None:
         """Have modules loaded in advance, as they would be in `where`."""
         fresh = {name: origin for name, *origin in modules if name not in self.warm}
         if fresh and self.adopt(where) and self.say({"do": "warm", "modules": list(fresh)}):
             self.warm.update(fresh)
 
-    def is_fit(self, where: Surroundings) -> bool:
+    def is_fit(self, where: ProcessEnvironment) -> bool:
         """Return True if its modules are still what a child in `where` would import itself."""
         return not self.warm or (
             (self.surroundings == where or self._is_near(where))
@@ -257,7 +257,7 @@ class WarmServer(ServerProcess):
             )
         )
 
-    def _is_near(self, where: Surroundings) -> bool:
+    def _is_near(self, where: ProcessEnvironment) -> bool:
         """Return True if only path or directory changed, and lead to the same modules."""
         mine = self.surroundings
         if mine is None or mine.environment != where.environment:
@@ -276,7 +276,9 @@ class WarmServer(ServerProcess):
         return True
 
 
-def start_simulation(back_end: str, where: Surroundings, descriptors: Sequence[int]) -> WarmServer:
+def start_simulation(
+    back_end: str, where: ProcessEnvironment, descriptors: Sequence[int]
+) -> WarmServer:
     """Have a fit server start a simulation; return the server.
 
     Parameters
@@ -307,7 +309,7 @@ def start_simulation(back_end: str, where: Surroundings, descriptors: Sequence[i
     raise lost
 
 
-def _fit_server(back_end: str, where: Surroundings) -> WarmServer:
+def _fit_server(back_end: str, where: ProcessEnvironment) -> WarmServer:
     """Return a server whose modules are up to date, replacing the one there is if need be."""
     server = _servers.get(back_end)
     if server is not None and server.process.poll() is not None:
@@ -342,7 +344,7 @@ def warm_up(server: WarmServer, modules: Sequence[tuple[str, str, int]]) -> None
     """Have a server load modules for the simulations to come."""
     with _lock:
         if server in _servers.values():
-            server.warm_up(modules, Surroundings.current())
+            server.warm_up(modules, ProcessEnvironment.current())
 
 
 def stop_servers() -> None:
@@ -433,7 +435,7 @@ class Supervision:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: SimulationSettings,
         packed_actors: bytes,
         wall_limit: float | None,
         progress: Callable[[float, int], None] | None,

@@ -13,7 +13,7 @@ from numbers import Real
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from simplugin.errors import (
+from simplugin.core.errors import (
     NeverAwaitedError,
     SimpluginError,
     SimulationError,
@@ -22,8 +22,8 @@ from simplugin.simulation.api.callbacks import Callbacks
 from simplugin.simulation.logs import Level, check_level
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.placement import Actors, placements
-from simplugin.simulation.protocol import BACK_ENDS, ActorJob, Settings
-from simplugin.simulation.surroundings import Surroundings, check_simulations_may_start
+from simplugin.simulation.process_environment import ProcessEnvironment, check_simulations_may_start
+from simplugin.simulation.protocol import BACK_ENDS, ActorJob, SimulationSettings
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
@@ -159,7 +159,7 @@ def prepared(
     *,
     steps: bool = False,
     **given: Any,
-) -> Iterator[Job]:
+) -> Iterator[SimulationJob]:
     """Check the arguments of `simulate`; give what is ready to run."""
     # Loaded late: `import simplugin` must be quick.
     from simplugin.simulation import digests
@@ -187,13 +187,13 @@ def prepared(
     jobs = [ActorJob(*_JOB_OF(each)) for each in placements(actors, given["functions"])]
     given |= {name: bool(given[name]) for name in ("trace", "energy", "prefix_prints")}
     with platform_file(platform, chosen.items(), energy=given["energy"]) as file:
-        settings = Settings(
+        settings = SimulationSettings(
             platform=file,
             arguments=[*_QUIET, *chosen.arguments()],
             back_end=BACK_ENDS[given["back_end"]],
             # Asked for also for the sake of the date in the message about the wall-clock limit.
             reports_progress=progress is not None or given["wall_limit"] is not None,
-            surroundings=Surroundings.current(),
+            surroundings=ProcessEnvironment.current(),
             steps=steps,
             **{name: given[name] for name in _PASSED_ON},
         )
@@ -203,11 +203,13 @@ def prepared(
             platform_sha256, jobs, callbacks, choices | {"arguments": chosen.arguments()}
         )
         hashes = {"platform_sha256": platform_sha256, "content_sha256": content}
-        yield Job(settings, jobs, callbacks, given["wall_limit"], progress, choices | hashes)
+        yield SimulationJob(
+            settings, jobs, callbacks, given["wall_limit"], progress, choices | hashes
+        )
 
 
 @dataclass(frozen=True)
-class Job:
+class SimulationJob:
     """A simulation that is ready to run.
 
     Attributes
@@ -220,7 +222,7 @@ class Job:
         That part which is known before it runs.
     """
 
-    settings: Settings
+    settings: SimulationSettings
     actors: Sequence[ActorJob]
     callbacks: Callbacks | None
     wall_limit: float | None
@@ -241,8 +243,8 @@ class Job:
 
     def supervision(self) -> Supervision:
         """Return the supervision of its process, which has not started yet."""
+        from simplugin.simulation.serialization import pack_functions
         from simplugin.simulation.servers import Supervision
-        from simplugin.simulation.travel import pack_functions
 
         packed = pack_functions(self.actors, self.callbacks)
         return Supervision(self.settings, packed, self.wall_limit, self.progress)

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simplugin.errors import BlockedActor, SimpluginError, SimulationError
+from simplugin.core.errors import BlockedActor, SimpluginError, SimulationError
 from simplugin.simulation.placement import Actors
 from simplugin.simulation.protocol import GO, LOOK, STEP
-from simplugin.simulation.simulate import Job, is_real, prepared
+from simplugin.simulation.simulate import SimulationJob, is_real, prepared
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
@@ -106,7 +106,7 @@ class Simulation:
         Its process, which pauses.
     """
 
-    def __init__(self, job: Job, supervision: Supervision) -> None:
+    def __init__(self, job: SimulationJob, supervision: Supervision) -> None:
         self._job = job
         self._supervision = supervision
         self._looked: tuple[Any, ...] | None = None

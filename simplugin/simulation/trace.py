@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import SetupError, SimpluginError
-from simplugin.formatting import html_table, readable
+from simplugin.core.errors import SetupError, SimpluginError
+from simplugin.core.formatting import html_table, readable
 from simplugin.simulation.chrome_trace import write_chrome_trace
 from simplugin.simulation.digests import canonical_bytes
 
@@ -47,7 +47,7 @@ def read_only(values: Any, dtype: Any) -> NDArray[Any]:
     return column
 
 
-class Columns:
+class TraceColumns:
     """Data classes of texts and of columns that cannot be written to.
 
     They are equal when the canonical bytes of their fields are, and show themselves in notebooks.
@@ -93,7 +93,7 @@ class Columns:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace(Columns):
+class Trace(TraceColumns):
     """The activities of a simulation, in order of their end.
 
     Two traces are equal when all their columns are, to the last bit; NaN equals itself.

@@ -1,4 +1,5 @@
-from .assessment import Assessment as Assessment
+from .assessment import GraphAssessment as GraphAssessment
+from .assumptions import ModelAssumptions as ModelAssumptions
 from .charts import graph_chart as graph_chart
 from .charts import schedule_chart as schedule_chart
 from .execution import execute as execute
@@ -9,8 +10,8 @@ from .policies.allocation import Allocation as Allocation
 from .policies.allocation import scrap_max as scrap_max
 from .policies.lists import global_ordering as global_ordering
 from .policies.lists import mheft as mheft
-from .policies.mapping import Mapped as Mapped
 from .policies.mapping import OnlineMapper as OnlineMapper
+from .policies.mapping import TaskMapping as TaskMapping
 from .policies.mapping import plan as plan
 from .policies.revisions import Rebalanced as Rebalanced
 from .policies.revisions import Revised as Revised
@@ -18,7 +19,6 @@ from .policies.shipped import POLICIES as POLICIES
 from .policies.shipped import SCHEDULERS as SCHEDULERS
 from .policies.shipped import policy_called as policy_called
 from .policies.single_processors import heft as heft
-from .readings import Readings as Readings
 from .schedule import Schedule as Schedule
 from .schedule import violations as violations
 from .trace_check import trace_violations as trace_violations

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.charts import GraphChart, ScheduleChart
-from simplugin.listings import Cell, Listing, left_open
-from simplugin.rows import Best, Metric
+from simplugin.results.charts import GraphChart, ScheduleChart
+from simplugin.results.row import Best, Metric
+from simplugin.results.tables import Cell, ResultTable, left_open
 from simplugin.taskgraphs.charts import graph_charts, schedule_chart
-from simplugin.taskgraphs.execution import Execution
+from simplugin.taskgraphs.execution import GraphExecution
 from simplugin.taskgraphs.metrics import (
     average_slowdown,
     efficiency,
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment:
+class GraphAssessment:
     """An execution of concurrent graphs beside each graph alone, and beside bounds.
 
     Attributes
@@ -48,7 +48,7 @@ class Assessment:
         Whether the bounds come from linear programs, too.
     """
 
-    execution: Execution
+    execution: GraphExecution
     own: Floats
     bound: float
     own_bound: Floats
@@ -89,13 +89,13 @@ class Assessment:
             Metric("redistributed", float(np.sum(self.execution.moved)), "byte"),
         )
 
-    def listings(self) -> tuple[Listing, ...]:
+    def listings(self) -> tuple[ResultTable, ...]:
         """Return tables of the graphs, of the clusters, and of values that files lack."""
         graphs = self.schedule.graphs.graphs
         open_points = left_open((graph.name, graph.left_open) for graph in graphs)
         return self._of_graphs(), self._of_clusters(), *open_points
 
-    def _of_graphs(self) -> Listing:
+    def _of_graphs(self) -> ResultTable:
         """Return the table of graphs."""
         graphs, makespans = self.schedule.graphs, self.schedule.makespans
         columns: list[tuple[str, str, list[Cell]]] = [
@@ -114,7 +114,7 @@ class Assessment:
             ("shared", "s", makespans.tolist()),
             ("slowdown", "", self.slowdown.tolist()),
         ]
-        return Listing.of_columns("Graphs", columns, self._words())
+        return ResultTable.of_columns("Graphs", columns, self._words())
 
     def _words(self) -> str:
         """Return the meaning of the metrics and columns."""
@@ -131,7 +131,7 @@ class Assessment:
             words += "; estimate: that makespan as it was planned, before anything ran"
         return words
 
-    def _of_clusters(self) -> Listing:
+    def _of_clusters(self) -> ResultTable:
         """Return the table of clusters."""
         schedule, site = self.schedule, self.schedule.site
         held = schedule.allocation * (schedule.finish - schedule.start)
@@ -156,7 +156,7 @@ class Assessment:
         if self.cores is not None and several:
             hosts = ", ".join(f"{site.clusters[each]} ({self.cores[each]})" for each in several)
             note = f"a host is one processor, whose other cores idle; hosts with cores: {hosts}"
-        return Listing.of_columns("Clusters", columns, note)
+        return ResultTable.of_columns("Clusters", columns, note)
 
     def chart(self, title: str = "") -> ScheduleChart:
         """Return the Gantt chart of the executed schedule, with the bound."""

@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.charts import Bar, Curve, GraphChart, Node, ScheduleChart
+from simplugin.results.charts import Bar, DrawnEdge, DrawnNode, GraphChart, ScheduleChart
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.workloads.task_graphs import TaskGraph
 
@@ -276,7 +276,7 @@ def graph_chart(
     steps = set(pairwise(path))
     most = float(np.max(graph.flop)) or 1.0
     nodes = tuple(
-        Node(
+        DrawnNode(
             float(places.x[task]),
             float(places.y[task]),
             name,
@@ -288,7 +288,7 @@ def graph_chart(
         for task, name in enumerate(graph.tasks)
     )
     edges = tuple(
-        Curve(source, target, bends, (source, target) in steps)
+        DrawnEdge(source, target, bends, (source, target) in steps)
         for (source, target), bends in zip(graph.edges.tolist(), places.bends, strict=True)
     )
     levels = int(np.max(graph.level)) + 1

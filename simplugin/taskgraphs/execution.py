@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import (
+from simplugin.core.errors import (
     ActorError,
     DeploymentError,
     PlatformError,
@@ -29,10 +29,10 @@ from simplugin.platforms.sites import Site
 from simplugin.simulation import Result, SimGridOptions
 from simplugin.simulation.simulate import simulate
 from simplugin.simulation.trace import KINDS
-from simplugin.taskgraphs.actors.conductor import Orders, Record, conduct, no_host
+from simplugin.taskgraphs.actors.conductor import ExecutionRecord, Orders, conduct, no_host
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions, check_choices
 from simplugin.taskgraphs.policies.allocation import Allocation
 from simplugin.taskgraphs.policies.mapping import Mapper, OnlineMapper, Revision, plan
-from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
 from simplugin.taskgraphs.schedule import Schedule, checked
 from simplugin.taskgraphs.timing import Local, Pattern
 from simplugin.workloads.task_graphs import GraphSet
@@ -41,7 +41,7 @@ Mode = Literal["online", "planned"]
 
 
 @dataclass(frozen=True, eq=False)
-class Execution:
+class GraphExecution:
     """An execution of task graphs.
 
     Attributes
@@ -85,7 +85,7 @@ def execute(
     allocations: Sequence[Allocation] | None = None,
     schedule: Schedule | None = None,
     mode: Mode = "online",
-    readings: Readings = PAPER,
+    readings: ModelAssumptions = PAPER,
     transfers: bool = True,
     mapper: Callable[[], OnlineMapper] | None = None,
     revise: Revision | None = None,
@@ -94,7 +94,7 @@ def execute(
     options: SimGridOptions | None = None,
     trace: bool = False,
     **simulation: Any,
-) -> Execution:
+) -> GraphExecution:
     """Execute task graphs on a simulated site.
 
     Parameters
@@ -205,9 +205,9 @@ def execute(
             raise error.__cause__ from None
         raise
     result = _without_pauses(result)
-    record: Record = result.returned[0].value
+    record: ExecutionRecord = result.returned[0].value
     dates = record.sent, record.arrived, record.moved
-    return Execution(_schedule(orders, record), *dates, schedule, result)
+    return GraphExecution(_schedule(orders, record), *dates, schedule, result)
 
 
 def _queue(schedule: Schedule) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -233,7 +233,7 @@ def _without_pauses(result: Result) -> Result:
     return replace(result, trace=replace(trace, **columns))
 
 
-def _schedule(orders: Orders, record: Record) -> Schedule:
+def _schedule(orders: Orders, record: ExecutionRecord) -> Schedule:
     """Return the executed schedule."""
     counts = [len(each) for each in record.processors]
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

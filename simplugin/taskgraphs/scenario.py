@@ -12,12 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, model_validator
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.formats.task_graph_files import read_task_graph
 from simplugin.formats.task_graph_structure import DEFAULT_SPEED
 from simplugin.inputs.decisions import listed
 from simplugin.inputs.files import unpacked_name
-from simplugin.inputs.kinds import Kind, Outcome, Progress, Scenario, errors_at, numbered
+from simplugin.inputs.kinds import (
+    Progress,
+    ScenarioParts,
+    ScenarioResult,
+    WorkloadKind,
+    errors_at,
+    numbered,
+)
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.parameters import PATH, policy_of, product_of_counts, read_parameters
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Speed, Time
@@ -29,8 +36,9 @@ from simplugin.platforms.sites import Site
 from simplugin.simulation.metrics import outcome_of
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.resolve import resolve
-from simplugin.taskgraphs.assessment import Assessment
-from simplugin.taskgraphs.execution import Execution, execute
+from simplugin.taskgraphs.assessment import GraphAssessment
+from simplugin.taskgraphs.assumptions import ModelAssumptions
+from simplugin.taskgraphs.execution import GraphExecution, execute
 from simplugin.taskgraphs.platform_sites import site_of
 from simplugin.taskgraphs.policies.allocation import (
     Allocation,
@@ -44,7 +52,6 @@ from simplugin.taskgraphs.policies.mapping import Revision
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
 from simplugin.taskgraphs.policies.shares import checked_shares
 from simplugin.taskgraphs.policies.shipped import POLICIES, SCHEDULERS
-from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule import Schedule, checked, violations
 from simplugin.workloads.graph_generators import GENERATORS, graph_named
 from simplugin.workloads.parameter_ranges import MOST
@@ -138,8 +145,8 @@ class TaskGraphsWorkload(Section):
     graphs: Annotated[list[GraphTable], Field(min_length=1)]
 
 
-class Settings(Section, Readings):  # type: ignore[misc] # both are frozen
-    """The parameters of the scheduler besides those of the policy; see `Readings` for the others.
+class GraphSchedulerSection(Section, ModelAssumptions):  # type: ignore[misc] # both are frozen
+    """The parameters of the scheduler other than those of the policy and `ModelAssumptions`.
 
     Attributes
     ----------
@@ -175,9 +182,11 @@ class Settings(Section, Readings):  # type: ignore[misc] # both are frozen
     revision: Annotated[str, AfterValidator(_revision)] = "none"
 
     @property
-    def readings(self) -> Readings:
+    def readings(self) -> ModelAssumptions:
         """The choices that the report leaves open."""
-        return Readings(**{each.name: getattr(self, each.name) for each in fields(Readings)})
+        return ModelAssumptions(
+            **{each.name: getattr(self, each.name) for each in fields(ModelAssumptions)}
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +198,7 @@ class Scheduler:
     scenario : Scenario
         The scenario.
     decides : {"shares", "allocations", "schedule", "mapping"}
-        The decision of the function, see `Settings`.
+        The decision of the function, see `GraphSchedulerSection`.
     function : callable
         Called with graphs, a site and the parameters.
     settings : Settings
@@ -198,10 +207,10 @@ class Scheduler:
         Parameters of the function.
     """
 
-    scenario: Scenario
+    scenario: ScenarioParts
     decides: str
     function: Callable[..., Any]
-    settings: Settings
+    settings: GraphSchedulerSection
     parameters: dict[str, Any]
 
     @contextmanager
@@ -283,7 +292,7 @@ class Scheduler:
         site: Site,
         allocations: Sequence[Allocation] | None,
         **simulation: Any,
-    ) -> Execution:
+    ) -> GraphExecution:
         """Execute graphs with allocations; None if the scheduler decides everything."""
         settings = self.settings
         decided: dict[str, Any] = {"allocations": allocations, "mode": settings.mode}
@@ -318,7 +327,7 @@ class Scheduler:
         return self.scenario.function(self.settings.revision, *PATH, "revision")
 
 
-def check(scenario: Scenario) -> Scheduler:
+def check(scenario: ScenarioParts) -> Scheduler:
     """Return the scheduler of a scenario.
 
     Raises
@@ -328,7 +337,7 @@ def check(scenario: Scenario) -> Scheduler:
     """
     shipped: dict[str, Callable[..., Any]] = {**POLICIES, **SCHEDULERS}
     function = policy_of(scenario, shipped)
-    settings, parameters = read_parameters(scenario, function, Settings, by_position=2)
+    settings, parameters = read_parameters(scenario, function, GraphSchedulerSection, by_position=2)
     decides: str = settings.decides
     if ":" not in scenario.scheduler.name:
         decides = "schedule" if function in SCHEDULERS.values() else "shares"
@@ -387,7 +396,7 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
         yield key, message, "remove it"
 
 
-def run(scenario: Scenario, progress: Progress | None) -> Outcome:
+def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
     """Execute all graphs together and each alone, and compare with bounds.
 
     Bounds count the least times of redistributions on the platforms of this package's generators
@@ -439,7 +448,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     if graphs.n_graphs > 1 or graphs.release[0] > 0:
         together = makespan_bound(graphs, site, transfers=moved, program=program)
     cores = {host.name: host.cores for host in resolve(platform).hosts}
-    found = Assessment(
+    found = GraphAssessment(
         done,
         np.array(own),
         together.value,
@@ -455,7 +464,7 @@ def run(scenario: Scenario, progress: Progress | None) -> Outcome:
     )
 
 
-def graph_set(scenario: Scenario) -> GraphSet:
+def graph_set(scenario: ScenarioParts) -> GraphSet:
     """Return the graphs of a scenario.
 
     Graphs have the name of their table, by default that of their file or generator; graphs of the
@@ -479,7 +488,7 @@ def graph_set(scenario: Scenario) -> GraphSet:
         return GraphSet(tuple(numbered(graphs)), np.array(release))
 
 
-def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
+def _read(scenario: ScenarioParts, place: int, table: GraphTable) -> list[TaskGraph]:
     """Return the graphs of a file."""
     assert table.file is not None
     name = table.name or unpacked_name(table.file).stem
@@ -490,7 +499,7 @@ def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
     return [graph] * table.count
 
 
-def _drawn(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
+def _drawn(scenario: ScenarioParts, place: int, table: GraphTable) -> list[TaskGraph]:
     """Return the graphs of a generator."""
     assert table.generator is not None
     seed = (scenario.simulation.seed, place) if table.seed is None else table.seed
@@ -506,7 +515,7 @@ def _drawn(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]
         ]
 
 
-KIND = Kind(
+KIND = WorkloadKind(
     workload=TaskGraphsWorkload,
     run=run,
     schedulers=tuple(f"taskgraphs.{name}" for name in (*POLICIES, *SCHEDULERS)),

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
-from simplugin.inputs.places import shown
+from simplugin.inputs.locations import shown
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import moved_parts
 from simplugin.taskgraphs.timing import Local, redistribution_time, task_times

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
-from simplugin.taskgraphs.readings import check_choices
+from simplugin.taskgraphs.assumptions import check_choices
 
 Pattern = Literal["block", "uniform"]
 Local = Literal["sent", "kept"]

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.taskgraphs.actors.conductor import edge_label
-from simplugin.taskgraphs.execution import Execution
+from simplugin.taskgraphs.execution import GraphExecution
 from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.taskgraphs.timing import redistribution_time, task_times
 
@@ -18,15 +18,15 @@ from simplugin.taskgraphs.timing import redistribution_time, task_times
 SAME = 1e-9
 
 
-def trace_violations(execution: Execution) -> list[str]:
+def trace_violations(execution: GraphExecution) -> list[str]:
     """Return the violations of the model in an execution's trace.
 
-    Dates, hosts and amounts are those of the trace, not those of the `Execution`: every task
+    Dates, hosts and amounts are those of the trace, not those of the `GraphExecution`: every task
     ran once, on hosts of one cluster, none of which ran another task meanwhile; each computed the
     flop of Amdahl's law, at the speed of its hosts; no task started before its release, before its
     predecessors had finished, or before all its data were there; every edge with data was one
     redistribution from the hosts of its source to those of its target, no faster than it would be
-    alone where these are different hosts. The `Execution` agrees with its trace.
+    alone where these are different hosts. The `GraphExecution` agrees with its trace.
 
     Parameters
     ----------

@@ -7,8 +7,8 @@ from .graph_generators import GENERATORS as GENERATORS
 from .graph_generators import combination as combination
 from .graph_generators import fft as fft
 from .graph_generators import graph_named as graph_named
-from .sharing import AlphaFair as AlphaFair
-from .sharing import Sharing as Sharing
+from .shared_deployment import AlphaFair as AlphaFair
+from .shared_deployment import SharedDeployment as SharedDeployment
 from .task_costs import CostLaw as CostLaw
 from .task_graphs import GraphSet as GraphSet
 from .task_graphs import TaskGraph as TaskGraph

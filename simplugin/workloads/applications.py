@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.units import parse_size, parse_time, parse_work
+from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.core.units import parse_size, parse_time, parse_work
 from simplugin.workloads.parameter_ranges import number, numbers, texts, whole
 
 # Of the fields that are quantities.

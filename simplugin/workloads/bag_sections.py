@@ -9,12 +9,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.inputs.kinds import Scenario
+from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.core.units import parse_bandwidth, parse_speed
+from simplugin.inputs.kinds import ScenarioParts
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Bandwidth, Size, Speed, Time, Work
 from simplugin.inputs.sections import Section
-from simplugin.units import parse_bandwidth, parse_speed
 from simplugin.workloads.applications import Application
 
 
@@ -102,7 +102,7 @@ class BagsWorkload(Section):
     alpha : float
         Of the fairness between them; 1 is proportional fairness.
     trees : dict of str to dict of str to str
-        For an application's name, the father of each host of its tree but the master; by
+        For an application's name, the parent of each host of its tree but the master; by
         default those of `simplugin.pricing.deployment.sharing_of`.
     changes : list of ChangeTable
         Changes of hosts and links, besides profiles of the platform.
@@ -127,7 +127,7 @@ class BagsWorkload(Section):
 
 
 @contextmanager
-def errors_at_applications(scenario: Scenario) -> Iterator[None]:
+def errors_at_applications(scenario: ScenarioParts) -> Iterator[None]:
     """Locate errors of a block at the applications of a scenario, or at the one that they name.
 
     Raises

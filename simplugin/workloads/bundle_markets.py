@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.elementary import exp, expm1, log
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.elementary import exp, expm1, log
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.inputs.decisions import decided
 from simplugin.workloads.parameter_ranges import numbers
 

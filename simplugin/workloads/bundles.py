@@ -22,10 +22,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp, log1p
-from simplugin.errors import WorkloadError
-from simplugin.listings import OpenPoint, OpenPoints
-from simplugin.units import parse_size, parse_time, parse_work
+from simplugin.core.elementary import exp, log1p
+from simplugin.core.errors import WorkloadError
+from simplugin.core.units import parse_size, parse_time, parse_work
+from simplugin.results.tables import OpenPoint, OpenPoints
 from simplugin.workloads.job_traces import COMPLETED, UNKNOWN, Floats, Integers, JobTrace
 from simplugin.workloads.parameter_ranges import number, numbers, one_of, whole
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simplugin.elementary import exp, log
+from simplugin.core.elementary import exp, log
 from simplugin.workloads.parameter_ranges import MOST, part, whole
 from simplugin.workloads.task_costs import CostLaw
 from simplugin.workloads.task_graphs import TaskGraph

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.workloads.daggen import daggen
 from simplugin.workloads.parameter_ranges import MOST, one_of, whole
 from simplugin.workloads.task_costs import SCENARIOS, CostLaw, Sizes, TaskCosts, complexity

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.errors import WorkloadError
-from simplugin.listings import OpenPoint
+from simplugin.core.errors import WorkloadError
+from simplugin.results.tables import OpenPoint
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

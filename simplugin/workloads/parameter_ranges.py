@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import UnitError, WorkloadError
-from simplugin.inputs.places import shown
+from simplugin.core.errors import UnitError, WorkloadError
+from simplugin.inputs.locations import shown
 
 
 def number(parameter: str, value: Any, read: Callable[[Any], float] = float) -> float:
-    """Return a parameter as a number; a reader of `simplugin.units` reads texts with units.
+    """Return a parameter as a number; a reader of `simplugin.core.units` reads texts with units.
 
     Raises
     ------

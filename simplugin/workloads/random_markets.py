@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from simplugin.elementary import exp, log
-from simplugin.errors import WorkloadError
+from simplugin.core.elementary import exp, log
+from simplugin.core.errors import WorkloadError
 from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 
 PEERS = (2, 24)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import log2
+from simplugin.core.elementary import log2
 from simplugin.workloads.parameter_ranges import one_of, part
 from simplugin.workloads.task_graphs import TaskGraph
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
-from simplugin.listings import OpenPoint
-from simplugin.units import parse_size, parse_work
+from simplugin.core.errors import WorkloadError
+from simplugin.core.units import parse_size, parse_work
+from simplugin.results.tables import OpenPoint
 from simplugin.workloads.parameter_ranges import numbers, texts
 
 _COLUMNS: tuple[tuple[str, str, Callable[[Any], float]], ...] = (

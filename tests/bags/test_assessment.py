@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from small_trees import bags_of, restricted_instance, tree_of
 
-from simplugin.bags.assessment import Assessment, experimental, fair, slope
-from simplugin.bags.execution import Execution, execute
+from simplugin.bags.assessment import BagAssessment, experimental, fair, slope
+from simplugin.bags.execution import BagExecution, execute
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.trace_check import trace_violations
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance
 from simplugin.simulation.result import HostTotals, LinkTotals, Result
@@ -35,7 +35,7 @@ def executed(x, y, computed):
     busy = np.array([8.0, 0.0, 0.0, 10.0])
     totals = HostTotals(("fast", "idle", "root", "slow"), np.zeros(4), busy, np.zeros(4))
     links = LinkTotals((), np.zeros(0), np.zeros(0))
-    fields = dict.fromkeys(Execution.__dataclass_fields__) | {
+    fields = dict.fromkeys(BagExecution.__dataclass_fields__) | {
         "tree": TREE,
         "bags": BAGS,
         "completion": (np.array(x, dtype=float), np.array(y, dtype=float)),
@@ -44,7 +44,7 @@ def executed(x, y, computed):
         "port_busy": np.array([5.0, 0.0, 0.0, 0.0]),
         "result": Result(25.0, (), totals, links, Trace.from_columns({}), {}),
     }
-    return Execution(**fields)
+    return BagExecution(**fields)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def told(optimum):
     x, y = np.arange(2.0, 21.0, 2.0), np.arange(1.0, 21.0)
     y[-1] = 20.5
     done = executed(x, y, [[0, 0], [6, 19], [4, 1], [0, 0]])
-    return Assessment(done, optimum, theory=0.9)
+    return BagAssessment(done, optimum, theory=0.9)
 
 
 def metrics(told):
@@ -127,7 +127,7 @@ def test_curves(told):
 def test_equal_optima_are_one_line(told):
     alike = Bags(("x", "y"), [1e9, 2e9], [1e6, 0.0], [1.0, 1.0], [10, 10])
     done = replace(told.execution, bags=alike)
-    completions, _ = Assessment(done, steady_state(TREE, alike)).figures()
+    completions, _ = BagAssessment(done, steady_state(TREE, alike)).figures()
     assert list(completions.series) == ["x", "y", "optimum"]
 
 
@@ -142,7 +142,7 @@ def test_change_leaves_no_optimum(told):
 
 
 def test_nothing_done(optimum):
-    told = Assessment(executed([], [], np.zeros((4, 2), dtype=int)), optimum)
+    told = BagAssessment(executed([], [], np.zeros((4, 2), dtype=int)), optimum)
     found = metrics(told)
     assert (found["fair_throughput"], found["fair_slope"], found["makespan"]) == (None, 0, 0)
     assert found["theory"] is None
@@ -157,7 +157,7 @@ def test_too_few_tasks_are_not_measured(optimum):
     bags = replace(BAGS, count=np.array([20, 1]))
     # The first application to end sets the time: from 2 s exclusive to 18 s.
     done = executed(np.arange(1.0, 21.0), [20.0], [[0, 0], [16, 1], [4, 0], [0, 0]])
-    told = Assessment(replace(done, bags=bags), optimum)
+    told = BagAssessment(replace(done, bags=bags), optimum)
     found = metrics(told)
     assert found["fair_throughput"] is None
     assert found["fair_slope"] is None
@@ -178,7 +178,7 @@ def test_tasks_so_small_that_requests_dominate_give_a_warning(latency):
         flop = 1e9 * lasts / share
         bags = bags_of([flop], [1e-3 * flop * 0.5], 100)
         done = execute(tree, bags, POLICIES["lag"](tree, bags))
-        told = Assessment(done, steady_state(tree, bags))
+        told = BagAssessment(done, steady_state(tree, bags))
         assert bool(told.warnings) == (share > 1)
         if told.warnings:
             assert "requests dominate" in told.listings()[0].note
@@ -190,7 +190,7 @@ def dated(*completion, count=None):
     dates = tuple(np.array(each, dtype=np.float64) for each in completion)
     ones = [1.0] * len(dates)
     bags = bags_of(ones, ones, [len(each) for each in dates] if count is None else count)
-    return Execution(None, bags, "by hand", dates, *([None] * 5))
+    return BagExecution(None, bags, "by hand", dates, *([None] * 5))
 
 
 class TestExperimental:

@@ -20,9 +20,9 @@ from simplugin.bags.policies.classics import (
 )
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.bags.policy import NodePlan, Policy
+from simplugin.bags.policy import BagPolicy, NodePlan
 from simplugin.bags.trace_check import trace_violations
-from simplugin.errors import InfeasibleError, PlatformError, WorkloadError
+from simplugin.core.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.papers.beaumont.instances import SEEDS, instance
 from simplugin.papers.beaumont.own_policies import violations_of
 from simplugin.platforms.graphs import Tree
@@ -30,9 +30,9 @@ from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.simulation import SimGridOptions
 from simplugin.workloads.applications import Bags
 
-FCFS = Policy("fcfs", first_come_first_served)
-CGBC = Policy("cgbc", bandwidth_centric, bundled=True)
-BCS = Policy("bcs", bandwidth_centric, parallel=True)
+FCFS = BagPolicy("fcfs", first_come_first_served)
+CGBC = BagPolicy("cgbc", bandwidth_centric, bundled=True)
+BCS = BagPolicy("bcs", bandwidth_centric, parallel=True)
 # A first request says one number: 8 bytes, and headers of 40.
 REQUEST = 48.0
 
@@ -40,8 +40,8 @@ REQUEST = 48.0
 def random_plans(where, kinds, generator):
     """Return a plan for each node in which every target has a positive rate."""
     return tuple(
-        NodePlan(tuple(map(tuple, generator.uniform(0.1, 1, (1 + len(sons), kinds)).tolist())))
-        for sons in where.children
+        NodePlan(tuple(map(tuple, generator.uniform(0.1, 1, (1 + len(children), kinds)).tolist())))
+        for children in where.children
     )
 
 
@@ -137,7 +137,7 @@ class TestClosedForms:
     def test_bandwidth_centric_star(self):
         # The fast child takes a task every 2 s and half of the port; the slow one gets the rest.
         where = tree_of([-1, 0, 0], [0.0, 1e6, 1e6], [1e6, 0.5e6])
-        policy = Policy("bc", bandwidth_centric)
+        policy = BagPolicy("bc", bandwidth_centric)
         few, many = (
             execute(where, bags_of([2e6], [1e6], [count]), policy).computed[1:, 0]
             for count in (300, 600)
@@ -177,8 +177,8 @@ OWN_POLICIES = {
     "fcfs": FCFS,
     "cgbc": CGBC,
     "bcs": BCS,
-    "bandwidth-centric": Policy("bc", bandwidth_centric),
-    "balanced": Policy("lp", balanced),
+    "bandwidth-centric": BagPolicy("bc", bandwidth_centric),
+    "balanced": BagPolicy("lp", balanced),
 }
 
 
@@ -261,7 +261,7 @@ class TestRefusals:
     @pytest.mark.parametrize("choice", [(0, 1), (1, 0)], ids=["asked once", "never asked"])
     def test_policies_that_choose_what_cannot_be(self, choice):
         where = tree_of([-1, 0], [1.0, 1.0], [1.0])
-        policy = Policy("rash", lambda _: choice)
+        policy = BagPolicy("rash", lambda _: choice)
         work = bags_of([1.0, 1.0], [1.0, 1.0], [1, 1])
         with pytest.raises(WorkloadError, match=r"policy 'rash' returns .*servable"):
             execute(where, work, policy)

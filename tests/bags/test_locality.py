@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from simplugin.bags import execution
+from simplugin.bags.actors.fault_tolerant_node import mortal_host
 from simplugin.bags.actors.hosts import run_host
-from simplugin.bags.actors.mortal import mortal_host
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import NodeState

@@ -12,7 +12,7 @@ from small_trees import bags_of, tree_of
 
 from simplugin.bags.execution import execute_periodic
 from simplugin.bags.periodic import natural_period, periodic_schedule
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.platforms.topologies.random_graphs import random_tree
 

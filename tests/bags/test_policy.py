@@ -2,12 +2,12 @@
 
 import pytest
 
-from simplugin.bags.policy import Known, NodePlan, NodeState, owed
+from simplugin.bags.policy import NodeKnowledge, NodePlan, NodeState, owed
 
 
 def state(rates, given):
     """Return a node with one child that gave out some tasks."""
-    known = Known([1.0, 1.0], [1.0, 1.0], [1.0, 1.0], 1.0, [1.0])
+    known = NodeKnowledge([1.0, 1.0], [1.0, 1.0], [1.0, 1.0], 1.0, [1.0])
     plan = None if rates is None else NodePlan(rates)
     return NodeState(known, False, 10, [0, 0], plan, given=given)
 

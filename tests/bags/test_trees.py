@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simplugin.bags.trees import tree_of
-from simplugin.errors import PlatformError, WorkloadError
+from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Host, Link, Platform, Route, Zone
 from simplugin.platforms.graphs import NO_SPEED, Graph

@@ -12,7 +12,7 @@ import pytest
 
 from simplugin.campaigns import campaign_checks
 from simplugin.campaigns.campaign import Campaign, load_campaign
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
 
 CAMPAIGN = """\
 title = "Trees"

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from told_runners import QUICK_DISK, Source, Told, job_with, record_of, rows
 
-from simplugin.campaigns.jobs import Failure, Measured
-from simplugin.campaigns.running import course
+from simplugin.campaigns.jobs import Failure, RunResult
+from simplugin.campaigns.running import coordinator
 from simplugin.campaigns.running.campaign_runs import RunnersOnDemand
-from simplugin.campaigns.running.course import Terms, run_jobs
-from simplugin.campaigns.running.reporting import Pace, RunLog, failure_groups, log_path
+from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
+from simplugin.campaigns.running.reporting import RunLog, RunRate, failure_groups, log_path
 from simplugin.campaigns.store import Store, StoreReader
-from simplugin.errors import SetupError, StoreError
-from simplugin.rows import Metric, Row
+from simplugin.core.errors import SetupError, StoreError
+from simplugin.results.row import Metric, Row
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def interrupted_run(source, store, ending, retries, room, batch, how, after):
     runners = Told(fate, room, batch)
     stop = (lambda: sum(runners.tried.values()) >= after) if how == "stop" else None
     try:
-        run_jobs(source, store, runners, terms=Terms(retries), stop=stop)
+        run_jobs(source, store, runners, terms=RetryPolicy(retries), stop=stop)
     except (KeyboardInterrupt, SetupError):
         assert runners.closed
     return runners
@@ -131,7 +131,7 @@ def interrupted_run(source, store, ending, retries, room, batch, how, after):
 def test_what_is_finished_is_on_the_disk_within_a_fifth_of_a_second(store, monkeypatch):
     """With a clock of its own, SQLite itself looks at the file whenever the runners are asked."""
     now, back, turns = [100.0], {}, count()
-    monkeypatch.setattr(course, "monotonic", lambda: now[0])
+    monkeypatch.setattr(coordinator, "monotonic", lambda: now[0])
 
     class Looking(Told):
         def finished(self, timeout):
@@ -161,14 +161,14 @@ def test_the_failed_are_listed_and_run_again_when_asked(store):
         assert (group.kind, group.text, group.count) == ("error", "error of run 1", 3)
         assert [job.position for job in group.first] == [1, 3, 5]
     assert not again.tried
-    third = run_jobs(source, store, again, terms=Terms(retry_failed=True))
+    third = run_jobs(source, store, again, terms=RetryPolicy(retry_failed=True))
     assert (third.done, third.failed, third.failures) == (6, 0, ())
     assert len(again.tried) == 3
     assert len(rows(store)) == 9
 
 
 def test_a_key_that_failed_is_not_tried_again_at_its_next_position(store):
-    for terms in (Terms(), Terms(retry_failed=True)):
+    for terms in (RetryPolicy(), RetryPolicy(retry_failed=True)):
         runners = Told(lambda *_: "error", room=1)
         summary = run_jobs(Source([1, 2, 3, 1]), store, runners, terms=terms)
         assert list(runners.tried.values()) == [1, 1, 1]
@@ -176,7 +176,7 @@ def test_a_key_that_failed_is_not_tried_again_at_its_next_position(store):
 
 
 def test_an_outcome_that_cannot_be_recorded_is_the_failure_of_its_run(store):
-    strange = Measured(Row((Metric("strange", object()),)))
+    strange = RunResult(Row((Metric("strange", object()),)))
 
     def ending(job, _attempt):
         return replace(record_of(job), measured=strange) if job.position == 1 else "done"
@@ -196,8 +196,8 @@ def test_runs_that_all_fail_alike_are_given_up(store, tmp_path):
     assert "interrupted: the first 50 runs all failed alike" in log_path(store).read_text()
     # It goes on from there, and on when told so, or when they are not all alike.
     for ending, terms in (
-        (lambda *_: "error", Terms(keep_going=True)),
-        (lambda job, _: "done" if job.position == 49 else "error", Terms(retry_failed=True)),
+        (lambda *_: "error", RetryPolicy(keep_going=True)),
+        (lambda job, _: "done" if job.position == 49 else "error", RetryPolicy(retry_failed=True)),
     ):
         runners = Told(ending)
         summary = run_jobs(source, store, runners, terms=terms)
@@ -248,7 +248,7 @@ def test_no_outcome_is_recorded_under_the_key_of_another_state(keys, changes, ro
         def finish(self):
             job = self.waiting.popleft()
             row = Row((Metric("state", state_read[job.key]),))
-            return replace(record_of(job), measured=Measured(row))
+            return replace(record_of(job), measured=RunResult(row))
 
     with TemporaryDirectory(dir=QUICK_DISK) as directory:
         store = Path(directory) / "x.sqlite"
@@ -277,7 +277,7 @@ def test_a_file_that_never_stays_is_a_failure_of_the_run(store):
         return "crash"  # which is no attempt at what it is now
 
     runners = Told(ending, room=1)
-    summary = run_jobs(source, store, runners, terms=Terms(retries=0))
+    summary = run_jobs(source, store, runners, terms=RetryPolicy(retries=0))
     assert (summary.failed, summary.changed) == (3, 4)
     lines = log_path(store).read_text().splitlines()
     assert sum("not recorded: a file that it depends on changed" in line for line in lines) == 4
@@ -334,7 +334,7 @@ def test_progress_adds_up(tmp_path):
 
 
 def test_the_pace_is_that_of_the_last_minute():
-    pace = Pace(0.0)
+    pace = RunRate(0.0)
     assert pace.left(10) is None
     for second in range(1, 201):  # 1 run a second, then 4
         pace.note(float(second), max(second, 4 * second - 300))

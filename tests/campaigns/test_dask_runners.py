@@ -17,14 +17,14 @@ from distributed.comm.core import CommClosedError
 from processes import children, is_alive, wait_until
 
 from simplugin.campaigns.campaign import Campaign
-from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.jobs import RunJob
 from simplugin.campaigns.running import dask_runners
 from simplugin.campaigns.running.campaign_runs import LocalRunners, chosen_runners
-from simplugin.campaigns.running.course import Terms, run_jobs
+from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
 from simplugin.campaigns.running.dask_runners import DaskRunners
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.campaigns.store import StoreReader
-from simplugin.errors import SetupError
+from simplugin.core.errors import SetupError
 from simplugin.simulation.processes import descendants
 
 RUNS = 16
@@ -144,7 +144,7 @@ def processes(mark):
 
 def job(function, number=0, wall_limit=None, **arguments):
     target = f"dask_targets:{function}"
-    return Job(f"{number:064x}", number, target, arguments, wall_limit=wall_limit)
+    return RunJob(f"{number:064x}", number, target, arguments, wall_limit=wall_limit)
 
 
 def record_of(runners, *jobs):
@@ -226,7 +226,7 @@ def test_runs_whose_simulation_server_is_killed_are_tried_again(cluster, tmp_pat
         killer = threading.Thread(target=killed_servers, args=(enough,))
         killer.start()
         try:
-            summary = run_jobs(campaign, store, runners, terms=Terms(retries=50))
+            summary = run_jobs(campaign, store, runners, terms=RetryPolicy(retries=50))
         finally:
             enough.set()
             killer.join()

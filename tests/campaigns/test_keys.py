@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import simplugin
 from simplugin.campaigns import keys
 from simplugin.campaigns.keys import code_digest, determining, digest_of, simgrid_version
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
 from simplugin.inputs.named_files import modules_beside
 from simplugin.platforms import Host, Platform, Zone
 from simplugin.scenarios.substitutions import canonical_json

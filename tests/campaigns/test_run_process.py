@@ -16,10 +16,10 @@ from processes import is_alive, wait_until
 from run_targets import measured
 from simgrid_texts import SIMGRID_VERSION
 
-from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.jobs import RunJob
 from simplugin.campaigns.running import run_process
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
-from simplugin.errors import SetupError
+from simplugin.core.errors import SetupError
 from simplugin.simulation.processes import descendants, occupied
 
 MB = 1_000_000
@@ -28,7 +28,7 @@ STUCK = "hold_the_interpreter()"
 
 def job(code="", target="run_targets:evaluate", *, wall_limit=None, memory_limit=None, **arguments):
     arguments["code"] = code
-    return Job("0" * 64, 0, target, arguments, wall_limit=wall_limit, memory_limit=memory_limit)
+    return RunJob("0" * 64, 0, target, arguments, wall_limit=wall_limit, memory_limit=memory_limit)
 
 
 def simulation(code, **more):

@@ -10,7 +10,7 @@ import pytest
 
 from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.campaigns.scenario_runs import run
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
 from simplugin.inputs.references import resolve
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.outputs import figure_from, listing_from

@@ -10,12 +10,12 @@ from contextlib import closing
 import pytest
 
 from simplugin.campaigns.campaign import load_campaign
-from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.jobs import RunJob
 from simplugin.campaigns.running.campaign_runs import LocalRunners, chosen_runners, cores
-from simplugin.campaigns.running.course import run_jobs
+from simplugin.campaigns.running.coordinator import run_jobs
 from simplugin.campaigns.running.slurm import SlurmSection
 from simplugin.campaigns.store import StoreReader
-from simplugin.errors import ScenarioError, SetupError, SimpluginError
+from simplugin.core.errors import ScenarioError, SetupError, SimpluginError
 from simplugin.simulation.processes import descendants
 from simplugin.simulation.servers import server_processes
 
@@ -148,7 +148,7 @@ def runners():
 
 def job(position, code, **arguments):
     arguments["code"] = code
-    return Job(f"{position:064x}", position, "run_targets:evaluate", arguments)
+    return RunJob(f"{position:064x}", position, "run_targets:evaluate", arguments)
 
 
 def test_jobs_are_done_at_the_same_time_and_each_once(runners, tmp_path):

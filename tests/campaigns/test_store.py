@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from stored_runs import VERSIONS, Source, done, failed, job, key_of, records_of
 
 import simplugin.campaigns
-from simplugin.campaigns.jobs import Failure, Job, Measured, Record
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.campaigns.store.documents import TextWriter, text_of, text_reader, value_of
 from simplugin.campaigns.store.schema import script
-from simplugin.errors import StoreError
-from simplugin.rows import Best, Metric, Row
+from simplugin.core.errors import StoreError
+from simplugin.results.row import Best, Metric, Row
 
 SHORT = st.text(max_size=3)
 JSON = st.recursive(
@@ -44,12 +44,12 @@ def records(draw, number):
     measured = failure = None
     if draw(st.booleans()):
         row = Row(metrics, draw(DOCUMENT), best)
-        measured = Measured(row, draw(st.none() | st.just("d")), draw(st.none() | DOCUMENT))
+        measured = RunResult(row, draw(st.none() | st.just("d")), draw(st.none() | DOCUMENT))
     else:
         kind = draw(st.sampled_from(["error", "crash", "wall_limit", "memory_limit"]))
         failure = Failure(kind, draw(TEXT))
-    whole = Job(key_of(number), number, "numbers:run", draw(DOCUMENT), draw(DOCUMENT))
-    return Record(whole, measured, failure, "2026-11-22T05:00:00+00:00", 0.1, "here:1", VERSIONS)
+    whole = RunJob(key_of(number), number, "numbers:run", draw(DOCUMENT), draw(DOCUMENT))
+    return RunRecord(whole, measured, failure, "2026-11-22T05:00:00+00:00", 0.1, "here:1", VERSIONS)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from stored_runs import Source, done, failed, job, key_of, records_of
 
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.campaigns.store.schema import network_file_system
-from simplugin.errors import StoreError
+from simplugin.core.errors import StoreError
 
 PROGRAM = Path(stored_runs.__file__)
 BATCH = 7

@@ -15,12 +15,12 @@ import pytest
 from stored_runs import Source
 
 from simplugin.campaigns import load_campaign, results
-from simplugin.campaigns.jobs import Failure, Job, Measured, Record
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
 from simplugin.campaigns.store import Store, StoreReader
 from simplugin.campaigns.store.reading import export
 from simplugin.campaigns.store.tables import Query
-from simplugin.errors import SetupError
-from simplugin.rows import Best, Metric, Row
+from simplugin.core.errors import SetupError
+from simplugin.results.row import Best, Metric, Row
 
 CAMPAIGN = """
 title = "Three tasks"
@@ -40,13 +40,13 @@ def two_schedulers(**changes):
 def record(number, makespan=None, failure=None, seconds=0):
     scheduler = ("bags.fcfs", "bags.prices")[number % 2]
     varied = {"platform.seed": number // 2, "scheduler.name": scheduler}
-    job = Job(f"{number:064}", number, "lab:run", {"n": number}, varied)
+    job = RunJob(f"{number:064}", number, "lab:run", {"n": number}, varied)
     metrics = (Metric("makespan", makespan, "s"), Metric("fits", number % 2 == 0))
     row = Row(metrics, {"seed": number}, Best("makespan", 1.0, "bound"))
-    measured = None if failure else Measured(row, f"{number:064}")
+    measured = None if failure else RunResult(row, f"{number:064}")
     started = f"2026-11-22T05:00:{seconds:02}+00:00"
     versions = {"simplugin": "0.1.0", "simgrid": "4.1.0"}
-    return Record(job, measured, failure, started, 0.5, "here:1", versions)
+    return RunRecord(job, measured, failure, started, 0.5, "here:1", versions)
 
 
 RECORDS = (

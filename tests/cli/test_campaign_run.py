@@ -16,11 +16,11 @@ from rich.console import Console
 
 from simplugin.campaigns import Campaign, load_campaign, run_campaign
 from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
-from simplugin.campaigns.running.reporting import Progress
+from simplugin.campaigns.running.reporting import CampaignProgress
 from simplugin.campaigns.store import StoreReader, schema
 from simplugin.cli import displays
 from simplugin.cli.displays import RunsDisplay, duration_text, left_text, progress_text, rate_text
-from simplugin.errors import ScenarioError, StoreError
+from simplugin.core.errors import ScenarioError, StoreError
 
 NOBODY = 65534
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -290,7 +290,7 @@ def test_time_left_is_as_exact_as_it_is_known():
 
 
 def progress_at(done, rate=2.0, left=(4.0, 6.0)):
-    return Progress(10, done, 1, 0, 2, 5.0, rate, left, "2 processes")
+    return CampaignProgress(10, done, 1, 0, 2, 5.0, rate, left, "2 processes")
 
 
 def test_progress_is_a_line_now_and_then_where_there_is_no_terminal(monkeypatch):

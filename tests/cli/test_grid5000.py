@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.grid5000.catalogue import shipped_catalogue, write_catalogue
 from simplugin.formats.grid5000.latencies import latencies_text
@@ -13,7 +13,7 @@ from simplugin.platforms.grid5000 import facts as of
 from simplugin.platforms.grid5000.facts import DataWarning, Grid5000, concerning, selected
 from simplugin.platforms.grid5000.latencies import Latencies
 from simplugin.platforms.grid5000.platform import grid5000_platform
-from simplugin.scenarios.generators.calls import generator_called
+from simplugin.scenarios.generators.registry import generator_called
 from simplugin.scenarios.generators.sites import grid5000
 
 REMARKS = (

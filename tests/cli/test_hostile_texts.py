@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.formatting import printable
+from simplugin.core.formatting import printable
 
 # A colour, a title of the window, a C1 control, an override of the direction, half a character.
 EVIL = r"a\u001b[31mRED\u009b2J\u001b]0;owned\u0007\u202e\u2066\u007f"

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
 from simplugin.inputs.messages import folded
 from simplugin.scenarios import load_scenario
 

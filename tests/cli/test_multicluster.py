@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.federations import read_federation
 from simplugin.formats.platform_xml import platform_text, read_platform
 from simplugin.scenarios.generators import GENERATORS
-from simplugin.scenarios.generators.calls import generator_called
+from simplugin.scenarios.generators.registry import generator_called
 from simplugin.scenarios.generators.sites import federation
 from simplugin.simulation.resolve import resolve
 

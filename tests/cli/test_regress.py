@@ -16,8 +16,8 @@ from changed_scenarios import change
 from rich.console import Console
 
 from simplugin.cli.regress import _print_table
-from simplugin.regression.checking import Checked
-from simplugin.regression.comparison import Change
+from simplugin.regression.checking import CheckResult
+from simplugin.regression.comparison import MetricChange
 from simplugin.regression.snapshots import Snapshot, read_snapshot, write_snapshot
 
 ROOT = Path(__file__).parents[2]
@@ -242,8 +242,8 @@ def test_a_report_that_cannot_be_written_loses_nothing(simplugin, tmp_path):
 @pytest.mark.parametrize("columns", [1000, 100, 50])
 def test_a_table_keeps_numbers_and_names(columns):
     names = [f"a_long_directory/a_campaign_with_a_name.toml[platform.seed={n}]" for n in (17, 18)]
-    changes = (Change("a_metric_of_some_kind", "ms", 0.123456, 1234.567, "moved", "s"),)
-    checked = [Checked(name, "moved", changes) for name in names]
+    changes = (MetricChange("a_metric_of_some_kind", "ms", 0.123456, 1234.567, "moved", "s"),)
+    checked = [CheckResult(name, "moved", changes) for name in names]
     file = io.StringIO()
     _print_table(checked, Console(file=file, width=columns))
     text = file.getvalue()

@@ -8,27 +8,27 @@ import pytest
 from stored_runs import Source
 
 from simplugin.campaigns import load_campaign
-from simplugin.campaigns.jobs import Failure, Job, Measured, Record
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
 from simplugin.campaigns.store import Store, StoreReader
-from simplugin.claims import Claim
-from simplugin.figures import Figure
 from simplugin.papers import reproduction_runs
 from simplugin.papers.bertin import experiments
-from simplugin.rows import Best, Metric, Row
+from simplugin.results.claims import Claim
+from simplugin.results.curves import CurvePlot
+from simplugin.results.row import Best, Metric, Row
 from simplugin.scenarios.outputs import claim_document, figure_document
 
 
 def record(position, varied, metrics=None, contents=None, error=None, **arguments):
     target = reproduction_runs.TARGET if arguments else "module:function"
-    job = Job(f"{position:064x}", position, target, arguments, varied)
+    job = RunJob(f"{position:064x}", position, target, arguments, varied)
     measured, failure = None, Failure("error", error)
     if error is None:
         values = tuple(Metric(name, value, unit) for name, (value, unit) in metrics.items())
         best = Best("makespan", 10.0, "bound") if "makespan" in metrics else None
         row = Row(values, {"seed": 7, "platform": "abc"}, best)
-        measured, failure = Measured(row, "d" * 64, contents), None
+        measured, failure = RunResult(row, "d" * 64, contents), None
     started = f"2026-11-22T04:00:{position:02d}.5+00:00"
-    return Record(job, measured, failure, started, 60.0, "host-a:17", {"simplugin": "0.1.0"})
+    return RunRecord(job, measured, failure, started, 60.0, "host-a:17", {"simplugin": "0.1.0"})
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def store(tmp_path_factory):
         claims = Source(2, "2" * 64, "reproduction of bags, quick", target=reproduction_runs.TARGET)
         number = writer.begin(claims)
         claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
-        figure = figure_document(Figure("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
+        figure = figure_document(CurvePlot("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
         for at, contents in ((20, {"claims": [claim]}), (21, {"figures": [figure]})):
             about = {"capability": "bags"}, {"claims": (1, "")}, contents
             writer.append(number, record(at, *about, module="simplugin.papers.beaumont"))

@@ -11,7 +11,7 @@ import mutants
 import pytest
 from marked import assert_refused, unmarked
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.check import check, exit_status
 from simplugin.formats.platform_xml import read_deployment, read_platform
 

@@ -8,7 +8,7 @@ import pytest
 from lxml import etree
 from marked import assert_refused
 
-from simplugin.errors import WorkloadError, WorkloadFileError
+from simplugin.core.errors import WorkloadError, WorkloadFileError
 from simplugin.formats.dax import read_dax, write_dax
 from simplugin.workloads.task_graphs import TaskGraph
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from marked import assert_refused
 
-from simplugin.errors import DeploymentError
+from simplugin.core.errors import DeploymentError
 from simplugin.formats.deployment_trees import read_trees
 from simplugin.formats.platform_xml import read_deployment, write_deployment
 from simplugin.platforms import DeployedActor, Deployment

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from marked import assert_refused
 
-from simplugin.errors import WorkloadError, WorkloadFileError
+from simplugin.core.errors import WorkloadError, WorkloadFileError
 from simplugin.formats.dot import read_dot, write_dot
 from simplugin.workloads.task_graphs import TaskGraph
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from marked import assert_refused
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.federations import (
     federation_platform_from,
     read_federation,

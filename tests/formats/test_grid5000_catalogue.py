@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marked import assert_refused
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.grid5000.catalogue import (
     SHIPPED,
     read_catalogue,
@@ -23,8 +23,8 @@ from simplugin.platforms.grid5000.facts import (
     ClusterFacts,
     Grid5000,
     NodeGroup,
-    Place,
     SiteFacts,
+    SitePosition,
 )
 from simplugin.platforms.grid5000.latencies import Latencies
 
@@ -170,7 +170,7 @@ FACTS = Grid5000(
     "",
     (SiteFacts("brest", "gw", (ClusterFacts("c", (NODES,)),)),),
     (BackboneLink(("brest", "renater-armor"), 1e9), BackboneLink(("renater-armor", "hub"), 1e9)),
-    (Place("ouessant", 48.5, -5.1),),
+    (SitePosition("ouessant", 48.5, -5.1),),
 )
 
 

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marked import assert_refused
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.grid5000 import reference
 from simplugin.formats.grid5000.catalogue import read_catalogue, read_facts, write_catalogue
 from simplugin.formats.grid5000.reference import read_reference

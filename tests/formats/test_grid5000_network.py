@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from simplugin.platforms.grid5000.facts import BackboneLink, DataWarning, Grid5000, Place, Uplink
+from simplugin.platforms.grid5000.facts import (
+    BackboneLink,
+    DataWarning,
+    Grid5000,
+    SitePosition,
+    Uplink,
+)
 
 Grid = Any  # SmallGrid of conftest.py
 Read = Callable[[Grid], tuple[Grid5000, tuple[DataWarning, ...]]]
@@ -188,14 +194,14 @@ def test_without_a_backbone_sites_are_joined_all_the_same(grid, read):
 
 
 def test_places_of_sites_and_of_points_with_names_of_their_own(grid, read):
-    north, south = Place("north", 50.0, 3.0), Place("south", 43.0, 7.0)
-    assert read(grid)[0].places == (north, Place("renater-paris", 50.0, 3.0), south)
+    north, south = SitePosition("north", 50.0, 3.0), SitePosition("south", 43.0, 7.0)
+    assert read(grid)[0].places == (north, SitePosition("renater-paris", 50.0, 3.0), south)
     pops = grid["network_equipments"]
     pops["renater-south"] = pops.pop("renater-paris")
     grid["sites"]["empty"] = {"latitude": -1, "longitude": 2}
     facts, _ = read(grid)
     # renater-south is where its namesake is.
-    assert facts.places == (Place("empty", -1.0, 2.0), north, south)
+    assert facts.places == (SitePosition("empty", -1.0, 2.0), north, south)
 
 
 @pytest.mark.parametrize("latitude", [None, "50", 100, True, 10**400])

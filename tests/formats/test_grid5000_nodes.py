@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, DataWarning, NodeGroup, Uplink
 
 Grid = Any  # SmallGrid of conftest.py

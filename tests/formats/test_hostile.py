@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from marked import assert_refused
 
-from simplugin.errors import PlatformError, ScenarioError
+from simplugin.core.errors import PlatformError, ScenarioError
 from simplugin.formats.check import MOST_FINDINGS, check, exit_status
 from simplugin.formats.grid5000.reference import read_tree
 from simplugin.formats.platform_xml import read_platform

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from simplugin.cli import app
-from simplugin.errors import FileError
+from simplugin.core.errors import FileError
+from simplugin.core.units import parse_bandwidth, parse_speeds, parse_time
 from simplugin.formats.check import check
 from simplugin.formats.platform_reading import DOCTYPE
 from simplugin.formats.platform_upgrade import upgraded
 from simplugin.formats.platform_xml import platform_text, read_deployment, read_platform
 from simplugin.platforms import Host, Link, Platform, Profile, ProfileUse, Route, Zone
 from simplugin.simulation import simulate
-from simplugin.units import parse_bandwidth, parse_speeds, parse_time
 
 SHIPPED = sorted((Path(__file__).parents[2] / "platforms_xml").glob("*.xml"))
 OLD_DOCTYPE = '<!DOCTYPE platform SYSTEM "http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd">'

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from simplugin import Placement, simulate
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.platform_xml import (
     expanded_platform,

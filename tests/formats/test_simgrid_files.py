@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 from mutants import simgrid_verdicts
 
-from simplugin.errors import CrashError, DeploymentError, FileError, PlatformError
+from simplugin.core.errors import CrashError, DeploymentError, FileError, PlatformError
 from simplugin.formats import platform_reading
 from simplugin.formats.check import check, read_checked
 from simplugin.formats.platform_reading import DOCTYPE, PlatformReader

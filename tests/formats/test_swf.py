@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from marked import assert_refused
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.formats import swf
 from simplugin.formats.swf import read_swf, write_swf
 from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, JobTrace

@@ -10,7 +10,7 @@ from damage import damaged
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.formats.task_graph_files import FORMATS, read_task_graph, write_task_graph
 from simplugin.workloads.task_graphs import TaskGraph
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from marked import assert_refused
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.formats.wfformat import read_wfformat, write_wfformat
 from simplugin.workloads.task_graphs import TaskGraph
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import allocation_of, graph_of, scheduled, star
 
-from simplugin.bags import Policy, servable
+from simplugin.bags import BagPolicy, servable
 from simplugin.bags import execute as distribute
 from simplugin.bags.policy import NodePlan
-from simplugin.errors import DeadlockError, WorkloadError
+from simplugin.core.errors import DeadlockError, WorkloadError
 from simplugin.inputs.decisions import decided
-from simplugin.market.policies.negotiation import Agreement, Call, Negotiation, negotiate
+from simplugin.market.policies.negotiation import Agreement, BundleNegotiation, Call, negotiate
 from simplugin.market.policies.shipped import PostingPeer, posted
 from simplugin.platforms import Tree
 from simplugin.platforms.graphs import Graph
@@ -97,7 +97,7 @@ def revised(value):
 
 
 def served(value):
-    distribute(TREE, BAGS, Policy("mine", lambda _: value))
+    distribute(TREE, BAGS, BagPolicy("mine", lambda _: value))
 
 
 def first(state):
@@ -105,13 +105,13 @@ def first(state):
 
 
 def tagged(value):
-    distribute(TREE, BAGS, Policy("mine", first, tag=lambda _: value))
+    distribute(TREE, BAGS, BagPolicy("mine", first, tag=lambda _: value))
 
 
 def given_plans(value, field):
     right = NodePlan(((1.0, 1.0), (1.0, 1.0)))
     wrong = value if field == "plan" else replace(right, **{field: value})
-    distribute(TREE, BAGS, Policy("mine", first, plans=(wrong, NodePlan(((1.0, 1.0),)))))
+    distribute(TREE, BAGS, BagPolicy("mine", first, plans=(wrong, NodePlan(((1.0, 1.0),)))))
 
 
 def assigned(value, of):
@@ -129,7 +129,7 @@ def agreed(value, of):
             else Agreement(**right | ({of: value} if of in right else {}))
         )
 
-    negotiate(Negotiation("mine", scheduler, PostingPeer), VALUES, 2, CAPS, Q)
+    negotiate(BundleNegotiation("mine", scheduler, PostingPeer), VALUES, 2, CAPS, Q)
 
 
 def replied(value):
@@ -140,7 +140,7 @@ def replied(value):
         yield Call((0, 1), ("post",))
         return Agreement(np.array([1, 1]), 1.0)
 
-    negotiate(Negotiation("mine", scheduler, peer), VALUES, 2, CAPS, Q)
+    negotiate(BundleNegotiation("mine", scheduler, peer), VALUES, 2, CAPS, Q)
 
 
 def iterated(value, field):

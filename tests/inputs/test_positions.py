@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.inputs import xml_tree
 from simplugin.inputs.positions import json_line, json_starts, toml_line, toml_syntax_error
 

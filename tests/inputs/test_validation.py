@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
-from simplugin.errors import (
+from simplugin.core.errors import (
     DeploymentError,
     FileError,
     PlatformError,
@@ -22,15 +22,15 @@ from simplugin.errors import (
     WorkloadFileError,
     minus_remedy,
 )
+from simplugin.core.units import parse_size
 from simplugin.inputs.documents import Document, path_text, read_json, read_toml
 from simplugin.inputs.files import read_text, write
+from simplugin.inputs.locations import LineLocation, quantity
 from simplugin.inputs.parameters import Signature, policy_of, read_parameters
-from simplugin.inputs.places import Line, quantity
 from simplugin.inputs.quantities import Bandwidth, Speed, Time
 from simplugin.inputs.sections import SchedulerSection, Section
 from simplugin.inputs.validation import row, table, tuple_of, validated
 from simplugin.platforms.drawn_quantities import drawn
-from simplugin.units import parse_size
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def test_a_minus_that_no_parser_takes_is_named(tmp_path, minus):
         with pytest.raises(UnitError, match=re.escape(remedy)):
             parse_size(text)
         with pytest.raises(WorkloadFileError, match=re.escape(remedy)):
-            quantity(text, "size", Line("file", 1))
+            quantity(text, "size", LineLocation("file", 1))
     assert minus_remedy(f"task 'a{minus}5' and 'b {minus} c' wait for 'x{minus}y'") is None
 
 

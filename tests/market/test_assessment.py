@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
 
-from simplugin.errors import WorkloadError
-from simplugin.market.assessment import Assessment, demand_curve
-from simplugin.market.execution import Execution
-from simplugin.market.model import Deal, Outcome, heterogeneity, jain_index
+from simplugin.core.errors import WorkloadError
+from simplugin.market.assessment import BundleAssessment, demand_curve
+from simplugin.market.execution import BundleExecution
+from simplugin.market.model import Deal, PricedAssignment, heterogeneity, jain_index
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle
@@ -36,7 +36,7 @@ def assessed(where, *deals):
     bundles = tuple(
         Bundle(f"b{number}", each.market.m, 1.0, 0.0) for number, each in enumerate(deals)
     )
-    return Assessment(Execution(where, bundles, deals, SimpleNamespace()))
+    return BundleAssessment(BundleExecution(where, bundles, deals, SimpleNamespace()))
 
 
 # 5 + 2.5 and 4: what is left is worth 1.25 and 2. A third peer, at 1, gets nothing.
@@ -193,12 +193,12 @@ MARKET = BundleMarket([7.0, 12.0], 4, 4, 0.5)
 
 def test_amounts_that_leave_tasks_over_are_refused():
     with pytest.raises(WorkloadError, match="place all 4"):
-        Outcome(MARKET, np.array([1, 2]), 1.0, np.zeros(2))
+        PricedAssignment(MARKET, np.array([1, 2]), 1.0, np.zeros(2))
 
 
 def test_times_of_another_shape_are_refused():
     with pytest.raises(WorkloadError, match="one a peer"):
-        Outcome(MARKET, np.array([2, 2]), 1.0, np.zeros(3))
+        PricedAssignment(MARKET, np.array([2, 2]), 1.0, np.zeros(3))
 
 
 @given(st.lists(st.floats(0, 1e300), min_size=1, max_size=20).filter(any))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market import core, objection, shapley_value, vickrey_clarke_groves
 from simplugin.market.coalitions import coalition_worths
 from simplugin.market.mechanisms import lowest_uniform, uniform

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import ActorError, InfeasibleError, WorkloadError
+from simplugin.core.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.market.execution import execute
-from simplugin.market.model import Terms
-from simplugin.market.policies.negotiation import Agreement, Call, Negotiation, negotiate
+from simplugin.market.model import MarketTerms
+from simplugin.market.policies.negotiation import Agreement, BundleNegotiation, Call, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, RANDOM, posted
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.peers import PeerGrid, PeerSite
@@ -19,7 +19,7 @@ SPEED = np.array([31e6, 12e6, 22e6, 1.5e6, 17e6])
 BANDWIDTH = np.array([9e6, 40e6, 14e6, 11e6, 25e6])
 SITE = PeerSite.numbered(SPEED, BANDWIDTH)
 SETUP = 0.005
-TERMS = Terms(alpha=0.02, setup=SETUP)
+TERMS = MarketTerms(alpha=0.02, setup=SETUP)
 # Of an award: an envelope and two numbers [byte].
 AWARD = 56
 
@@ -43,7 +43,7 @@ def test_any_site_takes_the_times_of_its_tasks(data):
     latency, overlap = data.draw(st.sampled_from([0.0, 1e-3, 0.25])), data.draw(st.booleans())
     rates = st.lists(st.floats(0.001, 0.3), min_size=n_peers, max_size=n_peers)
     n_max = -(-m // n_peers) + data.draw(st.integers(0, 5))
-    terms = Terms(data.draw(rates), n_max=n_max, setup=SETUP)
+    terms = MarketTerms(data.draw(rates), n_max=n_max, setup=SETUP)
     bundle = Bundle("b", m, data.draw(st.floats(1e6, 1e9)), data.draw(st.integers(1, 10**9)))
     site = PeerSite.numbered(speed, bandwidth, latency=latency)
     deal = execute(site, bundle, terms, "optimum", overlap=overlap).deals[0]
@@ -67,7 +67,7 @@ def test_a_shared_uplink_is_the_bottleneck():
     count, uplink = 10, 1e6
     site = PeerSite.numbered(np.full(count, 1e9), np.full(count, 1e9), uplink=uplink)
     bundle = Bundle("b", 20 * count, 0.0, 1e6)
-    terms = Terms(alpha=0.02, n_max=20, setup=0.0)
+    terms = MarketTerms(alpha=0.02, n_max=20, setup=0.0)
     deal = execute(site, bundle, terms, "optimum").deals[0]
     assert deal.outcome().completion == pytest.approx(bundle.count * 1e6 / uplink, rel=1e-3)
     assert deal.estimated().completion == pytest.approx(20 * 1e-3, rel=1e-9)
@@ -237,7 +237,7 @@ def agreed(amounts):
         yield Call((0,), ("open", 20))
         return Agreement(np.array(amounts), 1.0)
 
-    return Negotiation("odd", scheduler, NEGOTIATIONS["bisection"].peer)
+    return BundleNegotiation("odd", scheduler, NEGOTIATIONS["bisection"].peer)
 
 
 def gives_up(*_):
@@ -252,8 +252,16 @@ def divides(*_):
 
 REFUSES = [
     ({"bundles": []}, WorkloadError, "there is no bundle"),
-    ({"terms": Terms(n_max=9)}, InfeasibleError, r"20 tasks cannot be placed: 2 peers take at"),
-    ({"terms": [Terms()] * 2}, WorkloadError, "there are terms for 2 sites; give one for each"),
+    (
+        {"terms": MarketTerms(n_max=9)},
+        InfeasibleError,
+        r"20 tasks cannot be placed: 2 peers take at",
+    ),
+    (
+        {"terms": [MarketTerms()] * 2},
+        WorkloadError,
+        "there are terms for 2 sites; give one for each",
+    ),
     ({"negotiation": "haggling"}, WorkloadError, "negotiation is 'haggling'; give one of"),
     ({"negotiation": None}, WorkloadError, "negotiation is None; give one of isgbmat"),
     ({"negotiation": none_at_all}, WorkloadError, "none_at_all: 0 tasks are placed"),
@@ -274,7 +282,7 @@ REFUSES = [
 
 @pytest.mark.parametrize(("arguments", "error", "message"), REFUSES)
 def test_refuses(arguments, error, message):
-    given = {"bundles": BUNDLE, "terms": Terms(), "negotiation": "optimum"} | arguments
+    given = {"bundles": BUNDLE, "terms": MarketTerms(), "negotiation": "optimum"} | arguments
     with pytest.raises(error, match=message):
         execute(ONE_SITE, **given)
 
@@ -282,13 +290,13 @@ def test_refuses(arguments, error, message):
 def test_refuses_values_that_discounts_used_up():
     bundles = [Bundle.of_class("neutral", 400, str(n)) for n in range(3)]
     with pytest.raises(WorkloadError, match=r"peer 'peer-\d' has sold \d+ tasks at alpha 0\.9, so"):
-        execute(ONE_SITE, bundles, Terms(alpha=0.9), "optimum", counters="kept")
+        execute(ONE_SITE, bundles, MarketTerms(alpha=0.9), "optimum", counters="kept")
 
 
 def test_values_are_lost_no_sooner_than_numbers_end():
     # 0.1^400 is none, but 1e300 of it is: powers of q alone would be lost before.
     bundles = [Bundle.of_class("neutral", 800, str(n)) for n in range(2)]
-    terms = Terms(alpha=0.9, price_unit=1e300)
+    terms = MarketTerms(alpha=0.9, price_unit=1e300)
     first, second = execute(ONE_SITE, bundles, terms, "optimum", counters="kept").deals
     assert 0.1**400 == 0
     left = np.log10(first.market.values) - first.amounts
@@ -301,8 +309,8 @@ def test_refuses_a_bundle_that_no_site_of_the_grid_can_place():
     with pytest.raises(
         InfeasibleError, match=r"no site can take .*'a': 20 .*'b': 20 .*1 peers take"
     ):
-        execute(grid, BUNDLE, Terms(n_max=9), "optimum")
-    assert execute(grid, BUNDLE, Terms(n_max=10), "optimum").deals[0].site == 0
+        execute(grid, BUNDLE, MarketTerms(n_max=9), "optimum")
+    assert execute(grid, BUNDLE, MarketTerms(n_max=10), "optimum").deals[0].site == 0
 
 
 def test_other_errors_stay_those_of_actors():
@@ -321,6 +329,6 @@ class Smuggler:
 
 def test_only_numbers_are_sent():
     scheduler = NEGOTIATIONS["optimum"].scheduler
-    smuggling = Negotiation("smuggling", scheduler, lambda *_: Smuggler())
+    smuggling = BundleNegotiation("smuggling", scheduler, lambda *_: Smuggler())
     with pytest.raises(WorkloadError, match="let it send a kind and numbers"):
         execute(ONE_SITE, BUNDLE, negotiation=smuggling)

@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from simplugin.errors import DeploymentError, InfeasibleError, WorkloadError
+from simplugin.core.errors import DeploymentError, InfeasibleError, WorkloadError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.market.execution import execute
-from simplugin.market.model import Terms, completion_times
+from simplugin.market.model import MarketTerms, completion_times
 from simplugin.market.policies.dispatch import DISPATCHERS, completion_of_best
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -22,7 +22,7 @@ from simplugin.platforms.profiles import Profile, ProfileUse
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle
 
-TERMS = Terms(alpha=0.02)
+TERMS = MarketTerms(alpha=0.02)
 LATENCY = 0.125
 
 
@@ -153,7 +153,7 @@ def test_sites_keep_counters_of_their_own():
 
 
 def test_each_site_has_terms_of_its_own():
-    terms = (TERMS, Terms(alpha=[0.01, 0.02, 0.03]), Terms(n_max=15))
+    terms = (TERMS, MarketTerms(alpha=[0.01, 0.02, 0.03]), MarketTerms(n_max=15))
     deals = execute(GRID, _bundles(3), terms, "optimum", dispatch="round_robin").deals
     np.testing.assert_allclose(deals[1].market.q, [0.99, 0.98, 0.97])
     assert deals[2].market.caps.tolist() == [15] * 3
@@ -221,7 +221,7 @@ def test_a_platform_without_the_hosts():
 
 SITE = PeerSite.numbered([3e9, 2e9, 1e9], [1e8] * 3, latency=0.001)
 TWICE = [Bundle("first", 12, 1e9, 1e6), Bundle("second", 12, 1e9, 1e6, release=1.0)]
-ABSENT_TERMS, PATIENCE = Terms(alpha=0.1), 2.0
+ABSENT_TERMS, PATIENCE = MarketTerms(alpha=0.1), 2.0
 
 
 def run(states, negotiation="optimum", terms=ABSENT_TERMS, kind="HOST_AVAIL", **further):
@@ -293,7 +293,7 @@ def test_tasks_that_nobody_takes_are_refused_with_the_reason():
     with pytest.raises(InfeasibleError, match=r"bundle 'first' are left at .* 0 of 3 peers answer"):
         run(off)
     with pytest.raises(InfeasibleError, match=r"2 of 3 peers answer within 2 s: .*m > n N_max"):
-        run({"peer-1": "0.9 0"}, terms=Terms(alpha=0.1, n_max=5))
+        run({"peer-1": "0.9 0"}, terms=MarketTerms(alpha=0.1, n_max=5))
     # A task takes 0.35 s and more, and its transfer 0.011 s.
     for patience in (0.3, 0.012, 0.005):
         with pytest.raises(

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.mechanisms import (
     MECHANISMS,
     first_mean_price,

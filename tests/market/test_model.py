@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.market.execution import execute
-from simplugin.market.model import Terms, completion_times
+from simplugin.market.model import MarketTerms, completion_times
 from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import chosen_site
@@ -24,16 +24,16 @@ def test_estimated_times_add_setup_transfer_and_execution():
 
 
 def test_a_task_that_takes_an_hour_is_worth_one():
-    assert Terms().values([3600.0, 36.0]).tolist() == [1.0, 100.0]
-    assert Terms(price_unit=1.0).values([4.0]).tolist() == [0.25]
+    assert MarketTerms().values([3600.0, 36.0]).tolist() == [1.0, 100.0]
+    assert MarketTerms(price_unit=1.0).values([4.0]).tolist() == [0.25]
 
 
 def test_terms_make_the_market_that_they_describe():
-    market = Terms(alpha=[0.5, 0.25], n_max=7).market([3600.0, 1800.0], 10)
+    market = MarketTerms(alpha=[0.5, 0.25], n_max=7).market([3600.0, 1800.0], 10)
     assert market.values.tolist() == [1.0, 2.0]
     assert market.q.tolist() == [0.5, 0.75]
     assert market.caps.tolist() == [7, 7]
-    assert Terms().market([1.0, 1.0], 10).caps.tolist() == [10, 10]
+    assert MarketTerms().market([1.0, 1.0], 10).caps.tolist() == [10, 10]
 
 
 SENSELESS_TERMS = [
@@ -55,7 +55,7 @@ SENSELESS_TERMS = [
 @pytest.mark.parametrize(("fields", "message"), SENSELESS_TERMS)
 def test_senseless_terms_are_refused(fields, message):
     with pytest.raises(WorkloadError, match=message):
-        Terms(**fields)  # type: ignore[arg-type]
+        MarketTerms(**fields)  # type: ignore[arg-type]
 
 
 def test_the_largest_share_counts_in_means_rounded_up():
@@ -83,7 +83,7 @@ LIMITS = [
 
 @pytest.mark.parametrize(("given", "kept"), LIMITS)
 def test_no_limit_is_one_beyond_all_bundles(given, kept):
-    terms = Terms(n_max=given)  # type: ignore[arg-type]
+    terms = MarketTerms(n_max=given)  # type: ignore[arg-type]
     found = terms.n_max
     assert (found.tolist() if isinstance(found, np.ndarray) else found) == kept
     market = terms.market([1.0, 1.0], 10)
@@ -93,7 +93,7 @@ def test_no_limit_is_one_beyond_all_bundles(given, kept):
 
 def test_terms_keep_what_they_were_given():
     alpha, n_max = np.array([0.5, 0.25]), np.array([5, 6])
-    terms = Terms(alpha, n_max)
+    terms = MarketTerms(alpha, n_max)
     alpha[0], n_max[0] = 0.1, 0
     market = terms.market([1.0, 1.0], 10)
     assert market.q.tolist() == [0.5, 0.75]
@@ -174,7 +174,7 @@ def test_estimates_know_a_shared_uplink(kind, share):
     site = replace(plain, uplink=share * float(plain.bandwidth.sum()))
     bundle = Bundle.of_class(kind, 1000)
     believed = shared_site(site.platform(), site, bundle)
-    deal = execute(site, bundle, Terms(), "optimum", believed=believed).deals[0]
+    deal = execute(site, bundle, MarketTerms(), "optimum", believed=believed).deals[0]
     # Without, completion is up to 10.8 times what is estimated.
     assert deal.outcome().completion == pytest.approx(deal.estimated().completion, rel=0.05)
 

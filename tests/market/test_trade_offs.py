@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.trade_offs import front, least_completion
 from simplugin.optimum.bundle_benefit import largest_benefit
 

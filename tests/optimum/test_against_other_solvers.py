@@ -7,12 +7,12 @@ from simplugin.optimum.entropic import entropic
 from simplugin.optimum.fair_sharing import fair_sharing, weighted_max_min
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
-from simplugin.workloads import Application, Sharing
+from simplugin.workloads import Application, SharedDeployment
 
 SEEDS = range(3)
 
 
-def instance(seed: int) -> Sharing:
+def instance(seed: int) -> SharedDeployment:
     """Return a tree of ten hosts and four applications over two orders of magnitude."""
     rng = np.random.default_rng(seed)
     n = 10
@@ -33,7 +33,7 @@ def instance(seed: int) -> Sharing:
     )
 
 
-def dense(sharing: Sharing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def dense(sharing: SharedDeployment) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what each agent's rate takes of each capacity, its application, and units of rates.
 
     Walked from each agent to its master: nothing in common with sums over flows.
@@ -45,9 +45,9 @@ def dense(sharing: Sharing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         owner[number, agent] = 1
         takes[sharing.host[agent], agent] += sharing.flop[number]
         above = agent
-        while sharing.father[above] >= 0:
+        while sharing.parent[above] >= 0:
             takes[sharing.n_hosts + sharing.link[above], agent] += sharing.byte[number]
-            above = int(sharing.father[above])
+            above = int(sharing.parent[above])
     unit = sharing.speed.sum() / sharing.flop / sharing.n_applications
     return takes * unit[sharing.application] / capacity[:, None], owner, unit
 

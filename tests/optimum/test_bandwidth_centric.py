@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from small_trees import assert_feasible, bags_of, restricted_instance, tree_of
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bandwidth_centric import bandwidth_centric
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import Port, steady_state

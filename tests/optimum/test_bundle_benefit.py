@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum import bundle_benefit
 from simplugin.optimum.bundle_benefit import (
     identical_benefit,

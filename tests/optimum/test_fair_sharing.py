@@ -11,15 +11,15 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError, UncertifiedError, WorkloadError
+from simplugin.core.errors import InfeasibleError, UncertifiedError, WorkloadError
 from simplugin.optimum.fair_sharing import FairShare, fair_sharing, weighted_max_min
 from simplugin.optimum.flows import Flows
 from simplugin.optimum.interior import correction
-from simplugin.optimum.ways import Ways
+from simplugin.optimum.paths import Paths
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.seeded_instances import instances
-from simplugin.workloads import Application, Sharing
+from simplugin.workloads import Application, SharedDeployment
 
 ALPHAS = (0.1, 0.5, 1.0, 2.0, 8.0)
 
@@ -31,7 +31,7 @@ def hosts(*speeds: float) -> Graph:
     return Graph.duplex(names, np.array(speeds), ends, np.full(len(ends), 1e30))
 
 
-def line(bandwidth: tuple[float, float]) -> Sharing:
+def line(bandwidth: tuple[float, float]) -> SharedDeployment:
     """Return the classical line: one application over two links, one more over each."""
     graph = Graph.duplex(
         ["a", "b", "c"], np.full(3, 1e3), np.array([[0, 1], [1, 2]]), np.array(bandwidth)
@@ -46,7 +46,7 @@ def line(bandwidth: tuple[float, float]) -> Sharing:
     )
 
 
-def random_sharing(seed: int, *, cycles: bool = True) -> Sharing:
+def random_sharing(seed: int, *, cycles: bool = True) -> SharedDeployment:
     """Return a small instance over several orders of magnitude."""
     rng = np.random.default_rng(seed)
     n, n_applications = int(rng.integers(2, 9)), int(rng.integers(1, 5))
@@ -72,7 +72,7 @@ def random_sharing(seed: int, *, cycles: bool = True) -> Sharing:
     )
 
 
-def with_slow_link(sharing: Sharing, seed: int, factor: float) -> Sharing:
+def with_slow_link(sharing: SharedDeployment, seed: int, factor: float) -> SharedDeployment:
     """Return the problem with the bandwidth of one of its links times a factor."""
     used = np.unique(sharing.link[sharing.link >= 0])
     bandwidth = sharing.bandwidth.copy()
@@ -80,16 +80,16 @@ def with_slow_link(sharing: Sharing, seed: int, factor: float) -> Sharing:
     return replace(sharing, bandwidth=bandwidth)
 
 
-def ways(sharing: Sharing, share: FairShare) -> np.ndarray:
+def ways(sharing: SharedDeployment, share: FairShare) -> np.ndarray:
     """Return the price of a task at each agent, walked from agent to master."""
     price = np.zeros(sharing.n_agents)
     for agent in range(sharing.n_agents):
         number = sharing.application[agent]
         price[agent] = sharing.flop[number] * share.host_price[sharing.host[agent]]
         above = agent
-        while sharing.father[above] >= 0:
+        while sharing.parent[above] >= 0:
             price[agent] += sharing.byte[number] * share.link_price[sharing.link[above]]
-            above = int(sharing.father[above])
+            above = int(sharing.parent[above])
     return price
 
 
@@ -155,7 +155,7 @@ def test_the_gap_bounds_each_throughput_on_one_link(applications, alpha):
 @example(72, 5.0, -8.0)
 def test_the_error_of_throughputs_is_found(seed, alpha, exponent):
     sharing = random_sharing(seed)
-    ways, best = Ways(Flows(sharing)), fair_sharing(sharing, alpha)
+    ways, best = Paths(Flows(sharing)), fair_sharing(sharing, alpha)
     capacity = np.concatenate([sharing.speed, sharing.bandwidth])
     paid = (capacity * np.append(best.host_price, best.link_price))[ways.resource]
     draws = np.random.default_rng(seed)
@@ -191,7 +191,7 @@ def test_a_link_that_just_suffices_has_no_price():
 
 def test_links_between_the_same_hosts_are_shared_by_agents_of_one_application():
     # Two hosts behind one backbone, whose relays stand on the hosts: 0 -> (b) 1 -> 2, (b) 3 -> 4.
-    sharing = Sharing(
+    sharing = SharedDeployment(
         ("a",),
         ("m", "x", "y"),
         ("backbone", "to x", "to y"),
@@ -202,7 +202,7 @@ def test_links_between_the_same_hosts_are_shared_by_agents_of_one_application():
         bandwidth=np.array([4.0, 3.0, 3.0]),
         application=np.zeros(5, int),
         host=np.array([0, 1, 2, 1, 2]),
-        father=np.array([-1, 0, 0, 1, 2]),
+        parent=np.array([-1, 0, 0, 1, 2]),
         link=np.array([-1, 0, 0, 1, 2]),
         computes=np.array([False, False, False, True, True]),
     )
@@ -312,7 +312,7 @@ def test_alone_an_application_gets_all_that_its_tree_can_do(alpha, decades):
                 limit = sharing.bandwidth[sharing.link[agent]] / sharing.byte[0]
                 flow[agent] = min(flow[agent], limit)
             if agent:
-                flow[sharing.father[agent]] += flow[agent]
+                flow[sharing.parent[agent]] += flow[agent]
         assert fair_sharing(sharing, alpha).throughput == pytest.approx([flow[0]], rel=1e-9)
 
 
@@ -333,7 +333,7 @@ def test_a_slow_link_is_shared_as_a_closed_form_says(alpha, decades):
 
 
 def test_what_is_not_certified_is_refused_with_a_remedy(monkeypatch):
-    def poor(ways: Ways, *_: object) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def poor(ways: Paths, *_: object) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield np.ones(ways.sharing.n_agents), np.zeros(len(ways.resource))
 
     # The package has a function of the same name.

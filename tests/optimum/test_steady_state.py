@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from simplugin.errors import InfeasibleError, PlatformError, SimpluginError, WorkloadError
+from simplugin.core.errors import InfeasibleError, PlatformError, SimpluginError, WorkloadError
 from simplugin.optimum.exact_steady_state import ExactState, exact_steady_state
 from simplugin.optimum.steady_state import Port, SteadyState, steady_state
 from simplugin.platforms.graphs import Tree

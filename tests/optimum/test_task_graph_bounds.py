@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.optimum import task_graph_bounds
 from simplugin.optimum.solvers import solve_by_clarabel
 from simplugin.optimum.task_graph_arcs import Arcs, Choices

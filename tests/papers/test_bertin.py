@@ -4,13 +4,13 @@ import pytest
 
 from simplugin.papers.bertin import five_hosts, seeded_platforms
 from simplugin.papers.bertin.five_hosts import PROPORTIONAL, REPORTED, RING
-from simplugin.papers.bertin.seeded_platforms import Finding, chosen, cold_start
+from simplugin.papers.bertin.seeded_platforms import MethodResult, chosen, cold_start
 from simplugin.papers.statements import judged, statements
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE
 from simplugin.pricing.iteration import iterate, settled
-from simplugin.pricing.policies.gradient import Gradient, Reading
+from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions
 
-FINDING = Finding(20, 50, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
+FINDING = MethodResult(20, 50, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
 
 
 def test_there_are_125_trees():
@@ -50,7 +50,7 @@ def test_the_count_of_17_is_reproduced():
 
 def test_the_other_counts_come_close():
     """Near 83 and 498; 85 and 414 on the ring, as another implementation of the reading found."""
-    assert five_hosts.counts([RING], Reading()).tolist() == [[6, 85, 414]]
+    assert five_hosts.counts([RING], GradientAssumptions()).tolist() == [[6, 85, 414]]
     found = [settled(five_hosts.error(five_hosts.run(2000)), level) for level in (0.01, 0.005)]
     assert found[0] == pytest.approx(83, rel=0.6)
     assert found[1] == pytest.approx(498, rel=0.05)

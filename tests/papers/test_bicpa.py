@@ -5,9 +5,9 @@ import pytest
 
 from simplugin.papers.ntakpe.bicpa import CLUSTER, GRAPH, believed_sizes, executed, schedule
 from simplugin.papers.statements import statements
+from simplugin.taskgraphs.assumptions import ModelAssumptions
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.allocation import Allocation
-from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule import violations
 from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.task_graphs import GraphSet
@@ -33,7 +33,7 @@ def test_the_mapping_of_this_package_meets_it_too_without_packing(mode):
     times = task_times(GRAPH.flop, GRAPH.alpha, counts, 1e9)
     allocations = [Allocation(counts, times, counts[np.newaxis, :])]
     given = {"platform": CLUSTER.platform(), "allocations": allocations, "mode": mode}
-    readings = Readings(packing="off")
+    readings = ModelAssumptions(packing="off")
     done = execute(GraphSet((GRAPH,)), CLUSTER.site(), readings=readings, **given).schedule
     assert done.makespan == pytest.approx(MAKESPAN, abs=5e-4)
     assert done.area == pytest.approx(AREA, abs=5e-4)

@@ -6,11 +6,11 @@ import pytest
 from simplugin.papers.ntakpe import alternatives, averages, campaign, experiments
 from simplugin.papers.ntakpe.arrivals import revisions
 from simplugin.papers.ntakpe.averages import MEASURES, Averages
-from simplugin.papers.ntakpe.campaign import STRATEGIES, Case, Scope, Setting, measured
+from simplugin.papers.ntakpe.campaign import STRATEGIES, Case, Scope, SharingSetting, measured
 from simplugin.papers.ntakpe.experiments import Use, front, postponing_example, power_in_use
 from simplugin.papers.statements import judged, statements
+from simplugin.taskgraphs.assumptions import PAPER
 from simplugin.taskgraphs.policies.mapping import plan
-from simplugin.taskgraphs.readings import PAPER
 
 STATEMENTS = {each.id: each for each in statements("simplugin.papers.ntakpe")}
 # Mean unfairness and relative makespan of each strategy, as the paper has them for random graphs.
@@ -182,7 +182,7 @@ def invented(monkeypatch):
             slowdown, makespan = outcome(case, setting)
             shared = (makespan,) * case.count
             own = (slowdown * makespan,) + (makespan,) * (case.count - 1)
-            return campaign.Measurement(own, shared, makespan, makespan * 1.1)
+            return campaign.MakespanMeasurement(own, shared, makespan, makespan * 1.1)
 
         for module in (averages, experiments):
             monkeypatch.setattr(module, "measured", measurement)
@@ -206,7 +206,7 @@ def test_averages_of_measurements(invented):
 def test_ours_are_ahead_in_both_metrics(invented, slowdown, makespan, ahead):
     outcomes = {"balanced": (slowdown, makespan)}
     invented(lambda _, setting: outcomes.get(setting.strategy, (0.8, 100.0)))
-    found = experiments._ahead("fft", Setting("balanced"), campaign.QUICK["fft"])
+    found = experiments._ahead("fft", SharingSetting("balanced"), campaign.QUICK["fft"])
     assert (found.value < 1) is ahead
     parts = (100 * (slowdown > 0.8), 100 * (makespan <= 100))
     assert found.note.endswith("of 8 runs fairer in {} %, no longer in {} %".format(*parts))
@@ -280,7 +280,10 @@ def test_dates_scale_with_rho_and_with_makespans_alone():
 
 
 def test_graphs_submitted_almost_together_are_those_of_the_campaign():
-    found, usual = measured(arriving(1e-15), Setting("es")), measured(CASE, Setting("es"))
+    found, usual = (
+        measured(arriving(1e-15), SharingSetting("es")),
+        measured(CASE, SharingSetting("es")),
+    )
     assert found.own == usual.own
     assert found.shared == pytest.approx(usual.shared, rel=1e-9)
 
@@ -312,5 +315,7 @@ def test_the_weight_of_the_fairest_strategy_is_the_papers():
     for family, mu in (("random", 0.5), ("fft", 0.3)):
         case = Case(family, 4, 0, "lille")
         graphs, site = campaign.graphs_of(case), campaign.cluster_of(case).site()
-        policies = [campaign.strategy_of(Setting("wps_width", each), family) for each in (None, mu)]
+        policies = [
+            campaign.strategy_of(SharingSetting("wps_width", each), family) for each in (None, mu)
+        ]
         assert np.array_equal(*(policy(graphs, site) for policy in policies))

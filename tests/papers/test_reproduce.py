@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.papers import reproductions as module
 from simplugin.papers.reproduce import reproduce
 from simplugin.papers.statements import statements
@@ -33,7 +33,7 @@ EXPERIMENTS = f"""
 import time
 
 from simplugin import Host, Platform, Zone, simulate
-from simplugin.figures import Figure
+from simplugin.results.curves import Figure
 from simplugin.papers.statements import Quantity
 
 

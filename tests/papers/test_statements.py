@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.papers import statements as of
 from simplugin.papers.statements import Quantity, Statement, judged, judged_again, statements
 from simplugin.scenarios.outputs import claim_document, claim_from, finite

@@ -23,7 +23,7 @@ from simplugin.papers.zheng.experiments import EXPERIMENTS, FIGURES
 from simplugin.papers.zheng.negotiations import counting
 from simplugin.papers.zheng.rates import balanced
 from simplugin.papers.zheng.reports import largest_gain, simulated_lie, survey, telling_reports
-from simplugin.papers.zheng.settings import SETTINGS, Setting
+from simplugin.papers.zheng.settings import SETTINGS, ExperimentSetting
 from simplugin.platforms.twelve_peers import DEGREES, chosen_site, consistent_site, scaled_site
 from simplugin.scenarios.outputs import finite, plain
 from simplugin.workloads.bundle_markets import BundleMarket
@@ -110,8 +110,8 @@ def test_the_printed_table_1_has_its_orders_and_one_impossible_row():
 
 
 def test_equal_values_are_no_order():
-    row = table1.Row(1.0, 2.0, 3.0)
-    near = table1.Row(1.0 + 1e-12, 2.0 - 1e-12, 3.0)
+    row = table1.Table1Row(1.0, 2.0, 3.0)
+    near = table1.Table1Row(1.0 + 1e-12, 2.0 - 1e-12, 3.0)
     table = dict.fromkeys(table1.PAPER, row) | {"isgbmat": near}
     assert not any(table1._holds(table))
 
@@ -121,7 +121,7 @@ def test_equal_values_are_no_order():
     [("computation", 0.01, None), ("neutral", 0.003, 1.5), ("communication", 0.03, 1.0)],
 )
 def test_isgbmat_sells_the_most_valuable_tasks(kind, alpha, factor):
-    setting, site = Setting(kind, alpha, factor), consistent_site(3)
+    setting, site = ExperimentSetting(kind, alpha, factor), consistent_site(3)
     times = times_of(site, kind)
     amounts, benefit, price = sold(times, alpha, 1000 if factor is None else int(factor * 84))
     found = table1.row(setting, "isgbmat", 3)
@@ -132,7 +132,7 @@ def test_isgbmat_sells_the_most_valuable_tasks(kind, alpha, factor):
 
 
 def test_the_auction_is_averaged_over_its_seeds():
-    setting = Setting("neutral")
+    setting = ExperimentSetting("neutral")
     each = [table1.outcome(chosen_site(), setting, "double_auction", seed) for seed in range(4)]
     found = table1.row(setting, "double_auction", runs=4)
     assert found.benefit == pytest.approx(np.mean([one.benefit for one in each]), rel=1e-12)
@@ -151,7 +151,7 @@ def test_other_readings_change_the_orders_that_they_must():
 def test_two_halves_reach_the_spread_that_is_needed(spread):
     # Kantorovich's inequality is tight for half of the tasks at either end.
     benefit, total = 500 * 1.0 + 500 * spread, 3600 * (500 / 1.0 + 500 / spread)
-    needed = table1.spread_needed(table1.Row(benefit, total, total), 3600.0)
+    needed = table1.spread_needed(table1.Table1Row(benefit, total, total), 3600.0)
     assert needed == pytest.approx(spread, rel=1e-6)
 
 
@@ -181,7 +181,7 @@ def fair(site, alpha, cap):
 
 @pytest.mark.parametrize(("degree", "alpha"), [(DEGREES[0], 0.002), (DEGREES[2], 0.02)])
 def test_points_of_figure_5_are_those_of_the_sorted_values(degree, alpha):
-    setting = Setting("computation", alpha)
+    setting = ExperimentSetting("computation", alpha)
     found = fairness.curve(degree, setting, 0.25)
     site = scaled_site(0, degree)
     caps = np.floor(found.factors * 84 + 1e-9).astype(int)
@@ -195,7 +195,7 @@ def test_points_of_figure_5_are_those_of_the_sorted_values(degree, alpha):
 def test_at_the_turning_rate_both_ends_are_as_fair():
     rate = fairness.turning_rate(1, DEGREES[1], "computation")
     for factor, freer in ((0.9, False), (1.1, True)):
-        equal, free = fairness.ends(1, DEGREES[1], Setting("computation", rate * factor))
+        equal, free = fairness.ends(1, DEGREES[1], ExperimentSetting("computation", rate * factor))
         assert (free > equal) == freer
 
 
@@ -320,7 +320,7 @@ def test_reports_that_are_tried_get_every_number_of_tasks():
 
 
 def test_a_lie_on_simgrid_gains_as_in_two_markets_by_hand():
-    setting = Setting("neutral")
+    setting = ExperimentSetting("neutral")
     best, gain, longer = simulated_lie(setting)
     truth, times = setting.market()
     values = truth.values.copy()

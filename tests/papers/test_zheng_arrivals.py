@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simplugin.market.execution import execute
-from simplugin.market.model import Terms
+from simplugin.market.model import MarketTerms
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.zheng import arrivals
 from simplugin.papers.zheng.arrivals import N_PEERS, N_SITES, lcg_grid, lcg_workload
@@ -40,7 +40,7 @@ def peer_times(site, bundle, amounts):
 @pytest.mark.parametrize("sizes", [None, 1])
 def test_a_grid_by_hand(sizes):
     grid, bundles = lcg_grid(0, 1.0), lcg_workload(sizes)[:25]
-    execution = execute(grid, bundles, Terms(alpha=ALPHA), "optimum")
+    execution = execute(grid, bundles, MarketTerms(alpha=ALPHA), "optimum")
     deals = execution.deals
     free = [0.0] * N_SITES
     handed = 0.0
@@ -75,7 +75,7 @@ def test_a_grid_by_hand(sizes):
 def test_actors_keep_counters_as_the_mathematics_do(counters):
     site = lcg_grid(1, 1.0).sites[0]
     bundles = lcg_workload()[:25]
-    deals = execute(site, bundles, Terms(alpha=ALPHA), "optimum", counters=counters).deals
+    deals = execute(site, bundles, MarketTerms(alpha=ALPHA), "optimum", counters=counters).deals
     times = [SETUP + each.byte / site.bandwidth + each.flop / site.speed for each in bundles]
     values = [3600 / each for each in times]
     counts = [bundle.count for bundle in bundles]

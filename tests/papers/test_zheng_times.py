@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.market.execution import execute
-from simplugin.market.model import Terms
+from simplugin.market.model import MarketTerms
 from simplugin.papers.zheng.times import one_by_one, overlapped, shared_transfers
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundles import Bundle
@@ -62,7 +62,7 @@ def test_transfers_that_share_an_uplink_take_what_simgrid_has():
     speed, bandwidth = np.array([31e6, 12e6, 22e6, 17e6]), np.array([9e6, 40e6, 14e6, 25e6])
     site = PeerSite.numbered(speed, bandwidth, uplink=2e7)
     bundle = Bundle("b", 60, 1e6, 1e9)
-    deal = execute(site, bundle, Terms(alpha=0.02), "optimum").deals[0]
+    deal = execute(site, bundle, MarketTerms(alpha=0.02), "optimum").deals[0]
     shared = shared_transfers(site, bundle, deal.amounts)
     np.testing.assert_allclose(deal.outcome().times, shared, rtol=0.02)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import DeploymentError
+from simplugin.core.errors import DeploymentError
 from simplugin.formats.platform_xml import read_deployment, write_deployment
 from simplugin.platforms import DeployedActor, Deployment
 from simplugin.platforms.deployments import (

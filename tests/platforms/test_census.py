@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from simplugin.platforms import Cluster, Host, Link, Platform, Router, Zone, ZoneRoute, census
-from simplugin.platforms.census import Computing, HostPairs, Part, census_of, telling_pairs
+from simplugin.platforms.census import Computing, HostPairs, PlatformPart, census_of, telling_pairs
 
 Sampled = Callable[[Platform, int], HostPairs]
 
@@ -124,8 +124,8 @@ def test_nested_zones():
     assert found.links == {"SPLITDUPLEX": 1}
     assert found.routes == {"zoneRoute": 1}
     assert found.parts == (
-        Part("site", "zone", "Floyd", 2, Computing(5, 14, 14e9)),
-        Part("office", "zone", "Full", 0, Computing(2, 3, 4e9)),
+        PlatformPart("site", "zone", "Floyd", 2, Computing(5, 14, 14e9)),
+        PlatformPart("office", "zone", "Full", 0, Computing(2, 3, 4e9)),
     )
 
 
@@ -136,5 +136,5 @@ def test_parts_are_those_of_the_first_zone_that_divides():
     assert found.zones == 3
     # A cluster alone.
     found = census_of(Platform(cluster("a", "1-5", cores=2)))
-    assert found.parts == (Part("a", "cluster", "FLAT", 1, Computing(5, 10, 10e9)),)
+    assert found.parts == (PlatformPart("a", "cluster", "FLAT", 1, Computing(5, 10, 10e9)),)
     assert found.zones == 0

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import DeploymentError
+from simplugin.core.errors import DeploymentError
 from simplugin.formats.platform_xml import read_deployment, read_platform
 from simplugin.platforms import Cabinet, Cluster, DeployedActor, Host, Link, Platform, Router, Zone
 from simplugin.platforms.deployments import master_workers

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.graphs import NO_SPEED, Graph, Tree
 from simplugin.platforms.topologies.random_graphs import BANDWIDTHS, LATENCIES, SPEEDS, random_tree
 from simplugin.simulation.resolve import resolve

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import DeploymentError, PlatformError
+from simplugin.core.errors import DeploymentError, PlatformError
 from simplugin.platforms import (
     BypassRoute,
     BypassZoneRoute,

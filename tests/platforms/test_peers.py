@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.market.model import heterogeneity
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.platforms.twelve_peers import DEGREES, chosen_site, consistent_site, scaled_site

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from simplugin.errors import CrashError, PlatformError
+from simplugin.core.errors import CrashError, PlatformError
+from simplugin.core.units import parse_time
 from simplugin.platforms import Host, Platform, Profile, ProfileUse, Zone
 from simplugin.platforms.laws import PARAMETERS, Law, parse_law
 from simplugin.platforms.profiles import profile_problem, timeline
 from simplugin.simulation.resolve import resolve
-from simplugin.units import parse_time
 
 # Text, period and whether SimGrid takes it.
 PROFILES = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from simplugin.platforms.graphs import Graph
-from simplugin.pricing.assessment import Assessment
+from simplugin.pricing.assessment import PricingAssessment
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.iteration import Trajectory
 from simplugin.workloads import AlphaFair, Application
@@ -49,7 +49,7 @@ def trajectory():
     )
 
 
-TOLD = Assessment(SHARING, AlphaFair(), trajectory(), OPTIMUM)
+TOLD = PricingAssessment(SHARING, AlphaFair(), trajectory(), OPTIMUM)
 
 
 def test_rounds_count_to_the_end():

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import PlatformError, WorkloadError
+from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Host, Link, LinkUse, Platform, Route, Zone, ZoneRoute
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE, SPLITDUPLEX
 from simplugin.pricing.deployment import deploy, sharing_of
-from simplugin.workloads import Application, Sharing
+from simplugin.workloads import Application, SharedDeployment
 
 # A square a-b-d-c with a tail d-e.
 SQUARE_ENDS = np.array([[0, 1], [0, 2], [1, 3], [2, 3], [3, 4]])
@@ -28,11 +28,11 @@ FROM_A = Application("left", "a", flop=1e6, byte=10)
 FROM_E = Application("right", "e", flop=2e6, byte=20, weight=3)
 
 
-def arcs(graph: Graph, sharing: Sharing, application: int) -> list[tuple[str, str]]:
+def arcs(graph: Graph, sharing: SharedDeployment, application: int) -> list[tuple[str, str]]:
     """Return from where to where an application's data go, in the order of its agents."""
     found = []
-    for agent in np.flatnonzero((sharing.application == application) & (sharing.father >= 0)):
-        ends = sharing.host[sharing.father[agent]], sharing.host[agent]
+    for agent in np.flatnonzero((sharing.application == application) & (sharing.parent >= 0)):
+        ends = sharing.host[sharing.parent[agent]], sharing.host[agent]
         link = sharing.link[agent]
         assert (graph.source[link], graph.destination[link]) == ends
         found.append((graph.hosts[ends[0]], graph.hosts[ends[1]]))
@@ -40,7 +40,7 @@ def arcs(graph: Graph, sharing: Sharing, application: int) -> list[tuple[str, st
 
 
 @st.composite
-def deployments(draw: st.DrawFn) -> tuple[Graph, Sharing, list[int]]:
+def deployments(draw: st.DrawFn) -> tuple[Graph, SharedDeployment, list[int]]:
     """Graphs, connected or not, some of whose links carry nothing, and applications on them."""
     n = draw(st.integers(1, 9))
     pairs = [(i, j) for i in range(n) for j in range(i)]
@@ -111,10 +111,10 @@ def test_routes_are_shortest(case):
         found = dict(zip(sharing.host[mine].tolist(), sharing.depth[mine].tolist(), strict=True))
         assert found == nx.single_source_shortest_path_length(usable, master)
         assert len(arcs(graph, sharing, k)) == mine.sum() - 1
-    # Sons of one father are neighbours: a father does not come back.
-    runs = sharing.father[np.flatnonzero(np.diff(sharing.father, prepend=-2))]
-    sons = runs[runs >= 0]
-    assert len(np.unique(sons)) == len(sons)
+    # Children of one parent are neighbours: a parent does not come back.
+    runs = sharing.parent[np.flatnonzero(np.diff(sharing.parent, prepend=-2))]
+    children = runs[runs >= 0]
+    assert len(np.unique(children)) == len(children)
 
 
 NOT_DEPLOYED = [
@@ -125,7 +125,7 @@ NOT_DEPLOYED = [
     ([replace(FROM_A, hosts=("a", "y"))], None, "'left': its host 'y' is no host of"),
     ([FROM_A], {"left": {"x": "a"}}, "'left': its tree's host 'x' is no host of"),
     ([FROM_A], {"left": {"d": "a"}}, "'left': its tree goes from 'a' to 'd', which no link"),
-    ([FROM_A], {"left": {"a": "b"}}, "'left': its tree gives its master 'a' a father"),
+    ([FROM_A], {"left": {"a": "b"}}, "'left': its tree gives its master 'a' a parent"),
     ([FROM_A], {"left": {"b": "a", "e": "d"}}, "'left': its tree does not join 'e' to"),
 ]
 
@@ -158,9 +158,9 @@ def assert_same(sharing, other):
 def way(sharing, agent):
     """Return the links from the master to an agent, and the hosts of the agents between."""
     links, hosts = [], []
-    while sharing.father[agent] >= 0:
+    while sharing.parent[agent] >= 0:
         links.append(sharing.links[sharing.link[agent]])
-        agent = sharing.father[agent]
+        agent = sharing.parent[agent]
         hosts.append(sharing.hosts[sharing.host[agent]])
     return links[::-1], hosts[::-1]
 
@@ -230,7 +230,7 @@ def test_agents_are_ordered():
     assert np.all(np.diff(sharing.depth) >= 0)
     for level in sharing.levels:
         assert np.all(np.diff(sharing.application[level]) >= 0)
-        assert np.all(np.diff(sharing.father[level]) >= 0)  # sons of a father are neighbours
+        assert np.all(np.diff(sharing.parent[level]) >= 0)  # children of a parent are neighbours
 
 
 def test_given_tree_follows_routes():

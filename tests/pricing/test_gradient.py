@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import SimpluginError, WorkloadError
+from simplugin.core.errors import SimpluginError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing import AutomaticGradient, Market, PrimalDual, negotiate
@@ -17,33 +17,35 @@ from simplugin.pricing.iteration import iterate, throughput_error
 from simplugin.pricing.policies.gradient import (
     AgentSteps,
     Gradient,
-    Reading,
-    Steps,
+    GradientAssumptions,
+    StepSizes,
     host_demand,
     link_demand,
     next_price,
     path_price,
 )
-from simplugin.workloads import AlphaFair, Application, Sharing
+from simplugin.workloads import AlphaFair, Application, SharedDeployment
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 
 LOG = AlphaFair(1.0)
-EASY = Steps(0.5, 0.25, 2.0, 0.1, 0.2, start_rate=4.0, start_host_price=0.5, start_link_price=1.0)
+EASY = StepSizes(
+    0.5, 0.25, 2.0, 0.1, 0.2, start_rate=4.0, start_host_price=0.5, start_link_price=1.0
+)
 
 
-def pair(bandwidth: float = 6.0, byte: float = 3.0) -> Sharing:
+def pair(bandwidth: float = 6.0, byte: float = 3.0) -> SharedDeployment:
     """Return one application at the first of two hosts, of 10 and 20 flop/s."""
     graph = Graph.duplex("ab", np.array([10.0, 20.0]), np.array([[0, 1]]), np.array([bandwidth]))
     return deploy(graph, [Application("k", "a", flop=2.0, byte=byte)])
 
 
-def shared_link() -> Sharing:
+def shared_link() -> SharedDeployment:
     """Return one application whose two routes of two links both start with link 0.
 
     Agent 1 only forwards, on the host of agent 2, as agents of routes of several links do; so
     does agent 3 of the other route.
     """
-    return Sharing(
+    return SharedDeployment(
         ("k",),
         ("m", "p", "q"),
         ("backbone", "to p", "to q"),
@@ -54,7 +56,7 @@ def shared_link() -> Sharing:
         bandwidth=np.array([5.0, 6.0, 7.0]),
         application=np.zeros(5, int),
         host=np.array([0, 1, 2, 1, 2]),
-        father=np.array([-1, 0, 0, 1, 2]),
+        parent=np.array([-1, 0, 0, 1, 2]),
         link=np.array([-1, 0, 0, 1, 2]),
         computes=np.array([True, False, False, True, True]),
     )
@@ -89,7 +91,7 @@ def test_an_unscaled_round_by_hand():
 
 def test_equation_12_by_hand():
     """Eq. (12) draws to the marginal utility less the price; at 0 throughput, to the least's."""
-    method = Gradient(steps=replace(EASY, least=0.5), reading=Reading(normalised=False))
+    method = Gradient(steps=replace(EASY, least=0.5), reading=GradientAssumptions(normalised=False))
     state = method.start(pair(), LOG)
     state = replace(state, rate=np.array([4.0, 12.0]))
     assert method.round(pair(), LOG, state).rate == pytest.approx(
@@ -110,7 +112,9 @@ def test_readings_by_hand():
     state = replace(state, rate=np.array([2.0]), received=np.array([8.0]))
 
     def after(**choices: bool) -> tuple[float, float]:
-        found = Gradient(steps=steps, reading=Reading(**choices)).round(sharing, LOG, state)
+        found = Gradient(steps=steps, reading=GradientAssumptions(**choices)).round(
+            sharing, LOG, state
+        )
         assert found.received.tolist() == [2.0]
         return found.rate[0], found.host_price[0]
 
@@ -145,7 +149,7 @@ def test_the_count_of_routes_can_be_left_out():
     graph = Graph.duplex("abc", np.full(3, 10.0), np.array([[0, 1], [1, 2]]), np.full(2, 6.0))
     sharing = deploy(graph, [Application("k", "a", flop=2.0, byte=3.0)])
     for counted, routes in ((True, 2), (False, 1)):
-        method = Gradient(steps=EASY, reading=Reading(counted=counted))
+        method = Gradient(steps=EASY, reading=GradientAssumptions(counted=counted))
         after = method.round(sharing, LOG, method.start(sharing, LOG))
         first = sharing.links.index("a->b")
         assert after.link_price[first] == pytest.approx(1 + 0.2 * (24 - 6) / (routes * 9 * 12))
@@ -167,7 +171,7 @@ def test_prices_are_finite_or_above(price, load, capacity, demand):
         assert found == max(price + 0.5 * (load - capacity), 0)
 
 
-MODERATE = Steps(0.2, 0.2, 0.05, 1.0, 1.0, 0.5, 1.0, 1.0)
+MODERATE = StepSizes(0.2, 0.2, 0.05, 1.0, 1.0, 0.5, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
@@ -200,14 +204,14 @@ def test_step_sizes_by_application_are_those_of_its_agents_alone():
     applications = [Application(name, name, 2.0, 0.0) for name in "ab"]
     each = {name: (0.1 + 0.1 * k, 0.9 - 0.1 * k) for k, name in enumerate(AgentSteps._fields)}
     priced = {"host": (0.1, 0.2), "start_host_price": (0.5, 0.25)}
-    for reading in (Reading(), Reading(normalised=False)):
+    for reading in (GradientAssumptions(), GradientAssumptions(normalised=False)):
         both = deploy(graph, applications)
-        method = Gradient(steps=Steps(**each, **priced), reading=reading)
+        method = Gradient(steps=StepSizes(**each, **priced), reading=reading)
         found = iterate(method, both, LOG, 9).throughput
         for k in range(2):
             own = {name: values[k] for name, values in each.items()}
             alone = deploy(graph, [applications[k]])
-            method = Gradient(steps=Steps(**own, **priced), reading=reading)
+            method = Gradient(steps=StepSizes(**own, **priced), reading=reading)
             single = iterate(method, alone, LOG, 9)
             assert found[:, k].tolist() == single.throughput[:, 0].tolist()
 
@@ -219,7 +223,7 @@ def test_step_sizes_by_application_reach_the_optimum_where_one_for_all_does_not(
     large = replace(third, flop=100 * third.flop, byte=100 * third.byte)
     sharing = deploy(graph, [first, second, large])
     best = fair_sharing(sharing).throughput
-    own = Steps(0.02, 0.02, tuple(0.02 * best), host=1e-5, link=1e-6)
+    own = StepSizes(0.02, 0.02, tuple(0.02 * best), host=1e-5, link=1e-6)
     for steps, near in ((own, True), (replace(own, utility=0.02 * best.max()), False)):
         error = throughput_error(iterate(Gradient(steps=steps), sharing, LOG, 2500), best)
         assert (error[-1] < 1e-6) == near
@@ -238,7 +242,7 @@ WRONG_STEPS = [
 def test_step_sizes_that_do_not_fit_are_refused(steps, what):
     """The message has the name and the number needed."""
     with pytest.raises(WorkloadError, match=what):
-        Gradient(steps=Steps(**steps)).start(pair(), LOG)
+        Gradient(steps=StepSizes(**steps)).start(pair(), LOG)
 
 
 @pytest.mark.parametrize(("product", "stable"), [(0.5, False), (0.03, False), (0.015, True)])
@@ -252,7 +256,7 @@ def test_steps_converge_below_the_pull_and_not_below_1(product, stable):
     assert (np.abs(np.linalg.eigvals(shift)).max() < 1) == stable
     graph = Graph.duplex("ab", np.array([1e6, 1e6]), np.array([[0, 1]]), np.array([1e12]))
     sharing = deploy(graph, [Application("k", "a", flop=1000.0, byte=0.0)])
-    steps = Steps(pull, pull, utility, product / utility, 0.0, 1e3, 5e-7, 0.0)
+    steps = StepSizes(pull, pull, utility, product / utility, 0.0, 1e3, 5e-7, 0.0)
     method = Gradient(steps=steps)
     state = method.start(sharing, LOG)
     # A thousandth of 1000 tasks/s is moved from one to the other.

@@ -6,11 +6,11 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import News
-from simplugin.pricing.changes import Change, intervals
+from simplugin.pricing.changes import CapacityChange, intervals
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import keep_up
 from simplugin.pricing.policies.gradient import Gradient
@@ -44,10 +44,10 @@ def report_applications():
 
 ALWAYS = [replace(each, start=0.0, end=inf) for each in report_applications()]
 CHANGES = (
-    Change(12.0, "E", 0.0),
-    Change(18.0, "E", 5e8),
-    Change(24.0, "A->C", 1e8),
-    Change(30.0, "B", 2e8),
+    CapacityChange(12.0, "E", 0.0),
+    CapacityChange(18.0, "E", 5e8),
+    CapacityChange(24.0, "A->C", 1e8),
+    CapacityChange(30.0, "B", 2e8),
 )
 
 
@@ -90,7 +90,7 @@ def test_messages_have_been_sent(market):
 
 def test_a_failed_link_cuts_off_what_is_behind_it():
     applications = [Application("1", "A", 5000, 1000), Application("2", "D", 800, 2000)]
-    changes = [Change(4.0, "A->C", 0.0), Change(8.0, "A->C", 5e8)]
+    changes = [CapacityChange(4.0, "A->C", 0.0), CapacityChange(8.0, "A->C", 5e8)]
     kept, sharing, parts = followed(applications, Market(relaxation=0.4), 14.0, changes=changes)
     behind = (sharing.application == 0) & np.isin(sharing.host, [2, 3, 4])
     assert [len(part.agents) for part in parts] == [10, 7, 10]
@@ -109,7 +109,7 @@ def test_it_does_not_diverge_where_messages_take_four_periods():
 
 
 def test_the_scaled_rule_follows_slowly_and_does_not_diverge():
-    changes = [Change(6.0, "E", 0.0)]
+    changes = [CapacityChange(6.0, "E", 0.0)]
     kept, sharing, parts = followed(ALWAYS, Gradient(), 12.0, changes=changes, period=0.01)
     for part in parts:
         optimum = fair_sharing(part.sharing)
@@ -131,7 +131,7 @@ def test_phases_depend_on_the_seed():
 def test_the_optimum_of_an_interval_has_what_is_left():
     graph, applications = report_platform(), report_applications()
     sharing = deploy(graph, applications)
-    changes = [Change(20.0, "C", 0.0), Change(25.0, "C", 1e8)]
+    changes = [CapacityChange(20.0, "C", 0.0), CapacityChange(25.0, "C", 1e8)]
     parts = intervals(sharing, applications, changes, 40.0)
     assert [(part.start, part.end) for part in parts] == [
         (0.0, 6.0),
@@ -159,8 +159,8 @@ def test_changes_of_what_is_not_there_are_refused():
     sharing = deploy(graph, applications)
     arguments = (graph, applications, sharing, Market(), LOG)
     with pytest.raises(WorkloadError, match="'F', which is no host or link"):
-        keep_up(*arguments, until=1.0, period=0.1, changes=[Change(0.5, "F", 1.0)])
-    changes = [Change(0.5, host, 0.0) for host in "ABCDE"]
+        keep_up(*arguments, until=1.0, period=0.1, changes=[CapacityChange(0.5, "F", 1.0)])
+    changes = [CapacityChange(0.5, host, 0.0) for host in "ABCDE"]
     with pytest.raises(WorkloadError, match="every host fails"):
         keep_up(*arguments, until=1.0, period=0.1, changes=changes)
 
@@ -194,7 +194,7 @@ def test_times_that_never_end_are_refused(wrong):
 
 
 def test_tasks_and_messages_share_the_network_while_rates_follow_a_change():
-    changes = [Change(3.0, "A->C", 1e8)]
+    changes = [CapacityChange(3.0, "A->C", 1e8)]
     further = {"changes": changes, "trace": True}
     alone, _, _ = followed(ALWAYS, Market(0.5), 6.0, **further)
     grain = np.array([100.0, 600.0, 300.0])
@@ -224,4 +224,4 @@ def message_time(kept):
 
 def test_tasks_are_not_dispatched_where_something_fails():
     with pytest.raises(WorkloadError, match="'E' fails, and tasks would be lost"):
-        followed(ALWAYS, Market(0.5), 6.0, changes=[Change(3.0, "E", 0.0)], grain=100.0)
+        followed(ALWAYS, Market(0.5), 6.0, changes=[CapacityChange(3.0, "E", 0.0)], grain=100.0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
@@ -32,12 +32,12 @@ from simplugin.pricing.policies.market import (
     with_metric,
 )
 from simplugin.pricing.seeded_instances import instance
-from simplugin.workloads import AlphaFair, Application, Sharing
+from simplugin.workloads import AlphaFair, Application, SharedDeployment
 
 LOG = AlphaFair(1.0)
 
 
-def star(speed: list[float], bandwidth: float, *applications: Application) -> Sharing:
+def star(speed: list[float], bandwidth: float, *applications: Application) -> SharedDeployment:
     """Return applications on a centre ``h0`` with leaves."""
     ends = np.array([[0, leaf] for leaf in range(1, len(speed))]).reshape(-1, 2)
     names = [f"h{host}" for host in range(len(speed))]
@@ -46,7 +46,7 @@ def star(speed: list[float], bandwidth: float, *applications: Application) -> Sh
     )
 
 
-def end(sharing: Sharing, alpha: float = 1.0, rounds: int = 300) -> MarketState:
+def end(sharing: SharedDeployment, alpha: float = 1.0, rounds: int = 300) -> MarketState:
     """Return the state after many rounds."""
     method, utility = Market(), AlphaFair(alpha)
     state = method.start(sharing, utility)

@@ -6,19 +6,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from simplugin.errors import ActorError, SimpluginError, WorkloadError
+from simplugin.core.errors import ActorError, SimpluginError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import Envelope
 from simplugin.pricing.actors.neighbourhood import neighbourhoods
 from simplugin.pricing.actors.roles import cast
 from simplugin.pricing.assessment import Recovery, Stretch, events_of
-from simplugin.pricing.changes import Change, changing, intervals
+from simplugin.pricing.changes import CapacityChange, changing, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import Upkeep, negotiate
+from simplugin.pricing.execution import PeriodicRun, negotiate
 from simplugin.pricing.iteration import iterate
 from simplugin.pricing.policies.acceleration import AcceleratedMarket
-from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
+from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions, StepSizes
 from simplugin.pricing.policies.market import Market
 from simplugin.pricing.seeded_instances import instance
 from simplugin.simulation import SimGridOptions
@@ -27,10 +27,10 @@ from simplugin.workloads import AlphaFair, Application
 METHODS = {
     "unscaled": (Gradient(scaled=False), 1.0, 50),
     "scaled": (Gradient(), 2.0, 50),
-    "late": (Gradient(reading=Reading(late=True)), 1.0, 50),
-    "fresh": (Gradient(reading=Reading(late=True, fresh=True)), 1.0, 50),
-    "seidel": (Gradient(reading=Reading(seidel=True, late=True)), 1.0, 50),
-    "plain": (Gradient(reading=Reading(normalised=False, counted=False)), 0.5, 50),
+    "late": (Gradient(reading=GradientAssumptions(late=True)), 1.0, 50),
+    "fresh": (Gradient(reading=GradientAssumptions(late=True, fresh=True)), 1.0, 50),
+    "seidel": (Gradient(reading=GradientAssumptions(seidel=True, late=True)), 1.0, 50),
+    "plain": (Gradient(reading=GradientAssumptions(normalised=False, counted=False)), 0.5, 50),
     "market": (Market(relaxation=1.2), 2.0, 60),
     "accelerated": (AcceleratedMarket(), 0.5, 60),
 }
@@ -64,7 +64,7 @@ def test_each_agent_and_manager_has_its_own_step_sizes(deployment):
 
     of_each = {name: drawn(0.02, sharing.n_applications) for name in ("memory", "rate", "utility")}
     host, link = drawn(1e-3, sharing.n_hosts), drawn(1e-4, sharing.n_links)
-    steps = Steps(**of_each, host=host, link=link, start_host_price=host, start_link_price=link)
+    steps = StepSizes(**of_each, host=host, link=link, start_host_price=host, start_link_price=link)
     method = Gradient(steps=steps)
     around = neighbourhoods(sharing)
     roles = cast(method, AlphaFair(1.0), 20)
@@ -76,7 +76,7 @@ def test_each_agent_and_manager_has_its_own_step_sizes(deployment):
     seen = negotiate(platform, sharing, method, 20, AlphaFair(1.0)).trajectory
     assert_same(sharing, seen, pure)
     with pytest.raises(WorkloadError, match="rate has 9 numbers for"):
-        negotiate("no.xml", sharing, Gradient(steps=Steps(rate=(0.1,) * 9)), 1, AlphaFair(1.0))
+        negotiate("no.xml", sharing, Gradient(steps=StepSizes(rate=(0.1,) * 9)), 1, AlphaFair(1.0))
 
 
 def test_rounds_are_the_same_on_the_reference_back_end(deployment):
@@ -112,7 +112,7 @@ def test_a_round_lasts_as_long_as_its_messages_travel():
     assert seen.sent[-1] == seen.bytes_sent
 
 
-def test_sons_answer_at_the_same_time():
+def test_children_answer_at_the_same_time():
     graph = Graph.duplex(
         ["m", *"abcdefgh"], np.full(9, 1e9), [(0, i) for i in range(1, 9)], 1e9, 0.5
     )
@@ -221,7 +221,7 @@ def test_what_has_no_agents_is_refused():
 
 def test_a_reading_that_needs_a_third_sweep_is_refused():
     graph, sharing = chain()
-    method = Gradient(reading=Reading(seidel=True, fresh=True))
+    method = Gradient(reading=GradientAssumptions(seidel=True, fresh=True))
     with pytest.raises(SimpluginError, match="third sweep"):
         negotiate(graph, sharing, method, 1, AlphaFair(1.0))
 
@@ -252,8 +252,10 @@ def test_a_host_that_fails_is_dropped_and_rejoins(deployment, name):
     # The last host fails within a round, and is back while the others have still to do.
     host = sharing.hosts[int(sharing.host[np.flatnonzero(sharing.computes)[-1]])]
     changes = [
-        Change(0.3 * free.date[30] + 0.7 * free.date[31], host, 0.0),
-        Change(float(free.date[31]) + 50 * float(free.date[1]), host, dict(speeds(sharing))[host]),
+        CapacityChange(0.3 * free.date[30] + 0.7 * free.date[31], host, 0.0),
+        CapacityChange(
+            float(free.date[31]) + 50 * float(free.date[1]), host, dict(speeds(sharing))[host]
+        ),
     ]
     failing = changing(platform, changes, sharing)
     seen = negotiate(failing, sharing, method, 300, utility).trajectory
@@ -279,7 +281,7 @@ def speeds(sharing):
 
 def test_somebody_has_to_stay():
     graph, sharing = chain()
-    changes = [Change(1.0, host, 0.0) for host in "abc"]
+    changes = [CapacityChange(1.0, host, 0.0) for host in "abc"]
     with pytest.raises(WorkloadError, match="every host fails"):
         negotiate(changing(graph, changes, sharing), sharing, Market(), 3, AlphaFair(1.0))
     # The master's host is gone, and with it the only application.
@@ -293,8 +295,12 @@ APPLICATIONS = [
     Application("x", "A", 1.0, 0.0, end=9.0),
     Application("late", "A", 1.0, 0.0, start=9.0),
 ]
-CHANGES = [Change(2.0, "A", 500.0), Change(2.1, "A", 1e2), Change(4.0, "A", 0.0)]
-CHANGES += [Change(4.5, "A", 100.0)]
+CHANGES = [
+    CapacityChange(2.0, "A", 500.0),
+    CapacityChange(2.1, "A", 1e2),
+    CapacityChange(4.0, "A", 0.0),
+]
+CHANGES += [CapacityChange(4.5, "A", 100.0)]
 RATES = [900.0, 1020.0, 999.0, 1001.0, 105.5, 104.0, 103.0, 0.0, 100.0]
 DATES = [0.1, 0.6, 1.1, 1.6, 2.2, 2.7, 3.2, 4.2, 4.7]
 
@@ -304,7 +310,7 @@ def recovery():
     sharing = deploy(GRAPH, APPLICATIONS)
     rates = np.stack([RATES, np.zeros(len(RATES))], axis=1)
     prices = np.array([1e-2]), np.zeros(0)
-    kept = Upkeep(np.array(DATES), rates, rates, *prices, 0.5, 100.0, None)
+    kept = PeriodicRun(np.array(DATES), rates, rates, *prices, 0.5, 100.0, None)
     parts = intervals(sharing, APPLICATIONS, CHANGES, 5.0)
     return Recovery(
         sharing,
@@ -360,10 +366,10 @@ def test_events_in_words():
         Application("y", "B", 1.0, 0.0, start=1.0, end=7.0),
     ]
     changes = [
-        Change(3.0, "A->B", 2.5e3),
-        Change(1.0, "A", 0.0),
-        Change(7.0, "A", 1.5e9),
-        Change(8.0, "A", 1.5e9),
+        CapacityChange(3.0, "A->B", 2.5e3),
+        CapacityChange(1.0, "A", 0.0),
+        CapacityChange(7.0, "A", 1.5e9),
+        CapacityChange(8.0, "A", 1.5e9),
     ]
     assert events_of(deploy(graph, applications), applications, changes) == {
         1.0: ["A fails", "y arrives"],

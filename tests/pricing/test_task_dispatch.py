@@ -10,17 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin import Host, Link, Platform, Route, Zone
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy, sharing_of
-from simplugin.pricing.policies.task_queues import Pace, Proportions, next_queue, to_request
+from simplugin.pricing.policies.task_queues import (
+    Proportions,
+    ReleaseAllowance,
+    next_queue,
+    to_request,
+)
 from simplugin.pricing.seeded_instances import instance
 from simplugin.pricing.task_dispatch import Dispatch, dispatch
 from simplugin.workloads.applications import Application
-from simplugin.workloads.sharing import Sharing
+from simplugin.workloads.shared_deployment import SharedDeployment
 
-Report = tuple[Sharing, np.ndarray, Dispatch]
+Report = tuple[SharedDeployment, np.ndarray, Dispatch]
 # The report's platform, on the tree A-B, A-C, C-D, D-E.
 FIVE = Graph.duplex(
     "ABCDE", np.full(5, 5e8), np.array([[0, 1], [0, 2], [2, 3], [3, 4]]), np.full(4, 5e8)
@@ -37,7 +42,7 @@ def line(speed: tuple[float, float], bandwidth: float) -> Graph:
     return Graph.duplex("ab", np.array(speed), np.array([[0, 1]]), np.array([bandwidth]))
 
 
-def ended(done: Dispatch, sharing: Sharing, first: float, last: float) -> np.ndarray:
+def ended(done: Dispatch, sharing: SharedDeployment, first: float, last: float) -> np.ndarray:
     """Return the tasks of each application that ended between two dates."""
     inside = (done.date > first) & (done.date <= last)
     applications = sharing.application[done.agent[inside]]
@@ -82,16 +87,16 @@ def test_proportions_hold_from_their_dates_on():
 
 def test_a_master_gains_tasks_as_its_throughput_says():
     proportions = Proportions((0.0, 2.0, 3.0), ((1.0, 1.0), (0.0, 0.0), (4.0, 0.0)))
-    pace = Pace(0.0, 0.0)
-    assert pace.until(0.25, proportions, 9.0) == Pace(0.5, 0.25)
-    assert pace.until(3.5, proportions, 9.0) == Pace(2 * 2.0 + 4 * 0.5, 3.5)
-    assert pace.until(3.5, proportions, 2.0) == Pace(2.0, 3.5)
+    pace = ReleaseAllowance(0.0, 0.0)
+    assert pace.until(0.25, proportions, 9.0) == ReleaseAllowance(0.5, 0.25)
+    assert pace.until(3.5, proportions, 9.0) == ReleaseAllowance(2 * 2.0 + 4 * 0.5, 3.5)
+    assert pace.until(3.5, proportions, 2.0) == ReleaseAllowance(2.0, 3.5)
     assert pace.look_again(proportions) == 0.5
     assert not pace.may_release()
-    assert Pace(0.0, 2.0).look_again(proportions) == 3.0
-    assert Pace(0.0, 3.0).look_again(proportions) == 3.25
-    assert Pace(1.0, 0.5).may_release()
-    assert Pace(1.0, 0.5).after_release() == Pace(0.0, 0.5)
+    assert ReleaseAllowance(0.0, 2.0).look_again(proportions) == 3.0
+    assert ReleaseAllowance(0.0, 3.0).look_again(proportions) == 3.25
+    assert ReleaseAllowance(1.0, 0.5).may_release()
+    assert ReleaseAllowance(1.0, 0.5).after_release() == ReleaseAllowance(0.0, 0.5)
 
 
 # ---- closed forms ----
@@ -201,8 +206,8 @@ def test_every_task_is_computed_once_at_most(report):
         agents = np.sum(sharing.application == number)
         assert released - 17 * 5 * agents <= len(mine) <= released
     below = np.bincount(
-        sharing.father[sharing.father >= 0],
-        done.arrived[sharing.father >= 0],
+        sharing.parent[sharing.parent >= 0],
+        done.arrived[sharing.parent >= 0],
         sharing.n_agents,
     )
     computed = np.bincount(done.agent, minlength=sharing.n_agents)
@@ -230,7 +235,7 @@ def test_no_host_and_no_link_does_more_than_it_can(report):
 def test_agents_without_a_rate_get_nothing():
     sharing = deploy(FIVE, REPORT)
     rates = fair_sharing(sharing).rate.copy()
-    leaves = np.setdiff1d(np.arange(sharing.n_agents), sharing.father)
+    leaves = np.setdiff1d(np.arange(sharing.n_agents), sharing.parent)
     rates[leaves] = 0.0
     done = dispatch(FIVE, sharing, rates, duration=2.0)
     assert not np.isin(leaves, done.agent).any()

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from simplugin import Host, Link, Placement, Platform, Route, Zone, simulate
 from simplugin.regression import activities
-from simplugin.regression.activities import Activities, Activity, activities_of
+from simplugin.regression.activities import Activities, TracedActivity, activities_of
 from simplugin.regression.comparison import compare, explain
 from simplugin.regression.divergence import diverge
 from simplugin.regression.snapshots import Snapshot, snapshot_of_result
 from simplugin.regression.tolerances import Tolerance
-from simplugin.rows import Metric
+from simplugin.results.row import Metric
 
 ROUNDS = 4
 
@@ -27,7 +27,7 @@ def recorded(rows, total=None, **namesakes):
 
 def work(actor, start, end, label="", host="h", amount=None):
     amount = end - start if amount is None else amount
-    return Activity(actor, host, "exec", label, start, end, amount, "done")
+    return TracedActivity(actor, host, "exec", label, start, end, amount, "done")
 
 
 async def serve(me, names, flops, size):

@@ -206,7 +206,7 @@ def test_simulations_are_recorded_and_explain_themselves(pytester, session, monk
     ):
         path.write_text(path.read_text().replace(old, new))
     told = [
-        "E*assert the Outcome is not what is recorded",
+        "E*assert the ScenarioResult is not what is recorded",
         "E*makespan: 5.0 s -> 6.0 s (+1, +20 %)",
         "E*computed: 6000000000.0 flop -> 8000000000.0 flop (+2e+09, +33.3 %), and 1 more",
         "E*first difference at 2 s: work, its activity number 1 (none before it)",

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.charts import Bar, ScheduleChart
-from simplugin.errors import ScenarioError, SimpluginError
-from simplugin.regression.activities import Activities, Activity, activities_of_chart
-from simplugin.regression.checking import Checked, write_junit
+from simplugin.core.errors import ScenarioError, SimpluginError
+from simplugin.regression.activities import Activities, TracedActivity, activities_of_chart
+from simplugin.regression.checking import CheckResult, write_junit
 from simplugin.regression.comparison import causes, compare, explain, unchanged
 from simplugin.regression.fixtures import safe_name
 from simplugin.regression.snapshots import Snapshot, is_snapshot, read_snapshot, write_snapshot
 from simplugin.regression.tolerances import Tolerance, ToleranceFile, load_tolerances
-from simplugin.rows import Best, Metric
+from simplugin.results.charts import Bar, ScheduleChart
+from simplugin.results.row import Best, Metric
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 values = st.none() | st.integers() | st.floats() | texts
@@ -30,7 +30,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 def snapshots(draw):
     names = draw(st.lists(texts.filter(bool), unique=True, max_size=5))
     metrics = tuple(Metric(name, draw(values), draw(texts)) for name in names)
-    activity = st.builds(Activity, texts, texts, texts, texts, finite, finite, finite, texts)
+    activity = st.builds(TracedActivity, texts, texts, texts, texts, finite, finite, finite, texts)
     rows = tuple(draw(st.lists(activity, max_size=4)))
     best = Best(names[0], draw(st.floats())) if names and draw(st.booleans()) else None
     activities = Activities(rows, len(rows) + 2, {"worker": 2}) if rows else None
@@ -55,7 +55,7 @@ def test_what_is_written_is_read(tmp_path_factory, snapshot):
     assert before == {path: path.read_bytes() for path in file.parent.iterdir()}
 
 
-ONE = Activity("a", "h", "exec", "x", 0.1, 1 / 3, 1e9, "done")
+ONE = TracedActivity("a", "h", "exec", "x", 0.1, 1 / 3, 1e9, "done")
 
 
 def test_a_diff_shows_a_metric_a_line_and_no_date(tmp_path):
@@ -75,7 +75,7 @@ def test_a_diff_shows_a_metric_a_line_and_no_date(tmp_path):
     assert read_snapshot(tmp_path / "none.json") is None
 
 
-SHORT_ROW = f"{','.join(Activity._fields)}\n1\n".encode()
+SHORT_ROW = f"{','.join(TracedActivity._fields)}\n1\n".encode()
 DAMAGES = [("one.json", each) for each in (b"{", b"[]", b'{"format": 99}', b"\xff")]
 DAMAGES += [("one.trace.csv.gz", b"no gzip")]
 DAMAGES += [("one.trace.csv.gz", gzip.compress(each)) for each in (b"a,b\n", SHORT_ROW)]
@@ -297,8 +297,8 @@ def test_bars_of_a_schedule_are_activities():
     bars = (Bar(1, (0, 1, 2), 1.0, 4.0, "late"), Bar(0, (2, 3, 5), 0.0, 1.0, "early"))
     found = activities_of_chart(ScheduleChart("s", "s", (("x", 3), ("y", 3)), ("g", "h"), bars), 10)
     assert found.rows == (
-        Activity("g", "x 2, y 0+2", "bar", "early", 0.0, 1.0, 3.0, "done"),
-        Activity("h", "x 0-2", "bar", "late", 1.0, 4.0, 3.0, "done"),
+        TracedActivity("g", "x 2, y 0+2", "bar", "early", 0.0, 1.0, 3.0, "done"),
+        TracedActivity("h", "x 0-2", "bar", "late", 1.0, 4.0, 3.0, "done"),
     )
 
 
@@ -313,10 +313,10 @@ def test_names_of_files_are_safe_and_differ():
 def test_junit_has_a_case_for_each(tmp_path):
     wild = "  <x> \x1b[31m\u202e\ud800 & é"
     checked = [
-        Checked("a.toml", "ok", duration=1.5),
-        Checked("b.toml", "moved", explanation=("1 moved", wild), duration=0.25),
-        Checked("c.toml", "failed", explanation=("crash: signal 6",)),
-        Checked("d.toml", "new", recorded=True),
+        CheckResult("a.toml", "ok", duration=1.5),
+        CheckResult("b.toml", "moved", explanation=("1 moved", wild), duration=0.25),
+        CheckResult("c.toml", "failed", explanation=("crash: signal 6",)),
+        CheckResult("d.toml", "new", recorded=True),
     ]
     file = tmp_path / "deep" / "junit.xml"
     write_junit(checked, file)

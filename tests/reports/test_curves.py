@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure, groups_of
-from simplugin.listings import Listing
+from simplugin.core.errors import SimpluginError
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import colouring, group_colour, in_colour_order
 from simplugin.reports.curves import curves, panels_of
 from simplugin.reports.distributions import profiles
 from simplugin.reports.page.assembly import figure_document
 from simplugin.reports.schedules import activity_chart
+from simplugin.results.curves import CurvePlot, groups_of
+from simplugin.results.tables import ResultTable
 from simplugin.scenarios.outputs import figure_document as written
 from simplugin.scenarios.outputs import figure_from
 from simplugin.simulation.trace import COLUMNS
@@ -25,7 +25,7 @@ from simplugin.simulation.trace import COLUMNS
 ROUNDS = np.arange(101)
 SERIES = {"one": (ROUNDS, 0.5**ROUNDS), "two": (ROUNDS, 2 * 0.5**ROUNDS)}
 LINES = {"level": 1e-3}
-HALVING = Figure("halving", "Halves", "round", "error [1]", SERIES, LINES, log_y=True)
+HALVING = CurvePlot("halving", "Halves", "round", "error [1]", SERIES, LINES, log_y=True)
 
 
 def test_curves_have_their_points_names_and_levels():
@@ -46,7 +46,7 @@ def words(texts):
 
 def drawn(**options):
     """Return the axes of a figure."""
-    [axes] = curves([Figure("x", "", "", "", **options)]).figure.axes
+    [axes] = curves([CurvePlot("x", "", "", "", **options)]).figure.axes
     return axes
 
 
@@ -105,7 +105,7 @@ def test_axes_of_whole_numbers_have_whole_ticks():
 def test_restless_curves_have_panels_of_their_own():
     rounds = np.arange(600)
     hosts = {name: (rounds, 2.0 + np.sin(rounds * at)) for at, name in enumerate("abcde", start=1)}
-    figure = Figure("f", "Prices", "round", "price", hosts, {"best": 2.0}, log_y=True)
+    figure = CurvePlot("f", "Prices", "round", "price", hosts, {"best": 2.0}, log_y=True)
     panels = curves([figure]).figure.axes
     assert [words(axes.get_legend().get_texts()) for axes in panels] == [
         [n, "best"] for n in "abcde"
@@ -113,7 +113,9 @@ def test_restless_curves_have_panels_of_their_own():
     assert len({axes.lines[0].get_color() for axes in panels}) == 5
     assert [axes.get_title(loc="left") for axes in panels] == ["Prices", "", "", "", ""]
     # What is compared shares a colour and a panel.
-    pairs = Figure("f", "", "round", "price", {**hosts, "A": hosts["a"], "B": hosts["b"]}, cycle=5)
+    pairs = CurvePlot(
+        "f", "", "round", "price", {**hosts, "A": hosts["a"], "B": hosts["b"]}, cycle=5
+    )
     assert [list(each.series) for each in panels_of(pairs)] == [
         ["a", "A"],
         ["b", "B"],
@@ -121,7 +123,7 @@ def test_restless_curves_have_panels_of_their_own():
         ["d"],
         ["e"],
     ]
-    assert len(panels_of(Figure("f", "", "", "", {"a": hosts["a"]}))) == 1
+    assert len(panels_of(CurvePlot("f", "", "", "", {"a": hosts["a"]}))) == 1
 
 
 def test_histograms_show_each_other_and_no_empty_ends():
@@ -172,7 +174,7 @@ def test_points_have_names_that_do_not_cover_each_other():
     x, y = np.array([1.0, 1.001, 1.002, 1.5]), np.array([0.5, 0.501, 0.499, 2.0])
     names = ["balanced", "weighted", "selfish", "equal"]
     series = {"strategies": (x, y), "front": (x, y)}
-    points = Figure("front", "", "makespan", "", series, names={"strategies": names})
+    points = CurvePlot("front", "", "makespan", "", series, names={"strategies": names})
     figure = curves([points, HALVING], title="All").figure
     assert figure.get_suptitle() == "All"
     axes, _ = figure.axes
@@ -192,7 +194,7 @@ GROUPS = ("crunch two", "none", "crunch one", "report")
 
 def figure_of(*names):
     series = {name: ([0, 1], [at, at + 1]) for at, name in enumerate(names)}
-    return Figure("f", "F", "x", "y", series, groups=GROUPS)
+    return CurvePlot("f", "F", "x", "y", series, groups=GROUPS)
 
 
 def test_an_application_has_its_colour_in_all_charts(result):
@@ -210,7 +212,7 @@ def test_an_application_has_its_colour_in_all_charts(result):
             page["series"], (number for number, _ in page["styles"]), strict=True
         )
     }
-    activities = Listing("", tuple((name, "") for name in COLUMNS), tuple(result.trace.rows()))
+    activities = ResultTable("", tuple((name, "") for name in COLUMNS), tuple(result.trace.rows()))
     kept = activity_chart(activities, groups=groups_of([figure_from(written(figure))]))
     for number, name in enumerate(GROUPS):
         if name != "none":

@@ -10,9 +10,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from scipy import stats
 
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure
-from simplugin.listings import Listing
+from simplugin.core.errors import SimpluginError
 from simplugin.reports import campaign_figures
 from simplugin.reports.campaign_figures import write_figures
 from simplugin.reports.comparisons import (
@@ -26,6 +24,8 @@ from simplugin.reports.distributions import box_plot, draw_ecdfs, draw_profiles,
 from simplugin.reports.page.contents import Column, KeptRun
 from simplugin.reports.paper_sheet import ink, text_width, wrapped
 from simplugin.reports.parameter_plots import draw_parameter, over_parameter
+from simplugin.results.curves import CurvePlot
+from simplugin.results.tables import ResultTable
 
 RNG = np.random.default_rng(12)
 GROUPS = {
@@ -236,8 +236,10 @@ def campaign(report_of):
     spans = [100.0 / hosts * (1.0 if s == "wps" else 1.5) + seed for s, hosts, seed in runs]
     names = ("actor", "resource", "kind", "label", "start", "end", "state")
     ran = ("w", "h", "exec", "t", 0.0, 2.0, "done"), ("w", "h", "exec", "u", 1.0, 2.0, "done")
-    rounds = Figure("Rounds / s", "", "round", "error", {"a": ([1, 2], [2, 1])})
-    kept = KeptRun("x", 7, (rounds,), activities=Listing("a", tuple((n, "") for n in names), ran))
+    rounds = CurvePlot("Rounds / s", "", "round", "error", {"a": ([1, 2], [2, 1])})
+    kept = KeptRun(
+        "x", 7, (rounds,), activities=ResultTable("a", tuple((n, "") for n in names), ran)
+    )
     # The label goes with the scheduler, so that it does not distinguish pairs.
     values = zip(*((*run, {"wps": "a", "fcfs": "b"}[run[0]]) for run in runs), strict=True)
     columns = ("scheduler.name", "hosts", "workload.seed", "scheduler.label")
@@ -317,7 +319,7 @@ def test_files_of_a_campaign(campaign, tmp_path):
 @pytest.mark.usefixtures("three_kinds")
 def test_main_figures_and_what_a_former_report_left(tmp_path, report_of):
     def rounds(name):
-        return Figure(name, "", "round", "error", {"a": ([1, 2], [2, 1])})
+        return CurvePlot(name, "", "round", "error", {"a": ([1, 2], [2, 1])})
 
     kept = tuple(KeptRun("x", position, (rounds("error"),)) for position in range(3))
     # The makespan is always the same, so that it has no figures.

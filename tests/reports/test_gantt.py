@@ -8,12 +8,12 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 from simplugin import Cluster, Host, Placement, Platform, Zone, simulate
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.reports import draw_gantt
 from simplugin.reports.colours import PALETTE, colouring, group_colour
 from simplugin.reports.gantt import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
 from simplugin.reports.tables import activities_table
-from simplugin.rows import Row
+from simplugin.results.row import Row
 from simplugin.simulation.metrics import metrics
 from simplugin.simulation.trace import Trace
 

@@ -9,9 +9,7 @@ from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib import font_manager
 
 from simplugin import Host, Platform, Zone
-from simplugin.charts import GraphChart, Node, ScheduleChart
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure
+from simplugin.core.errors import SimpluginError
 from simplugin.reports import gantt
 from simplugin.reports.campaign_figures import write_figures
 from simplugin.reports.curves import curves
@@ -22,6 +20,8 @@ from simplugin.reports.page.contents import Column
 from simplugin.reports.paper_sheet import text_width
 from simplugin.reports.platforms.drawing import draw_platform
 from simplugin.reports.schedules import draw_schedule
+from simplugin.results.charts import DrawnNode, GraphChart, ScheduleChart
+from simplugin.results.curves import CurvePlot
 
 
 def test_letters_come_from_fonts_that_have_them(tmp_path, report_of):
@@ -47,8 +47,8 @@ def test_letters_come_from_fonts_that_have_them(tmp_path, report_of):
     assert b"WenQuanYiZenHei" in (tmp_path / "y.pdf").read_bytes()
 
 
-CURVES = Figure("f", "Title", "x", "y", {"a": ([1, 2], [3, 4])})
-GRAPH = GraphChart("g", "Title", (Node(0.0, 0.0, "n"),), ())
+CURVES = CurvePlot("f", "Title", "x", "y", {"a": ([1, 2], [3, 4])})
+GRAPH = GraphChart("g", "Title", (DrawnNode(0.0, 0.0, "n"),), ())
 SCHEDULE = ScheduleChart("s", "Title", (("c", 1),), (), ())
 PLATFORM = Platform(Zone("z", "Full", (Host("a", 1e9),)))
 WRITERS = {

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simplugin.charts import Bar, ScheduleChart
-from simplugin.figures import Figure
 from simplugin.reports import draw_gantt
 from simplugin.reports.curves import curves
 from simplugin.reports.schedules import draw_schedule
+from simplugin.results.charts import Bar, ScheduleChart
+from simplugin.results.curves import CurvePlot
 from simplugin.scenarios.outputs import figure_from
 
 STORED = Path(__file__).parents[2] / "docs/reproductions"
@@ -30,9 +30,9 @@ def test_long_words(every_text, illegible):
     swings = {f"host {n} of {LONG[:60]}": (ROUNDS, np.sin(ROUNDS * n) + 2) for n in (1, 2, 3)}
     bars = {"sold $x": (np.arange(8.0), np.arange(7)), "_optimum": (np.arange(8.0), np.arange(7))}
     figures = [
-        Figure("f", LONG, "round", "price [utility/flop] of each host", swings, log_y=True),
-        Figure("g", LONG, "peer", LONG[:70], bars, lines={"mean": 3.0}, bars=True),
-        Figure("h", "", "n", "ratio", {"a": ([10, 100, 1000, 10000], [1, 2, 3, 4])}, log_x=True),
+        CurvePlot("f", LONG, "round", "price [utility/flop] of each host", swings, log_y=True),
+        CurvePlot("g", LONG, "peer", LONG[:70], bars, lines={"mean": 3.0}, bars=True),
+        CurvePlot("h", "", "n", "ratio", {"a": ([10, 100, 1000, 10000], [1, 2, 3, 4])}, log_x=True),
     ]
     figure = curves(figures, title=LONG).figure
     assert len(figure.axes) == 5

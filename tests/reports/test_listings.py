@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from simplugin.claims import Claim
-from simplugin.errors import SimpluginError
-from simplugin.listings import Listing
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.tables import (
     claims_summary,
     claims_table,
@@ -20,12 +18,14 @@ from simplugin.reports.tables import (
     without_common_ending,
     written_interval,
 )
-from simplugin.rows import Best, Metric, Row
+from simplugin.results.claims import Claim
+from simplugin.results.row import Best, Metric, Row
+from simplugin.results.tables import ResultTable
 
 EMPTY = Row(())
 
 
-def written(listing: Listing, width: int, row: Row = EMPTY, **options: Any) -> list[str]:
+def written(listing: ResultTable, width: int, row: Row = EMPTY, **options: Any) -> list[str]:
     """Return the lines of a listing below a row."""
     out = io.StringIO()
     print_listings(row, [listing], console=Console(file=out, width=width), **options)
@@ -42,10 +42,10 @@ LINES = ((NAMES[0], "", "exp. 2", 3), (NAMES[1], NAMES[0], "exp", 4))
 
 
 def test_the_domain_is_left_out_where_all_of_a_column_have_it():
-    shown, ending = without_common_ending(Listing("hosts", COLUMNS, LINES))
+    shown, ending = without_common_ending(ResultTable("hosts", COLUMNS, LINES))
     first, second = ("gros-1.nancy", "", "exp. 2", 3), ("chuc-2.lille", "gros-1.nancy", "exp", 4)
     assert (shown.lines, ending) == ((first, second), ".grid5000.fr")
-    plain = Listing("hosts", (("host", ""),), (("a.b",), ("c",)))
+    plain = ResultTable("hosts", (("host", ""),), (("a.b",), ("c",)))
     assert without_common_ending(plain) == (plain, "")
 
 
@@ -63,14 +63,16 @@ def test_something_is_left_of_every_name(names):
 
 def test_only_where_there_is_too_little_room():
     for width, told in ((200, False), (40, True)):
-        text = "\n".join(written(Listing("hosts", COLUMNS, LINES), width))
+        text = "\n".join(written(ResultTable("hosts", COLUMNS, LINES), width))
         assert ("names are shown without '.grid5000.fr'" in text) is told
         assert (NAMES[0] in text) is not told
 
 
 def test_listings_have_units_and_come_below_the_row():
     columns = (("name", ""), ("speed", "flop/s"), ("price [1/Gflop]", ""), ("load", "%"))
-    listing = Listing("Hosts", columns, [("a", 2e9, 0.5, 0.25), ("b", None, 3, None)], "and 2 more")
+    listing = ResultTable(
+        "Hosts", columns, [("a", 2e9, 0.5, 0.25), ("b", None, 3, None)], "and 2 more"
+    )
     row = Row((Metric("objective", 3.0),), best=Best("objective", 4.0, "optimum", "max"))
     lines = words(written(listing, 110, row, title="One"))
     assert lines[:4] == ["One", "objective 3", "optimum of objective 4", "gap 25.0 %"]
@@ -81,7 +83,7 @@ def test_listings_have_units_and_come_below_the_row():
     with pytest.raises(SimpluginError, match="no column 'size'"):
         listing.column("size")
     with pytest.raises(SimpluginError, match="4 columns, but a line of 1"):
-        Listing("Hosts", columns, [("a",)])
+        ResultTable("Hosts", columns, [("a",)])
 
 
 def test_numbers_of_a_narrow_table_are_whole_and_names_say_all():
@@ -89,7 +91,7 @@ def test_numbers_of_a_narrow_table_are_whole_and_names_say_all():
     columns = tuple((f"column {at}", unit) for at, unit in enumerate(units))
     names = [f"montage-chameleon-2mass-01d-001-{number}" for number in (1, 2)]
     numbers = (1000, 12345.6, 0.12345, 12345.678, 123456.7, 1.234, 234567.8, 0.12345)
-    lines = written(Listing("Graphs", columns, [(name, *numbers) for name in names]), 80)
+    lines = written(ResultTable("Graphs", columns, [(name, *numbers) for name in names]), 80)
     assert max(map(len, lines)) <= 80
     assert not any("…" in line for line in lines)
     # Narrow spaces, as all spaces, separate words.
@@ -102,7 +104,7 @@ def test_numbers_of_a_narrow_table_are_whole_and_names_say_all():
 
 def test_columns_move_together_before_names_are_broken():
     columns = (("processors a task", ""), ("node", ""), ("CPU", "%"))
-    listing = Listing("Nodes", columns, [(1234, "a-long-name", 0.5)])
+    listing = ResultTable("Nodes", columns, [(1234, "a-long-name", 0.5)])
     # 17, 11 and 6 wide with three and two blanks, then 10, 11 and 6.
     for width in (40, 38):
         [head] = [line for line in written(listing, width) if "CPU" in line]

@@ -13,10 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.charts import Bar, ScheduleChart
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure
-from simplugin.listings import Listing
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.colours import GROUP_COLOURS, group_colour
 from simplugin.reports.page import CampaignReport, Column, page_text, write_page
 from simplugin.reports.page.assembly import (
@@ -27,6 +24,9 @@ from simplugin.reports.page.assembly import (
     schedule_document,
 )
 from simplugin.reports.schedules import activity_chart
+from simplugin.results.charts import Bar, ScheduleChart
+from simplugin.results.curves import CurvePlot
+from simplugin.results.tables import ResultTable
 
 VALUES = st.none() | st.floats() | st.integers(-(2**70), 2**70) | st.booleans() | st.text()
 PLAIN = CampaignReport("t", (Column("makespan", [1.0]),), [0], ["done"], [""], [""], 1)
@@ -139,7 +139,7 @@ def test_the_metric_shown_first_is_the_one_with_a_best():
 
 
 def thinned(x, y):
-    [series] = figure_document(Figure("f", "t", "x", "y", {"s": (x, y)}))["panels"][0]["series"]
+    [series] = figure_document(CurvePlot("f", "t", "x", "y", {"s": (x, y)}))["panels"][0]["series"]
     return list(zip(series["x"], series["y"], strict=True))
 
 
@@ -184,7 +184,7 @@ def test_activities_that_overlap_have_lanes_of_their_own(activities):
         for place, start, length in activities
     )
     names = ("actor", "resource", "kind", "label", "start", "end", "state")
-    chart = activity_chart(Listing("a", tuple((name, "") for name in names), lines))
+    chart = activity_chart(ResultTable("a", tuple((name, "") for name in names), lines))
     assert len(chart.bars) == len(lines)
     most = {}
     for _, place, kind, _, start, _, _ in lines:

@@ -2,9 +2,7 @@
 
 import pytest
 
-from simplugin.claims import Claim
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.image_files import image_file
 from simplugin.reports.reproduction_page import (
     ChosenFigure,
@@ -12,6 +10,8 @@ from simplugin.reports.reproduction_page import (
     draw_figure,
     reproduction_page,
 )
+from simplugin.results.claims import Claim
+from simplugin.results.curves import CurvePlot
 
 PAPER = Paper(
     "On x", "A. Author (2001).", "About x.", "x.md", 2.0, (ChosenFigure("f", "Shares.", "a"),)
@@ -73,7 +73,7 @@ def test_a_figure_has_caption_command_data_and_seeds():
 
 def test_drawn_figures_are_small(tmp_path):
     curves = {f"s{number}": (range(50), range(number, number + 50)) for number in range(8)}
-    draw_figure(Figure("f", "Shares", "x", "y", curves), tmp_path / "f.png")
+    draw_figure(CurvePlot("f", "Shares", "x", "y", curves), tmp_path / "f.png")
     assert 1_000 < image_file(tmp_path / "f.png").stat().st_size < 40_000
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from simplugin.charts import Bar, Curve, GraphChart, Node, ScheduleChart
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.graphs import draw_graphs
 from simplugin.reports.schedules import draw_schedule
+from simplugin.results.charts import Bar, DrawnEdge, DrawnNode, GraphChart, ScheduleChart
 
 CLUSTERS = (("left", 4), ("right", 6))
 GROUPS = ("one", "two")
@@ -129,11 +129,11 @@ def test_what_is_not_there_is_refused(bar, message):
 
 
 NODES = (
-    Node(1.0, 0.0, "entry", "4×", 1.0, 0, marked=True),  # noqa: RUF001
-    Node(0.0, 1.0, "left", "1×", 0.25, 1),  # noqa: RUF001
-    Node(2.0, 2.0, "exit", "2×", 0.0, None, marked=True),  # noqa: RUF001
+    DrawnNode(1.0, 0.0, "entry", "4×", 1.0, 0, marked=True),  # noqa: RUF001
+    DrawnNode(0.0, 1.0, "left", "1×", 0.25, 1),  # noqa: RUF001
+    DrawnNode(2.0, 2.0, "exit", "2×", 0.0, None, marked=True),  # noqa: RUF001
 )
-EDGES = (Curve(0, 1), Curve(0, 2, ((1.5, 1.0),), marked=True), Curve(1, 2))
+EDGES = (DrawnEdge(0, 1), DrawnEdge(0, 2, ((1.5, 1.0),), marked=True), DrawnEdge(1, 2))
 
 
 def graph_chart(**changes):
@@ -184,7 +184,7 @@ def test_words():
 
 
 def test_panels_do_not_overlap():
-    wide = graph_chart(nodes=tuple(Node(float(x), 0.0, str(x)) for x in range(18)), edges=())
+    wide = graph_chart(nodes=tuple(DrawnNode(float(x), 0.0, str(x)) for x in range(18)), edges=())
     figure = draw_graphs(
         [graph_chart(), wide, graph_chart(), wide, graph_chart()], title="Some"
     ).figure
@@ -197,7 +197,7 @@ def test_panels_do_not_overlap():
 
 def test_very_wide_graphs_stay_on_a_page():
     wide = graph_chart(
-        nodes=tuple(Node(float(x), 0.0, f"a long name {x}") for x in range(400)), edges=()
+        nodes=tuple(DrawnNode(float(x), 0.0, f"a long name {x}") for x in range(400)), edges=()
     )
     figure = draw_graphs([wide]).figure
     assert figure.get_figwidth() < 20
@@ -206,7 +206,7 @@ def test_very_wide_graphs_stay_on_a_page():
 
 def test_parts_of_graphs_that_are_not_there_are_refused():
     with pytest.raises(SimpluginError, match="edge from 0 to 3; nodes are 0 to 2"):
-        graph_chart(edges=(Curve(0, 3),))
+        graph_chart(edges=(DrawnEdge(0, 3),))
     with pytest.raises(SimpluginError, match="node 'left' of chart 'x' has group 1"):
         graph_chart(groups=("a",))
     with pytest.raises(SimpluginError, match="no graph to draw"):

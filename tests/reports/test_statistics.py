@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.comparisons import compared, pairing_columns, rows_by_group
 from simplugin.reports.page.assembly import report_document
 from simplugin.reports.page.contents import Column
-from simplugin.reports.statistics import Interval, bootstrap_interval, cumulated, summary
+from simplugin.reports.statistics import ConfidenceInterval, bootstrap_interval, cumulated, summary
 
 
 def test_a_summary_agrees_with_scipy():
@@ -101,7 +101,7 @@ def test_what_cannot_be_bootstrapped():
 
 def test_equal_values_have_an_interval_of_no_width():
     found = summary([0.1] * 7)
-    assert found.mean_interval == Interval(0.1, 0.1)
+    assert found.mean_interval == ConfidenceInterval(0.1, 0.1)
     assert found.deviation == 0.0
 
 

@@ -4,9 +4,9 @@ import pytest
 from rich.console import Console
 
 from simplugin import Cluster, Platform, simulate
-from simplugin.formatting import percent, readable
+from simplugin.core.formatting import percent, readable
 from simplugin.reports import print_result
-from simplugin.rows import Best, Metric, Row
+from simplugin.results.row import Best, Metric, Row
 
 
 def printed(result, **arguments):

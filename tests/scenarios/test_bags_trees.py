@@ -5,7 +5,7 @@ import pytest
 from changed_scenarios import change, cut, listing, refused, run
 
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.errors import SimulatedTimeLimitError
+from simplugin.core.errors import SimulatedTimeLimitError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms.graphs import Graph
 

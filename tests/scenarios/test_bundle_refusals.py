@@ -3,7 +3,7 @@
 import pytest
 from changed_scenarios import change, refused, run
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.market import sections
 
 SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'

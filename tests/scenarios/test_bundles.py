@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from changed_scenarios import change, cut, refused, run
 
-from simplugin.errors import WorkloadFileError
+from simplugin.core.errors import WorkloadFileError
 from simplugin.market.policies.negotiation import own_generator
 from simplugin.market.policies.shipped import RANDOM
 from simplugin.market.scenario import KIND

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from changed_scenarios import cut, refused
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.platform_xml import platform_text
 from simplugin.platforms import Cluster, Zone
 from simplugin.platforms.consistency import find_problems
 from simplugin.platforms.laws import Law
 from simplugin.scenarios import load_scenario
 from simplugin.scenarios.generators import GENERATORS
-from simplugin.scenarios.generators.calls import generator_called
+from simplugin.scenarios.generators.registry import generator_called
 from simplugin.simulation.resolve import resolve
 
 EVERY = 10**9

@@ -11,7 +11,7 @@ from changed_scenarios import change
 from nbclient import NotebookClient
 
 from simplugin.campaigns.campaign import load_campaign
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
 
 # Of the standard library, of installed packages, of this one, and of some that it does without.

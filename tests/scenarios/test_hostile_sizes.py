@@ -5,7 +5,7 @@ import resource
 import pytest
 
 from simplugin.campaigns.campaign import check_file
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
 
 HUGE = 1_000_000_000

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from simplugin import Host, Platform, Zone, simulate
 from simplugin.campaigns.store.documents import text_of, value_of
-from simplugin.charts import Bar, ScheduleChart
-from simplugin.claims import Claim
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure
-from simplugin.inputs.kinds import Outcome
-from simplugin.listings import Listing
-from simplugin.rows import Row
+from simplugin.core.errors import SimpluginError
+from simplugin.inputs.kinds import ScenarioResult
+from simplugin.results.charts import Bar, ScheduleChart
+from simplugin.results.claims import Claim
+from simplugin.results.curves import CurvePlot
+from simplugin.results.row import Row
+from simplugin.results.tables import ResultTable
 from simplugin.scenarios import load_scenario, outputs, run_scenario
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 
@@ -86,7 +86,7 @@ def test_returned_values_are_written_as_plain_data(lab):
 
     def document(value):
         returned = (replace(outcome.result.returned[0], value=value),)
-        return outcome_document(Outcome(Row(()), replace(outcome.result, returned=returned)))
+        return outcome_document(ScenarioResult(Row(()), replace(outcome.result, returned=returned)))
 
     note = Note(frozenset("dcba"), {(1, 2): np.arange(2)})
     written = document({"x": {2, 1}, "nan": float("nan"), "n": (1,), "note": note})
@@ -124,7 +124,7 @@ def several(inner, most=3):
 
 
 FIGURES = st.builds(
-    Figure,
+    CurvePlot,
     *[TEXTS] * 4,
     st.dictionaries(TEXTS, st.tuples(ARRAYS, ARRAYS), max_size=3),
     st.dictionaries(TEXTS, st.floats(), max_size=3),
@@ -143,7 +143,7 @@ SCHEDULES = st.builds(
     several(FLOATS, 2),
 )
 COLUMNS = st.just((("one", "s"), ("two", "")))
-LISTINGS = st.builds(Listing, TEXTS, COLUMNS, several(st.tuples(CELLS, CELLS), 4), TEXTS)
+LISTINGS = st.builds(ResultTable, TEXTS, COLUMNS, several(st.tuples(CELLS, CELLS), 4), TEXTS)
 CLAIMS = st.builds(
     Claim,
     TEXTS,
@@ -156,9 +156,9 @@ CLAIMS = st.builds(
     st.dictionaries(TEXTS, CELLS | st.lists(CELLS, max_size=2), max_size=3),
 )
 WAYS = {
-    Figure: (outputs.figure_document, outputs.figure_from),
+    CurvePlot: (outputs.figure_document, outputs.figure_from),
     ScheduleChart: (outputs.plain, outputs.chart_from),
-    Listing: (lambda each: outputs.plain(each.document()), outputs.listing_from),
+    ResultTable: (lambda each: outputs.plain(each.document()), outputs.listing_from),
     Claim: (outputs.claim_document, outputs.claim_from),
 }
 

@@ -6,7 +6,7 @@ from changed_scenarios import change, refused, run
 from simplugin.campaigns import load_campaign, run_campaign
 from simplugin.campaigns.store import StoreReader
 from simplugin.cli.report import campaign_report
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
 
 MODULE = """
 import dataclasses

@@ -7,7 +7,7 @@ import pytest
 from changed_scenarios import change, refused, run
 
 from simplugin.campaigns.campaign import check_file
-from simplugin.errors import ActorError, DeploymentError, ScenarioError
+from simplugin.core.errors import ActorError, DeploymentError, ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.scenarios.scenario import scenario_from
 from simplugin.simulation import SimGridOptions

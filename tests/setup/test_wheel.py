@@ -32,7 +32,7 @@ OFFICIAL = f"libsimgrid.so.{pinned().version}"
 RPATHS = {
     f"simplugin/simulation/_driver{EXTENSION}": "$ORIGIN/../../simplugin.libs",
     f"simplugin/simulation/threads/simgrid{EXTENSION}": "$ORIGIN/../../../simplugin.libs",
-    f"simplugin/elementary/_elementary{EXTENSION}": "",
+    f"simplugin/core/elementary/_elementary{EXTENSION}": "",
     f"simplugin/taskgraphs/_kernels{EXTENSION}": "",
     f"simplugin.libs/{LIBRARY}": "",
 }

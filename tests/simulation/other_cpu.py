@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from simplugin import Host, Platform, Zone, simulate
-from simplugin.regression.checking import Limits, Means, check_recorded
+from simplugin.regression.checking import CheckOptions, Limits, check_recorded
 
 # What figures that vanish are compared within.
 TOLERANCE = 1e-9
@@ -50,7 +50,7 @@ def run(directory, usual):
     assert result.returned[0].value == found["probe"]
     # One after the other: the children of the tests share the machine.
     limits = Limits(TOLERANCE, TOLERANCE)
-    checked = check_recorded([Path(directory)], Means(jobs=1), limits, update=not usual)
+    checked = check_recorded([Path(directory)], CheckOptions(jobs=1), limits, update=not usual)
     found["moved"] = {each.name: each.explanation for each in checked if not each.agrees}
     found["scenarios"] = len(checked)
     return found

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from processes import is_alive, wait_until
 
-from simplugin.errors import CrashError, SimulationError
+from simplugin.core.errors import CrashError, SimulationError
 from simplugin.platforms import Host, Platform, Zone
 from simplugin.simulation import servers, simulate
 

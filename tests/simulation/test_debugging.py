@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.simulation import simulate
 from simplugin.simulation.protocol import BACK_ENDS
 

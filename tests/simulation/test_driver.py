@@ -5,7 +5,7 @@ from array import array
 import numpy as np
 import pytest
 
-from simplugin.errors import HostFailureException, TimeoutException
+from simplugin.core.errors import HostFailureException, TimeoutException
 from simplugin.platforms import Cluster, Platform
 from simplugin.simulation import SimGridOptions, simulate
 

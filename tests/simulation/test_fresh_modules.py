@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from simplugin.simulation import simulate
-from simplugin.simulation.surroundings import Surroundings, modules_from
+from simplugin.simulation.process_environment import ProcessEnvironment, modules_from
 
 NONE: frozenset[str] = frozenset()
 
@@ -47,11 +47,11 @@ def test_the_source_counts_not_the_byte_code(tmp_path, name):
     # That of Python without us, or this test shows nothing.
     assert value_of(name) == 1
     with modules_from(tmp_path, NONE):
-        assert Surroundings.current().beside == ((str(tmp_path), NONE),)
+        assert ProcessEnvironment.current().beside == ((str(tmp_path), NONE),)
         assert value_of(name) == 2
         written(path, 3)
         assert value_of(name) == 3
-    assert Surroundings.current().beside == ()
+    assert ProcessEnvironment.current().beside == ()
     assert value_of(name) == 1
 
 
@@ -75,11 +75,11 @@ def test_directories_add_up_and_come_back(tmp_path):
     (tmp_path / "a").mkdir()
     with modules_from(tmp_path / "a", NONE):
         with modules_from(tmp_path, NONE):
-            assert Surroundings.current().beside == (
+            assert ProcessEnvironment.current().beside == (
                 (str(tmp_path / "a"), NONE),
                 (str(tmp_path), NONE),
             )
-        assert Surroundings.current().beside == ((str(tmp_path / "a"), NONE),)
+        assert ProcessEnvironment.current().beside == ((str(tmp_path / "a"), NONE),)
 
 
 @pytest.mark.parametrize("keeps", [True, False])

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simplugin.errors import DeploymentError, PlatformError, SimpluginError
+from simplugin.core.errors import DeploymentError, PlatformError, SimpluginError
 from simplugin.platforms import DeployedActor, Deployment, Host, Link, Platform, Route, Zone
 from simplugin.simulation import Placement, SimGridOptions, simulate
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import SimulationError
+from simplugin.core.errors import SimulationError
 from simplugin.platforms import Host, Link, Platform, Profile, ProfileUse, Route, Router, Zone
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.protocol import BACK_ENDS

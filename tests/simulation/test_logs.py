@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simplugin.errors import ActorError, SimpluginError
+from simplugin.core.errors import ActorError, SimpluginError
 from simplugin.simulation import simulate
 from simplugin.simulation.protocol import BACK_ENDS
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import ActivityError
+from simplugin.core.errors import ActivityError
 from simplugin.platforms import Cluster, Platform, Zone
 from simplugin.simulation import Result, SimGridOptions, simulate, simulation
 

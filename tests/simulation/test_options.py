@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from simgrid_texts import meaning
 
-from simplugin.errors import SimpluginError, SimulationError
+from simplugin.core.errors import SimpluginError, SimulationError
 from simplugin.platforms import Host, Link, Platform, Route, Zone
 from simplugin.simulation import SimGridOptions, simulate
 

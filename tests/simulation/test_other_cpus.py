@@ -121,4 +121,4 @@ def test_decisions_use_arithmetic_that_is_the_same_on_every_cpu():
         used = set(by_cpu(ast.parse(path.read_text()))) - EXCEPTIONS.get(name, set())
         if used:
             found[name] = sorted(used)
-    assert found == {}, "use simplugin.elementary, products added by numpy, and stable sorting"
+    assert found == {}, "use simplugin.core.elementary, products added by numpy, and stable sorting"

@@ -21,7 +21,7 @@ from simgrid_texts import SIMGRID_VERSION
 from xml_zones import zone_xml
 
 from simplugin import Host, Platform, Zone
-from simplugin.errors import (
+from simplugin.core.errors import (
     ActorError,
     CrashError,
     DeadlockError,
@@ -35,7 +35,7 @@ from simplugin.errors import (
 from simplugin.simulation import Placement, servers, simulate
 from simplugin.simulation.placement import NotAsyncError
 from simplugin.simulation.protocol import BACK_ENDS
-from simplugin.simulation.travel import OriginalError
+from simplugin.simulation.serialization import OriginalError
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 on_both = pytest.mark.parametrize("back_end", sorted(BACK_ENDS))

@@ -7,13 +7,13 @@ import pytest
 from xml_zones import zone_xml
 
 from simplugin import simulate
-from simplugin.errors import PlatformError, WorkloadError
+from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse, Route, Zone
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE
-from simplugin.pricing.changes import Change, changing, intervals
+from simplugin.pricing.changes import CapacityChange, changing, intervals
 from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.pricing.execution import keep_up
 from simplugin.pricing.policies.market import Market
@@ -178,7 +178,7 @@ def test_a_way_back_that_fails_cuts_off_too():
     graph = Graph.duplex("AB", [1e6, 1e6], [(0, 1)], [1e6])
     applications = [Application("x", "A", 1e3, 1.0)]
     sharing = deploy(graph, applications)
-    changes = [Change(2.0, "B->A", 0.0), Change(4.0, "B->A", 1e6)]
+    changes = [CapacityChange(2.0, "B->A", 0.0), CapacityChange(4.0, "B->A", 1e6)]
     _, parts = followed(graph, applications, sharing, 6.0, changes)
     assert [part.sharing.n_agents for part in parts] == [2, 1, 2]
     assert best_of(parts) == pytest.approx([2e3, 1e3, 2e3])
@@ -188,7 +188,7 @@ def test_changes_beside_profiles():
     platform = flat(*follows("a speed", "SPEED", [(2.0, 0.5)], period=4.0))
     applications = [Application("x", "m", 1e3, 1.0)]
     sharing = sharing_of(platform, applications)
-    changes = [Change(3.0, "b", 3e5)]
+    changes = [CapacityChange(3.0, "b", 3e5)]
     # A fraction once taken lasts.
     parts = intervals(sharing, applications, changes, 6.0, platform)
     assert best_of(parts) == pytest.approx([3e3, 2.5e3, 1.8e3])
@@ -196,28 +196,28 @@ def test_changes_beside_profiles():
     assert made.elements[: len(platform.elements)] == platform.elements
     assert len(made.elements) == len(platform.elements) + 2
     with pytest.raises(WorkloadError, match="'a', which has a profile in the platform"):
-        changing(platform, [Change(1.0, "a", 1.0)], sharing)
+        changing(platform, [CapacityChange(1.0, "a", 1.0)], sharing)
     with pytest.raises(WorkloadError, match="'c', which is no host or link"):
-        changing(platform, [Change(1.0, "c", 1.0)], sharing)
+        changing(platform, [CapacityChange(1.0, "c", 1.0)], sharing)
 
 
 def test_hosts_of_clusters_change_and_their_links_cannot():
     cluster = Cluster("c", "0-2", speed=1e6, bandwidth=1e6, latency=1e-4, prefix="h")
     applications = [Application("x", "h0", 1e3, 1.0)]
     sharing = sharing_of(Platform(cluster), applications)
-    changes = [Change(2.0, "h1", 0.0), Change(4.0, "h2", 5e5)]
+    changes = [CapacityChange(2.0, "h1", 0.0), CapacityChange(4.0, "h2", 5e5)]
     _, parts = followed(Platform(cluster), applications, sharing, 6.0, changes)
     assert best_of(parts) == pytest.approx([3e3, 2e3, 1.5e3])
     with pytest.raises(WorkloadError, match="'c_link_1_UP', which is a link of a cluster"):
-        changing(Platform(cluster), [Change(1.0, "c_link_1_UP", 0.0)], sharing)
+        changing(Platform(cluster), [CapacityChange(1.0, "c_link_1_UP", 0.0)], sharing)
 
 
 def test_hosts_that_only_forward_can_but_fail():
     graph = Graph.duplex("AB", [1e6, 0.0], [(0, 1)], [1e6])
     sharing = deploy(graph, [Application("x", "A", 1e3, 1.0)])
-    changing(graph, [Change(1.0, "B", 0.0)], sharing)
+    changing(graph, [CapacityChange(1.0, "B", 0.0)], sharing)
     with pytest.raises(WorkloadError, match="'B' only forwards"):
-        changing(graph, [Change(1.0, "B", 1e6)], sharing)
+        changing(graph, [CapacityChange(1.0, "B", 1e6)], sharing)
 
 
 @pytest.mark.parametrize(

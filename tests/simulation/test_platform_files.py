@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import FileError, PlatformError
+from simplugin.core.errors import FileError, PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.config_options import ALIASES, OPTIONS, option_problems
 from simplugin.formats.dax import read_dax

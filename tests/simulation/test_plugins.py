@@ -18,7 +18,7 @@ from simgrid_texts import meaning
 from xml_zones import zone_xml
 
 from simgrid_release import pinned
-from simplugin.errors import PlatformError, SimpluginError, SimulationError
+from simplugin.core.errors import PlatformError, SimpluginError, SimulationError
 from simplugin.formats.config_options import (
     OPTIONS,
     PLUGINS,

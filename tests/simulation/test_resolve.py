@@ -8,7 +8,7 @@ import pytest
 from xml_zones import zone_xml
 
 from simplugin import simulate
-from simplugin.errors import PlatformError, WallClockLimitError
+from simplugin.core.errors import PlatformError, WallClockLimitError
 from simplugin.inputs.files import write
 from simplugin.platforms import Cluster, Config, Host, Link, LinkUse, Platform, Route, Zone
 from simplugin.platforms.census import telling_pairs

@@ -19,7 +19,7 @@ from simgrid_texts import SIMGRID_VERSION
 from xml_zones import zone_xml
 
 from simplugin import Host, Platform, Zone
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.simulation import Placement, Result, simulate
 from simplugin.simulation.digests import canonical_bytes
 

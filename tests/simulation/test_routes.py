@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from xml_zones import zone_xml
 
-from simplugin.errors import NoRouteError, PlatformError, SimpluginError
+from simplugin.core.errors import NoRouteError, PlatformError, SimpluginError
 from simplugin.platforms import Host, Link, Platform, Route, Zone
 from simplugin.simulation import Placement, SimGridOptions, simulate
 from simplugin.simulation.protocol import BACK_ENDS

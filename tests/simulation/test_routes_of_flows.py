@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from random_platforms import Maker
 
-from simplugin.errors import NoRouteError
+from simplugin.core.errors import NoRouteError
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.resolve import ResolvedPlatform, ResolvedRoute, resolve
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from simplugin.bags.execution import execute as execute_bags
 from simplugin.bags.policies.shipped import POLICIES as BAGS_POLICIES
 from simplugin.market.execution import execute as execute_market
-from simplugin.market.model import Terms
+from simplugin.market.model import MarketTerms
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph, Tree
 from simplugin.platforms.peers import PeerSite
@@ -100,7 +100,7 @@ def sold(flop: float, time: float) -> list[np.ndarray]:
         latency=1e-3 * time,
     )
     bundle = Bundle("b", 12, 0.3 * flop, 10**5)
-    terms = Terms(alpha=0.05, setup=0.01 * time, price_unit=time)
+    terms = MarketTerms(alpha=0.05, setup=0.01 * time, price_unit=time)
     deal = execute_market(site, bundle, terms, "optimum").deals[0]
     return [deal.amounts.astype(float), np.array([deal.price]), np.asarray(deal.peer_finish) / time]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from processes import is_alive, wait_until
 
-from simplugin.errors import SimulationError
+from simplugin.core.errors import SimulationError
 from simplugin.simulation import servers, simulate
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from processes import children
 
-from simplugin.errors import (
+from simplugin.core.errors import (
     CrashError,
     DeploymentError,
     NeverAwaitedError,

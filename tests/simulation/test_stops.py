@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin import Host, Link, Platform, Route, SimGridOptions, Zone, simulate
-from simplugin.errors import DeadlockError, PlatformError, SimpluginError, SimulationError
+from simplugin.core.errors import DeadlockError, PlatformError, SimpluginError, SimulationError
 from simplugin.platforms import Disk, Profile, ProfileUse
 from simplugin.simulation import Callbacks
 

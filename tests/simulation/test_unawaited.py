@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from simplugin import Placement, simulate
-from simplugin.errors import NeverAwaitedError, TimeoutException
+from simplugin.core.errors import NeverAwaitedError, TimeoutException
 
 BACK_ENDS = ("coroutines", "threads")
 

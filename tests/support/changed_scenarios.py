@@ -2,7 +2,7 @@
 
 import pytest
 
-from simplugin.errors import ScenarioError
+from simplugin.core.errors import ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
 
 

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from simplugin.campaigns import scenario_runs
-from simplugin.campaigns.jobs import Measured
-from simplugin.rows import Metric, Row
+from simplugin.campaigns.jobs import RunResult
+from simplugin.results.row import Metric, Row
 
 
 def simulate(arguments):
@@ -30,7 +30,7 @@ def hold(arguments):
 
 
 def square(arguments):
-    return Measured(Row((Metric("square", arguments["n"] ** 2),)))
+    return RunResult(Row((Metric("square", arguments["n"] ** 2),)))
 
 
 def kill_worker(_arguments):

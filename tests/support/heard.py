@@ -3,10 +3,10 @@
 from itertools import count
 from typing import Any
 
-from simplugin.market.policies.negotiation import Negotiation
+from simplugin.market.policies.negotiation import BundleNegotiation
 
 
-def heard(negotiation: Negotiation, log: list[tuple[int, Any, Any]]) -> Negotiation:
+def heard(negotiation: BundleNegotiation, log: list[tuple[int, Any, Any]]) -> BundleNegotiation:
     """Return the negotiation with peers that append (number, message, answer) to a log."""
 
     class Written:
@@ -23,4 +23,4 @@ def heard(negotiation: Negotiation, log: list[tuple[int, Any, Any]]) -> Negotiat
     def peer(*own: Any) -> Any:
         return Written(next(made), negotiation.peer(*own))
 
-    return Negotiation(negotiation.name, negotiation.scheduler, peer)
+    return BundleNegotiation(negotiation.name, negotiation.scheduler, peer)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simplugin.errors import FileError
+from simplugin.core.errors import FileError
 
 MARK = "¶"
 

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
-from simplugin.campaigns.jobs import Measured
-from simplugin.errors import SimpluginError
+from simplugin.campaigns.jobs import RunResult
+from simplugin.core.errors import SimpluginError
 from simplugin.platforms import Host, Platform, Zone
-from simplugin.rows import Metric, Row
+from simplugin.results.row import Metric, Row
 from simplugin.simulation import simulate
 
 
 def measured(value, provenance=None, contents=None):
     """Return a row with one number."""
-    return Measured(Row((Metric("value", value),), provenance or {}), contents=contents)
+    return RunResult(Row((Metric("value", value),), provenance or {}), contents=contents)
 
 
 def evaluate(arguments):

@@ -7,9 +7,9 @@ import sys
 from dataclasses import dataclass, replace
 from itertools import count
 
-from simplugin.campaigns.jobs import Failure, Job, Measured, Record
-from simplugin.errors import SimpluginError
-from simplugin.rows import Best, Metric, Row
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
+from simplugin.core.errors import SimpluginError
+from simplugin.results.row import Best, Metric, Row
 
 VERSIONS = {"simplugin": "0.1.0", "simgrid": "4.1.0", "python": "3.11.7"}
 
@@ -44,7 +44,7 @@ def job(number, **changes):
         "arguments": {"document": document, "directory": "/lab", "keep": False},
         "varied": {"platform.seed": number},
     }
-    return Job(**(fields | changes))
+    return RunJob(**(fields | changes))
 
 
 def done(number, *, contents=None, metrics=None, best=None, **changes):
@@ -52,7 +52,7 @@ def done(number, *, contents=None, metrics=None, best=None, **changes):
         metrics = (Metric("makespan", number + 0.1, "s"), Metric("tasks", number))
         best = Best("makespan", 0.1)
     provenance = {"seed": number, "until": None, "options": {"network/model": "CM02"}}
-    measured = Measured(Row(metrics, provenance, best), key_of(number, "digest"), contents)
+    measured = RunResult(Row(metrics, provenance, best), key_of(number, "digest"), contents)
     return _record(job(number, **changes), measured, None, number)
 
 
@@ -62,7 +62,7 @@ def failed(number, text="it broke", kind="error", **changes):
 
 def _record(job, measured, failure, number):
     started = f"2026-11-22T05:00:{number % 60:02}+00:00"
-    return Record(job, measured, failure, started, 0.25, "here:1", VERSIONS)
+    return RunRecord(job, measured, failure, started, 0.25, "here:1", VERSIONS)
 
 
 def records_of(reader, campaign=None):

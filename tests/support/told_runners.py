@@ -5,8 +5,8 @@ from collections import Counter, deque
 from hashlib import sha256
 from pathlib import Path
 
-from simplugin.campaigns.jobs import Failure, Job, Measured, Record
-from simplugin.rows import Metric, Row
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
+from simplugin.results.row import Metric, Row
 
 # Without a disk to wait for: what survives a power cut is another test's matter.
 QUICK_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
@@ -35,16 +35,16 @@ class Source:
 
 def job_with(key, position):
     full = sha256(str(key).encode()).hexdigest()
-    return Job(full, position, "nowhere:nothing", {"key": key}, {"key": key})
+    return RunJob(full, position, "nowhere:nothing", {"key": key}, {"key": key})
 
 
 def record_of(job, ending="done"):
     measured = failure = None
     if ending == "done":
-        measured = Measured(Row((Metric("square", job.arguments["key"] ** 2),)))
+        measured = RunResult(Row((Metric("square", job.arguments["key"] ** 2),)))
     else:
         failure = Failure(ending, f"{ending} of run {job.position}")
-    return Record(job, measured, failure, "2026-11-22T00:00:00.000+00:00", 0.5, "here:1", {})
+    return RunRecord(job, measured, failure, "2026-11-22T00:00:00.000+00:00", 0.5, "here:1", {})
 
 
 class Told:
@@ -81,7 +81,7 @@ class Told:
         ending = self.endings(job, self.tried[job.key])
         if isinstance(ending, BaseException):
             raise ending
-        return ending if isinstance(ending, Record) else record_of(job, ending)
+        return ending if isinstance(ending, RunRecord) else record_of(job, ending)
 
     def describe(self):
         return "a test"

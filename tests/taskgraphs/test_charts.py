@@ -168,7 +168,7 @@ def test_a_chain_is_a_line():
     assert layered_layout(chain).x == pytest.approx(np.zeros(10))
 
 
-def test_a_father_stands_above_the_middle_of_his_children():
+def test_a_parent_stands_above_the_middle_of_his_children():
     fork = graph_with(6, [(0, task) for task in range(1, 6)])
     x = layered_layout(fork).x
     assert x[0] == pytest.approx(x[1:].mean())

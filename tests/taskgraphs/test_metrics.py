@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_graphs import graph_of, site_of
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import LILLE, SOPHIA
 from simplugin.taskgraphs import metrics
 from simplugin.taskgraphs.schedule import Schedule

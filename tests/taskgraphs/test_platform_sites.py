@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms import Cluster, Host, HostLink, Link, Platform, Route, Zone
 from simplugin.platforms.sites import LILLE, SUBSETS, MultiCluster

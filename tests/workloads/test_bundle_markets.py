@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.random_markets import ALPHA, PEERS, TASKS, random_market
 

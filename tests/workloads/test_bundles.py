@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lcg_bundles as lcg_tool
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.formats.swf import read_swf
-from simplugin.listings import OpenPoint
+from simplugin.results.tables import OpenPoint
 from simplugin.workloads import lcg_bundle_rows
 from simplugin.workloads.bundles import (
     Bundle,

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.workloads.job_traces import FIELDS, FRACTIONAL, JobTrace
 
 HEADER = (

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.workloads import TaskGraph
 from simplugin.workloads.task_costs import COMPLEXITIES, CostLaw, complexity
 

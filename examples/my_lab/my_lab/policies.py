@@ -1,11 +1,11 @@
 """Policies that know what a transfer costs."""
 
-from simplugin.bags import NodeState, Policy, servable
+from simplugin.bags import BagPolicy, NodeState, servable
 from simplugin.platforms import Tree
 from simplugin.workloads import Bags
 
 
-def shortest_transfer(tree: Tree, bags: Bags, *, tolerance: float = 0.1) -> Policy:
+def shortest_transfer(tree: Tree, bags: Bags, *, tolerance: float = 0.1) -> BagPolicy:
     """Serve the application that is behind; of its requests, the one with the shortest transfer.
 
     Parameters
@@ -32,4 +32,4 @@ def shortest_transfer(tree: Tree, bags: Bags, *, tolerance: float = 0.1) -> Poli
 
         return min(servable(state), key=cost, default=None)
 
-    return Policy("shortest transfer", decide)
+    return BagPolicy("shortest transfer", decide)

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from simplugin import Placement, simulate
-from simplugin.errors import DeadlockError
+from simplugin.core.errors import DeadlockError
 
 
 async def actor_a(me):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from simplugin import Host, Link, Placement, Platform, Route, Zone, simulate
-from simplugin.errors import NetworkFailureException
+from simplugin.core.errors import NetworkFailureException
 
 PLATFORM = Platform(
     Zone(

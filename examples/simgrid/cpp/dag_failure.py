@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from simplugin import SimGridOptions, simulate
-from simplugin.errors import HostFailureException
+from simplugin.core.errors import HostFailureException
 
 
 async def planner(me):

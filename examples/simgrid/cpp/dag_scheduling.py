@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from simplugin import simulate
-from simplugin.errors import TimeoutException
+from simplugin.core.errors import TimeoutException
 from simplugin.formats import read_platform
 
 read_graph = runpy.run_path(str(Path(__file__).with_name("dag_from_dax.py")))["read_graph"]

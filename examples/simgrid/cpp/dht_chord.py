@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from simplugin import simulate
-from simplugin.errors import TimeoutException
+from simplugin.core.errors import TimeoutException
 
 BITS = 3
 KEYS = 2**BITS

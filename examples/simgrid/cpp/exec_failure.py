@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from simplugin import Host, Placement, Platform, Zone, simulate
-from simplugin.errors import HostFailureException
+from simplugin.core.errors import HostFailureException
 from simplugin.platforms import Profile, ProfileUse
 
 

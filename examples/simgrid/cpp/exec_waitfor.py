@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from simplugin import SimGridOptions, simulate
-from simplugin.errors import TimeoutException
+from simplugin.core.errors import TimeoutException
 
 
 async def worker(me):

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from simplugin import simulate
-from simplugin.errors import TimeoutException
+from simplugin.core.errors import TimeoutException
 
 
 async def sleeper(me):

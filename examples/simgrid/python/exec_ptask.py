@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from simplugin import Placement, SimGridOptions, simulate
-from simplugin.errors import TimeoutException
+from simplugin.core.errors import TimeoutException
 
 
 async def test(me):

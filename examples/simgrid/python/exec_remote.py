@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from simplugin import simulate
-from simplugin.errors import HostFailureException
+from simplugin.core.errors import HostFailureException
 
 WATCHED = ("Boivin", "Fafard", "Ginette")
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from simplugin import Host, Placement, SimGridOptions, simulate
-from simplugin.errors import NetworkFailureException, TimeoutException
+from simplugin.core.errors import NetworkFailureException, TimeoutException
 from simplugin.formats import read_deployment, read_platform
 from simplugin.platforms import Profile, ProfileUse
 

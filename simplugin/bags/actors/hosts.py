@@ -7,26 +7,26 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from simplugin.bags.actors.messages import (
-    Deeds,
-    Returned,
-    Station,
+    NodeLog,
+    NodeSetup,
+    ReturnedResult,
     changes_at,
     look_of,
     requests_of,
     results_for,
     tasks_for,
 )
-from simplugin.bags.actors.node import Node
+from simplugin.bags.actors.node import NodeScheduler
 from simplugin.bags.actors.planning import Neighbourhood
-from simplugin.bags.policy import LOOKS, Known, Policy, message_size
-from simplugin.errors import ActivityError, TimeoutException
+from simplugin.bags.policy import LOOKS, BagPolicy, NodeKnowledge, message_size
+from simplugin.core.errors import ActivityError, TimeoutException
 from simplugin.simulation.api import Activity, Actor
 
 # Number of turns of the shortest of the transfers in progress.
 TURNS = 4
 
 
-class Port:
+class TransferPort:
     """Takes turns between the transfers of several senders, one at a time.
 
     SimGrid would share links by bytes, and has no ports. Here each transfer goes at the full
@@ -36,11 +36,11 @@ class Port:
     ----------
     me : Actor
         On its host.
-    deeds : Deeds
+    deeds : NodeLog
         Where to count how long it was sending.
     """
 
-    def __init__(self, me: Actor, deeds: Deeds) -> None:
+    def __init__(self, me: Actor, deeds: NodeLog) -> None:
         self.under_way: list[tuple[Activity, float]] = []
         self.entered = me.semaphore(0)
         self.booking = 0
@@ -111,10 +111,10 @@ class Port:
         await me.yield_()
 
 
-async def run_host(me: Actor, stations: tuple[Station, ...], policy: Policy) -> list[Deeds]:
+async def run_host(me: Actor, stations: tuple[NodeSetup, ...], policy: BagPolicy) -> list[NodeLog]:
     """Run the nodes of a host, one for each line; they share its port and CPU and nothing else."""
-    nodes = [Node(me, station, policy) for station in stations]
-    port = Port(me, nodes[0].deeds)
+    nodes = [NodeScheduler(me, station, policy) for station in stations]
+    port = TransferPort(me, nodes[0].deeds)
     if policy.parallel:
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
     for node in nodes:
@@ -128,8 +128,8 @@ async def run_host(me: Actor, stations: tuple[Station, ...], policy: Policy) -> 
 
 def start(
     me: Actor,
-    node: Node,
-    port: Port,
+    node: NodeScheduler,
+    port: TransferPort,
     plan: Callable[..., Awaitable[None]],
     schedule: Callable[..., Awaitable[None]],
     watch: Callable[..., Awaitable[None]] | None = None,
@@ -158,7 +158,7 @@ def start(
             me.spawn(answer, node, name=f"{name} answers", daemon=True)
 
 
-async def _plan(me: Actor, node: Node) -> None:
+async def _plan(me: Actor, node: NodeScheduler) -> None:
     """Negotiate the node's plan, now and whenever something has changed somewhere in the tree."""
     near = Neighbourhood(node.policy, node.station.place, node.state.known)
     while True:
@@ -169,7 +169,9 @@ async def _plan(me: Actor, node: Node) -> None:
         await _wait_for_changes(me, node, near, planned)
 
 
-async def _wait_for_changes(me: Actor, node: Node, near: Neighbourhood, planned: Known) -> None:
+async def _wait_for_changes(
+    me: Actor, node: NodeScheduler, near: Neighbourhood, planned: NodeKnowledge
+) -> None:
     """Return when the root has heard that plans, made with `planned`, are out of date."""
     place = near.place
     is_outdated = False
@@ -187,7 +189,9 @@ async def _wait_for_changes(me: Actor, node: Node, near: Neighbourhood, planned:
     await _notify_children(me, near, is_outdated)
 
 
-async def _look(me: Actor, node: Node, near: Neighbourhood, planned: Known) -> bool:
+async def _look(
+    me: Actor, node: NodeScheduler, near: Neighbourhood, planned: NodeKnowledge
+) -> bool:
     """Return whether something has changed in the subtree."""
     # Before messages of its own get in the way of what it measures. One change is enough.
     if near.known(node.state.known).differs(planned, node.policy.tolerance):
@@ -203,7 +207,7 @@ async def _notify_children(me: Actor, near: Neighbourhood, is_outdated: bool) ->
         await me.mailbox(look_of(child)).put(is_outdated, message_size(1), label="plan")
 
 
-async def _schedule(me: Actor, node: Node) -> None:
+async def _schedule(me: Actor, node: NodeScheduler) -> None:
     """Open the node when it has its plan, then carry its requests to the parent."""
     station = node.station
     if node.policy.planner is not None:
@@ -225,7 +229,7 @@ async def _schedule(me: Actor, node: Node) -> None:
         node.look()
 
 
-async def _hear(me: Actor, node: Node, target: int, child: str) -> None:
+async def _hear(me: Actor, node: NodeScheduler, target: int, child: str) -> None:
     """Process the messages of a child."""
     name = requests_of(child, node.station.line)
     box = me.message_queue(name) if node.station.free_requests else me.mailbox(name)
@@ -239,7 +243,7 @@ async def _hear(me: Actor, node: Node, target: int, child: str) -> None:
         node.learn_of(target, got)
 
 
-async def _settle(me: Actor, node: Node) -> None:
+async def _settle(me: Actor, node: NodeScheduler) -> None:
     """Let the node decide when all requests of an instant are there."""
     while True:
         await node.settle.acquire()
@@ -249,7 +253,7 @@ async def _settle(me: Actor, node: Node) -> None:
         node.decide()
 
 
-async def _receive(me: Actor, node: Node) -> None:
+async def _receive(me: Actor, node: NodeScheduler) -> None:
     """Take in tasks, and the news that types have ended."""
     box = me.mailbox(tasks_for(node.station.place.name, node.station.line))
     while node.survives or not all(node.state.ended):
@@ -265,7 +269,7 @@ async def _receive(me: Actor, node: Node) -> None:
             node.arrive(got)
 
 
-async def _send(me: Actor, node: Node, port: Port) -> None:
+async def _send(me: Actor, node: NodeScheduler, port: TransferPort) -> None:
     """Send tasks to children, one at a time."""
     while True:
         await node.port.acquire()
@@ -279,7 +283,7 @@ async def _send(me: Actor, node: Node, port: Port) -> None:
             node.sent(duration)
 
 
-async def _ship(me: Actor, node: Node, port: Port) -> float:
+async def _ship(me: Actor, node: NodeScheduler, port: TransferPort) -> float:
     """Send the task that is to leave; return for how long, 0 where the port counts that."""
     assert node.outgoing is not None
     station, policy = node.station, node.policy
@@ -304,7 +308,7 @@ async def _ship(me: Actor, node: Node, port: Port) -> float:
     return 0.0 if policy.parallel else me.now - start
 
 
-async def _work(me: Actor, node: Node) -> None:
+async def _work(me: Actor, node: NodeScheduler) -> None:
     """Compute tasks, one at a time."""
     while True:
         await node.work.acquire()
@@ -318,11 +322,11 @@ async def _work(me: Actor, node: Node) -> None:
             while node.is_full:
                 await node.worker_space.acquire()
             name = node.station.place.name
-            node.keep(Returned(name, node.in_hand, name, node.station.line, me.now))
+            node.keep(ReturnedResult(name, node.in_hand, name, node.station.line, me.now))
         node.worked(duration)
 
 
-async def _return(me: Actor, node: Node) -> None:
+async def _return(me: Actor, node: NodeScheduler) -> None:
     """Send results to the parent, one at a time."""
     assert node.station.place.parent is not None
     name, box = node.station.place.name, me.mailbox(results_for(node.station.place.parent))
@@ -333,7 +337,7 @@ async def _return(me: Actor, node: Node) -> None:
         node.returned()
 
 
-async def _collect(me: Actor, nodes: list[Node]) -> None:
+async def _collect(me: Actor, nodes: list[NodeScheduler]) -> None:
     """Receive results for all lines, one at a time, in the order in which they are ready."""
     place = nodes[0].station.place
     box = me.mailbox(results_for(place.name))
@@ -342,6 +346,6 @@ async def _collect(me: Actor, nodes: list[Node]) -> None:
         while full := next((node for node in nodes if node.is_full), None):
             await full.port_space.acquire()
         start = me.now
-        result: Returned = await box.get()
+        result: ReturnedResult = await box.get()
         duration = me.now - max(start, result.date)
         nodes[result.line].collect(result, targets[result.child], duration)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simplugin.bags.policy import Known, NodePlan, Place
+    from simplugin.bags.policy import NodeKnowledge, NodePlan, TreePosition
     from simplugin.workloads.applications import Bags
 
 # The type of a request that names none.
@@ -76,7 +76,7 @@ class Supply:
             return [max(map(math.ceil, (count / self._share).tolist()))]
         return [int(count[each]) for each in self.applications]
 
-    def known(self, whole: Known) -> Known:
+    def known(self, whole: NodeKnowledge) -> NodeKnowledge:
         """Return what a node that knows all applications knows of the types."""
         if not self.bundled:
             rows = {name: getattr(whole, name) for name in ("flop", "byte", "weight", "allowed")}
@@ -115,7 +115,7 @@ class Supply:
 
 
 @dataclass(frozen=True)
-class Station:
+class NodeSetup:
     """The data with which a node's actors start.
 
     Attributes
@@ -148,9 +148,9 @@ class Station:
         The negotiated plan, which outlives a failure of its host.
     """
 
-    place: Place
+    place: TreePosition
     line: int
-    known: Known
+    known: NodeKnowledge
     capacity: int
     supply: Supply | None
     bias: tuple[float, ...]
@@ -186,7 +186,7 @@ class Shipment:
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ReturnedResult:
     """A result on its way to the root.
 
     Attributes
@@ -209,7 +209,7 @@ class Returned:
 
 
 @dataclass
-class Deeds:
+class NodeLog:
     """Record of a node.
 
     Attributes

@@ -8,21 +8,21 @@ from typing import Any
 
 from simplugin.bags.actors.messages import (
     ANY,
-    Deeds,
+    NodeLog,
+    NodeSetup,
     Parcel,
-    Returned,
+    ReturnedResult,
     Shipment,
-    Station,
     tasks_for,
 )
-from simplugin.bags.policy import WORKER, Choice, NodePlan, NodeState, Policy, message_size, owed
-from simplugin.errors import WorkloadError
+from simplugin.bags.policy import WORKER, BagPolicy, Choice, NodePlan, NodeState, message_size, owed
+from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
-from simplugin.inputs.places import shown
+from simplugin.inputs.locations import shown
 from simplugin.simulation.api import Activity, Actor
 
 
-class Node:
+class NodeScheduler:
     """The scheduler of a node: after each event it serves the targets that it can.
 
     Its actors report events and wait on its semaphores. Nobody else touches it.
@@ -35,13 +35,13 @@ class Node:
 
     survives = False
 
-    def __init__(self, me: Actor, station: Station, policy: Policy) -> None:
+    def __init__(self, me: Actor, station: NodeSetup, policy: BagPolicy) -> None:
         self.station, self.policy, self.me = station, policy, me
         supply = station.supply
         types = len(station.known.flop)
         stock = [0] * types if supply is None else supply.stock
         self.state = NodeState(station.known, supply is not None, station.capacity, stock)
-        self.deeds = Deeds(dropped=[0] * types)
+        self.deeds = NodeLog(dropped=[0] * types)
         self.parcels: list[deque[Parcel]] = [deque() for _ in range(types)]
         self.handed = [0] * types
         # Requested and not arrived, by type; the last stands for requests without one.
@@ -57,7 +57,7 @@ class Node:
         self.settle, self.turns = me.semaphore(0), 0
         self.is_asking, self.was_asked = True, False
         # Results that wait for the parent's port, and the number of those that are to come.
-        self.outbox: deque[Returned] = deque()
+        self.outbox: deque[ReturnedResult] = deque()
         self.missing = 0
         # Each time that one has gone, both who may wait for room look again.
         self.out, self.worker_space, self.port_space = (me.semaphore(0) for _ in range(3))
@@ -158,7 +158,7 @@ class Node:
             self.state.known.bandwidth[target - 1] = measured
         self.look()
 
-    def collect(self, result: Returned, target: int, duration: float) -> None:
+    def collect(self, result: ReturnedResult, target: int, duration: float) -> None:
         """Take in a result from a child."""
         self.missing -= 1
         self.deeds.port_busy += duration
@@ -167,7 +167,7 @@ class Node:
             self.state.known.bandwidth[target - 1] = measured
         self.keep(result)
 
-    def keep(self, result: Returned) -> None:
+    def keep(self, result: ReturnedResult) -> None:
         """Note that a result is here: at its end, or to go on."""
         if self.state.is_root:
             parts = [(each, number, self.me.now) for each, number, _ in result.parcel.parts]

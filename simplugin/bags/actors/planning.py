@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from simplugin.bags.policy import (
+    BagPolicy,
     Choice,
-    Known,
     Negotiator,
+    NodeKnowledge,
     NodePlan,
     NodeState,
-    Place,
-    Policy,
+    TreePosition,
     expected_time,
     message_size,
     time_between_looks,
@@ -26,7 +26,7 @@ _NEGOTIATION = 1e3
 
 
 @dataclass(slots=True)
-class Negotiated:
+class NegotiatedPlan:
     """Result of a node's negotiation.
 
     Attributes
@@ -62,7 +62,7 @@ class Neighbourhood:
     The root keeps all children if all are so.
     """
 
-    def __init__(self, policy: Policy, place: Place, known: Known) -> None:
+    def __init__(self, policy: BagPolicy, place: TreePosition, known: NodeKnowledge) -> None:
         least = max(min(known.byte), _NEGOTIATION)
         widths = list(enumerate(known.bandwidth))
         near = [child for child, width in widths if width * policy.horizon >= least]
@@ -71,11 +71,11 @@ class Neighbourhood:
         self._policy, self._whole, self._near = policy, place, near
         self.place = replace(place, children=tuple(place.children[child] for child in near))
 
-    def known(self, known: Known) -> Known:
+    def known(self, known: NodeKnowledge) -> NodeKnowledge:
         """Return a copy of what the node knows, of these neighbours."""
         return replace(known, bandwidth=[known.bandwidth[child] for child in self._near])
 
-    async def plan(self, me: Actor, known: Known) -> NodePlan:
+    async def plan(self, me: Actor, known: NodeKnowledge) -> NodePlan:
         """Negotiate; return a plan that gives other children nothing."""
         assert self._policy.planner is not None
         who = f"the plan of policy {self._policy.name!r} for {self.place.name!r}"
@@ -93,13 +93,13 @@ def negotiating(
     bags: Bags,
     fair: float,
     period: float | None,
-) -> Policy:
+) -> BagPolicy:
     """Return a policy whose nodes negotiate their plans by messages.
 
     Parameters
     ----------
     name, decide
-        As of `Policy`.
+        As of `BagPolicy`.
     make : callable
         ``(known, is_root=...) -> Negotiator``.
     bags : Bags
@@ -109,7 +109,7 @@ def negotiating(
     period : float, optional
         As for `time_between_looks`.
     """
-    return Policy(
+    return BagPolicy(
         name,
         decide,
         planner=partial(_planned, make=make),
@@ -120,15 +120,15 @@ def negotiating(
 
 
 async def _planned(
-    me: Actor, place: Place, known: Known, *, make: Callable[..., Negotiator]
+    me: Actor, place: TreePosition, known: NodeKnowledge, *, make: Callable[..., Negotiator]
 ) -> NodePlan:
     """Negotiate with the neighbours; return the node's own plan."""
     return (await negotiate(me, place, make(known, is_root=place.parent is None))).plan
 
 
-async def negotiate(me: Actor, place: Place, node: Negotiator) -> Negotiated:
+async def negotiate(me: Actor, place: TreePosition, node: Negotiator) -> NegotiatedPlan:
     """Negotiate with the neighbours; all nodes of a tree call it, the root begins."""
-    found = Negotiated(node, 0, 0.0, 0.0)
+    found = NegotiatedPlan(node, 0, 0.0, 0.0)
     start = me.now if place.parent is None else -1.0
     # Of the parent and of the children: where their messages come in, and where those to them go.
     neighbours = [(f"plan down {place.name}", f"plan up {place.name}")]

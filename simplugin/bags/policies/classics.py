@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from simplugin.bags.policy import WORKER, Policy, message_size, suits
+from simplugin.bags.policy import WORKER, BagPolicy, message_size, suits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,7 @@ def _next_type(state: NodeState, target: int) -> int | None:
     return min(kinds, key=lambda kind: (handed[kind] + 1) / weight[kind], default=None)
 
 
-def fcfs(tree: Tree, bags: Bags) -> Policy:
+def fcfs(tree: Tree, bags: Bags) -> BagPolicy:
     """Return first come, first served, section 5.2 of [1]_: the root takes types in turn.
 
     Results can depend twofold on the order of the first requests, see `first_request_delays`.
@@ -92,10 +92,10 @@ def fcfs(tree: Tree, bags: Bags) -> Policy:
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
     del tree, bags
-    return Policy("fcfs", first_come_first_served)
+    return BagPolicy("fcfs", first_come_first_served)
 
 
-def cgbc(tree: Tree, bags: Bags) -> Policy:
+def cgbc(tree: Tree, bags: Bags) -> BagPolicy:
     """Return coarse-grained bandwidth-centric scheduling, section 5.3 of [1]_.
 
     Tasks travel bundled, one of each application (in proportion to weights), to whoever asks over
@@ -127,10 +127,10 @@ def cgbc(tree: Tree, bags: Bags) -> Policy:
     hosts = [name for name, computes in zip(tree.hosts, able.tolist(), strict=True) if computes]
     bundles = best(tree, flop, byte, hosts=set(hosts)).throughput
     theory = bundles / float(bags.weight.min())
-    return Policy("cgbc", bandwidth_centric, bundled=True, theory=theory)
+    return BagPolicy("cgbc", bandwidth_centric, bundled=True, theory=theory)
 
 
-def bcs(tree: Tree, bags: Bags, *, own_buffers: bool = False) -> Policy:
+def bcs(tree: Tree, bags: Bags, *, own_buffers: bool = False) -> BagPolicy:
     """Return bandwidth-centric scheduling of each application by itself, section 5.4 of [1]_.
 
     Each has its own schedulers and workers; they share ports and CPUs in equal time.
@@ -151,7 +151,7 @@ def bcs(tree: Tree, bags: Bags, *, own_buffers: bool = False) -> Policy:
        Centralized versus distributed schedulers for bag-of-tasks applications. IEEE TPDS 19(5).
     """
     del tree, bags
-    return Policy("bcs", bandwidth_centric, parallel=True, own_buffers=own_buffers)
+    return BagPolicy("bcs", bandwidth_centric, parallel=True, own_buffers=own_buffers)
 
 
 def first_request_delays(tree: Tree, generator: np.random.Generator) -> NDArray[np.float64]:

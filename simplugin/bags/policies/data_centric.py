@@ -12,12 +12,12 @@ from simplugin.bags.actors.planning import negotiating
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.trading import ORDERS, Operation, Order, Trader
 from simplugin.bags.policy import (
-    Known,
+    BagPolicy,
+    NodeKnowledge,
     NodePlan,
-    Policy,
     converse,
 )
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.inputs.quantities import Time
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
@@ -137,7 +137,11 @@ def trade(
         raise WorkloadError(f"limit is {limit}; give 1 operation or more")
     traders = [
         Trader(
-            Known.of(tree, bags, host), is_root=host == 0, balance=balance, order=order, limit=limit
+            NodeKnowledge.of(tree, bags, host),
+            is_root=host == 0,
+            balance=balance,
+            order=order,
+            limit=limit,
         )
         for host in range(tree.n_hosts)
     ]
@@ -170,13 +174,13 @@ def data_centric(
     limit: int = LIMIT,
     decentralised: bool = True,
     period: Time | None = None,
-) -> Policy:
+) -> BagPolicy:
     """Return the policy DATA-CENTRIC: traded rates, followed by load balancing.
 
     Parameters
     ----------
     tree, bags
-        The platform and the applications, from which `Policy.theory` follows.
+        The platform and the applications, from which `BagPolicy.theory` follows.
     balance, order, limit
         See `trade`.
     decentralised : bool
@@ -184,9 +188,10 @@ def data_centric(
         rates that `trade` returns for the tree.
     period : float, optional
         After how long nodes look whether anything has changed [s], inf for never. If any of them
-        measures its speed, or a child's bandwidth, to differ by more than `Policy.tolerance` from
-        what the rates were made with, they trade anew, from scratch, with what they have measured
-        last. Without, a twentieth of the time that all tasks take at the expected throughput.
+        measures its speed, or a child's bandwidth, to differ by more than `BagPolicy.tolerance`
+        from what the rates were made with, they trade anew, from scratch, with what they have
+        measured last. Without, a twentieth of the time that all tasks take at the expected
+        throughput.
 
     Raises
     ------
@@ -197,6 +202,6 @@ def data_centric(
     """
     traded = trade(tree, bags, balance=balance, order=order, limit=limit)
     if not decentralised:
-        return Policy("data_centric", balanced, plans=traded.plans, theory=traded.fair)
+        return BagPolicy("data_centric", balanced, plans=traded.plans, theory=traded.fair)
     make = partial(Trader, balance=balance, order=order, limit=limit)
     return negotiating("data_centric", balanced, make, bags, traded.fair, period)

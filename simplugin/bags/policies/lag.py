@@ -11,9 +11,9 @@ from operator import and_, not_, or_
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.bags.policy import WORKER, Choice, NodeState, Policy, suits
-from simplugin.elementary import exp
-from simplugin.errors import WorkloadError
+from simplugin.bags.policy import WORKER, BagPolicy, Choice, NodeState, suits
+from simplugin.core.elementary import exp
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
 
@@ -78,7 +78,7 @@ def lag(
     window: float = Steering.window,
     spare: int = Steering.spare,
     refuses: bool = Steering.refuses,
-) -> Policy:
+) -> BagPolicy:
     """Return scheduling by lags: no rates, no rounds of messages, untyped requests.
 
     The root prices each type by how far it lags behind the others; prices ride on the tasks. A
@@ -101,7 +101,7 @@ def lag(
     """
     del tree, bags
     steering = Steering(eta, lead, crowding, window, spare, refuses)
-    return Policy("lag", partial(lagging, steering), tag=partial(prices, steering))
+    return BagPolicy("lag", partial(lagging, steering), tag=partial(prices, steering))
 
 
 def prices(steering: Steering, state: NodeState) -> tuple[float, ...]:

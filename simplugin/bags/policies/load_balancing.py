@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from simplugin.bags.policy import Choice, NodePlan, NodeState, Policy, is_unplanned, servable
+from simplugin.bags.policy import BagPolicy, Choice, NodePlan, NodeState, is_unplanned, servable
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
 
@@ -44,7 +44,7 @@ def lp(
     port: Literal["single", "multi"] = "single",
     cut: float = CUT,
     least_communication: bool = True,
-) -> Policy:
+) -> BagPolicy:
     """Return scheduling by the rates of the fairest steady state, section 5.1 of [1]_.
 
     Each node serves the pair of target and type that is most behind its rate. A pair with a
@@ -78,4 +78,4 @@ def lp(
 
     best = steady_state(tree, bags, port=port, cut=cut, least_communication=least_communication)
     plans = tuple(NodePlan(best.rates(host)) for host in range(tree.n_hosts))
-    return Policy("lp", balanced, plans=plans, theory=best.fair)
+    return BagPolicy("lp", balanced, plans=plans, theory=best.fair)

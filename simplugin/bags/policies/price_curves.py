@@ -211,7 +211,7 @@ def _sag(
 
 
 @dataclass(slots=True, eq=False)
-class Curve:
+class NodeCurve:
     """A node's curve, with the way in which it is made from its worker's and its children's.
 
     Attributes
@@ -297,7 +297,7 @@ class _Tracing:
         self.places = [0]
         self.moves: list[list[tuple[int, float]]] = [[]]
 
-    def curve(self) -> Curve:
+    def curve(self) -> NodeCurve:
         """Return the curve that was traced."""
         steps = np.empty((1 + len(self.changes), len(self.start)))
         steps[0] = self.start
@@ -305,7 +305,7 @@ class _Tracing:
             numbers, amounts = zip(*self.changes, strict=True)
             steps[1:] = np.array(amounts)[:, None] * self.per_byte[list(numbers)]
         points = steps.cumsum(axis=0)[self.places]
-        return Curve(points, worth(points, self.posted).tolist(), self.moves, self.parts)
+        return NodeCurve(points, worth(points, self.posted).tolist(), self.moves, self.parts)
 
     def fill(self) -> None:
         """Take what makes most of a byte, until the port is busy or nothing is worth its rent."""
@@ -413,7 +413,7 @@ class _Tracing:
         return True
 
 
-def node_curve(parts: Sequence[Points], speeds: Sequence[float], posted: Posted) -> Curve:
+def node_curve(parts: Sequence[Points], speeds: Sequence[float], posted: Posted) -> NodeCurve:
     """Return what a node can make of each byte per second.
 
     It solves, for all beta at once, a fractional knapsack with two constraints, over the segments
@@ -481,7 +481,7 @@ def total_of(shares: list[float], parts: Sequence[Points], speeds: Sequence[floa
     return total
 
 
-def replayed(curve: Curve, received: float) -> list[tuple[float, list[float]]]:
+def replayed(curve: NodeCurve, received: float) -> list[tuple[float, list[float]]]:
     """Return what a node does that receives so many bytes per second.
 
     Between two points of the offer it mixes both, as its parent assumed. Where no point between
@@ -514,7 +514,7 @@ def replayed(curve: Curve, received: float) -> list[tuple[float, list[float]]]:
     return [each for each in mix if each[0] > 0]
 
 
-def _after(curve: Curve, last: int) -> list[float]:
+def _after(curve: NodeCurve, last: int) -> list[float]:
     """Return the bytes per second for each target at a point of a curve."""
     if not curve.moves:
         return [float(curve.points[last, 0])]

@@ -16,8 +16,8 @@ import numpy as np
 
 from simplugin.bags.policies.price_curves import (
     FIRST,
-    Curve,
     Floats,
+    NodeCurve,
     Point,
     Points,
     Posted,
@@ -29,8 +29,8 @@ from simplugin.bags.policies.price_curves import (
     replayed,
     worth,
 )
-from simplugin.bags.policy import PARENT, Known, NodePlan, Posts
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.bags.policy import PARENT, NodeKnowledge, NodePlan, Posts
+from simplugin.core.errors import InfeasibleError, WorkloadError
 
 # Below this, relative to payoffs of about 1, a reduced cost counts as 0.
 _TOLERANCE = 1e-13
@@ -48,7 +48,7 @@ Replay = tuple[int, float, tuple[float, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Offer:
+class CurveOffer:
     """Message to the parent: the curve of a subtree at the prices posted.
 
     Attributes
@@ -70,14 +70,14 @@ class Offer:
     def __eq__(self, other: object) -> bool:
         """Return True if the other says the same."""
         return (
-            isinstance(other, Offer)
+            isinstance(other, CurveOffer)
             and self.loss == other.loss
             and np.array_equal(self.points, other.points)
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Award:
+class ShareAward:
     """Message to a child: the shares of rounds that its subtree gets.
 
     Attributes
@@ -104,7 +104,7 @@ class Award:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class LinkVerdict:
     """Message to the parent: the judgement of the links of a subtree on an award.
 
     Attributes
@@ -140,12 +140,12 @@ class Settled:
     numbers: int = 1
 
 
-Down = Posted | Award | Settled
-Up = Offer | Verdict
+Down = Posted | ShareAward | Settled
+Up = CurveOffer | LinkVerdict
 
 
 @dataclass(frozen=True, slots=True)
-class Sieve:
+class LinkFilter:
     """The judgement of a parent on its links: those to be banned bring less than they cost.
 
     A port is busy at most all the time. So where all tasks of a type cross one port, one of them
@@ -165,7 +165,7 @@ class Sieve:
     harsh: float = 1.0
 
     def judge(
-        self, known: Known, rates: Sequence[Sequence[float]]
+        self, known: NodeKnowledge, rates: Sequence[Sequence[float]]
     ) -> tuple[tuple[float, ...], frozenset[tuple[int, int]]]:
         """Return what long transfers cost, and the links to ban.
 
@@ -206,7 +206,7 @@ class Sieve:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class NegotiationParameters:
     """Terms of a negotiation.
 
     Attributes
@@ -289,7 +289,9 @@ class _Negotiator:
 
     together = True
 
-    def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
+    def __init__(
+        self, known: NodeKnowledge, sieve: LinkFilter | None = None, *, typed_slots: int = 0
+    ) -> None:
         self.known, self.sieve, self.typed_slots = known, sieve, typed_slots
         self._flop, self._byte = tuple(known.flop), tuple(known.byte)
         # Its children, from 0 on, and the types that must not go to them.
@@ -344,7 +346,7 @@ class _Negotiator:
             messages.append(Posted(posted.round, prices, posted.rent, bandwidth, posted.segments))
         return self._down(messages)
 
-    def _share(self, award: Award, replays: Sequence[Replay], parts: Parts) -> Posts:
+    def _share(self, award: ShareAward, replays: Sequence[Replay], parts: Parts) -> Posts:
         """Adopt the rates of an award, and return the share of each child."""
         rates = scaled(mixed(replays, parts), award.inflow, award.least)
         self.awards.append(rates)
@@ -364,24 +366,26 @@ class _Negotiator:
             return None
         return [self.answers.pop(child) for child in sorted(self.answers)]
 
-    def _judge(self, verdicts: Sequence[Up]) -> Verdict:
+    def _judge(self, verdicts: Sequence[Up]) -> LinkVerdict:
         """Ban links by the last award, and return the verdict of the subtree."""
         assert self.sieve is not None
         lost, found = self.sieve.judge(self.known, self.awards[-1])
-        below = [each for each in verdicts if isinstance(each, Verdict)]
+        below = [each for each in verdicts if isinstance(each, LinkVerdict)]
         banned = bool(found - self.bans) or any(each.banned for each in below)
         self.bans |= found
         total = zip(lost, *(each.lost for each in below), strict=True)
-        return Verdict(tuple(map(sum, total)), banned)
+        return LinkVerdict(tuple(map(sum, total)), banned)
 
 
 class Follower(_Negotiator):
     """Any node but the root."""
 
-    def __init__(self, known: Known, sieve: Sieve | None = None, *, typed_slots: int = 0) -> None:
+    def __init__(
+        self, known: NodeKnowledge, sieve: LinkFilter | None = None, *, typed_slots: int = 0
+    ) -> None:
         super().__init__(known, sieve, typed_slots=typed_slots)
         self.heard: Down | None = None
-        self.rounds: list[Curve] = []
+        self.rounds: list[NodeCurve] = []
         # Number of times that it heard prices.
         self.sweeps = 0
 
@@ -393,7 +397,7 @@ class Follower(_Negotiator):
         """Return the messages that follow from one of its parent, or of a child."""
         posts: Posts = []
         answers: list[Up] | None = []
-        if isinstance(message, Offer | Verdict):
+        if isinstance(message, CurveOffer | LinkVerdict):
             answers = self._take_answers(source, message)
         else:
             posts = self._obey(message)
@@ -426,9 +430,9 @@ class Follower(_Negotiator):
         if not isinstance(self.heard, Posted):
             return self._judge(answers)
         known, posted = self.known, self.heard
-        offers = [each for each in answers if isinstance(each, Offer)]
+        offers = [each for each in answers if isinstance(each, CurveOffer)]
         worker, values = self._worker(posted)
-        curve = Curve(worker, values, [], [worker])
+        curve = NodeCurve(worker, values, [], [worker])
         if offers:
             parts = [worker, *(each.points for each in offers)]
             curve = node_curve(parts, known.bandwidth, posted)
@@ -437,7 +441,7 @@ class Follower(_Negotiator):
         self.rounds.append(curve)
         if len(curve.kept) < len(points):
             points = points[curve.kept]
-        return Offer(points, loss + sum(each.loss for each in offers))
+        return CurveOffer(points, loss + sum(each.loss for each in offers))
 
 
 class Leader(_Negotiator):
@@ -457,14 +461,14 @@ class Leader(_Negotiator):
 
     def __init__(
         self,
-        known: Known,
-        sieve: Sieve | None = None,
+        known: NodeKnowledge,
+        sieve: LinkFilter | None = None,
         *,
-        terms: Terms | None = None,
+        terms: NegotiationParameters | None = None,
         typed_slots: int = 0,
     ) -> None:
         super().__init__(known, sieve, typed_slots=typed_slots)
-        self.terms = terms or Terms()
+        self.terms = terms or NegotiationParameters()
         fastest = max(known.bandwidth, default=math.inf)
         speed = known.speed or math.inf
         times = [
@@ -507,7 +511,7 @@ class Leader(_Negotiator):
     def _react(self, answers: Sequence[Up]) -> Posts:
         """Return the messages that follow from the answers of all children."""
         if len(self.awards) == len(self.hopes):
-            return self._next_round([each for each in answers if isinstance(each, Offer)])
+            return self._next_round([each for each in answers if isinstance(each, CurveOffer)])
         verdict = self._judge(answers)
         self.hopes.append(self._least(verdict.lost))
         if not verdict.banned or len(self.hopes) >= self.terms.limit:
@@ -519,7 +523,7 @@ class Leader(_Negotiator):
         self.fair, self.bound = -math.inf, math.inf
         return self._ask(self.posted)
 
-    def _next_round(self, offers: Sequence[Offer]) -> Posts:
+    def _next_round(self, offers: Sequence[CurveOffer]) -> Posts:
         """Answer prices by the curves; then post new prices, or award."""
         known, posted, terms = self.known, self.posted, self.terms
         parts = [self._worker(posted)[0], *(each.points for each in offers)]
@@ -622,7 +626,7 @@ class Leader(_Negotiator):
         self.posted = replace(self.posted, prices=prices)
         if self.sieve is None:
             self.hopes.append(self._least(()))
-        award = Award(shares, tuple(throughput), least, self.sieve is None)
+        award = ShareAward(shares, tuple(throughput), least, self.sieve is None)
         return self._share(award, replays, parts)
 
     def _follow_best(self) -> Posts:

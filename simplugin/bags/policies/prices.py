@@ -13,23 +13,23 @@ from simplugin.bags.actors.planning import negotiating
 from simplugin.bags.policies.price_negotiation import (
     Follower,
     Leader,
+    LinkFilter,
+    NegotiationParameters,
     Rates,
-    Sieve,
-    Terms,
     slots_for,
 )
 from simplugin.bags.policy import (
     BUFFER,
+    BagPolicy,
     Choice,
-    Known,
+    NodeKnowledge,
     NodePlan,
     NodeState,
-    Policy,
     converse,
     is_unplanned,
     servable,
 )
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.inputs.quantities import Time
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
@@ -132,11 +132,11 @@ class Prices:
 
 
 def negotiator(
-    known: Known,
+    known: NodeKnowledge,
     *,
     is_root: bool,
-    terms: Terms | None = None,
-    sieve: Sieve | None = None,
+    terms: NegotiationParameters | None = None,
+    sieve: LinkFilter | None = None,
     typed_slots: int = 0,
 ) -> Leader | Follower:
     """Return a node that negotiates by prices.
@@ -158,7 +158,11 @@ def negotiator(
 
 
 def negotiate_prices(
-    tree: Tree, bags: Bags, *, terms: Terms | None = None, sieve: Sieve | None = None
+    tree: Tree,
+    bags: Bags,
+    *,
+    terms: NegotiationParameters | None = None,
+    sieve: LinkFilter | None = None,
 ) -> Prices:
     """Let the nodes of a tree negotiate their rates by prices, without simulating messages.
 
@@ -190,7 +194,7 @@ def negotiate_prices(
     """
     bags.allowed(tree.hosts, tree.speed)
     nodes = [
-        negotiator(Known.of(tree, bags, host), is_root=host == 0, terms=terms, sieve=sieve)
+        negotiator(NodeKnowledge.of(tree, bags, host), is_root=host == 0, terms=terms, sieve=sieve)
         for host in range(tree.n_hosts)
     ]
     converse(tree, nodes)
@@ -217,14 +221,14 @@ def prices(
     sift: bool = True,
     decentralised: bool = True,
     period: Time | None = None,
-    terms: Terms | None = None,
-) -> Policy:
+    terms: NegotiationParameters | None = None,
+) -> BagPolicy:
     """Return our own policy: rates negotiated by prices.
 
     Parameters
     ----------
     tree : Tree
-        As measured. With `decentralised`, only `Policy.theory` follows from it.
+        As measured. With `decentralised`, only `BagPolicy.theory` follows from it.
     bags : Bags
         The applications.
     buffer : int
@@ -233,14 +237,14 @@ def prices(
         True if a node keeps slots for each planned type, and its requests name a type.
         In the bags measured so far this gains nothing, and costs up to 13 % of the throughput.
     sift : bool
-        True to ban types from links that they would keep busy for too long, see `Sieve`.
+        True to ban types from links that they would keep busy for too long, see `LinkFilter`.
     decentralised : bool
         True if the nodes negotiate by messages when they start, with their own measurements;
         False if they get the same rates in advance.
     period : float, optional
         After how long nodes look whether anything has changed [s], inf for never. If any of them
-        measures its speed, or a child's bandwidth, to differ by more than `Policy.tolerance` from
-        what the rates were made with, they negotiate anew with what they have measured last.
+        measures its speed, or a child's bandwidth, to differ by more than `BagPolicy.tolerance`
+        from what the rates were made with, they negotiate anew with what they have measured last.
         Without, a twentieth of the time that all tasks take at the expected throughput.
     terms : Terms, optional
         Terms of the root.
@@ -254,7 +258,7 @@ def prices(
     """
     if not buffer >= 1 or buffer % 1:
         raise WorkloadError(f"buffer is {buffer!r}; give a number of tasks from 1 on")
-    sieve = Sieve(buffer) if sift else None
+    sieve = LinkFilter(buffer) if sift else None
     typed_slots = buffer if typed else 0
     found = negotiate_prices(tree, bags, terms=terms, sieve=sieve)
     if decentralised:
@@ -263,4 +267,4 @@ def prices(
     plans = tuple(
         NodePlan(rates, slots_for(rates, buffer) if typed else ()) for rates in found.rates
     )
-    return Policy("prices", priced, plans=plans, theory=found.fair)
+    return BagPolicy("prices", priced, plans=plans, theory=found.fair)

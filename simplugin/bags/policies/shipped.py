@@ -10,7 +10,7 @@ from simplugin.bags.policies.data_centric import data_centric
 from simplugin.bags.policies.lag import lag
 from simplugin.bags.policies.load_balancing import lp
 from simplugin.bags.policies.prices import prices
-from simplugin.bags.policy import Policy
+from simplugin.bags.policy import BagPolicy
 from simplugin.platforms.graphs import Tree
 from simplugin.workloads.applications import Bags
 
@@ -18,7 +18,7 @@ from simplugin.workloads.applications import Bags
 class PolicyMaker(Protocol):
     """Makes a policy for a tree and its bags."""
 
-    def __call__(self, tree: Tree, bags: Bags, /, *args: Any, **parameters: Any) -> Policy:
+    def __call__(self, tree: Tree, bags: Bags, /, *args: Any, **parameters: Any) -> BagPolicy:
         """Return the policy.
 
         Parameters

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal, NamedTuple
 
-from simplugin.bags.policy import PARENT, WORKER, Known, NodePlan, Posts
+from simplugin.bags.policy import PARENT, WORKER, NodeKnowledge, NodePlan, Posts
 
 # Orders in which nodes are offered tasks; the paper leaves it open.
 Order = Literal["fast", "breadth", "slow"]
@@ -38,7 +38,7 @@ CUT = 1e-3
 LEAST = 1e-9
 
 
-class Offer(NamedTuple):
+class TradeOffer(NamedTuple):
     """The amount that a subtree can take, by its nodes that come first.
 
     Attributes
@@ -54,7 +54,7 @@ class Offer(NamedTuple):
     amount: float
 
 
-NO_OFFER = Offer(math.inf, 0.0)
+NO_OFFER = TradeOffer(math.inf, 0.0)
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Rates:
         Time for which its port sends a task to each target [s]; 0 to its own worker.
     """
 
-    known: Known
+    known: NodeKnowledge
     is_root: bool
     compute: list[float] = field(init=False)
     sent: list[list[float]] = field(init=False)
@@ -121,7 +121,7 @@ def port_room(rates: Rates) -> float:
     return room if room > NOISE else 0.0
 
 
-def has_trade(known: Known, high: int, low: int) -> bool:
+def has_trade(known: NodeKnowledge, high: int, low: int) -> bool:
     """Return whether communication trading applies: H has the higher CCR, and L has data."""
     # Ratios that are equal but for rounding are equal.
     least = known.byte[low] * known.flop[high] * (1 + NOISE)
@@ -200,7 +200,9 @@ def pour(
     return given
 
 
-def first_offers(own: float, below: Sequence[Offer], order: Order) -> tuple[float, list[float]]:
+def first_offers(
+    own: float, below: Sequence[TradeOffer], order: Order
+) -> tuple[float, list[float]]:
     """Return the rank of those in a subtree that come first, and what each target can take."""
     if order != "breadth":
         return 0.0, [own, *(offer.amount for offer in below)]
@@ -221,7 +223,7 @@ class Operation(IntEnum):
     ROOT = 4
 
 
-class Question(NamedTuple):
+class TradeQuestion(NamedTuple):
     """Types to be traded: `high` for `low`.
 
     At the start, when only `low` is to fill the tree in the order of bandwidths, `high` is -1.
@@ -232,7 +234,7 @@ class Question(NamedTuple):
     low: int
 
 
-NO_QUESTION = Question(-1, -1)
+NO_QUESTION = TradeQuestion(-1, -1)
 
 
 class Choice(NamedTuple):
@@ -243,7 +245,9 @@ class Choice(NamedTuple):
     branch: int = 0
 
 
-def next_question(known: Known, throughput: list[float], balance: float) -> Question | None:
+def next_question(
+    known: NodeKnowledge, throughput: list[float], balance: float
+) -> TradeQuestion | None:
     """Return which types are to be traded, None if they are balanced.
 
     Of several types of equal throughput H is the one of highest and L the one of lowest CCR, as
@@ -256,12 +260,12 @@ def next_question(known: Known, throughput: list[float], balance: float) -> Ques
     low = _densest(_about(least, level), [1 / each if each else math.inf for each in ratio])
     if high == low or most - least < balance * least:
         return None
-    return Question(high, low)
+    return TradeQuestion(high, low)
 
 
 def other_question(
-    known: Known, throughput: list[float], balance: float, stuck: set[Question]
-) -> Question | None:
+    known: NodeKnowledge, throughput: list[float], balance: float, stuck: set[TradeQuestion]
+) -> TradeQuestion | None:
     """Return a question for the lagging type whose H is no more the highest; None if all failed.
 
     Where hosts are restricted, a third type can leave nothing to L.
@@ -271,9 +275,9 @@ def other_question(
     others = [
         kind
         for kind, each in enumerate(level)
-        if each > level[low] * (1 + balance) and Question(kind, low) not in stuck
+        if each > level[low] * (1 + balance) and TradeQuestion(kind, low) not in stuck
     ]
-    return Question(max(others, key=level.__getitem__), low) if others else None
+    return TradeQuestion(max(others, key=level.__getitem__), low) if others else None
 
 
 def _densest(kinds: Sequence[int], ratio: list[float]) -> int:
@@ -287,7 +291,9 @@ def _about(wanted: float, level: list[float]) -> list[int]:
     return [kind for kind, each in enumerate(level) if abs(each - wanted) <= NOISE * wanted]
 
 
-def choose(rates: Rates, question: Question, trade: Offer, gap: Offer) -> Choice | None:
+def choose(
+    rates: Rates, question: TradeQuestion, trade: TradeOffer, gap: TradeOffer
+) -> Choice | None:
     r"""Return the first operation, in the paper's precedence, that changes anything.
 
     Amounts are such that throughputs are at most equal afterwards, with :math:`x` a throughput
@@ -343,7 +349,7 @@ class Instruction(NamedTuple):
 
     operation: Operation
     amount: float
-    question: Question
+    question: TradeQuestion
 
     @property
     def numbers(self) -> int:
@@ -354,8 +360,8 @@ class Instruction(NamedTuple):
 class Answer(NamedTuple):
     """Message to the parent: how much the subtree can take, by trading and by filling."""
 
-    trade: Offer
-    gap: Offer
+    trade: TradeOffer
+    gap: TradeOffer
 
     @property
     def numbers(self) -> int:
@@ -392,7 +398,7 @@ class Trader:
     together = False
 
     def __init__(
-        self, known: Known, *, is_root: bool, balance: float, order: Order, limit: int
+        self, known: NodeKnowledge, *, is_root: bool, balance: float, order: Order, limit: int
     ) -> None:
         self.rates = Rates(known, is_root)
         self.balance, self.order, self.limit = balance, order, limit
@@ -403,7 +409,7 @@ class Trader:
         self.counts = [0] * len(Operation)
         self.stopped = ""
         # Questions to which nothing helped since the last operation.
-        self.stuck: set[Question] = set()
+        self.stuck: set[TradeQuestion] = set()
         self._targets = {each: sequence(known.bandwidth, each) for each in {order, "fast"}}
 
     @property
@@ -423,7 +429,7 @@ class Trader:
         # The tree is filled with the type of the highest CCR.
         known = self.rates.known
         ratio = [byte / flop for byte, flop in zip(known.byte, known.flop, strict=True)]
-        question = Question(-1, _densest(range(len(ratio)), ratio))
+        question = TradeQuestion(-1, _densest(range(len(ratio)), ratio))
         return self._pass_on(Operation.NOTHING, {}, question) or self._choose()
 
     def hear(self, source: int, message: Instruction | Answer) -> Posts:
@@ -488,7 +494,9 @@ class Trader:
             return {}
         return {child: each for child, each in enumerate(given) if child and each > 0}
 
-    def _pass_on(self, operation: Operation, given: dict[int, float], question: Question) -> Posts:
+    def _pass_on(
+        self, operation: Operation, given: dict[int, float], question: TradeQuestion
+    ) -> Posts:
         """Instruct the children that have something to do, or a new question to answer."""
         posts: Posts = [
             (child, Instruction(operation, given[child], question))
@@ -546,7 +554,7 @@ class Trader:
         return self._carry_out(operation, amount)
 
 
-def _offer(rank: float, given: Sequence[float]) -> Offer:
+def _offer(rank: float, given: Sequence[float]) -> TradeOffer:
     """Return the offer of all that is given."""
     amount = sum(given)
-    return Offer(rank, amount) if amount > 0 else NO_OFFER
+    return TradeOffer(rank, amount) if amount > 0 else NO_OFFER

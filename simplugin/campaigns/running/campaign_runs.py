@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.campaign import Campaign, load_campaign
-from simplugin.campaigns.jobs import Job, JobSource, QueuedRunners, Record, Runners
-from simplugin.campaigns.running.course import Terms, run_jobs
-from simplugin.campaigns.running.reporting import Progress, Summary
+from simplugin.campaigns.jobs import JobSource, QueuedRunners, RunJob, Runners, RunRecord
+from simplugin.campaigns.running.coordinator import RetryPolicy, run_jobs
+from simplugin.campaigns.running.reporting import CampaignProgress, CampaignSummary
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
 from simplugin.campaigns.running.slurm import SlurmSection, keep_up, slurm_cluster
-from simplugin.errors import ScenarioError, SetupError, SimpluginError
+from simplugin.core.errors import ScenarioError, SetupError, SimpluginError
 
 # Each has one job waiting, so that it need not wait for the next one.
 _AHEAD = 2
@@ -34,9 +34,9 @@ def run_campaign(
     retry_failed: bool = False,
     keep_going: bool = False,
     trust: Iterable[str] = (),
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[CampaignProgress], None] | None = None,
     stop: Callable[[], bool] | None = None,
-) -> Summary:
+) -> CampaignSummary:
     """Run what is not recorded yet of a campaign; record it in its store.
 
     A call that was interrupted, or killed, goes on where it was when it is made again. Beside the
@@ -63,7 +63,7 @@ def run_campaign(
     trust : iterable of str
         Of a campaign's file, as `load_campaign` takes it.
     progress : callable, optional
-        Called about five times a second with a `Progress`.
+        Called about five times a second with a `CampaignProgress`.
     stop : callable, optional
         Asked several times a second whether to stop: what runs is then ended at once, what was
         finished is recorded.
@@ -86,14 +86,14 @@ def run_campaign(
         campaign = load_campaign(campaign, imports=True, trust=trust)
     settings = campaign.settings
     section = slurm_section(campaign, campaign.place) if slurm else None
-    terms = Terms(settings.retries if retries is None else retries, retry_failed, keep_going)
+    terms = RetryPolicy(settings.retries if retries is None else retries, retry_failed, keep_going)
     where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
     return run_source(campaign, campaign.results(store), where, terms, report=progress, stop=stop)
 
 
 def run_source(
-    source: JobSource, store: Path, where: Mapping[str, Any], terms: Terms, **options: Any
-) -> Summary:
+    source: JobSource, store: Path, where: Mapping[str, Any], terms: RetryPolicy, **options: Any
+) -> CampaignSummary:
     """Run what is not recorded yet, with runners that end with it.
 
     Parameters
@@ -143,7 +143,7 @@ class LocalRunners(QueuedRunners):
             raise SimpluginError(f"count is {count!r}; give 1 process or more")
         super().__init__()
         self._closed = False
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[RunJob | None] = queue.SimpleQueue()
         self._processes = [RunProcess() for _ in range(self.count)]
         self._threads = [
             threading.Thread(target=self._serve, args=(process,), name=f"runner-{n}", daemon=True)
@@ -157,7 +157,7 @@ class LocalRunners(QueuedRunners):
         """The number of jobs that can be submitted now so that no runner waits for the next one."""
         return 0 if self._closed else max(0, _AHEAD * self.count - self._running)
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: RunJob) -> None:
         """Hand over a job; returns at once."""
         if self._closed:
             raise SimpluginError("the runners are closed; make new ones")
@@ -222,13 +222,13 @@ class RunnersOnDemand(ExitStack):
         """The number of jobs that are not finished."""
         return 0 if self._started is None else self._started.running
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: RunJob) -> None:
         """Hand over a job; the first one starts them."""
         if self._started is None:
             self._started = self.enter_context(self._start())
         self._started.submit(job)
 
-    def finished(self, timeout: float) -> list[Record]:
+    def finished(self, timeout: float) -> list[RunRecord]:
         """Return what was finished; at once if they were not started."""
         return [] if self._started is None else self._started.finished(timeout)
 

@@ -11,9 +11,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from simplugin.campaigns.jobs import Failure, Job, QueuedRunners, Record, now
+from simplugin.campaigns.jobs import Failure, QueuedRunners, RunJob, RunRecord, now
 from simplugin.campaigns.running import dask_tasks
-from simplugin.errors import SetupError
+from simplugin.core.errors import SetupError
 
 if TYPE_CHECKING:
     from distributed.deploy.cluster import Cluster
@@ -78,7 +78,7 @@ class DaskRunners(QueuedRunners):
         threads = sum(self._nthreads.values())
         return max(0, (2 * threads + _ON_THE_WAY if threads else 1) - self._running)
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: RunJob) -> None:
         """Hand over a job; returns at once.
 
         Raises
@@ -154,7 +154,7 @@ class DaskRunners(QueuedRunners):
         except Exception as error:
             self._answers.put(error)
 
-    async def _collect(self, future: Any, job: Job) -> None:
+    async def _collect(self, future: Any, job: RunJob) -> None:
         """Wait for what comes of a job, and put it where `finished` finds it."""
         from distributed import KilledWorker
         from distributed.comm.core import CommClosedError
@@ -273,7 +273,7 @@ def _not_installed(worker: str, error: ImportError) -> SetupError:
     )
 
 
-def _lost_with_workers(job: Job, error: Any) -> Record:
+def _lost_with_workers(job: RunJob, error: Any) -> RunRecord:
     """Record a job that was under way on too many workers that were lost."""
     count = error.allowed_failures + 1
     lost = "1 worker of the Dask cluster was lost while it had this run"
@@ -285,4 +285,4 @@ def _lost_with_workers(job: Job, error: Any) -> Record:
         "did the time of the workers end?"
     )
     place = f"{last.host}:{last.pid}"
-    return Record(job, None, Failure("crash", text), now(), 0.0, place)
+    return RunRecord(job, None, Failure("crash", text), now(), 0.0, place)

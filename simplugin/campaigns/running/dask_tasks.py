@@ -13,10 +13,10 @@ from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any
 
-from simplugin.campaigns.jobs import Failure, Job, Record, now
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, now
 from simplugin.campaigns.keys import code_digest, simgrid_version, versions
 from simplugin.campaigns.running.run_process import RunProcess, StoppedError
-from simplugin.errors import SetupError
+from simplugin.core.errors import SetupError
 
 # Seconds. How often to look whether runs are still wanted, and how long a process without a run
 # is kept for the next one.
@@ -85,7 +85,7 @@ def do(campaign: str, expected: Software, payload: bytes) -> bytes:
 
     worker = get_worker()
     _processes.check(campaign, expected, worker.address)
-    job: Job = pickle.loads(payload)
+    job: RunJob = pickle.loads(payload)
     if (missing := _missing_directory(job)) is not None:
         return pickle.dumps(missing)
     key = worker.get_current_task()
@@ -99,7 +99,7 @@ def do(campaign: str, expected: Software, payload: bytes) -> bytes:
             raise SetupError(f"worker {worker.address} of the Dask cluster: {error}") from error
 
 
-def _missing_directory(job: Job) -> Record | None:
+def _missing_directory(job: RunJob) -> RunRecord | None:
     """Refuse a job whose files are not here, in words that say why they are expected."""
     directory = job.arguments.get("directory")
     if not isinstance(directory, str) or Path(directory).is_dir():
@@ -110,7 +110,7 @@ def _missing_directory(job: Job) -> Record | None:
         "runs; the workers need the campaign's files under the same paths as the coordinator: "
         "put them on a file system that all of them share"
     )
-    return Record(job, None, Failure("error", text), now(), 0.0, f"{host}:{os.getpid()}")
+    return RunRecord(job, None, Failure("error", text), now(), 0.0, f"{host}:{os.getpid()}")
 
 
 def _is_wanted(worker: Any, key: object) -> bool:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.campaigns.campaign import Campaign, Tables, load_campaign
-from simplugin.campaigns.jobs import Job
+from simplugin.campaigns.jobs import RunJob
 from simplugin.campaigns.keys import versions
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.documents import value_of
-from simplugin.errors import SimpluginError, StoreError
+from simplugin.core.errors import SimpluginError, StoreError
 from simplugin.scenarios.scenario import read_toml
 
 # How many campaigns are named in a message.
@@ -162,7 +162,7 @@ class FailedJobs:
             raise StoreError(message, file=self.store, remedy=remedy)
         return Campaign.from_recipe(value_of(self.entry.recipe), self.entry.text, self.trust)
 
-    def jobs(self) -> Iterator[Job]:
+    def jobs(self) -> Iterator[RunJob]:
         """Make the failed jobs, in the order of their positions.
 
         Raises
@@ -186,7 +186,7 @@ class FailedJobs:
                     job, wall_limit=settings.wall_limit, memory_limit=settings.memory_limit
                 )
 
-    def again(self, job: Job) -> Job:
+    def again(self, job: RunJob) -> RunJob:
         """Return the same job as things are now: with another key if a file has changed."""
         return self.recorded.again(job)
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import simplugin
-from simplugin.campaigns.jobs import Failure, FailureKind, Job, JobSource, Record, now
-from simplugin.errors import StoreError
-from simplugin.formatting import printable
+from simplugin.campaigns.jobs import Failure, FailureKind, JobSource, RunJob, RunRecord, now
+from simplugin.core.errors import StoreError
+from simplugin.core.formatting import printable
 
 _KEY_DIGITS = 12
 _LOOKED_AT = 64
@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class CampaignProgress:
     """The progress of a campaign.
 
     Attributes
@@ -71,7 +71,7 @@ class Progress:
     runners: str
 
 
-class Pace:
+class RunRate:
     """Measures how fast runs are finished.
 
     Parameters
@@ -155,9 +155,9 @@ class FailureGroup:
     text: str
     mixed: bool = False
     count: int = 0
-    first: list[Job] = field(default_factory=list)
+    first: list[RunJob] = field(default_factory=list)
 
-    def add(self, job: Job) -> None:
+    def add(self, job: RunJob) -> None:
         """Add a run."""
         self.count += 1
         if len(self.first) < _MOST_SHOWN:
@@ -177,7 +177,7 @@ class FailureGroup:
         }
 
 
-def failure_groups(records: Iterable[Record]) -> list[FailureGroup]:
+def failure_groups(records: Iterable[RunRecord]) -> list[FailureGroup]:
     """Group failed runs by how they failed and by their messages, apart from numbers in these.
 
     Parameters
@@ -212,7 +212,7 @@ def manner_of(failure: Failure) -> tuple[str, str]:
 
 
 @dataclass
-class Summary:
+class CampaignSummary:
     """The state of a campaign during and after a command.
 
     Attributes
@@ -309,7 +309,7 @@ class RunLog:
         )
         self.flush()
 
-    def ran(self, record: Record, *, again: bool = False) -> None:
+    def ran(self, record: RunRecord, *, again: bool = False) -> None:
         """Note a run; `again` if it crashed and is tried again."""
         failure = record.failure
         state = "done" if failure is None else f"{failure.kind}, again" if again else failure.kind
@@ -320,7 +320,7 @@ class RunLog:
             f"on {record.place}{why}"
         )
 
-    def outdated(self, record: Record) -> None:
+    def outdated(self, record: RunRecord) -> None:
         """Note a run whose result is given up."""
         job = record.job
         self._note(

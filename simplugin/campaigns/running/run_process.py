@@ -14,10 +14,10 @@ import threading
 import time
 import weakref
 
-from simplugin.campaigns.jobs import Failure, Job, Record, now
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, now
 from simplugin.campaigns.keys import versions
-from simplugin.campaigns.running.keeper import LENGTH
-from simplugin.errors import SetupError, SimpluginError
+from simplugin.campaigns.running.worker_server import LENGTH
+from simplugin.core.errors import SetupError, SimpluginError
 from simplugin.simulation.processes import descendants, occupied
 from simplugin.simulation.protocol import FAILED, READY, STARTED
 from simplugin.simulation.servers import ONE_THREAD, PATIENCE, ServerProcess, status
@@ -60,7 +60,7 @@ class RunProcess:
         self._pid = os.getpid()
         _alive.add(self)
 
-    def run(self, job: Job) -> Record:
+    def run(self, job: RunJob) -> RunRecord:
         """Do a job, however it ends.
 
         Parameters
@@ -95,10 +95,10 @@ class RunProcess:
                 self._dispose()
                 raise
             self._check_stopped()
-            if isinstance(answer, Record):
+            if isinstance(answer, RunRecord):
                 return answer
             duration, place = time.perf_counter() - before, f"{socket.gethostname()}:{self._pid}"
-            return Record(job, None, answer, started, duration, place, versions())
+            return RunRecord(job, None, answer, started, duration, place, versions())
 
     def kill(self) -> None:
         """End the run in progress, or else the next one before it begins.
@@ -126,7 +126,7 @@ class RunProcess:
             with self._running:
                 self._dispose()
 
-    def _answer(self, job: Job) -> Record | Failure:
+    def _answer(self, job: RunJob) -> RunRecord | Failure:
         """Have a job done by a process that takes it."""
         try:
             message = pickle.dumps(job, protocol=5)
@@ -168,7 +168,7 @@ class RunProcess:
             self._kept.start_worker()
         return self._kept
 
-    def _conversation(self, kept: KeptProcess, job: Job) -> Record | Failure:
+    def _conversation(self, kept: KeptProcess, job: RunJob) -> RunRecord | Failure:
         """Wait for the answer, within the limits."""
         begun = time.monotonic()
         deadline = begun + (math.inf if job.wall_limit is None else job.wall_limit)
@@ -202,9 +202,9 @@ class RunProcess:
             return Failure("error", f"what came out cannot be read here: {error}")
         if not clean:
             kept.end_worker()
-        return Record(job, *rest)
+        return RunRecord(job, *rest)
 
-    def _too_large(self, kept: KeptProcess, job: Job) -> Failure | None:
+    def _too_large(self, kept: KeptProcess, job: RunJob) -> Failure | None:
         """End a run that occupies too much memory."""
         if job.memory_limit is None:
             return None
@@ -309,7 +309,9 @@ class KeptProcess:
         self._watch: socket.socket | None = None
         try:
             # The same sums: as many processes as there are cores do not need threads.
-            self.server = ServerProcess.start("simplugin.campaigns.running.keeper", **ONE_THREAD)
+            self.server = ServerProcess.start(
+                "simplugin.campaigns.running.worker_server", **ONE_THREAD
+            )
         except OSError as error:
             raise LostError(f"its keeper cannot be started: {error}") from error
         self._output = self.server.output.fileno()

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from simplugin.errors import SetupError
+from simplugin.core.errors import SetupError
 from simplugin.inputs.sections import AnyPath, Section
 
 _log = logging.getLogger(__name__)

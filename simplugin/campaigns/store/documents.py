@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from simplugin.errors import StoreError
+from simplugin.core.errors import StoreError
 
 # The JSON standard has no NaN; no metric is a mapping with this key.
 _MARK = "$float"

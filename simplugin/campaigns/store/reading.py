@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from simplugin.campaigns.jobs import Failure, Job, Measured, Record
+from simplugin.campaigns.jobs import Failure, RunJob, RunRecord, RunResult
 from simplugin.campaigns.store.documents import text_reader, value_of
 from simplugin.campaigns.store.schema import (
     COUNTING,
@@ -20,9 +20,9 @@ from simplugin.campaigns.store.schema import (
     read_only,
     translated,
 )
-from simplugin.campaigns.store.tables import Cell, Columns, cells_of, columns_of, frame_of
-from simplugin.errors import SetupError, SimpluginError, StoreError
-from simplugin.rows import Best, Metric, Row
+from simplugin.campaigns.store.tables import Cell, RunColumns, cells_of, columns_of, frame_of
+from simplugin.core.errors import SetupError, SimpluginError, StoreError
+from simplugin.results.row import Best, Metric, Row
 
 if TYPE_CHECKING:
     import pandas
@@ -106,7 +106,7 @@ class StoredRun:
     """
 
     attempt: int
-    record: Record
+    record: RunRecord
 
 
 class StoreReader(AbstractContextManager["StoreReader"]):
@@ -222,7 +222,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
             for row in self._connection.execute(statement, list(given.values())):
                 yield self._run(*row)
 
-    def failures(self, campaign: int | None = None) -> Iterator[Record]:
+    def failures(self, campaign: int | None = None) -> Iterator[RunRecord]:
         """Go through the jobs that have only failed, by position."""
         return (run.record for run in self.runs(campaign, "failed"))
 
@@ -232,7 +232,9 @@ class StoreReader(AbstractContextManager["StoreReader"]):
             row = self._connection.execute(STATE_OF, (bytes.fromhex(key),)).fetchone()
         return None if row is None else str(row[0])
 
-    def contents(self, campaign: int | None = None) -> Iterator[tuple[Record, Mapping[str, Any]]]:
+    def contents(
+        self, campaign: int | None = None
+    ) -> Iterator[tuple[RunRecord, Mapping[str, Any]]]:
         """Go through the runs of which something is kept for reports, with what is kept."""
         for run in self.runs(campaign, "done"):
             measured = run.record.measured
@@ -257,7 +259,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         columns = self.columns(campaign)
         return frame_of(columns, self.cells(columns, campaign, every=every))
 
-    def columns(self, campaign: int | None = None) -> Columns:
+    def columns(self, campaign: int | None = None) -> RunColumns:
         """Return the columns that the table of a campaign's runs has.
 
         Raises
@@ -271,7 +273,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
             return columns_of(self._connection, campaign)
 
     def cells(
-        self, columns: Columns, campaign: int | None = None, *, every: bool = False
+        self, columns: RunColumns, campaign: int | None = None, *, every: bool = False
     ) -> Iterator[list[Cell]]:
         """Go through the table of a campaign's runs row by row, as `frame` has it."""
         with translated(self.path):
@@ -290,8 +292,8 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         position, key, target, arguments, varied, attempt, *rest = row
         started, duration, place, versions, kind, error, *measured = rest
         given = {} if arguments is None else value_of(arguments)
-        record = Record(
-            job=Job(key.hex(), position, target, given, value_of(varied)),
+        record = RunRecord(
+            job=RunJob(key.hex(), position, target, given, value_of(varied)),
             measured=self._measured(*measured) if error is None else None,
             failure=None if error is None else Failure(kind, error),
             started=started,
@@ -301,7 +303,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         )
         return StoredRun(attempt, record)
 
-    def _measured(self, *row: Any) -> Measured:
+    def _measured(self, *row: Any) -> RunResult:
         """Return the outcome of a row."""
         shape, metrics, best, digest, base, provenance, contents = row
         about = self._document(shape)
@@ -315,7 +317,7 @@ class StoreReader(AbstractContextManager["StoreReader"]):
         )
         made_by = {**self._document(base), **value_of(provenance)}
         kept = None if contents is None else value_of(zlib.decompress(contents).decode())
-        return Measured(Row(tuple(found), made_by, about["best"]), digest, kept)
+        return RunResult(Row(tuple(found), made_by, about["best"]), digest, kept)
 
 
 def results(

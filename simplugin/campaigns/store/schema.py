@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import StoreError
+from simplugin.core.errors import StoreError
 
 # "spgn", in the header of every store.
 APPLICATION = 0x7370676E

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from simplugin.campaigns.store.documents import text_of, text_reader, value_of
 from simplugin.campaigns.store.schema import COUNTING, read_only
-from simplugin.errors import StoreError
-from simplugin.near_names import did_you_mean
+from simplugin.core.errors import StoreError
+from simplugin.core.name_suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -78,7 +78,7 @@ _FIRST, _BEST, _LAST = _NAMES[:4], _NAMES[4:7], _NAMES[7:]
 
 
 @dataclass(frozen=True)
-class Columns:
+class RunColumns:
     """The columns of a table of runs.
 
     Attributes
@@ -102,7 +102,7 @@ class Columns:
         return (*_FIRST, *self.varied.values(), *self.metrics.values(), *_BEST, *_LAST)
 
 
-def columns_of(connection: sqlite3.Connection, campaign: int | None = None) -> Columns:
+def columns_of(connection: sqlite3.Connection, campaign: int | None = None) -> RunColumns:
     """Return the columns that the runs of a campaign have, or those of all."""
     where, values = ("WHERE campaign = ?", [campaign]) if campaign is not None else ("", [])
     taken = set((*_FIRST, *_BEST, *_LAST))
@@ -119,11 +119,11 @@ def columns_of(connection: sqlite3.Connection, campaign: int | None = None) -> C
     varied = {key: f"varied.{key}" if key in taken else key for key in keys}
     taken |= set(varied.values())
     metrics = {name: f"metric.{name}" if name in taken else name for name in units}
-    return Columns(varied, metrics, {metrics[name]: unit for name, unit in units.items()})
+    return RunColumns(varied, metrics, {metrics[name]: unit for name, unit in units.items()})
 
 
 def cells_of(
-    connection: sqlite3.Connection, columns: Columns, campaign: int | None, *, every: bool
+    connection: sqlite3.Connection, columns: RunColumns, campaign: int | None, *, every: bool
 ) -> Iterator[list[Cell]]:
     """Yield the runs of a campaign, or of all, as rows of a table with these columns.
 
@@ -173,7 +173,7 @@ def plain_cell(value: Any) -> Cell:
     return text_of(value)
 
 
-def frame_of(columns: Columns, rows: Iterable[Sequence[Any]]) -> pandas.DataFrame:
+def frame_of(columns: RunColumns, rows: Iterable[Sequence[Any]]) -> pandas.DataFrame:
     """Return rows of cells as a table; ``attrs["units"]`` has the units of the metrics."""
     import pandas
 
@@ -311,7 +311,7 @@ class Query:
         )
 
 
-def _view(columns: Columns, campaign: int | None) -> str:
+def _view(columns: RunColumns, campaign: int | None) -> str:
     """Return the statement that makes the view of the runs."""
     varied = {column: f"cell(m.varied, {_text(key)})" for key, column in columns.varied.items()}
     metrics = {column: f"cell(r.metrics, {_text(key)})" for key, column in columns.metrics.items()}

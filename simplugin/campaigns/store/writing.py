@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from simplugin.campaigns.jobs import Failure, Job, JobSource, Measured, Record
+from simplugin.campaigns.jobs import Failure, JobSource, RunJob, RunRecord, RunResult
 from simplugin.campaigns.store.documents import TextWriter, text_of
 from simplugin.campaigns.store.schema import (
     STATE_OF,
@@ -128,12 +128,12 @@ class Store(AbstractContextManager["Store"]):
         found = self._row(STATE_OF, bytes.fromhex(key))
         return None if found is None else str(found[0])
 
-    def note(self, campaign: int, job: Job) -> None:
+    def note(self, campaign: int, job: RunJob) -> None:
         """Record that a campaign has a job, whose runs may belong to any campaign."""
         with self._whole():
             self._add_member(campaign, job)
 
-    def follow(self, campaign: int, key: str, job: Job) -> None:
+    def follow(self, campaign: int, key: str, job: RunJob) -> None:
         """Give the positions of a campaign that have a key the key of a job."""
         keys = (bytes.fromhex(job.key), campaign, bytes.fromhex(key))
         with self._whole():
@@ -141,7 +141,7 @@ class Store(AbstractContextManager["Store"]):
             update = "UPDATE members SET key = ? WHERE campaign = ? AND key = ?"
             self._connection.execute(update, keys)
 
-    def append(self, campaign: int, record: Record) -> None:
+    def append(self, campaign: int, record: RunRecord) -> None:
         """Add an attempt to run a job; durable after the next `commit`.
 
         Raises
@@ -204,13 +204,13 @@ class Store(AbstractContextManager["Store"]):
         finally:
             self.close()
 
-    def _add_member(self, campaign: int, job: Job) -> None:
+    def _add_member(self, campaign: int, job: RunJob) -> None:
         """Make a job a member of the campaign, instead of another version at its position."""
         arguments = None if campaign in self._with_recipe else text_of(job.arguments)
         member = (campaign, job.position, bytes.fromhex(job.key), text_of(job.varied), arguments)
         self._connection.execute(_ADD_MEMBER, member)
 
-    def _measured(self, measured: Measured) -> dict[str, Any]:
+    def _measured(self, measured: RunResult) -> dict[str, Any]:
         """Return the columns of an outcome."""
         row, best = measured.row, measured.row.best
         about = best and {"metric": best.metric, "proof": best.proof, "sense": best.sense}

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from simplugin.errors import PlatformError
-from simplugin.formats.grid5000.entries import DataWarnings, Entry, quoted, rate_text
-from simplugin.formats.grid5000.switches import SiteNetwork, Switch, switch_of
-from simplugin.platforms.grid5000.facts import BackboneLink, Place
+from simplugin.core.errors import PlatformError
+from simplugin.formats.grid5000.entries import DataWarnings, ReferenceEntry, quoted, rate_text
+from simplugin.formats.grid5000.switches import ReferenceSwitch, SiteNetwork, switch_of
+from simplugin.platforms.grid5000.facts import BackboneLink, SitePosition
 from simplugin.platforms.grid5000.latencies import distance, town
 
-Sites = dict[str, tuple[Entry, SiteNetwork]]
+Sites = dict[str, tuple[ReferenceEntry, SiteNetwork]]
 
-Places = dict[str, Place]
+Places = dict[str, SitePosition]
 Ends = tuple[str, str]
 
 
-def site_places(grid: Entry, warnings: DataWarnings) -> Places:
+def site_places(grid: ReferenceEntry, warnings: DataWarnings) -> Places:
     """Return where sites are.
 
     Parameters
@@ -43,14 +43,14 @@ def site_places(grid: Entry, warnings: DataWarnings) -> Places:
         ]
         try:
             latitude, longitude = numbers
-            places[site.uid] = Place(site.uid, latitude, longitude)
+            places[site.uid] = SitePosition(site.uid, latitude, longitude)
         except (ValueError, PlatformError):
             message = f"its position is {', '.join(map(quoted, position))}, no degrees"
             warnings.on("site", site.uid).left_out(site.place, message)
     return places
 
 
-def all_places(sites: Places, links: Iterable[BackboneLink]) -> tuple[Place, ...]:
+def all_places(sites: Places, links: Iterable[BackboneLink]) -> tuple[SitePosition, ...]:
     """Return where sites and points of presence are.
 
     Parameters
@@ -71,7 +71,7 @@ def all_places(sites: Places, links: Iterable[BackboneLink]) -> tuple[Place, ...
         site, point = link.ends
         if not link.assumed and site in sites and town(point) not in sites:
             here = sites[site]
-            places.setdefault(point, Place(point, here.latitude, here.longitude))
+            places.setdefault(point, SitePosition(point, here.latitude, here.longitude))
     return tuple(places[name] for name in sorted(places))
 
 
@@ -81,7 +81,7 @@ HUB = "renater-paris"
 
 
 def backbone(
-    grid: Entry, sites: Sites, places: Places, warnings: DataWarnings
+    grid: ReferenceEntry, sites: Sites, places: Places, warnings: DataWarnings
 ) -> tuple[BackboneLink, ...]:
     """Return the links between points of presence, and from these to sites.
 
@@ -156,7 +156,7 @@ def backbone(
 
 
 def _given_rates(
-    grid: Entry, pops: dict[str, Switch], sites: Sites, warnings: DataWarnings
+    grid: ReferenceEntry, pops: dict[str, ReferenceSwitch], sites: Sites, warnings: DataWarnings
 ) -> tuple[dict[Ends, dict[str, float]], dict[str, dict[str, float]]]:
     """Return what each point of presence says of the way to others, and to sites [bit/s]."""
     between: dict[Ends, dict[str, float]] = {}
@@ -239,7 +239,7 @@ def _nearest(site: str, places: Places, to_sites: dict[str, dict[str, float]]) -
 
 
 def _joined(
-    pops: dict[str, Switch], links: list[BackboneLink], hub: str, warnings: DataWarnings
+    pops: dict[str, ReferenceSwitch], links: list[BackboneLink], hub: str, warnings: DataWarnings
 ) -> Iterator[BackboneLink]:
     """Yield a link to the hub for each set of points of presence that has no way there."""
     near: dict[str, set[str]] = {pop: set() for pop in pops}

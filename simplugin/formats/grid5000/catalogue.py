@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.grid5000.reference import read_reference
 from simplugin.inputs.documents import read_json
 from simplugin.inputs.files import FilePath, write
@@ -22,8 +22,8 @@ from simplugin.platforms.grid5000.facts import (
     DataWarning,
     Grid5000,
     NodeGroup,
-    Place,
     SiteFacts,
+    SitePosition,
     Uplink,
 )
 
@@ -227,7 +227,7 @@ _CATALOGUE = table(
     source=str,
     sites=tuple_of(_SITE),
     backbone=tuple_of(table(BackboneLink, ends=_ENDS, rate=float, assumed=bool)),
-    places=tuple_of(row(Place, name=str, latitude=float, longitude=float)),
+    places=tuple_of(row(SitePosition, name=str, latitude=float, longitude=float)),
     warnings=tuple_of(row(DataWarning, kind=str, place=str, message=str, about=tuple_of(str))),
 )
 

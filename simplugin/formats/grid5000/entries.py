@@ -65,7 +65,7 @@ _LARGEST = 1e30
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ReferenceEntry:
     """A site, cluster, node or equipment as the reference describes it.
 
     Attributes
@@ -83,10 +83,12 @@ class Entry:
     uid: str
     place: str
     content: dict[str, Any]
-    parts: dict[str, tuple[Entry, ...]]
+    parts: dict[str, tuple[ReferenceEntry, ...]]
 
 
-def grid_entry(content: dict[str, Any], warnings: DataWarnings, *, extension: str = "") -> Entry:
+def grid_entry(
+    content: dict[str, Any], warnings: DataWarnings, *, extension: str = ""
+) -> ReferenceEntry:
     """Return the entry of the whole grid.
 
     Parameters
@@ -104,7 +106,7 @@ def grid_entry(content: dict[str, Any], warnings: DataWarnings, *, extension: st
     Entry
         The grid.
     """
-    return Entry("grid5000", "", content, _parts(content, "", (), warnings, extension))
+    return ReferenceEntry("grid5000", "", content, _parts(content, "", (), warnings, extension))
 
 
 def number(content: dict[str, Any], key: str) -> float | None:
@@ -151,11 +153,11 @@ def _parts(
     above: tuple[str, ...],
     warnings: DataWarnings,
     extension: str,
-) -> dict[str, tuple[Entry, ...]]:
+) -> dict[str, tuple[ReferenceEntry, ...]]:
     """Return what is below an entry (of these uids), each kind in the order of uids."""
     parts = {}
     for kind in KINDS:
-        found: dict[str, Entry] = {}
+        found: dict[str, ReferenceEntry] = {}
         for index, (key, value) in enumerate(_members(content.get(kind))):
             where = f"{place}/{kind}/{key or f'[{index}]'}".removeprefix("/")
             given = value.get("uid") if isinstance(value, dict) else None
@@ -176,7 +178,7 @@ def _parts(
             if key and uid != key:
                 about.contradiction(file, f"its uid is {uid!r}, which is kept")
             inner = _parts(value, own, (*above, uid), warnings, extension)
-            found[uid] = Entry(uid, file, value, inner)
+            found[uid] = ReferenceEntry(uid, file, value, inner)
         parts[kind] = tuple(found[uid] for uid in sorted(found))
     return parts
 

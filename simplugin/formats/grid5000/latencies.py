@@ -8,16 +8,16 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from simplugin.errors import PlatformError, UnitError
+from simplugin.core.errors import PlatformError, UnitError
+from simplugin.core.name_suggestions import did_you_mean
+from simplugin.core.units import format_time, parse_bandwidth
 from simplugin.inputs.documents import Document, read_toml
 from simplugin.inputs.files import FilePath
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, Time
 from simplugin.inputs.validation import table, validated
-from simplugin.near_names import did_you_mean
 from simplugin.platforms.grid5000.facts import Grid5000
 from simplugin.platforms.grid5000.latencies import Latencies, town
-from simplugin.units import format_time, parse_bandwidth
 
 _BITS = {"Gbps": 1e9, "Mbps": 1e6, "kbps": 1e3, "bps": 1.0}
 _HEADER = """\

@@ -6,12 +6,13 @@ import math
 import re
 from typing import Any
 
+from simplugin.core.formatting import listed
 from simplugin.formats.grid5000.entries import (
     ASSUMED,
     CONTRADICTION,
     LEFT_OUT,
     DataWarnings,
-    Entry,
+    ReferenceEntry,
     is_retired,
     number,
     objects,
@@ -20,7 +21,6 @@ from simplugin.formats.grid5000.entries import (
     text,
 )
 from simplugin.formats.grid5000.switches import SiteNetwork
-from simplugin.formatting import listed
 from simplugin.platforms import radical
 from simplugin.platforms.grid5000.facts import (
     ETHERNET,
@@ -207,7 +207,7 @@ _SAME = 1e-9
 
 
 def cluster_facts(
-    cluster: Entry, network: SiteNetwork, warnings: DataWarnings
+    cluster: ReferenceEntry, network: SiteNetwork, warnings: DataWarnings
 ) -> ClusterFacts | None:
     """Return the groups of nodes of a cluster that are alike.
 
@@ -265,7 +265,7 @@ def cluster_facts(
     )
 
 
-def _alike(node: Entry, network: SiteNetwork, notes: Notes) -> Alike:
+def _alike(node: ReferenceEntry, network: SiteNetwork, notes: Notes) -> Alike:
     """Return all that makes a node like or unlike others."""
     if is_retired(node.content):
         raise LeftOutError("retired")

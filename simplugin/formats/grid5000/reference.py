@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.grid5000.backbone import all_places, backbone, site_places
-from simplugin.formats.grid5000.entries import DataWarnings, Entry, grid_entry
+from simplugin.formats.grid5000.entries import DataWarnings, ReferenceEntry, grid_entry
 from simplugin.formats.grid5000.nodes import cluster_facts
 from simplugin.formats.grid5000.switches import SiteNetwork, site_network, unknown_nodes, uplinks
 from simplugin.inputs.documents import parse_json
@@ -227,7 +227,7 @@ def read_reference(
     warnings = DataWarnings()
     grid = grid_entry(content, warnings, extension=".json" if from_files else "")
     found: list[SiteFacts] = []
-    networks: dict[str, tuple[Entry, SiteNetwork]] = {}
+    networks: dict[str, tuple[ReferenceEntry, SiteNetwork]] = {}
     taken: set[str] = set()
     for site in grid.parts["sites"]:
         network = site_network(site, warnings)

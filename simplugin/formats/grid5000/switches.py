@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from simplugin.core.formatting import listed
 from simplugin.formats.grid5000.entries import (
     DataWarnings,
-    Entry,
+    ReferenceEntry,
     number,
     objects,
     quoted,
     rate_text,
     text,
 )
-from simplugin.formatting import listed
 from simplugin.platforms.grid5000.facts import Uplink
 
 ROUTER = "gw"
@@ -24,7 +24,7 @@ _BETWEEN_SWITCHES = ("switch", "router")
 
 
 @dataclass(frozen=True, slots=True)
-class Port:
+class SwitchPort:
     """A port, or several ports that are one channel.
 
     Attributes
@@ -50,7 +50,7 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class ReferenceSwitch:
     """A switch or router with what is plugged into it.
 
     Attributes
@@ -68,8 +68,8 @@ class Switch:
     uid: str
     place: str
     kind: str
-    ports: tuple[Port, ...]
-    channels: dict[str, Port]
+    ports: tuple[SwitchPort, ...]
+    channels: dict[str, SwitchPort]
 
     def rate_towards(self, uids: Iterable[str]) -> float | None:
         """Return what leads to an equipment, by any of its names; None if nothing does [bit/s].
@@ -131,16 +131,16 @@ class SiteNetwork:
     """
 
     site: str
-    switches: dict[str, Switch]
+    switches: dict[str, ReferenceSwitch]
     names: dict[str, str]
     router: str
-    node_ports: dict[str, tuple[tuple[Switch, Port], ...]]
+    node_ports: dict[str, tuple[tuple[ReferenceSwitch, SwitchPort], ...]]
 
     def names_of(self, uid: str) -> list[str]:
         """Return the uid and the aliases of an equipment."""
         return [name for name, owner in self.names.items() if owner == uid]
 
-    def ports_of(self, node: str, *, fast: bool) -> list[tuple[Switch, Port]]:
+    def ports_of(self, node: str, *, fast: bool) -> list[tuple[ReferenceSwitch, SwitchPort]]:
         """Return the ports that name a node, of the fast network or of the others."""
         return [
             (switch, port)
@@ -149,7 +149,7 @@ class SiteNetwork:
         ]
 
 
-def switch_of(entry: Entry, warnings: DataWarnings) -> Switch:
+def switch_of(entry: ReferenceEntry, warnings: DataWarnings) -> ReferenceSwitch:
     """Return an equipment of the reference as a switch.
 
     Parameters
@@ -179,10 +179,12 @@ def switch_of(entry: Entry, warnings: DataWarnings) -> Switch:
         if isinstance(channel, dict):
             rate = _rate(channel, entry.place, f"channel {name!r}", warnings)
             channels[name] = _port(channel, {}, rate)
-    return Switch(entry.uid, entry.place, text(entry.content, "kind"), tuple(ports), channels)
+    return ReferenceSwitch(
+        entry.uid, entry.place, text(entry.content, "kind"), tuple(ports), channels
+    )
 
 
-def site_network(site: Entry, warnings: DataWarnings) -> SiteNetwork:
+def site_network(site: ReferenceEntry, warnings: DataWarnings) -> SiteNetwork:
     """Return the equipment of a site.
 
     The router is the equipment of kind ``router``; of several that named ``gw``, else the first.
@@ -227,13 +229,15 @@ def site_network(site: Entry, warnings: DataWarnings) -> SiteNetwork:
     return SiteNetwork(site.uid, switches, names, router, every)
 
 
-def _router(site: Entry, switches: dict[str, Switch], warnings: DataWarnings) -> str:
+def _router(
+    site: ReferenceEntry, switches: dict[str, ReferenceSwitch], warnings: DataWarnings
+) -> str:
     """Return the uid of a site's router, which is made where there is none."""
     routers = [uid for uid, switch in switches.items() if switch.kind == "router"]
     router = ROUTER if ROUTER in routers or not routers else routers[0]
     if not routers:
         warnings.assumed(site.place, f"there is no router; {ROUTER!r} is taken")
-        switches.setdefault(ROUTER, Switch(ROUTER, site.place, "router", (), {}))
+        switches.setdefault(ROUTER, ReferenceSwitch(ROUTER, site.place, "router", (), {}))
     if len(routers) > 1:
         warnings.contradiction(
             site.place,
@@ -255,9 +259,9 @@ def unknown_nodes(network: SiteNetwork, known: set[str], warnings: DataWarnings)
             )
 
 
-def _port(port: dict[str, Any], card: dict[str, Any], rate: float | None) -> Port:
+def _port(port: dict[str, Any], card: dict[str, Any], rate: float | None) -> SwitchPort:
     """Return a port; what it does not say itself, its linecard says."""
-    return Port(
+    return SwitchPort(
         text(port, "kind") or text(card, "kind"),
         text(port, "uid"),
         text(port, "port") or text(card, "port"),

@@ -6,7 +6,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
-from simplugin.errors import InfeasibleError
+from simplugin.core.errors import InfeasibleError
 from simplugin.market.actors.local_schedulers import estimator, local_scheduler
 from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
@@ -22,24 +22,24 @@ from simplugin.market.actors.messages import (
 from simplugin.market.actors.peers import computing_peer, enrol
 from simplugin.market.actors.stations import (
     DiscountCounter,
-    Ledger,
+    PeerRecords,
     PeerStation,
     SchedulerStation,
 )
 from simplugin.market.model import DealRecord
 from simplugin.market.policies.dispatch import DISPATCHERS, Situation
-from simplugin.market.policies.negotiation import Negotiation
+from simplugin.market.policies.negotiation import BundleNegotiation
 from simplugin.simulation.api import Actor
 from simplugin.workloads.bundles import Bundle
 
-Notes = tuple[list[DealRecord], list[list[Ledger]]]
+Notes = tuple[list[DealRecord], list[list[PeerRecords]]]
 
 
 async def one_site(
     me: Actor,
     scheduler: SchedulerStation,
     peers: Sequence[PeerStation],
-    negotiation: Negotiation,
+    negotiation: BundleNegotiation,
     bundles: Sequence[Bundle],
 ) -> Notes:
     """Run a site whose users submit bundles to the local scheduler itself.
@@ -75,11 +75,11 @@ def open_site(
     me: Actor,
     scheduler: SchedulerStation,
     peers: Sequence[PeerStation],
-    negotiation: Negotiation,
+    negotiation: BundleNegotiation,
     records: list[DealRecord],
-) -> list[Ledger]:
+) -> list[PeerRecords]:
     """Start a local scheduler and its peers; return the ledgers of these."""
-    ledgers = [Ledger(DiscountCounter(station.lifetime)) for station in peers]
+    ledgers = [PeerRecords(DiscountCounter(station.lifetime)) for station in peers]
     side, host = (scheduler, negotiation, records), scheduler.host
     me.spawn(local_scheduler, *side, host=host, name=f"local scheduler on {host}", daemon=True)
     if scheduler.reports:
@@ -103,7 +103,7 @@ async def submit(me: Actor, bundles: Sequence[Bundle], queue: str) -> None:
         me.message_queue(queue).put_detached(Submission(number, bundles[number]))
 
 
-class Desk:
+class GlobalSchedulerState:
     """Bundles that wait at a global scheduler, those of each site, and the answers of sites.
 
     It asks all sites about the first bundle of its queue, and hands it over when it has all
@@ -185,7 +185,7 @@ async def grid(
     dispatch: str,
     schedulers: Sequence[SchedulerStation],
     peers: Sequence[Sequence[PeerStation]],
-    negotiation: Negotiation,
+    negotiation: BundleNegotiation,
     bundles: Sequence[Bundle],
 ) -> Notes:
     """Run a grid whose users submit bundles to the global scheduler.
@@ -218,7 +218,7 @@ async def grid(
         for box in (reports_of(site), estimates_of(site)):
             me.spawn(_forward, box, bundles_for(host), name=f"{box} heard", daemon=True)
     me.spawn(submit, bundles, bundles_for(host), name="users", daemon=True)
-    desk, news = Desk(len(hosts), dispatch), me.message_queue(bundles_for(host))
+    desk, news = GlobalSchedulerState(len(hosts), dispatch), me.message_queue(bundles_for(host))
     while desk.done < len(bundles):
         heard: Submission | Estimate | int = await news.get()
         match heard:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from simplugin.errors import ActivityError, InfeasibleError
+from simplugin.core.errors import ActivityError, InfeasibleError
 from simplugin.market.actors.messages import (
     ANNOUNCEMENT,
     AWARD,
@@ -20,7 +20,7 @@ from simplugin.market.actors.messages import (
     Award,
     Capacity,
     Estimate,
-    Question,
+    NegotiationMessage,
     Submission,
     bundles_for,
     capacity_of,
@@ -38,7 +38,7 @@ from simplugin.market.model import DealRecord, discounted, task_time
 from simplugin.market.policies.dispatch import completion_of_best
 from simplugin.market.policies.negotiation import (
     Agreement,
-    Negotiation,
+    BundleNegotiation,
     Scheduler,
     checked_agreement,
     checked_call,
@@ -52,7 +52,7 @@ from simplugin.workloads.bundles import Bundle
 
 
 async def local_scheduler(
-    me: Actor, station: SchedulerStation, negotiation: Negotiation, records: list[DealRecord]
+    me: Actor, station: SchedulerStation, negotiation: BundleNegotiation, records: list[DealRecord]
 ) -> None:
     """Serve one bundle after the other.
 
@@ -78,7 +78,11 @@ async def local_scheduler(
 
 
 async def _serve(
-    me: Actor, station: SchedulerStation, negotiation: Negotiation, number: int, bundle: Bundle
+    me: Actor,
+    station: SchedulerStation,
+    negotiation: BundleNegotiation,
+    number: int,
+    bundle: Bundle,
 ) -> DealRecord:
     """Announce a bundle, negotiate, hand out its tasks and wait for their ends."""
     n_peers = len(station.peers)
@@ -146,7 +150,7 @@ class _AbsentError(Exception):
 async def _sell_to_present(
     me: Actor,
     station: SchedulerStation,
-    negotiation: Negotiation,
+    negotiation: BundleNegotiation,
     record: DealRecord,
     bundle: Bundle,
 ) -> None:
@@ -211,7 +215,7 @@ async def _sell_to_present(
 async def _agree(
     me: Actor,
     station: SchedulerStation,
-    negotiation: Negotiation,
+    negotiation: BundleNegotiation,
     record: DealRecord,
     announced: Announcement,
     bundle: Bundle,
@@ -260,7 +264,7 @@ async def _converse(
             called = [hosts[peer] for peer in call.peers]
             wanted = called if call.answers else []
             gets = {host: me.mailbox(replies_of(host)).get_async() for host in wanted}
-            question = Question(plain(call.message), call.answers)
+            question = NegotiationMessage(plain(call.message), call.answers)
             size = message_size(call.message)
             silent = await _send(me, called, question, size, "call", patience)
             silent |= await _late(me, gets, patience)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.market.policies.negotiation import NUMBER, message_size
 from simplugin.workloads.bundles import Bundle
 
@@ -53,7 +53,7 @@ class Announcement:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class NegotiationMessage:
     """A message of a negotiation.
 
     Attributes
@@ -101,7 +101,7 @@ class Capacity:
     n_max : float
         Maximum number of tasks of a bundle; inf for no limit.
     discounts : tuple of float
-        As `simplugin.market.model.Terms.discounts`; empty for q.
+        As `simplugin.market.model.MarketTerms.discounts`; empty for q.
     """
 
     speed: float

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simplugin.errors import ActivityError, HostFailureException
+from simplugin.core.errors import ActivityError, HostFailureException
 from simplugin.market.actors.messages import (
     Announcement,
     Award,
-    Question,
+    NegotiationMessage,
     capacity_of,
     ends_at,
     inbox_of,
@@ -16,13 +16,18 @@ from simplugin.market.actors.messages import (
     replies_of,
     tasks_for,
 )
-from simplugin.market.actors.stations import Ledger, PeerStation
-from simplugin.market.policies.negotiation import Negotiation, Peer, checked_message, message_size
+from simplugin.market.actors.stations import PeerRecords, PeerStation
+from simplugin.market.policies.negotiation import (
+    BundleNegotiation,
+    MarketPeer,
+    checked_message,
+    message_size,
+)
 from simplugin.simulation.api import Actor
 
 
 async def computing_peer(
-    me: Actor, station: PeerStation, negotiation: Negotiation, ledger: Ledger
+    me: Actor, station: PeerStation, negotiation: BundleNegotiation, ledger: PeerRecords
 ) -> None:
     """Serve one bundle after the other.
 
@@ -42,11 +47,11 @@ async def computing_peer(
         box = me.mailbox(capacity_of(station.host))
         await box.put(station.capacity, station.capacity.size, label="capacity")
     replies, patience = me.mailbox(replies_of(station.host)), station.patience
-    side: Peer | None = None
+    side: MarketPeer | None = None
     number = -1
     while True:
         try:
-            heard: Announcement | Question | Award = await inbox.get()
+            heard: Announcement | NegotiationMessage | Award = await inbox.get()
             if isinstance(heard, Announcement):
                 number = heard.number
                 value, cap = ledger.value(station, heard, me.now), ledger.cap(station, heard)
@@ -54,7 +59,7 @@ async def computing_peer(
                 side = negotiation.peer(value, cap, q, station.generator(heard))
             elif side is None:
                 continue  # what it has missed the beginning of
-            elif isinstance(heard, Question):
+            elif isinstance(heard, NegotiationMessage):
                 who = f"a peer of negotiation {negotiation.name!r} replies"
                 reply = plain(checked_message(who, side.reply(heard.message)))
                 if heard.answers:

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from simplugin.elementary import exp, log
-from simplugin.errors import WorkloadError
+from simplugin.core.elementary import exp, log
+from simplugin.core.errors import WorkloadError
 from simplugin.market.actors.messages import Announcement, Capacity
 from simplugin.market.model import discounted, task_time
 from simplugin.market.policies.negotiation import negotiation_seed, own_generator
@@ -139,7 +139,7 @@ class PeerStation:
 
 
 @dataclass
-class Ledger:
+class PeerRecords:
     """Records of a peer.
 
     Attributes

@@ -9,14 +9,14 @@ from collections.abc import Generator, Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp, log
+from simplugin.core.elementary import exp, log
 from simplugin.market.policies.clearing import opening
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
+    BundleNegotiation,
     Call,
     Message,
-    Negotiation,
     Scheduler,
     negotiate,
     own_generator,
@@ -276,4 +276,4 @@ def _trade(
                 bid, bidder = offered, peer
 
 
-DOUBLE_AUCTION = Negotiation("double_auction", _scheduler, BiddingPeer)
+DOUBLE_AUCTION = BundleNegotiation("double_auction", _scheduler, BiddingPeer)

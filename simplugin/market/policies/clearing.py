@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp, log, log2
+from simplugin.core.elementary import exp, log, log2
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
+    BundleNegotiation,
     Call,
     Message,
-    Negotiation,
     Scheduler,
     following,
 )
@@ -311,7 +311,7 @@ def bisection_rounds(market: BundleMarket, price: float) -> int:
     return 2 + outward + 1 + max(0, narrow)
 
 
-BISECTION = Negotiation("bisection", bisection, AnsweringPeer)
+BISECTION = BundleNegotiation("bisection", bisection, AnsweringPeer)
 
 
 def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
@@ -371,7 +371,7 @@ def median_rounds(total: int, n_peers: int) -> int:
     return 3 + max(1, math.ceil(quarters))
 
 
-MEDIAN = Negotiation("median", median, AnsweringPeer)
+MEDIAN = BundleNegotiation("median", median, AnsweringPeer)
 
 
 # Doubtful tasks beyond `SETTLED` a peer that are left to the last round.
@@ -479,4 +479,4 @@ def _guessed(bracket: Bracket, model: DemandModel) -> tuple[float, float]:
     return low, high
 
 
-SECANT = Negotiation("secant", secant, AnsweringPeer)
+SECANT = BundleNegotiation("secant", secant, AnsweringPeer)

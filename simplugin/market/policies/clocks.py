@@ -7,15 +7,15 @@ from collections.abc import Generator
 
 import numpy as np
 
-from simplugin.elementary import exp
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.elementary import exp
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.policies.clearing import DEEP, ask_all, counts_of, opening
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
+    BundleNegotiation,
     Call,
     Message,
-    Negotiation,
     Scheduler,
 )
 from simplugin.workloads.bundle_markets import LOWEST, Amounts, in_order
@@ -25,7 +25,7 @@ START = 0.01
 LEAST_TICK = 1e-6
 
 
-def clinching(tick: float | None = None) -> Negotiation:
+def clinching(tick: float | None = None) -> BundleNegotiation:
     """Return a clock that rises until peers want no more tasks than there are.
 
     Whenever all others together want fewer tasks than there are, a peer clinches the difference
@@ -65,7 +65,7 @@ def clinching(tick: float | None = None) -> Negotiation:
        Economic Review 94(5).
     """
     if tick is None:
-        return Negotiation("clinching", _exact, AnsweringPeer)
+        return BundleNegotiation("clinching", _exact, AnsweringPeer)
     if not LEAST_TICK <= tick < math.inf:
         raise WorkloadError(f"tick is {tick!r}; each is a round: give a number from {LEAST_TICK:g}")
     step = tick
@@ -79,7 +79,7 @@ def clinching(tick: float | None = None) -> Negotiation:
             sale.leave(_rationed(sale.demand - counts_of(counts), sale.excess), log_price)
         return sale.agreement()
 
-    return Negotiation("ticking", ticking, AnsweringPeer)
+    return BundleNegotiation("ticking", ticking, AnsweringPeer)
 
 
 def _exact(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
@@ -174,7 +174,7 @@ CLINCHING = clinching()
 STEP, ROUNDS = 0.1, 20_000
 
 
-def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> Negotiation:
+def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> BundleNegotiation:
     r"""Return tatonnement with a fixed step: ln p grows by step (D - m) / m in each round.
 
     It ends when demand D is m, at whichever price that clears the market it has come to. Demand is
@@ -213,4 +213,4 @@ def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> Negot
             why = f"never ends: its prices of round {first} on come again every {period} rounds"
         raise InfeasibleError(f"a clock of step {step:g} {why}; negotiate by bisection")
 
-    return Negotiation(f"clock {step:g}", scheduler, AnsweringPeer)
+    return BundleNegotiation(f"clock {step:g}", scheduler, AnsweringPeer)

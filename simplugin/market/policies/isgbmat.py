@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp, log, power
-from simplugin.errors import InfeasibleError
+from simplugin.core.elementary import exp, log, power
+from simplugin.core.errors import InfeasibleError
 from simplugin.market.policies.clearing import (
     SETTLED,
     Bracket,
@@ -21,9 +21,9 @@ from simplugin.market.policies.clearing import (
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
+    BundleNegotiation,
     Call,
     Message,
-    Negotiation,
     Scheduler,
     following,
 )
@@ -494,4 +494,4 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     return Agreement(loop.taken - returned, exp(log_price))
 
 
-ISGBMAT = Negotiation("isgbmat", _scheduler, RetailPeer)
+ISGBMAT = BundleNegotiation("isgbmat", _scheduler, RetailPeer)

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import expm1, log
-from simplugin.errors import WorkloadError
+from simplugin.core.elementary import expm1, log
+from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
-from simplugin.inputs.places import shown
+from simplugin.inputs.locations import shown
 from simplugin.market.model import checked_payments
 from simplugin.workloads.bundle_markets import (
     TOLERANCE,
@@ -71,7 +71,7 @@ Scheduler = Generator[Call, list[Message], Agreement]
 """A local scheduler: it yields calls and is sent their replies."""
 
 
-class Peer(Protocol):
+class MarketPeer(Protocol):
     """A computing peer, which knows its own value, cap and discount, and what it has heard."""
 
     def reply(self, message: Message, /) -> Message:
@@ -80,7 +80,7 @@ class Peer(Protocol):
 
 
 @dataclass(frozen=True)
-class Negotiation:
+class BundleNegotiation:
     """An algorithm as its two sides.
 
     Attributes
@@ -96,11 +96,11 @@ class Negotiation:
 
     name: str
     scheduler: Callable[[int, int, np.random.Generator], Scheduler]
-    peer: Callable[[Any, int, Any, np.random.Generator], Peer]
+    peer: Callable[[Any, int, Any, np.random.Generator], MarketPeer]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Negotiated(Agreement):
+class NegotiatedAgreement(Agreement):
     """An agreement and what it took.
 
     Attributes
@@ -162,13 +162,13 @@ def message_size(message: Message) -> float:
 
 
 def negotiate(
-    negotiation: Negotiation,
+    negotiation: BundleNegotiation,
     values: ArrayLike,
     m: int,
     caps: ArrayLike,
     q: ArrayLike | None = None,
     seed: int = 0,
-) -> Negotiated:
+) -> NegotiatedAgreement:
     """Negotiate in this process, without a network.
 
     Parameters
@@ -213,7 +213,7 @@ def negotiate(
         rounds += 1
         messages += len(call.peers) + len(replies)
         size += len(call.peers) * message_size(call.message) + sum(map(message_size, replies))
-    return Negotiated(
+    return NegotiatedAgreement(
         market.check(agreement.amounts),
         agreement.price,
         agreement.payments,

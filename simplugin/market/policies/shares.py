@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.policies.clearing import ask_all, counts_of, opening
 from simplugin.market.policies.negotiation import (
     Agreement,
     AnsweringPeer,
-    Negotiation,
+    BundleNegotiation,
     Scheduler,
     negotiate,
 )
@@ -273,4 +273,4 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     return Agreement(sold + round_robin(m - int(sold.sum()), caps - sold), price)
 
 
-COMMODITY = Negotiation("commodity", _scheduler, AnsweringPeer)
+COMMODITY = BundleNegotiation("commodity", _scheduler, AnsweringPeer)

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin import policy_names
-from simplugin.errors import WorkloadError
+from simplugin.core import policy_names
+from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
-from simplugin.inputs.places import shown
+from simplugin.inputs.locations import shown
 from simplugin.market.policies.auctions import (
     DOUBLE_AUCTION,
     double_auction,
@@ -28,9 +28,9 @@ from simplugin.market.policies.clocks import CLINCHING
 from simplugin.market.policies.isgbmat import ISGBMAT, isgbmat, isgbmat_printed
 from simplugin.market.policies.negotiation import (
     Agreement,
+    BundleNegotiation,
     Call,
     Message,
-    Negotiation,
     Scheduler,
     negotiate,
 )
@@ -66,7 +66,7 @@ class PostingPeer:
 
 def posted(
     policy: Callable[..., tuple[Amounts, float]], name: str = "", **parameters: Any
-) -> Negotiation:
+) -> BundleNegotiation:
     """Return a policy as a negotiation of one round, after which it knows the whole market.
 
     A policy that takes a `seed` is given another for each negotiation, drawn from the local
@@ -110,7 +110,7 @@ def posted(
         except WorkloadError as error:
             raise WorkloadError(f"policy {called}: {error}") from None
 
-    return Negotiation(called, scheduler, PostingPeer)
+    return BundleNegotiation(called, scheduler, PostingPeer)
 
 
 def assigned(answer: object, market: BundleMarket) -> Agreement:
@@ -121,7 +121,7 @@ def assigned(answer: object, market: BundleMarket) -> Agreement:
     return Agreement(amounts, float(decided("the price is", answer[1], "a finite number")))
 
 
-class Policy(Protocol):
+class MarketPolicy(Protocol):
     """Assigns the tasks of a bundle to peers, and says at which price."""
 
     def __call__(
@@ -163,7 +163,7 @@ def optimum(
     return best.amounts, best.price
 
 
-def _agreed_by(negotiation: Negotiation) -> Policy:
+def _agreed_by(negotiation: BundleNegotiation) -> MarketPolicy:
     """Return what a negotiation in one process agrees on, as a policy."""
 
     def policy(*market: Any) -> tuple[Amounts, float]:
@@ -174,7 +174,7 @@ def _agreed_by(negotiation: Negotiation) -> Policy:
     return policy
 
 
-POLICIES: Mapping[str, Policy] = {
+POLICIES: Mapping[str, MarketPolicy] = {
     "optimum": optimum,
     "isgbmat": isgbmat,
     "isgbmat_printed": isgbmat_printed,
@@ -196,7 +196,7 @@ POLICIES: Mapping[str, Policy] = {
 RANDOM = ("double_auction", "double_auction_rounds")
 
 
-def policy_called(name: str) -> Policy:
+def policy_called(name: str) -> MarketPolicy:
     """Return a policy.
 
     Parameters
@@ -212,7 +212,7 @@ def policy_called(name: str) -> Policy:
     return policy_names.policy_called(name, POLICIES)
 
 
-NEGOTIATIONS: dict[str, Negotiation] = {
+NEGOTIATIONS: dict[str, BundleNegotiation] = {
     each.name: each
     for each in (
         ISGBMAT,
@@ -228,7 +228,7 @@ NEGOTIATIONS: dict[str, Negotiation] = {
 }
 
 
-def negotiation_called(wanted: str | Policy | Negotiation) -> Negotiation:
+def negotiation_called(wanted: str | MarketPolicy | BundleNegotiation) -> BundleNegotiation:
     """Return a negotiation by its name, or a policy as one of posted prices.
 
     Parameters
@@ -241,7 +241,7 @@ def negotiation_called(wanted: str | Policy | Negotiation) -> Negotiation:
     WorkloadError
         There is none of this name.
     """
-    if isinstance(wanted, Negotiation):
+    if isinstance(wanted, BundleNegotiation):
         return wanted
     if callable(wanted):
         return posted(wanted)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.bags.assessment import experimental, fair, slope
-from simplugin.bags.execution import Execution, execute
+from simplugin.bags.execution import BagExecution, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
 from simplugin.bags.policies.shipped import POLICIES
@@ -38,7 +38,7 @@ ORDERS = (5, 2)
 
 
 @dataclass(frozen=True)
-class Setting:
+class PolicySetting:
     """A policy and the circumstances of its execution.
 
     Attributes
@@ -81,7 +81,7 @@ class Setting:
     @property
     def key(self) -> str:
         """All fields in a line, without those that have their default."""
-        usual = asdict(Setting(self.policy))
+        usual = asdict(PolicySetting(self.policy))
         words = [self.policy, *(f"{name}={value}" for name, value in self.parameters)]
         for name, value in asdict(self).items():
             if name not in ("policy", "parameters") and value != usual[name]:
@@ -90,7 +90,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class ThroughputMeasurement:
     """The throughput of a setting on a tree.
 
     Attributes
@@ -128,14 +128,14 @@ class Measurement:
 
 
 def measurements(
-    reading: str, seed: int, numbers: Iterable[int], setting: Setting
-) -> list[Measurement]:
+    reading: str, seed: int, numbers: Iterable[int], setting: PolicySetting
+) -> list[ThroughputMeasurement]:
     """Return the measurements of a setting on some instances."""
     return [measured(reading, seed, number, setting) for number in numbers]
 
 
 @cache
-def measured(reading: str, seed: int, number: int, setting: Setting) -> Measurement:
+def measured(reading: str, seed: int, number: int, setting: PolicySetting) -> ThroughputMeasurement:
     """Return the measurement of a setting on one instance, kept for the next call.
 
     The same conditions are the same for all settings. Policies plan with values measured from
@@ -144,7 +144,7 @@ def measured(reading: str, seed: int, number: int, setting: Setting) -> Measurem
     """
     tree, bags = instance(reading, seed, number, count=setting.count)
     done, theory = _executions(reading, seed, number, setting)
-    return Measurement(
+    return ThroughputMeasurement(
         reading,
         seed,
         number,
@@ -168,7 +168,7 @@ def _optimum(reading: str, seed: int, number: int) -> float:
 def _known(reading: str, seed: int, number: int, conditions: str) -> Tree:
     """Return the tree as measured from within the simulation."""
     tree, bags = instance(reading, seed, number)
-    further = _met(reading, seed, number, Setting("", conditions=conditions))
+    further = _met(reading, seed, number, PolicySetting("", conditions=conditions))
     if not further:
         return measure(tree, bags)
     if any(isinstance(element, ProfileUse) for element in further["platform"].elements):
@@ -176,7 +176,7 @@ def _known(reading: str, seed: int, number: int, conditions: str) -> Tree:
     return measure(tree, bags, platform=further["platform"], options=further["options"])
 
 
-def _met(reading: str, seed: int, number: int, setting: Setting) -> Arguments:
+def _met(reading: str, seed: int, number: int, setting: PolicySetting) -> Arguments:
     """Return the arguments of `execute` that make the conditions."""
     if not setting.conditions:
         return {}
@@ -187,8 +187,8 @@ def _met(reading: str, seed: int, number: int, setting: Setting) -> Arguments:
 
 
 def _executions(
-    reading: str, seed: int, number: int, setting: Setting
-) -> tuple[list[Execution], float]:
+    reading: str, seed: int, number: int, setting: PolicySetting
+) -> tuple[list[BagExecution], float]:
     """Return the executions of a setting, one for each order, and what the policy expects."""
     tree, bags = instance(reading, seed, number, count=setting.count)
     known, bias = tree, None
@@ -216,7 +216,7 @@ def _executions(
     return done, policy.theory
 
 
-def _delays(tree: Tree, setting: Setting, source: list[int]) -> NDArray[np.float64] | None:
+def _delays(tree: Tree, setting: PolicySetting, source: list[int]) -> NDArray[np.float64] | None:
     """Return when each node asks first, if the order is drawn."""
     if setting.orders == 1:
         return None

@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp, log, log1p
-from simplugin.errors import WorkloadError
-from simplugin.papers.beaumont.campaign import Measurement, Setting, measurements
+from simplugin.core.elementary import exp, log, log1p
+from simplugin.core.errors import WorkloadError
+from simplugin.papers.beaumont.campaign import PolicySetting, ThroughputMeasurement, measurements
 from simplugin.papers.beaumont.instances import SEEDS
 from simplugin.papers.statements import Quantity, resampled
 
@@ -99,8 +99,8 @@ def _mean(logarithms: Floats) -> float:
 
 
 def ratios(
-    high: Sequence[Measurement],
-    low: Sequence[Measurement],
+    high: Sequence[ThroughputMeasurement],
+    low: Sequence[ThroughputMeasurement],
     *,
     by: Literal["fair", "slope", "theory"] = "fair",
 ) -> Ratios:
@@ -111,7 +111,7 @@ def ratios(
     high, low : sequence of Measurement
         Measurements on the same instances, in the same order.
     by : {"fair", "slope", "theory"}
-        The field of `Measurement` to compare.
+        The field of `ThroughputMeasurement` to compare.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def extreme(
     return quantity
 
 
-def best(found: Sequence[Measurement]) -> float:
+def best(found: Sequence[ThroughputMeasurement]) -> float:
     """Return the ratio of throughputs that a policy would have if it reached the optimum.
 
     Parameters
@@ -184,7 +184,9 @@ def best(found: Sequence[Measurement]) -> float:
     return _mean(log([each.fair / each.optimum for each in found]))
 
 
-def deviations(found: Sequence[Measurement], *, by: Literal["fair", "slope"] = "fair") -> Floats:
+def deviations(
+    found: Sequence[ThroughputMeasurement], *, by: Literal["fair", "slope"] = "fair"
+) -> Floats:
     """Return the part by which throughputs stay below the expected ones, NaN without any."""
     return np.array([1 - getattr(each, by) / (each.theory or math.nan) for each in found])
 
@@ -250,14 +252,14 @@ PLAIN = "plain"
 _ONCE = (("period", math.inf),)
 
 # Policies by the way in which they come to their plans in the plain model.
-PLANNED: Mapping[str, Setting] = {
+PLANNED: Mapping[str, PolicySetting] = {
     **{
-        name: Setting(name)
+        name: PolicySetting(name)
         for name in ("lp", "data_centric", "cgbc", "fcfs", "bcs", "prices", "lag")
     },
-    "lp, unmeasured": Setting("lp", measures=False),
-    "data_centric, once": Setting("data_centric", _ONCE),
-    "prices, once": Setting("prices", _ONCE),
+    "lp, unmeasured": PolicySetting("lp", measures=False),
+    "data_centric, once": PolicySetting("data_centric", _ONCE),
+    "prices, once": PolicySetting("prices", _ONCE),
 }
 
 
@@ -276,7 +278,7 @@ def losses(
         Keys of `simplugin.papers.beaumont.conditions.CONDITIONS`.
     """
 
-    def found(condition: str, policy: str) -> list[Measurement]:
+    def found(condition: str, policy: str) -> list[ThroughputMeasurement]:
         met = "" if condition == PLAIN else condition
         return measurements("A", SEEDS[0], numbers, replace(PLANNED[policy], conditions=met))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp, log
+from simplugin.core.elementary import exp, log
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms import Platform, Profile, ProfileUse
 from simplugin.platforms.graphs import Tree

@@ -8,12 +8,18 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.figures import Figure
 from simplugin.papers.beaumont import heuristics, own_policies, periodic_schedules
-from simplugin.papers.beaumont.campaign import FEW, ORDERS, Measurement, Setting, measurements
+from simplugin.papers.beaumont.campaign import (
+    FEW,
+    ORDERS,
+    PolicySetting,
+    ThroughputMeasurement,
+    measurements,
+)
 from simplugin.papers.beaumont.comparisons import deviations, ratios
 from simplugin.papers.beaumont.instances import MAIN, SEEDS, TREES
 from simplugin.papers.statements import Quantity
+from simplugin.results.curves import CurvePlot
 
 Floats = NDArray[np.float64]
 
@@ -33,33 +39,37 @@ def histogram(values: Floats, edges: Floats) -> tuple[Floats, NDArray[np.int64]]
     return edges, np.histogram(inside, edges)[0]
 
 
-def logarithms(high: Sequence[Measurement], low: Sequence[Measurement]) -> Floats:
+def logarithms(
+    high: Sequence[ThroughputMeasurement], low: Sequence[ThroughputMeasurement]
+) -> Floats:
     """Return the logarithmic deviations of section 6.2.2: 8 where a throughput is near 0."""
     log = ratios(high, low).log
     return np.where(np.isnan(log), 0.0, np.minimum(log, BEYOND))
 
 
-def figure5(quick: bool) -> list[Figure]:
+def figure5(quick: bool) -> list[CurvePlot]:
     """Return the deviations of the policies that expect a throughput."""
     numbers = FEW if quick else range(TREES)
     series = {
-        words: histogram(deviations(measurements("A", SEED, numbers, Setting(name))), DEVIATIONS)
+        words: histogram(
+            deviations(measurements("A", SEED, numbers, PolicySetting(name))), DEVIATIONS
+        )
         for name, words in EXPECTING.items()
     }
     title = f"Figure 5: deviation from the expected throughput, reading A, {len(numbers)} trees"
-    return [Figure("figure5", title, "1 - measured / expected", "trees", series, bars=True)]
+    return [CurvePlot("figure5", title, "1 - measured / expected", "trees", series, bars=True)]
 
 
-def figure6(quick: bool) -> list[Figure]:
+def figure6(quick: bool) -> list[CurvePlot]:
     """Return the distances of policies from LP, in each main reading."""
-    turns = Setting("fcfs", orders=ORDERS[quick])
+    turns = PolicySetting("fcfs", orders=ORDERS[quick])
     panels = (
-        ("figure6a", "Figure 6a: DATA-CENTRIC", Setting("data_centric"), LOGARITHMS),
+        ("figure6a", "Figure 6a: DATA-CENTRIC", PolicySetting("data_centric"), LOGARITHMS),
         ("figure6b", "Figure 6b: FCFS", turns, LOGARITHMS),
-        ("figure6c", "Figure 6c: BCS", Setting("bcs"), WIDE),
-        ("figure6d", "Figure 6d: CGBC", Setting("cgbc"), LOGARITHMS),
-        ("figure6-prices", "As Figure 6, our own: prices", Setting("prices"), LOGARITHMS),
-        ("figure6-lag", "As Figure 6, our own: lag", Setting("lag"), LOGARITHMS),
+        ("figure6c", "Figure 6c: BCS", PolicySetting("bcs"), WIDE),
+        ("figure6d", "Figure 6d: CGBC", PolicySetting("cgbc"), LOGARITHMS),
+        ("figure6-prices", "As Figure 6, our own: prices", PolicySetting("prices"), LOGARITHMS),
+        ("figure6-lag", "As Figure 6, our own: lag", PolicySetting("lag"), LOGARITHMS),
     )
     numbers = FEW if quick else range(TREES)
     figures = []
@@ -67,12 +77,15 @@ def figure6(quick: bool) -> list[Figure]:
         series = {}
         for reading in ("A",) if quick else tuple(MAIN):
             lp, other = (
-                measurements(reading, SEED, numbers, each) for each in (Setting("lp"), setting)
+                measurements(reading, SEED, numbers, each)
+                for each in (PolicySetting("lp"), setting)
             )
             series[f"reading {reading}"] = histogram(logarithms(lp, other), edges)
         title = f"{words}, {len(numbers)} trees" + "; at 8 those near 0" * (edges is WIDE)
         figures.append(
-            Figure(name, title, "ln(throughput of LP / its throughput)", "trees", series, bars=True)
+            CurvePlot(
+                name, title, "ln(throughput of LP / its throughput)", "trees", series, bars=True
+            )
         )
     return figures
 
@@ -100,4 +113,4 @@ EXPERIMENTS: dict[str, Callable[[bool], Mapping[str, Quantity]]] = {
     "natural periods": periodic_schedules.natural,
     "rounded periods": periodic_schedules.rounded,
 }
-FIGURES: dict[str, Callable[[bool], list[Figure]]] = {"figure 5": figure5, "figure 6": figure6}
+FIGURES: dict[str, Callable[[bool], list[CurvePlot]]] = {"figure 5": figure5, "figure 6": figure6}

@@ -10,8 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from simplugin.elementary import exp, log
-from simplugin.papers.beaumont.campaign import FEW, ORDERS, Measurement, Setting, measurements
+from simplugin.core.elementary import exp, log
+from simplugin.papers.beaumont.campaign import (
+    FEW,
+    ORDERS,
+    PolicySetting,
+    ThroughputMeasurement,
+    measurements,
+)
 from simplugin.papers.beaumont.comparisons import Floats, Ratios, best, deviations, ratios
 from simplugin.papers.beaumont.instances import MAIN, READINGS, SEEDS, TASKS, TREES
 from simplugin.papers.statements import (
@@ -24,7 +30,7 @@ from simplugin.papers.statements import (
     statements,
 )
 
-Found = Mapping[str, Sequence[Measurement]]
+Found = Mapping[str, Sequence[ThroughputMeasurement]]
 
 
 PAPER = "simplugin.papers.beaumont"
@@ -36,7 +42,7 @@ EXPECTING = POLICIES[:3]
 MISSING = "whether tasks are alike in computation or in data, and whether the root computes"
 # How tasks travel in further variants, as a change of settings: BCS with ten slots of a buffer for
 # each application, and requests for one task each, those of all children in turn.
-TRAVEL: Mapping[str, Callable[[Setting], Setting]] = {
+TRAVEL: Mapping[str, Callable[[PolicySetting], PolicySetting]] = {
     "ten slots each": lambda each: (
         replace(each, parameters=(("own_buffers", True),)) if each.policy == "bcs" else each
     ),
@@ -85,7 +91,7 @@ def campaign(variant: str, numbers: tuple[int, ...], orders: int) -> Found:
         Number of orders of the first requests of first come, first served.
     """
     reading, _, words = (variant, "", "") if variant in READINGS else variant.partition(", ")
-    settings = [Setting(name, orders=orders if name == "fcfs" else 1) for name in POLICIES]
+    settings = [PolicySetting(name, orders=orders if name == "fcfs" else 1) for name in POLICIES]
     changed = [TRAVEL[words](each) for each in settings] if words else settings
     return {each.policy: measurements(reading, SEED, numbers, each) for each in changed}
 
@@ -183,10 +189,10 @@ def _fewest_misses(found: Mapping[str, Mapping[str, Quantity]]) -> Quantity:
 def deviation(quick: bool) -> dict[str, Quantity]:
     """Return the shortfall of executions with large buffers, reading A."""
     numbers = QUICK_LARGER if quick else LARGER_TREES
-    large = Setting("", buffer=10 * LARGER, count=TASKS * LARGER)
+    large = PolicySetting("", buffer=10 * LARGER, count=TASKS * LARGER)
     more = _expecting(numbers, large)
     beside = {
-        "with ten slots": _deviation(_expecting(numbers, Setting(""))),
+        "with ten slots": _deviation(_expecting(numbers, PolicySetting(""))),
         "by the slope between 10 and 90 % of completions": _deviation(more, "slope"),
     }
     if not quick:
@@ -199,7 +205,7 @@ def deviation(quick: bool) -> dict[str, Quantity]:
     return determined_by(known, {"deviation.larger": found})
 
 
-def _expecting(numbers: Sequence[int], setting: Setting) -> Found:
+def _expecting(numbers: Sequence[int], setting: PolicySetting) -> Found:
     """Return the measurements of each policy that expects a throughput, in reading A."""
     return {
         name: measurements("A", SEED, numbers, replace(setting, policy=name)) for name in EXPECTING
@@ -237,7 +243,7 @@ def _changes(policy: str, numbers: Iterable[int]) -> Floats:
     """Return the relative change of a policy's throughput with ten times the tasks."""
     few, many = (
         np.array([each.fair for each in measurements("A", SEED, numbers, setting)])
-        for setting in (Setting(policy), Setting(policy, count=TASKS * LARGER))
+        for setting in (PolicySetting(policy), PolicySetting(policy, count=TASKS * LARGER))
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         change = np.abs(many / few - 1)
@@ -284,6 +290,6 @@ def _data_centric(reading: str, order: str, *, theory: bool) -> Ratios:
     parameters = () if order == "fast" else (("order", order),)
     high, low = (
         measurements(reading, SEED, range(TREES), each)
-        for each in (Setting("lp"), Setting("data_centric", parameters))
+        for each in (PolicySetting("lp"), PolicySetting("data_centric", parameters))
     )
     return ratios(high, low, by="theory" if theory else "fair")

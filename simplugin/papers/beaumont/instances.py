@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from simplugin.elementary import exp, log
+from simplugin.core.elementary import exp, log
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_graphs import BANDWIDTHS, random_tree
 from simplugin.workloads.applications import Bags
@@ -35,7 +35,7 @@ TASKS = 200
 
 
 @dataclass(frozen=True)
-class Reading:
+class InstanceAssumptions:
     """Choices that section 6.1 leaves open.
 
     Attributes
@@ -74,15 +74,15 @@ class Reading:
 # belong to the product and the sum of the same matrices, speaks for C instead; so nothing is told
 # that the four readings do not agree on. Speeds are those of an example platform of SimGrid, whose
 # bandwidths are in bytes, though the paper has "Kbps": variants have bits.
-MAIN: dict[str, Reading] = {
-    "A": Reading(),
-    "B": Reading(root_computes=False),
-    "C": Reading(alike="byte"),
-    "D": Reading(root_computes=False, alike="byte"),
+MAIN: dict[str, InstanceAssumptions] = {
+    "A": InstanceAssumptions(),
+    "B": InstanceAssumptions(root_computes=False),
+    "C": InstanceAssumptions(alike="byte"),
+    "D": InstanceAssumptions(root_computes=False, alike="byte"),
 }
-READINGS: dict[str, Reading] = {
+READINGS: dict[str, InstanceAssumptions] = {
     **MAIN,
-    "E": Reading(alike="neither"),
+    "E": InstanceAssumptions(alike="neither"),
     **{
         f"{name}, {words}": replace(MAIN[name], **{field: value})  # type: ignore[arg-type] # by name
         for name, field, value, words in (
@@ -131,7 +131,7 @@ def instance(reading: str, seed: int, number: int, *, count: int = TASKS) -> tup
     return _tree(READINGS[reading], seed, number), _bags(READINGS[reading], seed, number, count)
 
 
-def _tree(reading: Reading, seed: int, number: int) -> Tree:
+def _tree(reading: InstanceAssumptions, seed: int, number: int) -> Tree:
     """Return the tree; what a reading changes takes no other draw away."""
     tree = random_tree(
         NODES[number % len(NODES)] + (not reading.root_counts),
@@ -150,7 +150,7 @@ def _tree(reading: Reading, seed: int, number: int) -> Tree:
     return replace(tree, latency=latency)
 
 
-def _bags(reading: Reading, seed: int, number: int, count: int) -> Bags:
+def _bags(reading: InstanceAssumptions, seed: int, number: int, count: int) -> Bags:
     """Return the applications, by rising ratio."""
     draws = np.random.default_rng([seed, number, 2])
     low, high = LARGEST_RATIO

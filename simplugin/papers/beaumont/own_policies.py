@@ -12,13 +12,13 @@ import numpy as np
 
 from simplugin.bags.actors.planning import negotiate
 from simplugin.bags.execution import execute
-from simplugin.bags.policies.price_negotiation import Terms
+from simplugin.bags.policies.price_negotiation import NegotiationParameters
 from simplugin.bags.policies.prices import negotiate_prices, negotiator
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.bags.policy import BUFFER, Known, Place
+from simplugin.bags.policy import BUFFER, NodeKnowledge, TreePosition
 from simplugin.bags.trace_check import trace_violations
 from simplugin.optimum.steady_state import steady_state
-from simplugin.papers.beaumont.campaign import FEWER, FEWEST, Setting, measurements
+from simplugin.papers.beaumont.campaign import FEWER, FEWEST, PolicySetting, measurements
 from simplugin.papers.beaumont.comparisons import PLAIN, best, extreme, losses, ratios
 from simplugin.papers.beaumont.conditions import SLOWS
 from simplugin.papers.beaumont.heuristics import listed, provenance
@@ -71,14 +71,16 @@ TRACED, QUICK_TRACED = tuple(range(20)), (1, 6, 11)
 
 def plain(quick: bool) -> dict[str, Quantity]:
     """Return LP over our policies on the trees of both seeds."""
-    return _against_lp({"": Setting("")}, FEWER, quick=quick)
+    return _against_lp({"": PolicySetting("")}, FEWER, quick=quick)
 
 
 def errors(quick: bool) -> dict[str, Quantity]:
     """Return LP over our policies where measurements are wrong."""
     settings = {
-        "first measurements off by up to 20 %": Setting("", errors=ERRORS),
-        "all measurements off by up to 20 %, for good": Setting("", errors=ERRORS, lasting=True),
+        "first measurements off by up to 20 %": PolicySetting("", errors=ERRORS),
+        "all measurements off by up to 20 %, for good": PolicySetting(
+            "", errors=ERRORS, lasting=True
+        ),
     }
     return _against_lp(settings, FEWER, quick=quick)
 
@@ -86,16 +88,16 @@ def errors(quick: bool) -> dict[str, Quantity]:
 def changes(quick: bool) -> dict[str, Quantity]:
     """Return LP over our policies where the platform changes."""
     settings = {
-        "the host with most work at half speed from a quarter of the run on": Setting(
+        "the host with most work at half speed from a quarter of the run on": PolicySetting(
             "", conditions=SLOWS
         ),
-        "speeds and bandwidths changing meanwhile": Setting("", conditions=CHANGES),
+        "speeds and bandwidths changing meanwhile": PolicySetting("", conditions=CHANGES),
     }
     return _against_lp(settings, FEWEST, quick=quick)
 
 
 def _against_lp(
-    settings: Mapping[str, Setting], few: Sequence[int], *, quick: bool
+    settings: Mapping[str, PolicySetting], few: Sequence[int], *, quick: bool
 ) -> dict[str, Quantity]:
     """Return the largest mean and the worst ratio of LP over each of our policies, in reading A.
 
@@ -148,7 +150,7 @@ def other_readings(quick: bool) -> dict[str, Quantity]:
         found, lines, fails = [], [], False
         for reading in OTHER_READINGS:
             lp, ours, other = (
-                measurements(reading, SEED, numbers, Setting(name))
+                measurements(reading, SEED, numbers, PolicySetting(name))
                 for name in ("lp", policy, rival)
             )
             here, there = ratios(lp, ours), ratios(lp, other)
@@ -166,11 +168,15 @@ def ablations(quick: bool) -> dict[str, Quantity]:
     numbers = FEWER if quick else range(TREES)
     quantities = {}
     for policy, parts in PARTS.items():
-        lp, whole = (measurements("A", SEED, numbers, Setting(name)) for name in ("lp", policy))
+        lp, whole = (
+            measurements("A", SEED, numbers, PolicySetting(name)) for name in ("lp", policy)
+        )
         usual = ratios(lp, whole)
         found, lines = [], [f"with everything {usual.written()}"]
         for words, parameters in parts.items():
-            without = ratios(lp, measurements("A", SEED, numbers, Setting(policy, parameters)))
+            without = ratios(
+                lp, measurements("A", SEED, numbers, PolicySetting(policy, parameters))
+            )
             # Without a part that keeps trees from having no throughput, the loss is infinite.
             if without.apart <= usual.apart:
                 found.append(without.over(usual))
@@ -254,7 +260,7 @@ def _trees(numbers: Sequence[int]) -> dict[str, Any]:
     return provenance(numbers, reading="A")
 
 
-class Outcome(NamedTuple):
+class NegotiationOutcome(NamedTuple):
     """Result of a negotiation between actors.
 
     Attributes
@@ -275,17 +281,17 @@ class Outcome(NamedTuple):
     duration: float
 
 
-def negotiated(tree: Tree, bags: Bags, terms: Terms) -> Outcome:
+def negotiated(tree: Tree, bags: Bags, terms: NegotiationParameters) -> NegotiationOutcome:
     """Let the hosts of a tree negotiate on SimGrid, each with its own knowledge."""
     placements = []
     for host, name in enumerate(tree.hosts):
-        node = negotiator(Known.of(tree, bags, host), is_root=host == 0, terms=terms)
-        given = Place.of(tree, host), node
+        node = negotiator(NodeKnowledge.of(tree, bags, host), is_root=host == 0, terms=terms)
+        given = TreePosition.of(tree, host), node
         placements.append(Placement(name, negotiate, given, name=f"{name} negotiates"))
     result = simulate(tree.platform(), placements, options=SimGridOptions.linear())
     nodes = [each.value for each in result.returned]
     throughput = np.sum([each.plan.rates[0] for each in nodes], axis=0)
-    return Outcome(
+    return NegotiationOutcome(
         float(np.min(throughput / bags.weight)),
         nodes[0].node.sweeps,
         sum(each.bytes for each in nodes),
@@ -296,14 +302,17 @@ def negotiated(tree: Tree, bags: Bags, terms: Terms) -> Outcome:
 def negotiations(quick: bool) -> dict[str, Quantity]:
     """Return the distances of negotiations from the optimum, and from the pure negotiation."""
     numbers = FEWER[::2] if quick else range(TREES)
-    free: list[Outcome] = []
-    rented: list[Outcome] = []
+    free: list[NegotiationOutcome] = []
+    rented: list[NegotiationOutcome] = []
     gaps: dict[float, list[float]] = {}
     apart = []
     for reading, number in product(MAIN, numbers):
         tree, bags = instance(reading, SEED, number)
         optimum = steady_state(tree, bags).fair
-        for outcomes, terms in ((free, Terms(rent=0.0)), (rented, Terms())):
+        for outcomes, terms in (
+            (free, NegotiationParameters(rent=0.0)),
+            (rented, NegotiationParameters()),
+        ):
             done = negotiated(tree, bags, terms)
             outcomes.append(done)
             gaps.setdefault(terms.rent, []).append(abs(done.fair / optimum - 1))
@@ -313,8 +322,8 @@ def negotiations(quick: bool) -> dict[str, Quantity]:
         f" rounds on average, {max(each.rounds for each in free)} at most,"
         f" {np.median([each.bytes_sent for each in free]):.2g} byte in"
         f" {np.median([each.duration for each in free]):.2g} s (medians); with the charge for port"
-        f" time, which chooses among optima, {max(gaps[Terms().rent]):.1g} off at worst in"
-        f" {np.mean([each.rounds for each in rented]):.1f} rounds"
+        f" time, which chooses among optima, {max(gaps[NegotiationParameters().rent]):.1g} off at"
+        f" worst in {np.mean([each.rounds for each in rented]):.1f} rounds"
     )
     found = {
         "gap": Quantity(max(gaps[0.0]), note=note, optimum=0.0),

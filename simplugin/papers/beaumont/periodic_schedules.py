@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from simplugin.bags.execution import execute_periodic
 from simplugin.bags.periodic import periodic_schedule
-from simplugin.elementary import exp, log
+from simplugin.core.elementary import exp, log
 from simplugin.optimum.exact_steady_state import exact_steady_state
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.heuristics import SEED, listed

@@ -31,7 +31,7 @@ from simplugin.pricing.policies.market import (
     remember,
     with_metric,
 )
-from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -54,7 +54,7 @@ class Calm(NamedTuple):
         After the last round.
     """
 
-    sharing: Sharing
+    sharing: SharedDeployment
     best: FairShare
     state: MarketState | AcceleratedState
 
@@ -83,7 +83,7 @@ class Comeback(NamedTuple):
     trajectory: Trajectory
 
 
-def calm_down(sharing: Sharing, method: Method[Any], rounds: int) -> Calm:
+def calm_down(sharing: SharedDeployment, method: Method[Any], rounds: int) -> Calm:
     """Return what is known once every throughput is within `CALM`, from a cold start.
 
     Parameters
@@ -107,7 +107,7 @@ def calm_down(sharing: Sharing, method: Method[Any], rounds: int) -> Calm:
 def recover(
     graph: Graph,
     calm: Calm,
-    sharing: Sharing,
+    sharing: SharedDeployment,
     method: Method[Any],
     rounds: int,
     *,
@@ -146,14 +146,14 @@ def recover(
     return Comeback(near, np.nan if near is None else float(done.date[near]), apart, pure)
 
 
-def resumed(calm: Calm, sharing: Sharing) -> MarketState | AcceleratedState:
+def resumed(calm: Calm, sharing: SharedDeployment) -> MarketState | AcceleratedState:
     """Return the state that goes on after a change; rounds remembered are forgotten."""
     market = calm.state.market if isinstance(calm.state, AcceleratedState) else calm.state
     return _like(calm.state, carried_over(calm.sharing, market, sharing))
 
 
 def without_strangers(
-    before: Sharing, after: Sharing, state: MarketState | AcceleratedState
+    before: SharedDeployment, after: SharedDeployment, state: MarketState | AcceleratedState
 ) -> MarketState | AcceleratedState:
     """Return a state in which agents and applications that are new know nothing: all is 0."""
     market = state.market if isinstance(state, AcceleratedState) else state
@@ -174,7 +174,7 @@ def _like(
     return accelerated(market) if isinstance(state, AcceleratedState) else market
 
 
-def _near(sharing: Sharing, rate: Floats, best: Floats) -> bool:
+def _near(sharing: SharedDeployment, rate: Floats, best: Floats) -> bool:
     """Return True if rates are as near to the optimum as before a change."""
     error = float(np.abs(sharing.throughput(rate) / best - 1).max())
     return max(error, sharing.overload(rate)) <= CALM
@@ -186,7 +186,9 @@ def _apart(seen: Floats, pure: Floats) -> float:
     return float(np.max(np.abs(seen - pure) / scale))
 
 
-def carried_over(before: Sharing, state: MarketState, after: Sharing) -> MarketState:
+def carried_over(
+    before: SharedDeployment, state: MarketState, after: SharedDeployment
+) -> MarketState:
     """Return the state with which agents and applications that stay go on after a change.
 
     Agents of an application on the same host behind the same link keep requests and metric,
@@ -240,7 +242,7 @@ def carried_over(before: Sharing, state: MarketState, after: Sharing) -> MarketS
 
 
 def begun_from(
-    sharing: Sharing, rate: Floats, host_price: Floats, link_price: Floats
+    sharing: SharedDeployment, rate: Floats, host_price: Floats, link_price: Floats
 ) -> MarketState:
     """Return the state that begins with rates and prices of elsewhere, within reason.
 
@@ -285,17 +287,17 @@ def begun_from(
     return replace(state, request=request, offer=offer, plan=offer, paid=paid, price=price)
 
 
-def _dearest_route(sharing: Sharing, paid: Floats, computes: NDArray[np.bool_]) -> Floats:
+def _dearest_route(sharing: SharedDeployment, paid: Floats, computes: NDArray[np.bool_]) -> Floats:
     """Return what each application's dearest route and computation cost per task."""
     route = paid[1].copy()
     for level in sharing.levels[1:]:
-        route[level] += route[sharing.father[level]]
+        route[level] += route[sharing.parent[level]]
     dearest = np.zeros(sharing.n_applications)
     np.maximum.at(dearest, sharing.application, np.where(computes, route + paid[0], 0.0))
     return dearest
 
 
-def identities(sharing: Sharing) -> list[Hashable]:
+def identities(sharing: SharedDeployment) -> list[Hashable]:
     """Return an identity of each agent: application, host, link, number among equals."""
     seen: dict[Hashable, int] = {}
     keys: list[Hashable] = []
@@ -309,7 +311,7 @@ def identities(sharing: Sharing) -> list[Hashable]:
     return keys
 
 
-def _resources(sharing: Sharing) -> list[Hashable]:
+def _resources(sharing: SharedDeployment) -> list[Hashable]:
     """Return an identity of each resource."""
     return [
         *(("host", name) for name in sharing.hosts),
@@ -358,11 +360,13 @@ class DelayedMarket:
     relaxation: float = 0.25
     seed: int = 0
 
-    def start(self, sharing: Sharing, utility: AlphaFair) -> DelayedState:
+    def start(self, sharing: SharedDeployment, utility: AlphaFair) -> DelayedState:
         """Return the state before the first round."""
         return DelayedState(Market().start(sharing, utility), ())
 
-    def round(self, sharing: Sharing, utility: AlphaFair, state: DelayedState) -> DelayedState:
+    def round(
+        self, sharing: SharedDeployment, utility: AlphaFair, state: DelayedState
+    ) -> DelayedState:
         """Return the state after one more round."""
         before = state.market
         offer, price = clear(before)

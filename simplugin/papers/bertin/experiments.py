@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.figures import Figure
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.papers.bertin import five_hosts as five
 from simplugin.papers.bertin import seeded_platforms
@@ -20,10 +19,11 @@ from simplugin.papers.statements import Quantity, resampled
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_SPEED, five_hosts
 from simplugin.pricing.assessment import Recovery, Stretch
 from simplugin.pricing.iteration import Method, Trajectory, settled
-from simplugin.pricing.policies.gradient import Gradient, Reading, Steps, task_price
+from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions, StepSizes, task_price
 from simplugin.pricing.policies.market import Market
 from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.pricing.task_dispatch import dispatch
+from simplugin.results.curves import CurvePlot
 
 Floats = NDArray[np.float64]
 Quantities = Mapping[str, Quantity | float]
@@ -104,11 +104,11 @@ def other_steps(quick: bool) -> Quantities:
     off = error(trajectory)
     tried = 1000 if quick else 4000
     varied = [
-        Steps(memory=memory, rate=rate)
+        StepSizes(memory=memory, rate=rate)
         for memory, rate in ((0.002, 0.02), (0.2, 0.02), (0.02, 0.002), (0.02, 0.2))
     ]
     near = [error(run(tried, scaled=False, steps=steps))[tried // 2 :] for steps in varied]
-    plain = run(_SHOWN, scaled=False, reading=Reading(late=True, normalised=False))
+    plain = run(_SHOWN, scaled=False, reading=GradientAssumptions(late=True, normalised=False))
     small = _provenance(steps="gamma2 1, lambda 5e-4, mu 5e-5", rounds=rounds)
     return {
         "last_fall": Quantity(
@@ -137,7 +137,7 @@ def scaled(quick: bool) -> Quantities:
     levels = [float(np.mean(off[max(end - 200, 0) : end + 1])) for end in at]
     trajectory = run(ROUNDS)
     last = trajectory.throughput[-1] / optimum()[1] - 1
-    seidel = run(ROUNDS, reading=Reading(seidel=True)).throughput
+    seidel = run(ROUNDS, reading=GradientAssumptions(seidel=True)).throughput
     shares = {
         name: float(np.mean(run(ROUNDS, reading=reading).host_price[100:] > 0))
         for name, reading in five.READINGS.items()
@@ -347,43 +347,43 @@ def _levels() -> dict[str, float]:
 
 def _over_rounds(
     name: str, title: str, label: str, columns: Mapping[str, Floats], **further: Any
-) -> Figure:
+) -> CurvePlot:
     """Return columns over rounds."""
     series = {key: (np.arange(_FROM, len(each)), each[_FROM:]) for key, each in columns.items()}
-    return Figure(name, title, "round", label, series, **further)
+    return CurvePlot(name, title, "round", label, series, **further)
 
 
-def _objectives(name: str, title: str, trajectory: Trajectory, shown: int = _SHOWN) -> Figure:
+def _objectives(name: str, title: str, trajectory: Trajectory, shown: int = _SHOWN) -> CurvePlot:
     """Return an objective over rounds."""
     columns = {"objective": _objective(trajectory)[: shown + 1]}
     return _over_rounds(name, title, _OBJECTIVE, columns, lines=_levels())
 
 
-def figure3(_quick: bool) -> list[Figure]:
+def figure3(_quick: bool) -> list[CurvePlot]:
     """Return the objective of the unscaled version."""
     title = "Unscaled version: objective"
     return [_objectives("figure3", title, run(_SHOWN, scaled=False))]
 
 
-def figure4(_quick: bool) -> list[Figure]:
+def figure4(_quick: bool) -> list[CurvePlot]:
     """Return the objective of the unscaled version with small steps."""
     title = "Unscaled version with small steps: objective"
     return [_objectives("figure4", title, run(_SHOWN, scaled=False, steps=five.SMALL))]
 
 
-def _throughputs(name: str, title: str, trajectory: Trajectory, **further: Any) -> Figure:
+def _throughputs(name: str, title: str, trajectory: Trajectory, **further: Any) -> CurvePlot:
     """Return throughputs over rounds."""
     names = [f"application {application}" for application in sharing().applications]
     columns = dict(zip(names, trajectory.throughput.T, strict=True))
     return _over_rounds(name, title, "throughput [tasks/s]", columns, **further)
 
 
-def figure5(_quick: bool) -> list[Figure]:
+def figure5(_quick: bool) -> list[CurvePlot]:
     """Return the throughputs of the unscaled version."""
     return [_throughputs("figure5", "Unscaled version: throughputs", run(_SHOWN, scaled=False))]
 
 
-def figure6(_quick: bool) -> list[Figure]:
+def figure6(_quick: bool) -> list[CurvePlot]:
     """Return the rates of application 1 in the unscaled version, host by host."""
     problem = sharing()
     trajectory = run(_SHOWN, scaled=False, rates=True)
@@ -396,7 +396,7 @@ def figure6(_quick: bool) -> list[Figure]:
     return [_over_rounds("figure6", title, "rate [tasks/s]", columns)]
 
 
-def figure7(_quick: bool) -> list[Figure]:
+def figure7(_quick: bool) -> list[CurvePlot]:
     """Return a rate of application 1 in the unscaled version, and the price that it meets."""
     problem = sharing()
     trajectory = run(_SHOWN, scaled=False, rates=True)
@@ -413,7 +413,7 @@ def figure7(_quick: bool) -> list[Figure]:
     ]
 
 
-def figure8(_quick: bool) -> list[Figure]:
+def figure8(_quick: bool) -> list[CurvePlot]:
     """Return the objective of the scaled version, the first rounds and more of them."""
     title = "Scaled version: objective"
     return [
@@ -422,7 +422,7 @@ def figure8(_quick: bool) -> list[Figure]:
     ]
 
 
-def figure9(_quick: bool) -> list[Figure]:
+def figure9(_quick: bool) -> list[CurvePlot]:
     """Return the objective of the scaled version, averaged over 20 rounds each."""
     mean = five.averaged(_objective(run(ROUNDS)))
     rounds = 20.0 * np.arange(1, len(mean) + 1)
@@ -430,17 +430,17 @@ def figure9(_quick: bool) -> list[Figure]:
     # The first average has rounds without throughput in it.
     curve = {"objective": (rounds[1:], mean[1:])}
     lines = {name: _levels()[name] for name in ("optimum", "99.5 %")}
-    return [Figure("figure9", title, "round", _OBJECTIVE, curve, lines)]
+    return [CurvePlot("figure9", title, "round", _OBJECTIVE, curve, lines)]
 
 
-def figure10(_quick: bool) -> list[Figure]:
+def figure10(_quick: bool) -> list[CurvePlot]:
     """Return the throughputs of the scaled version, and the optimal ones."""
     names = sharing().applications
     best = {f"optimum of {name}": float(x) for name, x in zip(names, optimum()[1], strict=True)}
     return [_throughputs("figure10", "Scaled version: throughputs", run(ROUNDS), lines=best)]
 
 
-def figure11(_quick: bool) -> list[Figure]:
+def figure11(_quick: bool) -> list[CurvePlot]:
     """Return the prices of the scaled version: all hosts, and the links that are used."""
     problem = sharing()
     trajectory = run(ROUNDS)
@@ -460,7 +460,7 @@ _SLOWEST = 500
 _CURVES = {"market": "markets", "market_accelerated": "markets, accelerated"}
 
 
-def side_by_side(_quick: bool) -> list[Figure]:
+def side_by_side(_quick: bool) -> list[CurvePlot]:
     """Return throughputs and host prices of markets and of the scaled rule, both as actors."""
     best = fair_sharing(sharing())
     rounds = np.arange(_ROUNDS + 1)
@@ -475,7 +475,7 @@ def side_by_side(_quick: bool) -> list[Figure]:
             prices[f"{name}, {what}"] = (rounds, price * FIVE_HOSTS_SPEED)
     level = {"optimum": float(best.host_price[0] * FIVE_HOSTS_SPEED)}
     return [
-        Figure(
+        CurvePlot(
             "markets-throughputs",
             "Throughputs of markets and of the scaled rule",
             "round",
@@ -484,7 +484,7 @@ def side_by_side(_quick: bool) -> list[Figure]:
             {"optimum": 1.0},
             cycle=sharing().n_applications,
         ),
-        Figure(
+        CurvePlot(
             "markets-prices",
             "Prices of hosts under markets and under the scaled rule",
             "round",
@@ -497,7 +497,7 @@ def side_by_side(_quick: bool) -> list[Figure]:
     ]
 
 
-def live_changes(_quick: bool) -> list[Figure]:
+def live_changes(_quick: bool) -> list[CurvePlot]:
     """Return throughputs of agents without rounds while hosts, links and applications change."""
     figures = []
     for name, title, method in (
@@ -512,12 +512,12 @@ def live_changes(_quick: bool) -> list[Figure]:
     return figures
 
 
-def platforms(quick: bool) -> list[Figure]:
+def platforms(quick: bool) -> list[CurvePlot]:
     """Return on how many platforms every throughput is within 1 %, by round."""
     series = {name: _share(POLICIES[method](), quick) for method, name in _CURVES.items()}
     series["scaled rule, Table 1"] = _share(Gradient(), quick)
     title = "Every throughput within 1 %, for good"
-    return [Figure("platforms", title, "round", "part of the platforms", series, {"all": 1.0})]
+    return [CurvePlot("platforms", title, "round", "part of the platforms", series, {"all": 1.0})]
 
 
 def _share(method: Method[Any], quick: bool) -> tuple[NDArray[np.int64], Floats]:
@@ -528,7 +528,7 @@ def _share(method: Method[Any], quick: bool) -> tuple[NDArray[np.int64], Floats]
     return rounds, np.mean(first[:, None] <= rounds, axis=0)
 
 
-FIGURES: dict[str, Callable[[bool], list[Figure]]] = {
+FIGURES: dict[str, Callable[[bool], list[CurvePlot]]] = {
     **{
         f"figure {number}": figure
         for number, figure in enumerate(

@@ -20,14 +20,14 @@ from simplugin.platforms.topologies.shapes import (
     FIVE_HOSTS_TREE,
     five_hosts,
 )
-from simplugin.pricing.changes import Change, Interval, intervals
+from simplugin.pricing.changes import CapacityChange, ProblemInterval, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import Upkeep, keep_up, negotiate
+from simplugin.pricing.execution import PeriodicRun, keep_up, negotiate
 from simplugin.pricing.iteration import Method, Trajectory, iterate, objective_error, settled
-from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
+from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions, StepSizes
 from simplugin.workloads import AlphaFair
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
-from simplugin.workloads.sharing import Sharing
+from simplugin.workloads.shared_deployment import SharedDeployment
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -40,15 +40,15 @@ LATENCY = 1e-3
 # count nearest to 83.
 RING = ("AB", "AC", "CD", "BD", "BE")
 # The reading of the report's experiments: an agent forwards the throughput that it last received.
-REPORTED = Reading(late=True)
+REPORTED = GradientAssumptions(late=True)
 READINGS = {
     "throughput one round late": REPORTED,
-    "throughput of the same round": Reading(),
-    "managers see new rates": Reading(seidel=True),
-    "late, (18) without the count": Reading(late=True, counted=False),
+    "throughput of the same round": GradientAssumptions(),
+    "managers see new rates": GradientAssumptions(seidel=True),
+    "late, (18) without the count": GradientAssumptions(late=True, counted=False),
 }
 # Figure 4's: its caption has gamma_lambda twice, of which the second is gamma_mu.
-SMALL = Steps(utility=1.0, host=5e-4, link=5e-5)
+SMALL = StepSizes(utility=1.0, host=5e-4, link=5e-5)
 # Distances of the objective to its optimum of which the report counts rounds, and up to where.
 LEVELS = (0.05, 0.01, 0.005)
 ROUNDS = 2000
@@ -56,10 +56,10 @@ ROUNDS = 2000
 # A host fails and comes back, a link loses most of its bandwidth, an application arrives, a host
 # loses most of its speed, the application leaves [s].
 CHANGES = (
-    Change(4.0, "E", 0.0),
-    Change(8.0, "E", 5e8),
-    Change(12.0, "A->B", 1e8),
-    Change(20.0, "B", 1e8),
+    CapacityChange(4.0, "E", 0.0),
+    CapacityChange(8.0, "E", 5e8),
+    CapacityChange(12.0, "A->B", 1e8),
+    CapacityChange(20.0, "B", 1e8),
 )
 ARRIVAL, DEPARTURE, UNTIL = 16.0, 24.0, 28.0
 # Between two decisions of a role [s]: a message takes a tenth of it.
@@ -80,7 +80,7 @@ RELAXATION = 0.5
 
 
 @lru_cache(maxsize=256)
-def sharing(edges: tuple[str, ...] = FIVE_HOSTS_TREE) -> Sharing:
+def sharing(edges: tuple[str, ...] = FIVE_HOSTS_TREE) -> SharedDeployment:
     """Return the report's three applications, each with the breadth-first tree of its master."""
     return deploy(five_hosts(edges), FIVE_HOSTS_APPLICATIONS)
 
@@ -97,8 +97,8 @@ def run(
     rounds: int,
     *,
     scaled: bool = True,
-    steps: Steps | None = None,
-    reading: Reading = REPORTED,
+    steps: StepSizes | None = None,
+    reading: GradientAssumptions = REPORTED,
     rates: bool = False,
 ) -> Trajectory:
     """Run the report's iteration.
@@ -116,7 +116,7 @@ def run(
     rates : bool
         True to keep the rates of each round.
     """
-    method = Gradient(scaled, steps or Steps(), reading)
+    method = Gradient(scaled, steps or StepSizes(), reading)
     return iterate(method, sharing(), PROPORTIONAL, rounds, rates=rates)
 
 
@@ -177,7 +177,11 @@ def _tree(code: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def throughputs_on(
-    platforms: Sequence[Sequence[str]], reading: Reading, rounds: int, *, scaled: bool = True
+    platforms: Sequence[Sequence[str]],
+    reading: GradientAssumptions,
+    rounds: int,
+    *,
+    scaled: bool = True,
 ) -> Floats:
     """Return the throughputs of an iteration on several platforms, given by their edges.
 
@@ -191,7 +195,7 @@ def throughputs_on(
     return trajectory.throughput.reshape(rounds + 1, len(platforms), -1)
 
 
-def _side_by_side(platforms: Sequence[Sequence[str]]) -> Sharing:
+def _side_by_side(platforms: Sequence[Sequence[str]]) -> SharedDeployment:
     """Return platforms, given by their edges, as one problem of which no part reaches another."""
     places = range(len(platforms))
     ends = [
@@ -224,7 +228,7 @@ def spread(counts: Floats) -> str:
     return words + (f" or, on {missed}, over {ROUNDS}" if missed else "")
 
 
-def counts(platforms: Sequence[Sequence[str]], reading: Reading = REPORTED) -> Floats:
+def counts(platforms: Sequence[Sequence[str]], reading: GradientAssumptions = REPORTED) -> Floats:
     """Count rounds of the scaled version until the objective stays within each of `LEVELS`.
 
     Returns
@@ -239,7 +243,7 @@ def counts(platforms: Sequence[Sequence[str]], reading: Reading = REPORTED) -> F
     return np.array([[np.inf if count is None else count for count in row] for row in found])
 
 
-def live_through(method: Method[Any], seed: int = 0) -> tuple[Upkeep, list[Interval]]:
+def live_through(method: Method[Any], seed: int = 0) -> tuple[PeriodicRun, list[ProblemInterval]]:
     """Run actors without rounds through `CHANGES`; return the run and its intervals."""
     *stay, comes = FIVE_HOSTS_APPLICATIONS
     applications = (*stay, replace(comes, start=ARRIVAL, end=DEPARTURE))

@@ -27,7 +27,7 @@ from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
 from simplugin.pricing.iteration import Method, iterate, settled, throughput_error
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
-from simplugin.pricing.policies.gradient import Gradient, Steps
+from simplugin.pricing.policies.gradient import Gradient, StepSizes
 from simplugin.pricing.policies.market import MarketState
 from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.pricing.seeded_instances import (
@@ -37,7 +37,7 @@ from simplugin.pricing.seeded_instances import (
     instance,
     random_applications,
 )
-from simplugin.workloads.sharing import Sharing
+from simplugin.workloads.shared_deployment import SharedDeployment
 
 Quantities = Mapping[str, Quantity | float]
 
@@ -61,7 +61,7 @@ _worst = partial(unrefuted, worse=np.inf, over="platforms")
 EVENTS = "busiest leaf host without a master leaves", "an application arrives"
 
 
-class Finding(NamedTuple):
+class MethodResult(NamedTuple):
     """The result of a method on one problem.
 
     Attributes
@@ -100,7 +100,7 @@ def examine(
     *,
     simulated: bool = True,
     start: Any = None,
-) -> Finding:
+) -> MethodResult:
     """Run a method on a problem, and compare with the optimum.
 
     Parameters
@@ -134,7 +134,7 @@ def examine(
         apart = apart if np.isfinite(apart) else np.inf
         reached = settled(throughput_error(done, best.throughput), NEAR)
         date = np.nan if reached is None else float(done.date[reached])
-    return Finding(
+    return MethodResult(
         near,
         exact,
         float(np.abs(pure.throughput[-1] / best.throughput - 1).max()),
@@ -254,8 +254,8 @@ def churn(policy: str, quick: bool) -> Quantities:
     }
 
 
-def without_leaf(before: Calm) -> Sharing | None:
-    """Return what is left when the host that computes most leaves, of those without sons.
+def without_leaf(before: Calm) -> SharedDeployment | None:
+    """Return what is left when the host that computes most leaves, of those without children.
 
     Returns
     -------
@@ -264,7 +264,7 @@ def without_leaf(before: Calm) -> Sharing | None:
     """
     sharing = before.sharing
     load = sharing.host_load(before.best.rate)
-    load[sharing.host[sharing.father[sharing.father >= 0]]] = 0.0
+    load[sharing.host[sharing.parent[sharing.parent >= 0]]] = 0.0
     load[sharing.host[sharing.masters]] = 0.0
     leaf = int(np.argmax(load))
     if load[leaf] <= 0:
@@ -274,7 +274,7 @@ def without_leaf(before: Calm) -> Sharing | None:
     return left
 
 
-def with_arrival(each: Instance) -> Sharing:
+def with_arrival(each: Instance) -> SharedDeployment:
     """Return what is shared when one more application of the same kind arrives."""
     generator = np.random.default_rng([SEED, int(each.name.split("-")[0]), 1])
     first = len(each.applications)
@@ -288,7 +288,7 @@ def _small(most_agents: int) -> Iterator[Instance]:
     return islice((e for e in every if e.sharing.n_agents <= most_agents), _CHURN_PLATFORMS)
 
 
-def _adverse(found: Sequence[Finding], how: str, quick: bool) -> Quantities:
+def _adverse(found: Sequence[MethodResult], how: str, quick: bool) -> Quantities:
     """Return the largest late error, with the rounds to 1 % in its note."""
     rounds = _ADVERSE_ROUNDS[quick]
     median, _ = _median_worst(each.near for each in found)
@@ -301,9 +301,9 @@ def _adverse(found: Sequence[Finding], how: str, quick: bool) -> Quantities:
     return {"late_error": late}
 
 
-def _reported_start(sharing: Sharing) -> MarketState:
+def _reported_start(sharing: SharedDeployment) -> MarketState:
     """Return the state with Table 1's starting values, within what is possible."""
-    steps = Steps()
+    steps = StepSizes()
     return begun_from(
         sharing,
         np.where(sharing.computes, steps.start_rate, 0.0),
@@ -338,7 +338,7 @@ def _reached(counts: Iterable[int | None], rounds: int) -> str:
     )
 
 
-def _acted(found: Sequence[Finding]) -> str:
+def _acted(found: Sequence[MethodResult]) -> str:
     """Write on how many platforms actors ran, and in what time."""
     acted = [each for each in found if not np.isnan(each.apart)]
     if not acted:
@@ -351,7 +351,7 @@ def _acted(found: Sequence[Finding]) -> str:
     )
 
 
-def _apart(found: Sequence[Finding]) -> float:
+def _apart(found: Sequence[MethodResult]) -> float:
     """Return the largest difference between actors and pure iterations; 0 if no actors ran."""
     return max((each.apart for each in found if not np.isnan(each.apart)), default=0.0)
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from simplugin.papers.ntakpe.averages import MEASURES, Averages, averages
-from simplugin.papers.ntakpe.campaign import PART, STRATEGIES, TOGETHER, Scope, Setting
+from simplugin.papers.ntakpe.campaign import PART, STRATEGIES, TOGETHER, Scope, SharingSetting
 from simplugin.papers.statements import Quantity, Statement, judged, statements
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.execution import Mode
-from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.graph_generators import FAMILIES, Family
 
 
@@ -31,7 +31,7 @@ class Alternative(NamedTuple):
     """
 
     words: str
-    readings: Readings = PAPER
+    readings: ModelAssumptions = PAPER
     mode: Mode = "online"
     variant: str = ""
     families: tuple[Family, ...] = ("random",)
@@ -42,28 +42,30 @@ CHOSEN = Alternative("as chosen", families=FAMILIES)
 ALTERNATIVES: Mapping[str, Alternative] = {
     "mean reference": Alternative(
         "reference speed is the mean of all processors",
-        Readings(reference_speed="mean"),
+        ModelAssumptions(reference_speed="mean"),
         families=_SHAPED,
     ),
     "fastest reference": Alternative(
         "reference speed is that of the fastest cluster",
-        Readings(reference_speed="fastest"),
+        ModelAssumptions(reference_speed="fastest"),
         families=_SHAPED,
     ),
     "translated power": Alternative(
-        "allocations translate to the same power", Readings(translation="power"), families=_SHAPED
+        "allocations translate to the same power",
+        ModelAssumptions(translation="power"),
+        families=_SHAPED,
     ),
     "stop when full": Alternative(
-        "SCRAP-MAX stops at the first full level", Readings(full_level="stop")
+        "SCRAP-MAX stops at the first full level", ModelAssumptions(full_level="stop")
     ),
     "largest packing": Alternative(
-        "packing takes the largest smaller allocation", Readings(packing="largest")
+        "packing takes the largest smaller allocation", ModelAssumptions(packing="largest")
     ),
-    "no packing": Alternative("no packing", Readings(packing="off")),
-    "first come": Alternative("ready tasks in the order of graphs", Readings(order="fifo")),
-    "fixed at start": Alternative("no reservations", Readings(fixing="start")),
+    "no packing": Alternative("no packing", ModelAssumptions(packing="off")),
+    "first come": Alternative("ready tasks in the order of graphs", ModelAssumptions(order="fifo")),
+    "fixed at start": Alternative("no reservations", ModelAssumptions(fixing="start")),
     "own under share": Alternative(
-        "own makespans under the share among others", Readings(own="share")
+        "own makespans under the share among others", ModelAssumptions(own="share")
     ),
     "estimates together": Alternative("estimates count contention", TOGETHER),
     "planned": Alternative("schedules follow plans", mode="planned"),
@@ -133,7 +135,7 @@ def holding(alternative: Alternative, family: Family, scope: Scope = PART) -> se
 def _alternative_averages(alternative: Alternative, family: Family, scope: Scope) -> Averages:
     """Return the averages of the eight strategies under an alternative."""
     settings = {
-        name: Setting(name, readings=alternative.readings, mode=alternative.mode)
+        name: SharingSetting(name, readings=alternative.readings, mode=alternative.mode)
         for name in STRATEGIES
     }
     return averages(family, scope, settings, variant=alternative.variant)

@@ -11,9 +11,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.papers.ntakpe.campaign import REBALANCED, TOGETHER, Scope, Setting, bound, measured
+from simplugin.papers.ntakpe.campaign import (
+    REBALANCED,
+    TOGETHER,
+    Scope,
+    SharingSetting,
+    bound,
+    measured,
+)
 from simplugin.papers.statements import Quantity, determined_by, resampled, share
-from simplugin.taskgraphs.readings import PAPER, Readings
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 
 # The fairest strategy of the paper, which ours is compared with.
 RIVAL = "wps_width"
@@ -22,7 +29,7 @@ RHOS, QUICK_RHO = (0.1, 0.3, 1.0), 0.3
 ARRIVING, QUICK_ARRIVING = Scope((10,), 8), Scope((10,), 1, ("lille", "sophia"))
 
 
-class Means(NamedTuple):
+class ArrivalMeans(NamedTuple):
     """Means over runs of one setting.
 
     Attributes
@@ -47,21 +54,21 @@ class Means(NamedTuple):
 
 
 @cache
-def _runs(scope: Scope, rho: float, setting: Setting) -> NDArray[np.float64]:
-    """Return the fields of `Means` of each run with random graphs that arrive; (4, n_runs)."""
+def _runs(scope: Scope, rho: float, setting: SharingSetting) -> NDArray[np.float64]:
+    """Return the fields of `ArrivalMeans` of each run with arriving graphs; shape (4, n_runs)."""
     found = [measured(case, setting) for case in scope.cases("random", rho=rho)]
     rows = [(each.unfairness, np.mean(each.slowdown), np.min(each.slowdown)) for each in found]
     return np.array([(*row, each.makespan) for row, each in zip(rows, found, strict=True)]).T
 
 
-def means(scope: Scope, rho: float, setting: Setting) -> Means:
+def means(scope: Scope, rho: float, setting: SharingSetting) -> ArrivalMeans:
     """Return the means of a setting over random graphs that arrive."""
-    return Means(*_runs(scope, rho, setting).mean(axis=1).tolist())
+    return ArrivalMeans(*_runs(scope, rho, setting).mean(axis=1).tolist())
 
 
-def revisions(strategy: str, readings: Readings = PAPER) -> dict[str, Setting]:
+def revisions(strategy: str, readings: ModelAssumptions = PAPER) -> dict[str, SharingSetting]:
     """Return a strategy with fixed shares, shares given on arrival, and revised at events."""
-    usual = Setting(strategy, readings=readings)
+    usual = SharingSetting(strategy, readings=readings)
     return {
         "static": usual,
         "arrival": replace(usual, revision="arrival"),

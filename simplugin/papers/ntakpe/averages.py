@@ -9,7 +9,7 @@ from functools import cache, cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.papers.ntakpe.campaign import EIGHT, Scope, Setting, measured
+from simplugin.papers.ntakpe.campaign import EIGHT, Scope, SharingSetting, measured
 from simplugin.papers.statements import Quantity, resampled
 from simplugin.workloads.graph_generators import Family
 
@@ -94,9 +94,9 @@ class Averages:
 def averages(
     family: Family,
     scope: Scope,
-    settings: Mapping[str, Setting] = EIGHT,
+    settings: Mapping[str, SharingSetting] = EIGHT,
     *,
-    compared: Mapping[str, Setting] | None = None,
+    compared: Mapping[str, SharingSetting] | None = None,
     variant: str = "",
 ) -> Averages:
     """Return the averages of settings; makespans are relative to the best of those compared."""
@@ -109,8 +109,8 @@ def averages(
 def _averages(
     family: Family,
     scope: Scope,
-    settings: tuple[tuple[str, Setting], ...],
-    compared: tuple[Setting, ...],
+    settings: tuple[tuple[str, SharingSetting], ...],
+    compared: tuple[SharingSetting, ...],
     variant: str,
 ) -> Averages:
     """Return the averages of settings."""
@@ -126,14 +126,14 @@ def _averages(
     return Averages(names, scope.counts, values.reshape(shape), len(scope.sites))
 
 
-def beside(family: Family, scope: Scope, settings: Mapping[str, Setting]) -> Averages:
+def beside(family: Family, scope: Scope, settings: Mapping[str, SharingSetting]) -> Averages:
     """Return the averages of settings, relative to the best of the eight strategies."""
     return averages(family, scope, settings, compared=EIGHT)
 
 
-def weighted(strategy: str, *, quick: bool = False) -> dict[str, Setting]:
+def weighted(strategy: str, *, quick: bool = False) -> dict[str, SharingSetting]:
     """Return a weighted strategy with each weight of a sweep."""
-    return {f"{mu:g}": Setting(strategy, mu=mu) for mu in (QUICK_MUS if quick else MUS)}
+    return {f"{mu:g}": SharingSetting(strategy, mu=mu) for mu in (QUICK_MUS if quick else MUS)}
 
 
 # A measure of the averages of a family of graphs and those of random graphs: the value and a note.

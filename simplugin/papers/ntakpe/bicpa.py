@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.platforms.sites import MultiCluster, Site
-from simplugin.taskgraphs.execution import Execution, execute
+from simplugin.taskgraphs.execution import GraphExecution, execute
 from simplugin.taskgraphs.policies.allocation import cpa
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
@@ -123,7 +123,7 @@ def _ready(task: int, counts: NDArray[np.int64], finish: NDArray[np.float64], si
     return float(np.max(finish[sources] + times, initial=0.0))
 
 
-def executed(believed: int, *, local: Local = "sent") -> Execution:
+def executed(believed: int, *, local: Local = "sent") -> GraphExecution:
     """Execute that schedule; only with local data sent is the published figure met.
 
     Parameters

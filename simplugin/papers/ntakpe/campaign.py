@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from simplugin.optimum.task_graph_bounds import makespan_bound
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import SUBSETS, MultiCluster
-from simplugin.taskgraphs.execution import Execution, Mode, execute
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
+from simplugin.taskgraphs.execution import GraphExecution, Mode, execute
 from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies.allocation import Allocation, scrap_max
 from simplugin.taskgraphs.policies.mapping import Revision
 from simplugin.taskgraphs.policies.revisions import Rebalanced, Revised
-from simplugin.taskgraphs.policies.shares import Policy, checked_shares
+from simplugin.taskgraphs.policies.shares import SharingPolicy, checked_shares
 from simplugin.taskgraphs.policies.shipped import policy_called
-from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.graph_generators import Family, combination
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
@@ -72,7 +72,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Setting:
+class SharingSetting:
     """A way to share a site among graphs.
 
     Attributes
@@ -92,12 +92,12 @@ class Setting:
     strategy: str
     mu: float | None = None
     mode: Mode = "online"
-    readings: Readings = PAPER
+    readings: ModelAssumptions = PAPER
     revision: Literal["", "arrival", "event", "rebalanced"] = ""
 
 
 @dataclass(frozen=True)
-class Measurement:
+class MakespanMeasurement:
     """Makespans of a case under a setting.
 
     Attributes
@@ -182,15 +182,15 @@ QUICK: dict[Family, Scope] = {
 }
 QUICK_PART = Scope((4,), 2, _FEW)
 
-EIGHT = {name: Setting(name) for name in STRATEGIES}
+EIGHT = {name: SharingSetting(name) for name in STRATEGIES}
 # Estimates that count contention.
-TOGETHER = Readings(redistribution="together")
-BALANCED = Setting("balanced")
-REBALANCED = Setting("balanced", revision="rebalanced", readings=TOGETHER)
+TOGETHER = ModelAssumptions(redistribution="together")
+BALANCED = SharingSetting("balanced")
+REBALANCED = SharingSetting("balanced", revision="rebalanced", readings=TOGETHER)
 
 
 @cache
-def measured(case: Case, setting: Setting) -> Measurement:
+def measured(case: Case, setting: SharingSetting) -> MakespanMeasurement:
     """Simulate a case under a setting; results are cached."""
     done = executed(case, setting)
     if setting.readings.own == "share":
@@ -206,10 +206,10 @@ def measured(case: Case, setting: Setting) -> Measurement:
         readings = replace(setting.readings, redistribution=PAPER.redistribution)
         own = own_makespans(case, setting.mode, readings)
     shared = tuple(done.schedule.makespans.tolist())
-    return Measurement(own, shared, done.makespan, done.estimate)
+    return MakespanMeasurement(own, shared, done.makespan, done.estimate)
 
 
-def executed(case: Case, setting: Setting, *, trace: bool = False) -> Execution:
+def executed(case: Case, setting: SharingSetting, *, trace: bool = False) -> GraphExecution:
     """Execute a case under a setting."""
     graphs = submitted(case)
     return execute(
@@ -247,22 +247,22 @@ def submitted(case: Case) -> GraphSet:
     return GraphSet(graphs, np.concatenate([[0.0], np.cumsum(gaps)]))
 
 
-def own_makespans(case: Case, mode: Mode, readings: Readings) -> tuple[float, ...]:
+def own_makespans(case: Case, mode: Mode, readings: ModelAssumptions) -> tuple[float, ...]:
     """Return the simulated makespan of each graph of a case alone on its site [s]."""
     return _own_makespans(replace(case, rho=0.0), mode, readings)
 
 
 @cache
-def _own_makespans(case: Case, mode: Mode, readings: Readings) -> tuple[float, ...]:
+def _own_makespans(case: Case, mode: Mode, readings: ModelAssumptions) -> tuple[float, ...]:
     """Return the makespans of graphs alone."""
-    setting, site = Setting("s", mode=mode, readings=readings), cluster_of(case).site()
+    setting, site = SharingSetting("s", mode=mode, readings=readings), cluster_of(case).site()
     return tuple(
         _alone(case, graph, scrap_max(graph, site, 1.0, readings), setting)
         for graph in graphs_of(case)
     )
 
 
-def _alone(case: Case, graph: TaskGraph, allocation: Allocation, setting: Setting) -> float:
+def _alone(case: Case, graph: TaskGraph, allocation: Allocation, setting: SharingSetting) -> float:
     """Return the simulated makespan of a graph alone on a site [s]."""
     return execute(
         GraphSet((graph,)),
@@ -292,13 +292,13 @@ def platform_of(site: MultiCluster) -> Platform:
     return site.platform()
 
 
-def strategy_of(setting: Setting, family: Family) -> Policy:
+def strategy_of(setting: SharingSetting, family: Family) -> SharingPolicy:
     """Return the policy of a setting."""
     mu = MU.get((setting.strategy, family)) if setting.mu is None else setting.mu
     return policy_called(setting.strategy, **({} if mu is None else {"mu": mu}))
 
 
-def _revision(case: Case, setting: Setting, graphs: GraphSet) -> Revision | None:
+def _revision(case: Case, setting: SharingSetting, graphs: GraphSet) -> Revision | None:
     """Return the revision of shares that a setting asks for."""
     site = cluster_of(case).site()
     if setting.revision == "rebalanced":
@@ -309,7 +309,7 @@ def _revision(case: Case, setting: Setting, graphs: GraphSet) -> Revision | None
     return None
 
 
-def _allocations(case: Case, setting: Setting) -> tuple[Allocation, ...]:
+def _allocations(case: Case, setting: SharingSetting) -> tuple[Allocation, ...]:
     """Return the allocations of a case under the shares of a setting."""
     graphs, site = graphs_of(case), cluster_of(case).site()
     # A revision replaces the shares at each submission.

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.elementary import exp, log
-from simplugin.figures import Figure
+from simplugin.core.elementary import exp, log
 from simplugin.papers.ntakpe.alternatives import about, readings
 from simplugin.papers.ntakpe.arrivals import (
     ARRIVING,
@@ -51,7 +50,7 @@ from simplugin.papers.ntakpe.campaign import (
     TOGETHER,
     Case,
     Scope,
-    Setting,
+    SharingSetting,
     bound,
     executed,
     graphs_of,
@@ -60,13 +59,14 @@ from simplugin.papers.ntakpe.campaign import (
 )
 from simplugin.papers.statements import Quantity, determined_by, resampled
 from simplugin.platforms.sites import SUBSETS, Site
+from simplugin.results.curves import CurvePlot
+from simplugin.taskgraphs.assumptions import PAPER
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.metrics import unfairness
 from simplugin.taskgraphs.policies.allocation import Allocation, scrap, scrap_max
 from simplugin.taskgraphs.policies.lists import global_ordering
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import es
-from simplugin.taskgraphs.readings import PAPER
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.trace_check import trace_violations
 from simplugin.workloads.graph_generators import FAMILIES, Family
@@ -122,7 +122,7 @@ def _weights(*, quick: bool) -> Quantities:
 def _estimates() -> Quantity:
     """Measure the error of estimates that count contention over that of those that do not."""
     errors = []
-    for setting in (Setting(RIVAL), Setting(RIVAL, readings=TOGETHER)):
+    for setting in (SharingSetting(RIVAL), SharingSetting(RIVAL, readings=TOGETHER)):
         found = [measured(case, setting) for case in SLOW.cases("random")]
         errors.append(np.array([each.planned / each.makespan - 1 for each in found]))
     alone, together = (np.abs(each) for each in errors)
@@ -139,7 +139,7 @@ def _resampled(scope: Scope, measure: Callable[[NDArray[np.int64]], float], note
     )
 
 
-def _ahead(family: Family, setting: Setting, scope: Scope) -> Quantity:
+def _ahead(family: Family, setting: SharingSetting, scope: Scope) -> Quantity:
     """Measure the unfairness and makespan of our shares over those of WPS-width, the larger."""
     found = beside(family, scope, {"ours": setting, **EIGHT})
     rival = found.names.index(RIVAL)
@@ -336,9 +336,9 @@ def _packing(scope: Scope, strategies: Sequence[str]) -> Quantity:
     """Measure how much longer makespans are without packing."""
     ratios = {}
     for strategy in strategies:
-        loose = Setting(strategy, readings=replace(PAPER, packing="off"))
+        loose = SharingSetting(strategy, readings=replace(PAPER, packing="off"))
         found = [
-            measured(case, loose).makespan / measured(case, Setting(strategy)).makespan
+            measured(case, loose).makespan / measured(case, SharingSetting(strategy)).makespan
             for case in scope.cases("random")
         ]
         ratios[strategy] = log(np.array(found))
@@ -440,7 +440,7 @@ def traces(quick: bool) -> Quantities:
     found: list[str] = []
     activities = 0
     for family, (count, site), strategy in product(FAMILIES, runs, strategies):
-        done = executed(Case(family, count, 0, site), Setting(strategy), trace=True)
+        done = executed(Case(family, count, 0, site), SharingSetting(strategy), trace=True)
         words = f"{strategy}, {count} {family} graphs on {site}"
         found += [f"{words}: {each}" for each in trace_violations(done)]
         activities += len(done.result.trace)
@@ -486,7 +486,7 @@ _WEIGHTED = ("wps_cp", "wps_width", "wps_work")
 _UNFAIRNESS, _LENGTH = "unfairness", "mean relative makespan"
 
 
-def figure2(quick: bool) -> list[Figure]:
+def figure2(quick: bool) -> list[CurvePlot]:
     """Return unfairness and makespan of WPS-work over mu, for each number of random graphs."""
     scope = QUICK["random"] if quick else FULL
     found = averages("random", scope, weighted("wps_work", quick=quick))
@@ -501,16 +501,16 @@ def figure2(quick: bool) -> list[Figure]:
 
 def _panels(
     number: int, title: str, label: str, unfairness: Series, makespan: Series, length: str
-) -> list[Figure]:
+) -> list[CurvePlot]:
     """Return the panels of unfairness and of makespans of a figure of the paper."""
     panels = (("unfairness", _UNFAIRNESS, unfairness), ("makespan", length, makespan))
     return [
-        Figure(f"figure{number}-{name}", f"Figure {number}: {title}", label, y_label, series)
+        CurvePlot(f"figure{number}-{name}", f"Figure {number}: {title}", label, y_label, series)
         for name, y_label, series in panels
     ]
 
 
-def curves(quick: bool, *, family: Family) -> list[Figure]:
+def curves(quick: bool, *, family: Family) -> list[CurvePlot]:
     """Return unfairness and relative makespan over the number of graphs, for each strategy."""
     scope = QUICK[family] if quick else FULL
     found, own = averages(family, scope), beside(family, scope, {"balanced": BALANCED})
@@ -525,7 +525,7 @@ def curves(quick: bool, *, family: Family) -> list[Figure]:
     return _panels(_NUMBERS[family], title, "graphs", unfairness, makespan, _LENGTH)
 
 
-def trade_off(quick: bool, *, family: Family) -> list[Figure]:
+def trade_off(quick: bool, *, family: Family) -> list[CurvePlot]:
     """Return all strategies as points between fairness and makespan, with the front of all."""
     # Quick runs reuse those of the other figures.
     scope = QUICK[family] if quick else PART
@@ -536,7 +536,7 @@ def trade_off(quick: bool, *, family: Family) -> list[Figure]:
         for key in (() if quick else _WEIGHTED)
     }
     return [
-        Figure(
+        CurvePlot(
             f"trade-off-{family}",
             f"Between fairness and makespan: {_WORDS[family]}, {len(scope.cases(family))} runs",
             _LENGTH,
@@ -572,7 +572,7 @@ def _columns(points: list[tuple[float, float]]) -> tuple[list[float], list[float
     return [x for x, _ in points], [y for _, y in points]
 
 
-def arriving(quick: bool, *, rho: float) -> list[Figure]:
+def arriving(quick: bool, *, rho: float) -> list[CurvePlot]:
     """Return unfairness against makespan of all strategies where graphs arrive over time."""
     if quick and rho != QUICK_RHO:
         return []
@@ -586,7 +586,7 @@ def arriving(quick: bool, *, rho: float) -> list[Figure]:
         for mode, settings in modes.items()
     }
     return [
-        Figure(
+        CurvePlot(
             f"arrivals-{rho:g}",
             f"Random graphs that arrive, one each {rho:g} makespans",
             "makespan [s]",
@@ -600,7 +600,7 @@ def arriving(quick: bool, *, rho: float) -> list[Figure]:
     ]
 
 
-FIGURES: dict[str, Callable[[bool], list[Figure]]] = {
+FIGURES: dict[str, Callable[[bool], list[CurvePlot]]] = {
     **{f"figure {number}": partial(curves, family=each) for each, number in _NUMBERS.items()},
     "figure 2": figure2,
     **{f"trade-off, {family}": partial(trade_off, family=family) for family in _NUMBERS},

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.elementary import exp
+from simplugin.core.elementary import exp
 from simplugin.market.actors.stations import Counters
-from simplugin.market.execution import Execution, execute
+from simplugin.market.execution import BundleExecution, execute
 from simplugin.market.model import HOUR, jain_index
 from simplugin.papers.statements import Quantity, determined_by, resampled
 from simplugin.papers.zheng.counters import best_in_hindsight, kept_parts, serve
@@ -134,7 +134,7 @@ class Arrivals(NamedTuple):
         return float(np.percentile(self.response, 95))
 
     @classmethod
-    def of(cls, execution: Execution) -> Arrivals:
+    def of(cls, execution: BundleExecution) -> Arrivals:
         """Return the measures of an execution on a grid."""
         deals = execution.deals
         grid = execution.site

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from simplugin.elementary import exp, expm1, log, power
+from simplugin.core.elementary import exp, expm1, log, power
 from simplugin.market.actors.stations import Counters, lifetime
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.workloads.bundle_markets import Amounts, Floats

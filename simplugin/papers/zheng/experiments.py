@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from simplugin.figures import Figure
 from simplugin.papers.statements import Quantity
 from simplugin.papers.zheng.arrivals import arrivals
 from simplugin.papers.zheng.fairness import FALLING, RISING, fairness, figure5
@@ -17,6 +16,7 @@ from simplugin.papers.zheng.settings import SETTINGS
 from simplugin.papers.zheng.table1 import figure4_figures, table1, table1_figures
 from simplugin.papers.zheng.theorems import balance_figures, theorems
 from simplugin.papers.zheng.times import times
+from simplugin.results.curves import CurvePlot
 
 EXPERIMENTS: dict[str, Callable[[bool], dict[str, Quantity]]] = {
     "arrivals": arrivals,
@@ -30,7 +30,7 @@ EXPERIMENTS: dict[str, Callable[[bool], dict[str, Quantity]]] = {
     "rates": rates,
     "theorems": theorems,
 }
-FIGURES: dict[str, Callable[[bool], list[Figure]]] = {
+FIGURES: dict[str, Callable[[bool], list[CurvePlot]]] = {
     "figure 4": figure4_figures,
     **{
         f"figure 5, {kind}, alpha {alpha:g}": partial(figure5, alpha=alpha, kind=kind)

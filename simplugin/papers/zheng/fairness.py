@@ -8,13 +8,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.elementary import exp
-from simplugin.figures import Figure
-from simplugin.market.model import Outcome
+from simplugin.core.elementary import exp
+from simplugin.market.model import PricedAssignment
 from simplugin.papers.statements import Quantity, determined_by, share
-from simplugin.papers.zheng.settings import ON_SITE, TASKS, Setting, best_of, bisected, by_class
+from simplugin.papers.zheng.settings import (
+    ON_SITE,
+    TASKS,
+    ExperimentSetting,
+    best_of,
+    bisected,
+    by_class,
+)
 from simplugin.papers.zheng.table1 import outcome
 from simplugin.platforms.twelve_peers import DEGREES, N_PEERS, SEED, scaled_site
+from simplugin.results.curves import CurvePlot
 from simplugin.workloads.bundle_markets import Floats, largest_share
 from simplugin.workloads.bundles import CLASSES
 
@@ -31,7 +38,7 @@ _STEP, _COARSE = 0.05, 0.25
 _CHANGE = 1e-9
 
 
-class Curve(NamedTuple):
+class FairnessCurve(NamedTuple):
     """Fairness for ever larger N_max, until no peer wants more.
 
     Attributes
@@ -66,7 +73,7 @@ class Curve(NamedTuple):
 
 
 @cache
-def curve(degree: float, setting: Setting, step: float = _STEP) -> Curve:
+def curve(degree: float, setting: ExperimentSetting, step: float = _STEP) -> FairnessCurve:
     """Return the fairness of the chosen site, scaled to a heterogeneity degree."""
     site = scaled_site(SEED, degree)
     wanted = outcome(site, setting, "isgbmat")
@@ -78,24 +85,24 @@ def curve(degree: float, setting: Setting, step: float = _STEP) -> Curve:
         outcome(site, replace(setting, factor=float(factor)), "isgbmat").fairness
         for factor in factors
     ]
-    return Curve(factors, np.array(fairness), free)
+    return FairnessCurve(factors, np.array(fairness), free)
 
 
-def curves(kind: str, alpha: float, quick: bool) -> list[Curve]:
+def curves(kind: str, alpha: float, quick: bool) -> list[FairnessCurve]:
     """Return the curves of the three heterogeneity degrees, the lowest first."""
     step = _COARSE if quick else _STEP
-    return [curve(degree, Setting(kind, alpha), step) for degree in DEGREES]
+    return [curve(degree, ExperimentSetting(kind, alpha), step) for degree in DEGREES]
 
 
 @cache
-def ends(seed: int, degree: float, setting: Setting) -> tuple[float, float]:
+def ends(seed: int, degree: float, setting: ExperimentSetting) -> tuple[float, float]:
     """Return fairness at lambda 1 and without caps; the exact maximum stands for ISGBMAT's."""
     site = scaled_site(seed, degree)
     found = []
     for factor in (1.0, None):
         market, times = replace(setting, factor=factor).market(site)
         best = best_of(market)
-        found.append(Outcome.estimated(market, best.amounts, best.price, times).fairness)
+        found.append(PricedAssignment.estimated(market, best.amounts, best.price, times).fairness)
     return found[0], found[1]
 
 
@@ -103,7 +110,7 @@ def turning_rate(seed: int, degree: float, kind: str) -> float:
     """Return the discount rate at which the equal split is as fair as no N_max, by bisection."""
 
     def is_equal_fairer(rate: float) -> bool:
-        equal, free = ends(seed, degree, Setting(kind, rate))
+        equal, free = ends(seed, degree, ExperimentSetting(kind, rate))
         return free <= equal
 
     low, high = bisected((THRESHOLD / 20, THRESHOLD * 5), 1e-3, is_equal_fairer)
@@ -155,7 +162,7 @@ def _fairer(kinds: tuple[str, ...], quick: bool) -> str:
                     free > equal
                     for kind in kinds
                     for seed in range(QUICK_SITES if quick else SITES)
-                    for equal, free in (ends(seed, degree, Setting(kind, alpha)),)
+                    for equal, free in (ends(seed, degree, ExperimentSetting(kind, alpha)),)
                 ]
             )
             for degree in DEGREES
@@ -173,7 +180,7 @@ def _turning() -> str:
     return f". It turns at alpha {', '.join(words)}; n / (2 m) is {THRESHOLD:g}"
 
 
-def _ordered(drawn: dict[tuple[float, str], list[Curve]], quick: bool) -> Quantity:
+def _ordered(drawn: dict[tuple[float, str], list[FairnessCurve]], quick: bool) -> Quantity:
     """Return at which part of all lambda sites of higher degree are less fair."""
     lower: dict[str, list[bool]] = {}
     for (_, kind), some in drawn.items():
@@ -191,14 +198,14 @@ def _ordered(drawn: dict[tuple[float, str], list[Curve]], quick: bool) -> Quanti
     )
 
 
-def figure5(quick: bool, *, alpha: float, kind: str) -> list[Figure]:
+def figure5(quick: bool, *, alpha: float, kind: str) -> list[CurvePlot]:
     """Return fairness against lambda for three heterogeneity degrees."""
     some = curves(kind, alpha, quick)
     suffix = "" if kind == "computation" else f"-{kind}"
     # All curves to the end of the longest.
     end = max(float(each.factors[-1]) for each in some)
     return [
-        Figure(
+        CurvePlot(
             f"figure5-alpha-{alpha:g}{suffix}",
             f"Figure 5: {kind} tasks, alpha {alpha:g}",
             "lambda: N_max / mean number of tasks of a peer",

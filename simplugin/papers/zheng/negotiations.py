@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.elementary import exp
-from simplugin.errors import InfeasibleError
+from simplugin.core.elementary import exp
+from simplugin.core.errors import InfeasibleError
 from simplugin.market.policies.clearing import bisection_rounds, median_rounds, secant_rounds
 from simplugin.market.policies.clocks import clock
-from simplugin.market.policies.negotiation import Message, Negotiation, Peer, negotiate
+from simplugin.market.policies.negotiation import BundleNegotiation, MarketPeer, Message, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.statements import Quantity, determined_by, unrefuted
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
-from simplugin.papers.zheng.settings import EQUAL, ON_SITE, TASKS, Setting, dealt
+from simplugin.papers.zheng.settings import EQUAL, ON_SITE, TASKS, ExperimentSetting, dealt
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, chosen_site
 from simplugin.workloads.bundle_markets import Floats
 
@@ -38,7 +38,7 @@ _TOLD = {
 class _Counting:
     """A peer that counts how often it tells the worth of a task."""
 
-    def __init__(self, peer: Peer, told: list[int]) -> None:
+    def __init__(self, peer: MarketPeer, told: list[int]) -> None:
         self._peer, self._told = peer, told
 
     def reply(self, message: Message, /) -> Message:
@@ -49,13 +49,13 @@ class _Counting:
         return answer
 
 
-def counting(negotiation: Negotiation, told: list[int]) -> Negotiation:
+def counting(negotiation: BundleNegotiation, told: list[int]) -> BundleNegotiation:
     """Return a negotiation whose peers count in `told` the worths of tasks that they tell."""
 
-    def peer(value: float, cap: int, q: float, generator: np.random.Generator) -> Peer:
+    def peer(value: float, cap: int, q: float, generator: np.random.Generator) -> MarketPeer:
         return _Counting(negotiation.peer(value, cap, q, generator), told)
 
-    return Negotiation(negotiation.name, negotiation.scheduler, peer)
+    return BundleNegotiation(negotiation.name, negotiation.scheduler, peer)
 
 
 class Effort(NamedTuple):
@@ -217,7 +217,7 @@ def _clocks(quick: bool) -> Quantity:
 
 def _on_simgrid() -> Quantity:
     """Return the time of a negotiation by secants over that of the bundle, on SimGrid."""
-    setting = Setting("neutral")
+    setting = ExperimentSetting("neutral")
     site = replace(chosen_site(), latency=LATENCY)
     market, _ = setting.market(site)
     shares, over, differs = {}, [], []

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.figures import Figure
 from simplugin.market.policies.isgbmat import PRINTED, REPAIRED, REPAIRS, Run, run_isgbmat
 from simplugin.market.policies.shares import in_proportion, one_by_one, round_robin
 from simplugin.market.policies.shipped import POLICIES, RANDOM
@@ -17,6 +16,7 @@ from simplugin.optimum.bundle_programs import continuous_optimum
 from simplugin.papers.statements import Quantity, determined_by, resampled, share
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.settings import EQUAL, TASKS, best_of
+from simplugin.results.curves import CurvePlot
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 INSTANCES, QUICK_INSTANCES = 1000, 100
@@ -246,7 +246,7 @@ def _divisible(quick: bool) -> Quantity:
     )
 
 
-def gap_figures(quick: bool) -> list[Figure]:
+def gap_figures(quick: bool) -> list[CurvePlot]:
     """Return the distributions of gaps and of passes."""
     found, _ = gaps(quick)
     count = _count(quick)
@@ -255,7 +255,7 @@ def gap_figures(quick: bool) -> list[Figure]:
     drawn = f"{count} random markets\nalpha {terms['alpha']}; N_max {terms['N_max']}"
     passes = [each.run.passes / each.drawn.market.m for each in trials(REPAIRED, quick)]
     return [
-        Figure(
+        CurvePlot(
             "benefit-gaps",
             f"Benefit of each policy against the largest, {drawn}",
             "gap to the largest benefit [%]",
@@ -263,7 +263,7 @@ def gap_figures(quick: bool) -> list[Figure]:
             {name: (100 * np.sort(found[name]), part) for name in (*PUBLISHED, *OTHERS)},
             whole=True,
         ),
-        Figure(
+        CurvePlot(
             "isgbmat-passes",
             f"Passes of ISGBMAT, repaired, {drawn}",
             "passes over tasks, S / m",

@@ -7,18 +7,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.errors import InfeasibleError
+from simplugin.core.errors import InfeasibleError
 from simplugin.market.discount_rates import (
     balanced_split,
     balancing_rates,
     completion_bound,
     rates_for,
 )
-from simplugin.market.model import HOUR, Outcome
+from simplugin.market.model import HOUR, PricedAssignment
 from simplugin.market.trade_offs import least_completion
 from simplugin.optimum.bundle_benefit import identical_benefit, mixed_benefit, scaled_benefit
 from simplugin.papers.statements import Quantity, determined_by, share
-from simplugin.papers.zheng.settings import ALPHA, EQUAL, ON_SITE, SETTINGS, Setting, best_of
+from simplugin.papers.zheng.settings import (
+    ALPHA,
+    EQUAL,
+    ON_SITE,
+    SETTINGS,
+    ExperimentSetting,
+    best_of,
+)
 from simplugin.platforms.twelve_peers import SEED, chosen_site, consistent_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.bundles import MEGA, drawn_sizes, lcg_bundles
@@ -49,8 +56,8 @@ class Balanced(NamedTuple):
         True if the optimum under these rates is the assignment wanted, at the same benefit.
     """
 
-    common: Outcome
-    own: Outcome
+    common: PricedAssignment
+    own: PricedAssignment
     alpha: Floats
     bound: float
     exact: bool
@@ -78,8 +85,8 @@ def balanced(market: BundleMarket, times: Floats) -> Balanced:
     found = best_of(priced)
     exact = np.array_equal(found.amounts, wanted.amounts) and found.clears(wanted.price)
     return Balanced(
-        Outcome.estimated(market, best.amounts, best.price, times),
-        Outcome.estimated(priced, found.amounts, wanted.price, times),
+        PricedAssignment.estimated(market, best.amounts, best.price, times),
+        PricedAssignment.estimated(priced, found.amounts, wanted.price, times),
         wanted.alpha,
         completion_bound(times, m),
         exact and abs(found.benefit / best.benefit - 1) <= EQUAL,
@@ -87,7 +94,7 @@ def balanced(market: BundleMarket, times: Floats) -> Balanced:
 
 
 @cache
-def on_site(setting: Setting, seed: int = SEED) -> Balanced:
+def on_site(setting: ExperimentSetting, seed: int = SEED) -> Balanced:
     """Return the same for a class of tasks on a site that agrees with the paper."""
     return balanced(*setting.market(consistent_site(seed)))
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.elementary import exp
+from simplugin.core.elementary import exp
 from simplugin.market.mechanisms import (
     Settlement,
     ascending_clock,
@@ -17,12 +17,12 @@ from simplugin.market.mechanisms import (
     uniform,
     vickrey_clarke_groves,
 )
-from simplugin.market.misreports import Income, Report, deviations, play, profit, rival_prices
+from simplugin.market.misreports import Income, PeerReport, deviations, play, profit, rival_prices
 from simplugin.market.model import HOUR, Deal, completion_times
 from simplugin.market.policies.clocks import clinching
 from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.drawn_markets import drawn_markets, seeds
-from simplugin.papers.zheng.settings import EQUAL, SETTINGS, Setting, dealt, spread
+from simplugin.papers.zheng.settings import EQUAL, SETTINGS, ExperimentSetting, dealt, spread
 from simplugin.platforms.twelve_peers import SETUP, chosen_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.random_markets import random_market
@@ -40,7 +40,7 @@ BESIDE, TICK = 1e-9, 0.01
 LATENCY = 0.01
 
 
-class Survey(NamedTuple):
+class MisreportSurvey(NamedTuple):
     """Misreports and payments in one random market, in parts of the benefit."""
 
     # The largest gain of a peer alone under the uniform price, and what the benefit loses by it.
@@ -53,7 +53,7 @@ class Survey(NamedTuple):
 
 
 @cache
-def survey(seed: int) -> Survey:
+def survey(seed: int) -> MisreportSurvey:
     """Return what misreports and payments come to in the market of a seed."""
     market = random_market(seed, MOST_TASKS)
     fixed = uniform(market)
@@ -63,7 +63,7 @@ def survey(seed: int) -> Survey:
     room = market.caps.sum() - market.caps
     worth = market.sums(fixed.amounts)
     rational = np.all((paid.payments >= 0) & (paid.payments <= worth * (1 + EQUAL)))
-    return Survey(
+    return MisreportSurvey(
         best.gain / benefit,
         1 - best.benefit / benefit,
         bool(np.any((room < market.m) & (fixed.amounts > 0))),
@@ -77,7 +77,7 @@ def all_defined_vcg(market: BundleMarket, /) -> Settlement:
 
 
 @cache
-def site_reports(setting: Setting) -> list[Report]:
+def site_reports(setting: ExperimentSetting) -> list[PeerReport]:
     """Return the best report of each peer of the chosen site alone, under the uniform price."""
     return deviations(setting.market()[0])
 
@@ -105,7 +105,7 @@ def reports(quick: bool) -> dict[str, Quantity]:
     return determined_by(known, measured)
 
 
-def _liars(setting: Setting) -> str:
+def _liars(setting: ExperimentSetting) -> str:
     """Return how many peers of the chosen site gain by misreporting, and by what."""
     some = site_reports(setting)
     lying = [each for each in some if each.gain > 0]
@@ -185,7 +185,7 @@ def _most_gain(tried: int) -> Quantity:
     )
 
 
-def _simulated_lie(setting: Setting) -> str:
+def _simulated_lie(setting: ExperimentSetting) -> str:
     """Return what the best lie gains on SimGrid, beside what was computed.
 
     Tasks pay by the time that the peer has really taken, V_i = price_unit / (T_i / A_i).
@@ -198,7 +198,7 @@ def _simulated_lie(setting: Setting) -> str:
     )
 
 
-def simulated_lie(setting: Setting) -> tuple[Report, float, float]:
+def simulated_lie(setting: ExperimentSetting) -> tuple[PeerReport, float, float]:
     """Return the best lie, its gain in parts of the profit, and by which factor bundles slow."""
     best = max(site_reports(setting), key=lambda each: each.gain)
     site, bundle = chosen_site(), setting.bundle

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.elementary import exp, log
+from simplugin.core.elementary import exp, log
 from simplugin.market.execution import execute
-from simplugin.market.model import Deal, Terms, completion_times
+from simplugin.market.model import Deal, MarketTerms, completion_times
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, SETUP, chosen_site
@@ -20,14 +20,14 @@ from simplugin.workloads.bundles import CLASSES, Bundle
 TASKS = 1000
 # The paper gives neither the discount rate nor N_max; here peers take as many tasks as they like.
 ALPHA = 0.01
-TERMS = Terms(alpha=ALPHA, setup=SETUP)
+TERMS = MarketTerms(alpha=ALPHA, setup=SETUP)
 # Benefits, prices and times that differ by less are equal; relative.
 EQUAL = 1e-9
 ON_SITE = {"site": f"chosen, seed {SEED}", "alpha": ALPHA, "N_max": "none", "m": TASKS}
 
 
 @dataclass(frozen=True)
-class Setting:
+class ExperimentSetting:
     """An experiment of section 5, with what the paper leaves open.
 
     Attributes
@@ -53,10 +53,10 @@ class Setting:
         """Return the market at a site, and the time of a task on each peer [s]."""
         cap = None if self.factor is None else largest_share(TASKS, N_PEERS, self.factor)
         times = completion_times(site or chosen_site(), self.bundle, SETUP)
-        return Terms(self.alpha, cap, setup=SETUP).market(times, TASKS), times
+        return MarketTerms(self.alpha, cap, setup=SETUP).market(times, TASKS), times
 
 
-SETTINGS = tuple(map(Setting, CLASSES))
+SETTINGS = tuple(map(ExperimentSetting, CLASSES))
 
 
 def best_of(market: BundleMarket) -> BestBundle:

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp
-from simplugin.figures import Figure
-from simplugin.market.model import HOUR, Outcome
+from simplugin.core.elementary import exp
+from simplugin.market.model import HOUR, PricedAssignment
 from simplugin.market.policies.shipped import POLICIES, RANDOM
 from simplugin.market.trade_offs import front
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
@@ -26,7 +25,7 @@ from simplugin.papers.zheng.settings import (
     ON_SITE,
     SETTINGS,
     TASKS,
-    Setting,
+    ExperimentSetting,
     best_of,
     bisected,
 )
@@ -40,6 +39,7 @@ from simplugin.platforms.twelve_peers import (
     chosen_site,
     consistent_site,
 )
+from simplugin.results.curves import CurvePlot
 from simplugin.workloads.bundle_markets import largest_share
 
 # The four algorithms of Table 1 in its order, by their names there.
@@ -71,7 +71,7 @@ FIGURE4 = SETTINGS[0]
 _RATES = (1e-5, 0.5)
 
 
-class Row(NamedTuple):
+class Table1Row(NamedTuple):
     """Metrics of Table 1: global benefit [G$], completion time and total time [s]."""
 
     benefit: float
@@ -87,10 +87,10 @@ METRICS = ("benefit", "completion", "total")
 # As printed: 2:00:37 and 18:21:03; 1:49:51 and 17:43:27; 1:23:46 and 16:56:31; 1:37:50 and
 # 16:48:25.
 PAPER = {
-    "commodity": Row(60424, 7237, 66063),
-    "double_auction": Row(61976, 6591, 63807),
-    "proportional_share": Row(60790, 5026, 60991),
-    "isgbmat": Row(62765, 5870, 60505),
+    "commodity": Table1Row(60424, 7237, 66063),
+    "double_auction": Table1Row(61976, 6591, 63807),
+    "proportional_share": Table1Row(60790, 5026, 60991),
+    "isgbmat": Table1Row(62765, 5870, 60505),
 }
 # The orders of Table 1, the best first.
 ORDERS = {
@@ -106,24 +106,30 @@ def _clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
-def outcome(site: PeerSite, setting: Setting, policy: str, seed: int = 0) -> Outcome:
+def outcome(
+    site: PeerSite, setting: ExperimentSetting, policy: str, seed: int = 0
+) -> PricedAssignment:
     """Return the outcome of a policy at a site, with estimated times."""
     market, times = setting.market(site)
     drawn = {"seed": seed} if policy in RANDOM else {}
     amounts, price = POLICIES[policy](*market.arguments, **drawn)
-    return Outcome.estimated(market, amounts, price, times)
+    return PricedAssignment.estimated(market, amounts, price, times)
 
 
 @cache
 def row(
-    setting: Setting, policy: str, seed: int = SEED, runs: int = RUNS, spread: float = SPREAD
-) -> Row:
+    setting: ExperimentSetting,
+    policy: str,
+    seed: int = SEED,
+    runs: int = RUNS,
+    spread: float = SPREAD,
+) -> Table1Row:
     """Return the metrics of a policy on a consistent site, the mean over runs if it draws."""
     site = consistent_site(seed, spread)
     count = runs if policy in RANDOM else 1
     found = [outcome(site, setting, policy, each) for each in range(count)]
     means = np.mean([[getattr(each, name) for name in METRICS] for each in found], axis=0)
-    return Row(*means.tolist())
+    return Table1Row(*means.tolist())
 
 
 def table1(quick: bool) -> dict[str, Quantity]:
@@ -197,7 +203,7 @@ def _relations(metric: str) -> list[str]:
     return [f"{ALGORITHMS[a]} {sign} {ALGORITHMS[b]}" for a, b in pairwise(ORDERS[metric])]
 
 
-def _holds(table: Mapping[str, Row]) -> list[bool]:
+def _holds(table: Mapping[str, Table1Row]) -> list[bool]:
     """Return which of the nine relations hold, by more than rounding."""
     found = []
     for metric, order in ORDERS.items():
@@ -209,7 +215,7 @@ def _holds(table: Mapping[str, Row]) -> list[bool]:
 
 
 def holding(
-    settings: Iterable[Setting],
+    settings: Iterable[ExperimentSetting],
     sites: int,
     runs: int,
     spread: float = SPREAD,
@@ -263,7 +269,7 @@ def _variations(quick: bool) -> dict[str, NDArray[np.bool_]]:
     return found
 
 
-def _is_worst(setting: Setting, seed: int, runs: int) -> bool:
+def _is_worst(setting: ExperimentSetting, seed: int, runs: int) -> bool:
     """Return True if the flat commodity market is the worst in all three metrics."""
     table = {name: row(setting, name, seed, runs) for name in ALGORITHMS}
     signs = {metric: -1 if metric == "benefit" else 1 for metric in METRICS}
@@ -312,7 +318,7 @@ def _varied_runs(runs: int) -> Quantity:
     return Quantity(varied, note=f"{words} over {runs} runs", provenance=ON_SITE)
 
 
-def spread_needed(row: Row, unit: float) -> float:
+def spread_needed(row: Table1Row, unit: float) -> float:
     """Return the least ratio of peers' speeds for a benefit and a total time of Table 1.
 
     With V_i t_i = c, the products of sums are at least c m^2 by Cauchy and Schwarz, and at most
@@ -430,7 +436,7 @@ def _idle(sites: int) -> Quantity:
     )
 
 
-def figure4_figures(_quick: bool) -> list[Figure]:
+def figure4_figures(_quick: bool) -> list[CurvePlot]:
     """Return first prices and tasks of all peers of the chosen site."""
     found = outcome(chosen_site(), FIGURE4, "isgbmat")
     market = found.market
@@ -439,7 +445,7 @@ def figure4_figures(_quick: bool) -> list[Figure]:
     worth = market.worth(np.maximum(found.amounts, 1))
     last = np.where(found.amounts > 0, worth, 0.0)
     return [
-        Figure(
+        CurvePlot(
             "figure4a",
             f"Figure 4 (a): retail prices, {terms}",
             "peer",
@@ -451,7 +457,7 @@ def figure4_figures(_quick: bool) -> list[Figure]:
             },
             bars=True,
         ),
-        Figure(
+        CurvePlot(
             "figure4b",
             f"Figure 4 (b): allocation by ISGBMAT, {terms}",
             "peer",
@@ -463,7 +469,7 @@ def figure4_figures(_quick: bool) -> list[Figure]:
     ]
 
 
-def table1_figures(quick: bool, *, setting: Setting) -> list[Figure]:
+def table1_figures(quick: bool, *, setting: ExperimentSetting) -> list[CurvePlot]:
     """Return the algorithms between benefit and completion time, with the front of all."""
     runs = QUICK_RUNS if quick else RUNS
     market, times = setting.market()
@@ -471,13 +477,13 @@ def table1_figures(quick: bool, *, setting: Setting) -> list[Figure]:
     # Other readings that are not so far off that nothing else could be seen.
     shown = {name: OTHER_READINGS[name] for name in ("commodity_equal", "double_auction_mean")}
 
-    def points(table: Mapping[str, Row]) -> tuple[list[float], list[float]]:
+    def points(table: Mapping[str, Table1Row]) -> tuple[list[float], list[float]]:
         return [each.benefit for each in table.values()], [
             each.completion for each in table.values()
         ]
 
     return [
-        Figure(
+        CurvePlot(
             f"table1-{setting.kind}",
             f"Table 1: {setting.kind} tasks, alpha {setting.alpha:g}, no N_max",
             "global benefit [G$, a price being that of a task an hour]",

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simplugin.elementary import exp, expm1, log, log1p
-from simplugin.figures import Figure
+from simplugin.core.elementary import exp, expm1, log, log1p
 from simplugin.market.balance import best_response, is_balanced, is_supported, nearest_balance
 from simplugin.market.mechanisms import first_mean_price
 from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.counters import compositions
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
 from simplugin.papers.zheng.settings import EQUAL, SETTINGS, best_of, spread
+from simplugin.results.curves import CurvePlot
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.random_markets import ALPHA
 
@@ -251,13 +251,13 @@ def extreme_markets() -> tuple[Floats, Floats, Floats]:
     return fast, np.array(ratios), 1 + (fast - 1 - log(fast)) / x
 
 
-def balance_figures(quick: bool) -> list[Figure]:
+def balance_figures(quick: bool) -> list[CurvePlot]:
     """Return the loss of states near to balance."""
     loss = np.sort([each.loss for each in drawn_states(quick)])
     part = np.arange(1, len(loss) + 1) / len(loss)
     fast, ratios, limits = extreme_markets()
     return [
-        Figure(
+        CurvePlot(
             "balance-loss",
             f"Loss of the state nearest to balance, {len(loss)} random markets\n"
             f"alpha {ALPHA[0]:g} to {ALPHA[1]:g}; N_max none, lambda ceil(m / n) or any",
@@ -266,7 +266,7 @@ def balance_figures(quick: bool) -> list[Figure]:
             {"nearest to balance": (100 * loss, part)},
             whole=True,
         ),
-        Figure(
+        CurvePlot(
             "balance-ratio",
             f"Largest benefit over that near to balance, one peer of value R among {SLOW:,} of 1\n"
             "as many tasks, no N_max, alpha = 1 - exp(-x / m) where x = R (1 - exp(-x))",

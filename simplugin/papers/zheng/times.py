@@ -6,10 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from simplugin.elementary import exp, log, log1p
+from simplugin.core.elementary import exp, log, log1p
 from simplugin.market.actors.messages import AWARD
 from simplugin.papers.statements import Quantity, resampled
-from simplugin.papers.zheng.settings import ON_SITE, SETTINGS, TASKS, Setting, by_class, dealt
+from simplugin.papers.zheng.settings import (
+    ON_SITE,
+    SETTINGS,
+    TASKS,
+    ExperimentSetting,
+    by_class,
+    dealt,
+)
 from simplugin.papers.zheng.table1 import ALGORITHMS, outcome
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import SEED, SETUP, chosen_site
@@ -171,7 +178,7 @@ def contended(kind: str, share: float) -> tuple[float, float, float]:
     """
     plain = chosen_site()
     site = replace(plain, uplink=share * float(plain.bandwidth.sum()))
-    bundle = Setting(kind).bundle
+    bundle = ExperimentSetting(kind).bundle
     deal = dealt(site, bundle)
     estimate = deal.estimated().completion
     return (

@@ -11,8 +11,8 @@ from hashlib import sha256
 
 import numpy as np
 
-from simplugin.errors import DeploymentError, PlatformError
-from simplugin.near_names import did_you_mean
+from simplugin.core.errors import DeploymentError, PlatformError
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.platforms.availability.processes import Levels, Process
 from simplugin.platforms.host_choices import ALL, FoundHosts, HostChoice
 from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from simplugin.elementary import exp, expm1, power
-from simplugin.errors import PlatformError, UnitError
+from simplugin.core.elementary import exp, expm1, power
+from simplugin.core.errors import PlatformError, UnitError
 from simplugin.platforms.laws import Law, read_duration, split_call
 from simplugin.platforms.profiles import MOST_VALUES
 from simplugin.platforms.validation import require_choice

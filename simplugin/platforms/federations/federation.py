@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
-from simplugin.platforms.federations.network import Draws, Layout
+from simplugin.platforms.federations.network import Draws, FederationLayout
 from simplugin.platforms.federations.parts import (
     MOST_CLUSTERS,
     MOST_ROUTED_SITES,
@@ -172,7 +172,7 @@ class Federation:
         Platform
             The same for the same seed.
         """
-        return Layout(self.name, self.sites, self.backbone, Draws(self.seed)).platform()
+        return FederationLayout(self.name, self.sites, self.backbone, Draws(self.seed)).platform()
 
 
 def _check_links(backbone: SiteBackbone, sites: dict[str, int]) -> None:

@@ -202,7 +202,7 @@ class _Edge:
         return _Edge(self.destination, self.source, self.use.back(), self.latency, True)
 
 
-class Layout:
+class FederationLayout:
     """Turns sites into zones, routers and routes.
 
     Parameters

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.laws import Law
 from simplugin.platforms.validation import (
     MOST_HOSTS,

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, ClassVar
 
-from simplugin.errors import PlatformError
-from simplugin.near_names import did_you_mean
+from simplugin.core.errors import PlatformError
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.platforms import radical
 from simplugin.platforms.validation import (
-    Checked,
     Name,
+    ValidatedElement,
     check_fields,
     require_count,
     require_positive,
@@ -33,7 +33,7 @@ Rate = Annotated[float, partial(require_positive, unit="bit/s")]
 
 
 @dataclass(frozen=True, slots=True)
-class Adapter(Checked):
+class Adapter(ValidatedElement):
     """A network adapter that is in use.
 
     Attributes
@@ -109,7 +109,7 @@ class ClusterFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Uplink(Checked):
+class Uplink(ValidatedElement):
     """The cables from a switch towards the router.
 
     Attributes
@@ -195,7 +195,7 @@ class BackboneLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SitePosition:
     """Position of a site or a point of presence.
 
     Attributes
@@ -235,7 +235,7 @@ class Grid5000:
     date: str
     sites: tuple[SiteFacts, ...]
     backbone: tuple[BackboneLink, ...] = ()
-    places: tuple[Place, ...] = ()
+    places: tuple[SitePosition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

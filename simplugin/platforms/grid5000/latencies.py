@@ -23,8 +23,14 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000.facts import ETHERNET, Adapter, BackboneLink, Place, require_place
+from simplugin.core.errors import PlatformError
+from simplugin.platforms.grid5000.facts import (
+    ETHERNET,
+    Adapter,
+    BackboneLink,
+    SitePosition,
+    require_place,
+)
 from simplugin.platforms.validation import require_not_negative, require_positive
 
 # From a host to the middle of the switch that it hangs from [s], by interface and rate [bit/s].
@@ -137,7 +143,7 @@ class Latencies:
         for name, (latitude, longitude) in self.cities.items():
             require_place(name, latitude, longitude)
 
-    def with_places(self, places: Iterable[Place]) -> Latencies:
+    def with_places(self, places: Iterable[SitePosition]) -> Latencies:
         """Return the table with further cities.
 
         Parameters

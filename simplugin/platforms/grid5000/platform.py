@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import permutations
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.graphs import quickest
 from simplugin.platforms.grid5000.facts import BackboneLink, ClusterFacts, Grid5000, SiteFacts
 from simplugin.platforms.grid5000.latencies import Latencies

@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp, log, power
-from simplugin.errors import PlatformError
+from simplugin.core.elementary import exp, log, power
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.graphs import Graph, Tree
 from simplugin.platforms.validation import (
     require_between,
@@ -53,12 +53,12 @@ def recursive_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
 def preferential_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
     """Return a tree in which each host joins one drawn in proportion to its neighbours."""
     ends = [0]
-    fathers = []
-    for son in range(1, n_hosts):
-        father = ends[int(generator.integers(len(ends)))]
-        fathers.append(father)
-        ends += [father, son]
-    return _tree(np.array(fathers, dtype=np.int64))
+    parents = []
+    for child in range(1, n_hosts):
+        parent = ends[int(generator.integers(len(ends)))]
+        parents.append(parent)
+        ends += [parent, child]
+    return _tree(np.array(parents, dtype=np.int64))
 
 
 def binary_tree(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
@@ -68,8 +68,8 @@ def binary_tree(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa:
 
 def deep_tree(n_hosts: int, generator: np.random.Generator) -> Edges:
     """Return a tree in which each host joins one of the three before it."""
-    sons = np.arange(1, n_hosts)
-    return _tree(np.maximum(sons - generator.integers(1, 4, size=n_hosts - 1), 0))
+    children = np.arange(1, n_hosts)
+    return _tree(np.maximum(children - generator.integers(1, 4, size=n_hosts - 1), 0))
 
 
 def path(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
@@ -88,8 +88,8 @@ def clusters(n_hosts: int, generator: np.random.Generator) -> Edges:
     There are about as many heads as hosts in a cluster; which head a host has is drawn.
     """
     heads = max(1, math.isqrt(n_hosts) - 1)
-    sons = np.arange(1, n_hosts)
-    return _tree(np.where(sons <= heads, 0, generator.integers(1, heads + 1, size=n_hosts - 1)))
+    children = np.arange(1, n_hosts)
+    return _tree(np.where(children <= heads, 0, generator.integers(1, heads + 1, size=n_hosts - 1)))
 
 
 def small_world(n_hosts: int, generator: np.random.Generator) -> Edges:
@@ -273,9 +273,9 @@ def random_graph(
     return Graph.duplex(names, speed, ends, bandwidth, latency)
 
 
-def _tree(fathers: NDArray[np.int64]) -> Edges:
-    """Return the edges of the tree in which the hosts from the second on have these fathers."""
-    return _edges(fathers, np.arange(1, len(fathers) + 1))
+def _tree(parents: NDArray[np.int64]) -> Edges:
+    """Return the edges of the tree in which the hosts from the second on have these parents."""
+    return _edges(parents, np.arange(1, len(parents) + 1))
 
 
 def _edges(first: Edges, second: Edges) -> Edges:

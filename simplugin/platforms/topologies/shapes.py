@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import log2
-from simplugin.errors import PlatformError
+from simplugin.core.elementary import log2
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.hosts import Cluster, Host, spoke
 from simplugin.platforms.laws import Law
@@ -457,8 +457,8 @@ def complete_tree(
             remedy="give less than 2^24 hosts",
         )
     n_hosts = sum(arity**level for level in range(depth + 1))
-    sons = np.arange(1, n_hosts)
-    edges = np.column_stack([(sons - 1) // arity, sons])
+    children = np.arange(1, n_hosts)
+    edges = np.column_stack([(children - 1) // arity, children])
     return capacities.graph(n_hosts, edges, generator)
 
 

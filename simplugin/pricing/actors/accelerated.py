@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.pricing.actors import market
 from simplugin.pricing.actors.delivery import Message, Posts
 from simplugin.pricing.actors.market import MarketAgent
@@ -29,7 +29,7 @@ from simplugin.pricing.policies.acceleration import MEMORY, SLACK, coefficients,
 Pair = tuple[float, float]
 
 
-class Verdict(NamedTuple):
+class RoundVerdict(NamedTuple):
     """Result of a round for all: undone or not, a stride, and coefficients."""
 
     undone: bool
@@ -83,7 +83,7 @@ class AcceleratedAgent(MarketAgent):
     def __post_init__(self) -> None:
         """Make the slots; raise WorkloadError if a master's sums reach no other master."""
         MarketAgent.__post_init__(self)
-        if not (self.seat.father or self.seat.gathers or self.seat.relay):
+        if not (self.seat.parent or self.seat.gathers or self.seat.relay):
             raise WorkloadError(
                 "no application's tree reaches the hosts of all masters, which have to add up sums"
                 " over all applications; extend a tree, or take the market without acceleration"
@@ -108,7 +108,7 @@ def _multiply(state: AcceleratedAgent, received: dict[int, Message], posts: Post
     state.residual = gaps[0], gaps[1]
     left, right = pulls[0] * gaps[0], pulls[1] * gaps[1]
     state.parts = [left * a + right * b for a, b in (*state.residuals, state.residual)]
-    state.wait(BELOW, state.seat.sons)
+    state.wait(BELOW, state.seat.children)
     return "parts"
 
 
@@ -116,8 +116,8 @@ def _parts(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) 
     """Add up the products below, and pass on those of other applications."""
     del posts
     size, state.rows = len(state.parts), {}
-    for son in state.seat.sons:
-        numbers = received[son.number][2:]
+    for child in state.seat.children:
+        numbers = received[child.number][2:]
         state.parts = [a + b for a, b in zip(state.parts, numbers[:size], strict=True)]
         for at in range(size, len(numbers), size + 1):
             state.rows[int(numbers[at])] = numbers[at + 1 : at + 1 + size]
@@ -132,10 +132,10 @@ def _rows(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -
     for master in seat.served:
         application, *row = received[master.number][2:]
         state.rows[int(application)] = tuple(row)
-    if seat.father:
+    if seat.parent:
         labelled = [x for k, row in state.rows.items() for x in (float(k), *row)]
-        posts.append((seat.father, (*tag, *parts, *labelled)))
-        state.wait(ABOVE, seat.fathers)
+        posts.append((seat.parent, (*tag, *parts, *labelled)))
+        state.wait(ABOVE, seat.parents)
         return "verdict"
     if seat.relay:
         posts.append((seat.relay, (*tag, float(seat.application), *parts)))
@@ -176,25 +176,25 @@ def _conclude(state: AcceleratedAgent, totals: list[float], posts: Posts) -> str
             stride = 2 * state.stride if steady(products) else 1.0
             gamma = () if stride > 1 else tuple(coefficients(products).tolist())
     state.products, state.stride = products.tolist(), stride
-    return _hear(state, Verdict(undone, stride, gamma), totals, posts)
+    return _hear(state, RoundVerdict(undone, stride, gamma), totals, posts)
 
 
 def _verdict(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
-    """Receive the coefficients, or that the round is undone, from the father."""
-    father = state.seat.father
-    assert father
-    undone, stride, many, *rest = received[father.number][2:]
+    """Receive the coefficients, or that the round is undone, from the parent."""
+    parent = state.seat.parent
+    assert parent
+    undone, stride, many, *rest = received[parent.number][2:]
     gamma, totals = rest[: int(many)], rest[int(many) :]
-    return _hear(state, Verdict(bool(undone), stride, tuple(gamma)), totals, posts)
+    return _hear(state, RoundVerdict(bool(undone), stride, tuple(gamma)), totals, posts)
 
 
-def _hear(state: AcceleratedAgent, verdict: Verdict, totals: list[float], posts: Posts) -> str:
+def _hear(state: AcceleratedAgent, verdict: RoundVerdict, totals: list[float], posts: Posts) -> str:
     """Pass the verdict on, to the managers, too, and end the round by it."""
     undone, stride, gamma = verdict
     seat, tag = state.seat, (state.seat.number, state.round)
     sums = totals if seat.gathers else []
     down = (*tag, float(undone), stride, float(len(gamma)), *gamma, *sums)
-    posts += [(son, down) for son in seat.sons]
+    posts += [(child, down) for child in seat.children]
     posts += [(master, (*tag, *totals)) for master in seat.served]
     # Managers need it at once if they are to send their balance; else it comes with the next bid.
     scheduled = state.schedule.due(state.round + 1)
@@ -239,7 +239,7 @@ def _bid(state: AcceleratedAgent, undone: bool, posts: Posts) -> str:
     return "offers"
 
 
-def _mix(state: AcceleratedAgent, verdict: Verdict, posts: Posts) -> str:
+def _mix(state: AcceleratedAgent, verdict: RoundVerdict, posts: Posts) -> str:
     """Move the requests by the rounds remembered, and bid."""
     pair = [slot.request if slot else 0.0 for slot in (state.computing, state.receiving)]
     state.requests = [*state.requests, (pair[0], pair[1])][-MEMORY - 1 :]
@@ -256,7 +256,7 @@ def _mix(state: AcceleratedAgent, verdict: Verdict, posts: Posts) -> str:
     return _bid(state, False, posts)
 
 
-def _mixed(requests: list[float], residuals: list[float], verdict: Verdict) -> float:
+def _mixed(requests: list[float], residuals: list[float], verdict: RoundVerdict) -> float:
     """Return one mixed request, the differences in order, the oldest first; or a longer step."""
     if verdict.stride > 1:
         return requests[-1] + verdict.stride * residuals[-1]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simplugin.errors import NetworkFailureException
+from simplugin.core.errors import NetworkFailureException
 from simplugin.pricing.actors.neighbourhood import BELOW, inbox
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Role:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """An agent's rate, and the flows into its sons' subtrees that it heard of [tasks/s]."""
+        """An agent's rate, and the flows into its children' subtrees that it heard of [tasks/s]."""
         raise NotImplementedError
 
     def wait(self, side: str, senders: Circle) -> None:
@@ -90,7 +90,7 @@ class Envelope:
 
 
 @dataclass(slots=True)
-class Record:
+class RoleRecord:
     """Rounds of a role, from its start on.
 
     Attributes
@@ -115,7 +115,7 @@ async def act(
     state: Role,
     sensor: str | None,
     envelope: Envelope,
-    record: Record,
+    record: RoleRecord,
     watched: bool,
 ) -> None:
     """Deliver messages to a decision, and post its answers, until it is over.
@@ -225,7 +225,7 @@ async def attend(
     envelope : Envelope
         Sizes of messages.
     live : LiveProportions, optional
-        Where an agent puts its rate and the flows of its sons for the tasks on its host.
+        Where an agent puts its rate and the flows of its children for the tasks on its host.
     """
     me.on_exit(lambda _: board.__setitem__(number, 0.0))
     state = new_state()

@@ -1,6 +1,6 @@
 """Actors that compute, request and pass on tasks: several for each agent, on its host.
 
-They share the agent's `Desk` and nothing else: tasks, and requests for tasks, are messages.
+They share the agent's `AgentQueues` and nothing else: tasks, and requests for tasks, are messages.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from simplugin.pricing.policies.task_queues import (
     LiveProportions,
-    Pace,
     Proportions,
+    ReleaseAllowance,
     next_queue,
     to_request,
 )
@@ -24,7 +24,7 @@ REQUEST_SIZE = 48.0
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An agent's father or son.
+    """An agent's parent or child.
 
     Attributes
     ----------
@@ -39,16 +39,16 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Station:
+class AgentSetup:
     """Initial knowledge of an agent.
 
     Attributes
     ----------
     name : str
         Its own.
-    father : Neighbour, optional
+    parent : Neighbour, optional
         None for a master's agent.
-    sons : tuple of Neighbour
+    children : tuple of Neighbour
         Those that may get tasks.
     flop, byte : float
         Of a simulated task [flop, byte].
@@ -63,8 +63,8 @@ class Station:
     """
 
     name: str
-    father: Neighbour | None
-    sons: tuple[Neighbour, ...]
+    parent: Neighbour | None
+    children: tuple[Neighbour, ...]
     flop: float
     byte: float
     proportions: Proportions | LiveProportions
@@ -73,20 +73,20 @@ class Station:
     end: float
 
 
-class Desk:
+class AgentQueues:
     """Queues and finished tasks of an agent, shared by its actors.
 
     Attributes
     ----------
     arrived : int
-        Tasks that came from the father, or that a master's agent released.
+        Tasks that came from the parent, or that a master's agent released.
     computed : list of tuples
         Number of each task computed here, and when it ended [s].
     """
 
-    def __init__(self, me: Actor, station: Station) -> None:
+    def __init__(self, me: Actor, station: AgentSetup) -> None:
         self.station = station
-        self.queues: list[deque[int]] = [deque() for _ in range(1 + len(station.sons))]
+        self.queues: list[deque[int]] = [deque() for _ in range(1 + len(station.children))]
         self.asked = [0] * len(self.queues)
         self.deficit = [0.0] * len(self.queues)
         self.computed: list[tuple[int, float]] = []
@@ -113,15 +113,15 @@ class Desk:
             self.send(me, queue)
 
     def send(self, me: Actor, queue: int) -> None:
-        """Send a son the requested tasks that are in its queue."""
-        son = self.station.sons[queue - 1]
+        """Send a child the requested tasks that are in its queue."""
+        child = self.station.children[queue - 1]
         while self.asked[queue] and self.queues[queue]:
             self.asked[queue] -= 1
             task = self.leave(me, queue)
-            if son.here:
-                me.message_queue(f"tasks for {son.name}").put_detached(task)
+            if child.here:
+                me.message_queue(f"tasks for {child.name}").put_detached(task)
             else:
-                me.mailbox(f"tasks for {son.name}").put_detached(task, self.station.byte)
+                me.mailbox(f"tasks for {child.name}").put_detached(task, self.station.byte)
 
     def leave(self, me: Actor, queue: int) -> int:
         """Take the first task out of a queue, which may make room for others."""
@@ -136,31 +136,31 @@ class Desk:
             self.room.release()
 
 
-async def agent(me: Actor, station: Station) -> tuple[int, list[tuple[int, float]]]:
-    """Dispatch and compute tasks to the end; return `Desk.arrived` and `Desk.computed`."""
-    desk = Desk(me, station)
+async def agent(me: Actor, station: AgentSetup) -> tuple[int, list[tuple[int, float]]]:
+    """Dispatch and compute tasks to the end; return the queues' `arrived` and `computed`."""
+    desk = AgentQueues(me, station)
     # A task runs on one core; rates count on all of them.
     for _ in range(me.host.cores):
         me.spawn(_compute, desk, name=f"{station.name} computes", daemon=True)
-    for queue, son in enumerate(station.sons, 1):
+    for queue, child in enumerate(station.children, 1):
         me.spawn(
             _receive_requests,
             desk,
             queue,
-            son,
-            name=f"{station.name} serves {son.name}",
+            child,
+            name=f"{station.name} serves {child.name}",
             daemon=True,
         )
-    if station.father is None:
+    if station.parent is None:
         me.spawn(_release, desk, name=f"{station.name} releases", daemon=True)
     else:
-        me.spawn(_request, desk, station.father, name=f"{station.name} requests", daemon=True)
+        me.spawn(_request, desk, station.parent, name=f"{station.name} requests", daemon=True)
     me.spawn(_follow, desk, name=f"{station.name} follows", daemon=True)
     await me.sleep_until(station.end)
     return desk.arrived, desk.computed
 
 
-async def _compute(me: Actor, desk: Desk) -> None:
+async def _compute(me: Actor, desk: AgentQueues) -> None:
     """Compute the tasks of the agent's own queue, one after the other on one core."""
     while True:
         await desk.work.acquire()
@@ -169,7 +169,7 @@ async def _compute(me: Actor, desk: Desk) -> None:
         desk.computed.append((task, me.now))
 
 
-async def _follow(me: Actor, desk: Desk) -> None:
+async def _follow(me: Actor, desk: AgentQueues) -> None:
     """Look for room each time that the rates change."""
     for date in desk.station.proportions.date:
         # A sleep may end a rounding error too early, when the old rates are still in force.
@@ -178,17 +178,17 @@ async def _follow(me: Actor, desk: Desk) -> None:
         desk.look_for_room(me)
 
 
-async def _receive_requests(me: Actor, desk: Desk, queue: int, son: Neighbour) -> None:
-    """Receive the requests of a son."""
-    name = f"requests of {son.name}"
+async def _receive_requests(me: Actor, desk: AgentQueues, queue: int, child: Neighbour) -> None:
+    """Receive the requests of a child."""
+    name = f"requests of {child.name}"
     while True:
-        number = await (me.message_queue(name) if son.here else me.mailbox(name)).get()
+        number = await (me.message_queue(name) if child.here else me.mailbox(name)).get()
         desk.asked[queue] += number
         desk.send(me, queue)
 
 
-async def _request(me: Actor, desk: Desk, father: Neighbour) -> None:
-    """Request tasks from the father when there is room for them."""
+async def _request(me: Actor, desk: AgentQueues, parent: Neighbour) -> None:
+    """Request tasks from the parent when there is room for them."""
     name, receivers = f"requests of {desk.station.name}", 0
     while True:
         number = await _room(me, desk)
@@ -196,28 +196,28 @@ async def _request(me: Actor, desk: Desk, father: Neighbour) -> None:
         # A transfer starts when its receiver is there: one for each task that may be under way.
         while receivers < desk.requested:
             receivers += 1
-            me.spawn(_receive, desk, father, name=f"{desk.station.name} receives", daemon=True)
-        if father.here:
+            me.spawn(_receive, desk, parent, name=f"{desk.station.name} receives", daemon=True)
+        if parent.here:
             await me.message_queue(name).put(number)
         else:
             await me.mailbox(name).put(number, REQUEST_SIZE)
 
 
-async def _receive(me: Actor, desk: Desk, father: Neighbour) -> None:
+async def _receive(me: Actor, desk: AgentQueues, parent: Neighbour) -> None:
     """Receive tasks one after the other."""
     name = f"tasks for {desk.station.name}"
     while True:
-        task = await (me.message_queue(name) if father.here else me.mailbox(name)).get()
+        task = await (me.message_queue(name) if parent.here else me.mailbox(name)).get()
         desk.requested -= 1
         desk.take(me, task)
 
 
-async def _release(me: Actor, desk: Desk) -> None:
+async def _release(me: Actor, desk: AgentQueues) -> None:
     """Release a master's tasks, numbered from 0, when there is room and the pace allows it."""
     station, task = desk.station, 0
     # One task at a time from the start: tasks released together would stay together, cross each
     # link at the same time and pay its latency at the same time, while the link has nothing to do.
-    pace = Pace(1.0, me.now)
+    pace = ReleaseAllowance(1.0, me.now)
     while True:
         await _room(me, desk)
         pace = pace.until(me.now, station.proportions, float(station.threshold))
@@ -230,7 +230,7 @@ async def _release(me: Actor, desk: Desk) -> None:
             await me.sleep_for(max(date - me.now, math.ulp(0.0)))
 
 
-async def _room(me: Actor, desk: Desk) -> int:
+async def _room(me: Actor, desk: AgentQueues) -> int:
     """Wait for room, and return the number of tasks to request."""
     while not desk.wanted(me.now):
         desk.waits_for_room = True

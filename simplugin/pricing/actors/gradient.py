@@ -2,7 +2,7 @@
 
 A round is a sweep up the application's tree and one down it. Up goes the flow, the sum of the
 rates at an agent and below it (with the number of agents that compute there, once). Down come
-the price of a byte from the master to the father, and the application's throughput. Managers
+the price of a byte from the master to the parent, and the application's throughput. Managers
 receive loads, and the denominators of Eqs. (17) and (18), and answer with prices.
 """
 
@@ -12,13 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.pricing.actors.delivery import CLOCK, SENSOR, Message, News, Posts, Role
-from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW, AgentSeat, ManagerSeat
+from simplugin.pricing.actors.neighbourhood import (
+    ABOVE,
+    BELOW,
+    AgentNeighbourhood,
+    ManagerNeighbourhood,
+)
 from simplugin.pricing.policies.gradient import (
     AgentSteps,
     Gradient,
-    Reading,
+    GradientAssumptions,
     inverse_marginal,
     next_memory,
     next_plain_price,
@@ -26,7 +31,7 @@ from simplugin.pricing.policies.gradient import (
     next_price,
     next_rate,
 )
-from simplugin.workloads.sharing import AlphaFair
+from simplugin.workloads.shared_deployment import AlphaFair
 
 
 @dataclass(slots=True)
@@ -60,9 +65,9 @@ class GradientAgent(Role):
         The last messages; without rounds only.
     """
 
-    seat: AgentSeat
+    seat: AgentNeighbourhood
     scaled: bool
-    reading: Reading
+    reading: GradientAssumptions
     steps: AgentSteps
     utility: AlphaFair
     rounds: int
@@ -83,9 +88,11 @@ class GradientAgent(Role):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Its rate, and the flows into its sons' subtrees; without rounds only."""
+        """Its rate, and the flows into its children' subtrees; without rounds only."""
         last = self.news.last
-        known = [last[son.number][2] if son.number in last else 0.0 for son in self.seat.sons]
+        known = [
+            last[child.number][2] if child.number in last else 0.0 for child in self.seat.children
+        ]
         return (self.rate, *(0.0 if self.away else flow for flow in known))
 
 
@@ -109,7 +116,7 @@ class GradientManager(Role):
         The last messages; without rounds only.
     """
 
-    seat: ManagerSeat
+    seat: ManagerNeighbourhood
     scaled: bool
     step: float
     rounds: int
@@ -131,7 +138,9 @@ def check(method: Gradient) -> None:
         )
 
 
-def new_agent(method: Gradient, utility: AlphaFair, rounds: int, seat: AgentSeat) -> GradientAgent:
+def new_agent(
+    method: Gradient, utility: AlphaFair, rounds: int, seat: AgentNeighbourhood
+) -> GradientAgent:
     """Return the first state of an agent."""
     steps = method.steps.of_agents(seat.application)
     rate = float(steps.start_rate) if seat.computes else 0.0
@@ -139,7 +148,7 @@ def new_agent(method: Gradient, utility: AlphaFair, rounds: int, seat: AgentSeat
     return GradientAgent(seat, *rule, utility, rounds, rate=rate, memory=rate)
 
 
-def new_manager(method: Gradient, rounds: int, seat: ManagerSeat) -> GradientManager:
+def new_manager(method: Gradient, rounds: int, seat: ManagerNeighbourhood) -> GradientManager:
     """Return the first state of a manager."""
     step, price = method.steps.of_resource(seat.resource, is_host=seat.is_host)
     return GradientManager(seat, method.scaled, step, rounds, price=price)
@@ -149,8 +158,8 @@ def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[Gr
     """Return an agent's state and messages after those that it waited for (Algorithm 3)."""
     posts: Posts = []
     seat = state.seat
-    if state.round == 0 and state.side == BELOW and seat.sons and not messages:
-        state.wait(BELOW, seat.sons)
+    if state.round == 0 and state.side == BELOW and seat.children and not messages:
+        state.wait(BELOW, seat.children)
         return state, posts
     # Prices of the last round may need the flows of the last rates.
     final = BELOW if state.reading.seidel else ABOVE
@@ -162,7 +171,7 @@ def agent_decides(state: GradientAgent, messages: Sequence[Message]) -> tuple[Gr
             state.wait(ABOVE, seat.above)
         else:
             _descend(state, received, posts)
-            state.wait(BELOW, seat.sons)
+            state.wait(BELOW, seat.children)
         state.over = state.round == state.rounds and side == final
         if state.over or state.local or state.remote:
             return state, posts
@@ -173,17 +182,17 @@ def _rise(state: GradientAgent, received: dict[int, Message], posts: Posts) -> N
     """Add up the flow, and send it up."""
     seat = state.seat
     state.flow = state.rate
-    sons = [received[son.number] for son in seat.sons if son.number in received]
-    for message in sons:
+    children = [received[child.number] for child in seat.children if child.number in received]
+    for message in children:
         state.flow += message[2]
     numbers: Message = (seat.number, state.round, state.flow)
     if state.round == 0 or not state.waits:
         state.count = float(seat.computes)
-        for message in sons:
+        for message in children:
             state.count += message[3]
         numbers = (*numbers, state.count)
-    if seat.father is not None:
-        posts.append((seat.father, numbers))
+    if seat.parent is not None:
+        posts.append((seat.parent, numbers))
     if state.reading.seidel and state.round:
         _give_loads(state, state.received, posts)
 
@@ -192,11 +201,11 @@ def _descend(state: GradientAgent, received: dict[int, Message], posts: Posts) -
     """Pass on the path's price and the throughput, then update the rate."""
     seat, reading = state.seat, state.reading
     price, throughput = 0.0, state.flow
-    if seat.father is not None and seat.link_manager is not None:
-        _, _, price, throughput = received[seat.father.number]
+    if seat.parent is not None and seat.link_manager is not None:
+        _, _, price, throughput = received[seat.parent.number]
         price += received[seat.link_manager.number][2]
     down = seat.number, state.round, price, throughput
-    posts += [(son, down) for son in seat.sons]
+    posts += [(child, down) for child in seat.children]
     state.received = state.latest if reading.late and state.latest >= 0 else throughput
     state.latest = throughput
     state.round += 1
@@ -237,7 +246,7 @@ def agent_ticks(state: GradientAgent, messages: Sequence[Message]) -> tuple[Grad
     """Return the same without rounds: once a period, on the last messages."""
     seat, posts = state.seat, list[Any]()
     received = state.news.take(messages)
-    here = seat.father is not None or seat.start <= received[CLOCK][2] < seat.end
+    here = seat.parent is not None or seat.start <= received[CLOCK][2] < seat.end
     if here and all(each.number in received for each in seat.above):
         if state.away:
             state.rate = state.memory = float(state.steps.start_rate) if seat.computes else 0.0
@@ -246,7 +255,7 @@ def agent_ticks(state: GradientAgent, messages: Sequence[Message]) -> tuple[Grad
         state.away = False
     elif not state.away:
         # It is cut off from its master, as are all below it.
-        posts += [(each, (seat.number, state.round)) for each in (*seat.sons, *seat.managers)]
+        posts += [(each, (seat.number, state.round)) for each in (*seat.children, *seat.managers)]
         state.rate = state.memory = 0.0
         state.away = True
     return state, posts

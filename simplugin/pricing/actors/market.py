@@ -21,11 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.elementary import power
-from simplugin.errors import InfeasibleError
+from simplugin.core.elementary import power
+from simplugin.core.errors import InfeasibleError
 from simplugin.pricing.actors.delivery import SENSOR, Message, Posts, Role
-from simplugin.pricing.actors.market_slots import Schedule, Slot
-from simplugin.pricing.actors.neighbourhood import ABOVE, BELOW, AgentSeat, ManagerSeat
+from simplugin.pricing.actors.market_slots import MetricSchedule, Slot
+from simplugin.pricing.actors.neighbourhood import (
+    ABOVE,
+    BELOW,
+    AgentNeighbourhood,
+    ManagerNeighbourhood,
+)
 from simplugin.pricing.policies.market import (
     LEAST,
     MEMORY,
@@ -34,7 +39,7 @@ from simplugin.pricing.policies.market import (
     Market,
     best_throughput,
 )
-from simplugin.workloads.sharing import AlphaFair
+from simplugin.workloads.shared_deployment import AlphaFair
 
 # Handlers of the messages that each phase waits for, by its name; each returns the next phase.
 Phases = dict[str, "Callable[[Any, dict[int, Message], Posts], str]"]
@@ -71,7 +76,7 @@ class MarketAgent(Role):
     middle, slack, share, nu : float
         :math:`m`, :math:`u`, :math:`v` and :math:`\nu` of its subtree.
     yields : dict of int to float
-        The :math:`u v` of each son.
+        The :math:`u v` of each child.
     part : float
         Part of its offer that it computes, see `Market`.
     """
@@ -79,12 +84,12 @@ class MarketAgent(Role):
     method: Market
     utility: AlphaFair
     rounds: int
-    seat: AgentSeat
+    seat: AgentNeighbourhood
     computing: Slot | None = field(init=False)
     receiving: Slot | None = field(init=False)
     slots: tuple[Slot, ...] = field(init=False)
     phase: str = "start"
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: MetricSchedule = field(default_factory=MetricSchedule)
     changed: bool = True
     alone: float = 0.0
     reached: float = 0.0
@@ -153,27 +158,27 @@ def _capacity(state: MarketAgent, received: dict[int, Message], posts: Posts) ->
     for slot in state.slots:
         capacity = received[slot.manager.number][2]
         slot.bound = capacity / slot.task if slot.task > 0 else math.inf
-    state.wait(BELOW, state.seat.sons)
+    state.wait(BELOW, state.seat.children)
     return "bounds"
 
 
 def _bounds(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """Add up the maximum rates below, and send the sum up."""
     state.below = state.computing.bound if state.computing else 0.0
-    for son in state.seat.sons:
-        state.below += received[son.number][2]
-    if state.seat.father and state.receiving:
+    for child in state.seat.children:
+        state.below += received[child.number][2]
+    if state.seat.parent and state.receiving:
         below = min(state.below, state.receiving.bound)
-        posts.append((state.seat.father, (state.seat.number, 0, below)))
-    state.wait(ABOVE, state.seat.fathers)
+        posts.append((state.seat.parent, (state.seat.number, 0, below)))
+    state.wait(ABOVE, state.seat.parents)
     return "entry"
 
 
 def _entry(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """Note the throughput of the application alone, and begin to bid."""
     seat, across = state.seat, math.inf
-    if seat.father and state.receiving:
-        state.alone = received[seat.father.number][2]
+    if seat.parent and state.receiving:
+        state.alone = received[seat.parent.number][2]
         across = state.receiving.bound
         state.alone = state.alone if across > 0 else 0.0
     else:
@@ -182,7 +187,7 @@ def _entry(state: MarketAgent, received: dict[int, Message], posts: Posts) -> st
             raise InfeasibleError(
                 f"application number {seat.application} reaches no host that computes; give it one"
             )
-    posts += [(son, (seat.number, 0, state.alone)) for son in seat.sons]
+    posts += [(child, (seat.number, 0, state.alone)) for child in seat.children]
     state.reached = state.reached or state.alone
     open_ = state.alone > 0
     value = seat.weight * marginal(state.utility.alpha, state.alone) if open_ else 0.0
@@ -207,40 +212,40 @@ def _offers(state: MarketAgent, received: dict[int, Message], posts: Posts) -> s
     del posts
     for slot in state.slots:
         slot.take(received[slot.manager.number][2])
-    state.wait(BELOW, state.seat.sons)
+    state.wait(BELOW, state.seat.children)
     return "rise"
 
 
 def _rise(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """Sum up the answers below, and send the sum up, step 3."""
-    seat, yields, sons = state.seat, state.yields, []
+    seat, yields, children = state.seat, state.yields, []
     feasible, flow = state.method.feasible, state.computing.offer if state.computing else 0.0
-    for son in seat.sons:
-        sent, *more = received[son.number][2:]
+    for child in seat.children:
+        sent, *more = received[child.number][2:]
         if feasible:
             flow += more.pop()
         if more:
-            (yields[son.number],) = more
-        sons.append((sent, yields[son.number]))
-    sent, yielded = add_up(state, sons)
+            (yields[child.number],) = more
+        children.append((sent, yields[child.number]))
+    sent, yielded = add_up(state, children)
     if feasible:
         receiving = state.receiving
         passed = min(flow, receiving.offer if receiving and receiving.demand > 0 else math.inf)
         state.part, flow = passed / flow if flow > 0 else 1.0, passed
-    if seat.father:
+    if seat.parent:
         numbers = [sent, *[yielded] * state.changed, *[flow] * feasible]
-        posts.append((seat.father, (seat.number, state.round, *numbers)))
+        posts.append((seat.parent, (seat.number, state.round, *numbers)))
     state.changed = False
-    state.wait(ABOVE, state.seat.fathers)
+    state.wait(ABOVE, state.seat.parents)
     return "descent"
 
 
-def add_up(state: MarketAgent, sons: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Add up the answers below, step 3; return the sums for the father."""
+def add_up(state: MarketAgent, children: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Add up the answers below, step 3; return the sums for the parent."""
     computing, receiving = state.computing, state.receiving
     middle = computing.answer if computing else 0.0
     slack = computing.inverse if computing else 0.0
-    for sent, yielded in sons:
+    for sent, yielded in children:
         middle += sent
         slack += yielded
     state.middle, state.slack, state.share = middle, slack, 1.0
@@ -254,18 +259,18 @@ def add_up(state: MarketAgent, sons: Iterable[tuple[float, float]]) -> tuple[flo
 def _descent(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
     """Plan, and pass on the worth of a task, steps 4 and 5."""
     seat, above = state.seat, 0.0
-    if seat.father:
-        above, state.reached, *parts = received[seat.father.number][2:]
+    if seat.parent:
+        above, state.reached, *parts = received[seat.parent.number][2:]
         state.part *= math.prod(parts)
     plan(state, above)
     part = [state.part] * state.method.feasible
     down = (seat.number, state.round, state.nu, state.reached, *part)
-    posts += [(son, down) for son in seat.sons]
+    posts += [(child, down) for child in seat.children]
     return "ended"
 
 
 def plan(state: MarketAgent, above: float) -> None:
-    """Plan by the worth of a task at the father, or by the utility at the master."""
+    """Plan by the worth of a task at the parent, or by the utility at the master."""
     if state.receiving:
         pull = state.receiving.metric
         bent = pull * state.receiving.answer - pull * state.middle
@@ -356,10 +361,10 @@ class MarketManager(Role):
     """
 
     rounds: int
-    seat: ManagerSeat
+    seat: ManagerNeighbourhood
     phase: str = "start"
     remembered: bool = True
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: MetricSchedule = field(default_factory=MetricSchedule)
     price: float = 0.0
     asked: float = 0.0
     balance: float = 1.0

@@ -146,7 +146,7 @@ class Slot:
 
 
 @dataclass(slots=True)
-class Schedule:
+class MetricSchedule:
     """Rounds in which the metric changes, more and more rarely.
 
     Attributes

@@ -1,7 +1,7 @@
 r"""Decisions of the market method without rounds, one a period; messages travel one hop a period.
 
-Each period an agent takes the last price for its last bid, sums up what its sons last sent and
-sends it up, plans by the last :math:`\nu` of its father, sends its own down, and bids again.
+Each period an agent takes the last price for its last bid, sums up what its children last sent and
+sends it up, plans by the last :math:`\nu` of its parent, sends its own down, and bids again.
 Managers clear the market of the bids they know. With :math:`M` go :math:`u v`, the rates below and
 what could be computed there, with :math:`\nu` what the application would reach alone, so that all
 of them follow changes of the platform. When these bounds change, the metric is adapted as from
@@ -25,7 +25,7 @@ from simplugin.pricing.actors.market import (
     plan,
     remember,
 )
-from simplugin.pricing.actors.market_slots import Schedule
+from simplugin.pricing.actors.market_slots import MetricSchedule
 
 # Bounds that differ by less, relative to them, are the same.
 SAME = 1e-6
@@ -61,9 +61,9 @@ class TickingAgent(MarketAgent):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Its rate, and the flows into its sons' subtrees."""
-        last, sons = self.news.last, self.seat.sons
-        known = [last[son.number][6] if son.number in last else 0.0 for son in sons]
+        """Its rate, and the flows into its children' subtrees."""
+        last, children = self.news.last, self.seat.children
+        known = [last[child.number][6] if child.number in last else 0.0 for child in children]
         return (self.value, *(0.0 if self.away else flow for flow in known))
 
 
@@ -101,7 +101,7 @@ def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[Ticki
     posts: Posts = []
     seat = state.seat
     received = state.news.take(messages)
-    here = seat.father is not None or seat.start <= received[CLOCK][2] < seat.end
+    here = seat.parent is not None or seat.start <= received[CLOCK][2] < seat.end
     if not here or any(each.number not in received for each in seat.above):
         return _leave(state, posts), posts
     state.away = False
@@ -110,16 +110,16 @@ def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[Ticki
     for slot in state.slots:
         slot.take(received[slot.manager.number][4])
     # Steps 3 to 5, by the last messages.
-    sons = [received[son.number][2:4] for son in seat.sons if son.number in received]
-    sums, above = add_up(state, sons), 0.0
-    if seat.father:
+    children = [received[child.number][2:4] for child in seat.children if child.number in received]
+    sums, above = add_up(state, children), 0.0
+    if seat.parent:
         bounds = min(state.below, state.across), state.rivals_below
         flow = sum(state.shares)
-        posts.append((seat.father, (seat.number, state.round, *sums, *bounds, flow)))
-        above, state.reached = received[seat.father.number][2:4]
+        posts.append((seat.parent, (seat.number, state.round, *sums, *bounds, flow)))
+        above, state.reached = received[seat.parent.number][2:4]
     plan(state, above)
     down = seat.number, state.round, state.nu, state.reached, state.alone, state.rivals
-    posts += [(son, down) for son in seat.sons]
+    posts += [(child, down) for child in seat.children]
     if state.alone > 0:
         if state.schedule.due(state.round):
             value, reached = state.worth
@@ -135,11 +135,11 @@ def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[Ticki
 
 
 def _leave(state: TickingAgent, posts: Posts) -> TickingAgent:
-    """Sign off at sons and managers, once: all below are cut off from the master, too."""
+    """Sign off at children and managers, once: all below are cut off from the master, too."""
     if state.away:
         return state
     seat, gone = state.seat, (state.seat.number, state.round)
-    posts += [(each, gone) for each in seat.sons]
+    posts += [(each, gone) for each in seat.children]
     posts += [(slot.manager, gone) for slot in state.slots]
     return TickingAgent(state.method, state.utility, 0, seat, news=state.news, round=state.round)
 
@@ -148,15 +148,15 @@ def _know_bounds(state: TickingAgent, received: dict[int, Message]) -> None:
     """Note the bounds of the resources, and adapt afresh if they have changed."""
     seat, computing, receiving = state.seat, state.computing, state.receiving
     rivals = [received[slot.manager.number][3] for slot in state.slots]
-    sons = [received[son.number] for son in seat.sons if son.number in received]
+    children = [received[child.number] for child in seat.children if child.number in received]
     bound = received[computing.manager.number][2] / computing.task if computing else 0.0
     state.below = bound
-    for message in sons:
+    for message in children:
         state.below += message[4]
-    state.rivals = state.rivals_below = max([0.0, *rivals, *(message[5] for message in sons)])
+    state.rivals = state.rivals_below = max([0.0, *rivals, *(message[5] for message in children)])
     state.across = math.inf
-    if receiving and seat.father:
-        alone, known = received[seat.father.number][4:6]
+    if receiving and seat.parent:
+        alone, known = received[seat.parent.number][4:6]
         capacity = received[receiving.manager.number][2]
         state.across = capacity / receiving.task if receiving.task > 0 else math.inf
         state.alone = alone if state.across > 0 else 0.0
@@ -171,5 +171,5 @@ def _know_bounds(state: TickingAgent, received: dict[int, Message]) -> None:
         receiving.meet(min(state.below, state.across) if open_ else 0.0, state.alone, value)
     now = state.alone, state.rivals
     if any(abs(a - b) > SAME * b for a, b in zip(state.settled, now, strict=True)):
-        state.schedule = Schedule(state.round + FIRST, STEP)
+        state.schedule = MetricSchedule(state.round + FIRST, STEP)
         state.settled = now

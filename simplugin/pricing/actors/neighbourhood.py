@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from simplugin.workloads.applications import Application
-from simplugin.workloads.sharing import Sharing
+from simplugin.workloads.shared_deployment import SharedDeployment
 
 ABOVE, BELOW, ACROSS = "above", "below", "across"
 
@@ -27,7 +27,7 @@ class Address(NamedTuple):
         Of the role: agents first, then managers of hosts, then those of links.
     name : str
         Of its mailbox, and of its message queue. A role has one for what comes from below (an
-        agent's sons, a manager's members), and one for what comes from above (an agent's father
+        agent's children, a manager's members), and one for what comes from above (an agent's parent
         and managers), as the next message from above may overtake the last from below; and one
         for messages between masters of different applications.
     local : bool
@@ -63,7 +63,7 @@ NOBODY = Circle()
 
 
 @dataclass(frozen=True, slots=True)
-class AgentSeat:
+class AgentNeighbourhood:
     """Initial knowledge of an application's agent.
 
     Attributes
@@ -76,9 +76,9 @@ class AgentSeat:
         Of its application: computation [flop] and data [byte] of a task, weight of the utility.
     computes : bool
         True if its application may compute on its host.
-    father : Address or None
+    parent : Address or None
         The agent that data come from; None for a master's.
-    sons : Circle
+    children : Circle
         The agents that data go to, in order.
     host_manager : Address or None
         Manager of its host; None if it does not compute.
@@ -93,8 +93,8 @@ class AgentSeat:
         The masters on its host for which it passes on such sums, if it is the one to do so.
     relay : Address or None
         A master's: the agent that does it for it; None in that tree, or if there is none.
-    fathers, managers, above : Circle
-        Its father, the managers of its host and of the link to it, and all three.
+    parents, managers, above : Circle
+        Its parent, the managers of its host and of the link to it, and all three.
     """
 
     number: int
@@ -103,8 +103,8 @@ class AgentSeat:
     byte: float
     weight: float
     computes: bool
-    father: Address | None
-    sons: Circle
+    parent: Address | None
+    children: Circle
     host_manager: Address | None
     link_manager: Address | None
     start: float = 0.0
@@ -112,20 +112,20 @@ class AgentSeat:
     gathers: bool = False
     served: Circle = NOBODY
     relay: Address | None = None
-    fathers: Circle = field(init=False)
+    parents: Circle = field(init=False)
     managers: Circle = field(init=False)
     above: Circle = field(init=False)
 
     def __post_init__(self) -> None:
         """Join the addresses of those above."""
         managers = self.host_manager, self.link_manager
-        object.__setattr__(self, "fathers", Circle([self.father]))
+        object.__setattr__(self, "parents", Circle([self.parent]))
         object.__setattr__(self, "managers", Circle(managers))
-        object.__setattr__(self, "above", Circle([self.father, *managers]))
+        object.__setattr__(self, "above", Circle([self.parent, *managers]))
 
 
 @dataclass(frozen=True, slots=True)
-class ManagerSeat:
+class ManagerNeighbourhood:
     """Initial knowledge of the price manager of a host or link.
 
     Attributes
@@ -161,13 +161,13 @@ class Neighbourhoods:
         first agent whose data come through the link; if possible, on a host that never fails.
     """
 
-    agents: tuple[AgentSeat, ...]
-    managers: tuple[ManagerSeat, ...]
+    agents: tuple[AgentNeighbourhood, ...]
+    managers: tuple[ManagerNeighbourhood, ...]
     host: tuple[int, ...]
 
 
 def neighbourhoods(
-    sharing: Sharing,
+    sharing: SharedDeployment,
     applications: Sequence[Application] = (),
     failing: Collection[int] = (),
     prefix: str = "",
@@ -192,12 +192,12 @@ def neighbourhoods(
     """
     agents, hosts = sharing.n_agents, sharing.n_hosts
     stands = [*sharing.host.tolist(), *range(hosts), *[-1] * sharing.n_links]
-    sons: list[list[int]] = [[] for _ in range(agents)]
+    children: list[list[int]] = [[] for _ in range(agents)]
     members: list[list[int]] = [[] for _ in range(hosts + sharing.n_links)]
     for agent in range(agents):
-        father, link = int(sharing.father[agent]), int(sharing.link[agent])
-        if father >= 0:
-            sons[father].append(agent)
+        parent, link = int(sharing.parent[agent]), int(sharing.link[agent])
+        if parent >= 0:
+            children[parent].append(agent)
             members[hosts + link].append(agent)
             stood = stands[agents + hosts + link]
             if stood < 0 or (stood in failing and stands[agent] not in failing):
@@ -206,19 +206,19 @@ def neighbourhoods(
             members[int(sharing.host[agent])].append(agent)
 
     def address(of: int, seen_from: int) -> Address:
-        # Managers are above agents, and fathers, whose numbers are smaller, above their sons.
+        # Managers are above agents, and parents, whose numbers are smaller, above their children.
         from_above = of < agents and (seen_from >= agents or seen_from < of)
         side = ABOVE if from_above else BELOW
         return Address(of, prefix + inbox(of, side), stands[of] == stands[seen_from])
 
-    seats = [_seat(sharing, agent, sons[agent], address) for agent in range(agents)]
+    seats = [_seat(sharing, agent, children[agent], address) for agent in range(agents)]
     for application, master in zip(applications, sharing.masters.tolist(), strict=False):
         seats[master] = replace(seats[master], start=application.start, end=application.end)
     _join_masters(sharing, seats, prefix)
     return Neighbourhoods(
         tuple(seats),
         tuple(
-            ManagerSeat(
+            ManagerNeighbourhood(
                 agents + resource,
                 resource < hosts,
                 resource if resource < hosts else resource - hosts,
@@ -232,28 +232,31 @@ def neighbourhoods(
 
 
 def _seat(
-    sharing: Sharing, agent: int, sons: list[int], address: Callable[[int, int], Address]
-) -> AgentSeat:
+    sharing: SharedDeployment,
+    agent: int,
+    children: list[int],
+    address: Callable[[int, int], Address],
+) -> AgentNeighbourhood:
     """Return the initial knowledge of one agent."""
     application = int(sharing.application[agent])
-    father, computes = int(sharing.father[agent]), bool(sharing.computes[agent])
+    parent, computes = int(sharing.parent[agent]), bool(sharing.computes[agent])
     host = sharing.n_agents + int(sharing.host[agent])
     link = sharing.n_agents + sharing.n_hosts + int(sharing.link[agent])
-    return AgentSeat(
+    return AgentNeighbourhood(
         agent,
         application,
         float(sharing.flop[application]),
         float(sharing.byte[application]),
         float(sharing.weight[application]),
         computes,
-        address(father, agent) if father >= 0 else None,
-        Circle(address(son, agent) for son in sons),
+        address(parent, agent) if parent >= 0 else None,
+        Circle(address(child, agent) for child in children),
         address(host, agent) if computes else None,
-        address(link, agent) if father >= 0 else None,
+        address(link, agent) if parent >= 0 else None,
     )
 
 
-def _join_masters(sharing: Sharing, seats: list[AgentSeat], prefix: str) -> None:
+def _join_masters(sharing: SharedDeployment, seats: list[AgentNeighbourhood], prefix: str) -> None:
     """Choose the tree through which masters make sums, if one has an agent on the host of each."""
     homes = sharing.host[sharing.masters].tolist()
     first: dict[tuple[int, int], int] = {}

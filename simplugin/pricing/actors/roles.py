@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from simplugin.errors import SimpluginError, WorkloadError
+from simplugin.core.errors import SimpluginError, WorkloadError
 from simplugin.pricing.actors import accelerated, gradient, market, market_ticks
 from simplugin.pricing.actors.accelerated import AcceleratedAgent
 from simplugin.pricing.actors.delivery import Decision, News
 from simplugin.pricing.actors.gradient import GradientAgent, GradientManager
 from simplugin.pricing.actors.market import MarketAgent, MarketManager
-from simplugin.pricing.actors.market_slots import Schedule
+from simplugin.pricing.actors.market_slots import MetricSchedule
 from simplugin.pricing.actors.market_ticks import TickingAgent, TickingManager
-from simplugin.pricing.actors.neighbourhood import AgentSeat, ManagerSeat
+from simplugin.pricing.actors.neighbourhood import AgentNeighbourhood, ManagerNeighbourhood
 from simplugin.pricing.policies.acceleration import AcceleratedMarket, AcceleratedState
 from simplugin.pricing.policies.gradient import Gradient, GradientState
 from simplugin.pricing.policies.market import Market, MarketState
-from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Roles:
     """The roles of a method.
 
     Attributes
@@ -34,13 +34,13 @@ class Cast:
         Their decisions, when the messages have arrived, or once a period.
     """
 
-    agent: Callable[[AgentSeat], Any]
-    manager: Callable[[ManagerSeat], Any]
+    agent: Callable[[AgentNeighbourhood], Any]
+    manager: Callable[[ManagerNeighbourhood], Any]
     agent_decides: Decision[Any]
     manager_decides: Decision[Any]
 
 
-def cast(method: object, utility: AlphaFair, rounds: int) -> Cast:
+def cast(method: object, utility: AlphaFair, rounds: int) -> Roles:
     """Return the roles of a method in synchronous rounds.
 
     Parameters
@@ -59,21 +59,21 @@ def cast(method: object, utility: AlphaFair, rounds: int) -> Cast:
     """
     if isinstance(method, Gradient):
         gradient.check(method)
-        return Cast(
+        return Roles(
             partial(gradient.new_agent, method, utility, rounds),
             partial(gradient.new_manager, method, rounds),
             gradient.agent_decides,
             gradient.manager_decides,
         )
     if isinstance(method, Market):
-        return Cast(
+        return Roles(
             partial(MarketAgent, method, utility, rounds),
             partial(MarketManager, rounds),
             market.agent_decides,
             market.manager_decides,
         )
     if isinstance(method, AcceleratedMarket):
-        return Cast(
+        return Roles(
             partial(AcceleratedAgent, method.market, utility, rounds),
             partial(MarketManager, rounds),
             accelerated.agent_decides,
@@ -82,7 +82,7 @@ def cast(method: object, utility: AlphaFair, rounds: int) -> Cast:
     raise SimpluginError(f"there are no agents for {type(method).__name__}")
 
 
-def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Cast:
+def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Roles:
     """Return the roles of a method without rounds.
 
     Parameters
@@ -100,7 +100,7 @@ def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Cast:
         No roles go with the method.
     """
     if isinstance(method, Gradient):
-        return Cast(
+        return Roles(
             lambda seat: replace(
                 gradient.new_agent(method, utility, 0, seat),
                 rate=0.0,
@@ -113,7 +113,7 @@ def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Cast:
             gradient.manager_ticks,
         )
     if isinstance(method, Market):
-        return Cast(
+        return Roles(
             lambda seat: TickingAgent(method, utility, 0, seat, news=News(patience)),
             lambda seat: TickingManager(0, seat, news=News(patience)),
             market_ticks.agent_ticks,
@@ -122,7 +122,7 @@ def ticking_cast(method: object, utility: AlphaFair, patience: int) -> Cast:
     raise SimpluginError(f"there are no agents for {type(method).__name__}")
 
 
-def check_sizes(method: object, sharing: Sharing) -> None:
+def check_sizes(method: object, sharing: SharedDeployment) -> None:
     """Raise WorkloadError if a method has step sizes for other applications or resources."""
     if isinstance(method, Gradient):
         method.steps.check(sharing)
@@ -145,7 +145,7 @@ def inherit(new: Any, old: Any) -> None:
         new.price = old.price
 
 
-def taken_over(method: object, sharing: Sharing, start: Any) -> Callable[[Any], Any]:
+def taken_over(method: object, sharing: SharedDeployment, start: Any) -> Callable[[Any], Any]:
     """Return a function that gives a new role its part of a state.
 
     Parameters
@@ -179,7 +179,7 @@ def taken_over(method: object, sharing: Sharing, start: Any) -> Callable[[Any], 
 
 
 def _of_gradient(
-    sharing: Sharing, start: GradientState, role: GradientAgent | GradientManager
+    sharing: SharedDeployment, start: GradientState, role: GradientAgent | GradientManager
 ) -> GradientAgent | GradientManager:
     """Give a role its rates and what it received, or its price."""
     number = role.seat.number
@@ -194,12 +194,12 @@ def _of_gradient(
 
 
 def _of_market(
-    sharing: Sharing, start: MarketState, role: MarketAgent | MarketManager
+    sharing: SharedDeployment, start: MarketState, role: MarketAgent | MarketManager
 ) -> MarketAgent | MarketManager:
     """Give a role slots and throughput, or price, balance and residuals."""
     number = role.seat.number
     # Rounds are numbered from here on.
-    role.schedule = Schedule(start.next_metric - start.number, start.step)
+    role.schedule = MetricSchedule(start.next_metric - start.number, start.step)
     if isinstance(role, MarketManager):
         resource = number - sharing.n_agents
         role.price, role.balance = float(start.price[resource]), float(start.balance[resource])
@@ -217,7 +217,7 @@ def _of_market(
 
 
 def _of_accelerated(
-    sharing: Sharing, start: AcceleratedState, role: AcceleratedAgent | MarketManager
+    sharing: SharedDeployment, start: AcceleratedState, role: AcceleratedAgent | MarketManager
 ) -> AcceleratedAgent | MarketManager:
     """Give a role the same, and an agent its rounds remembered."""
     _of_market(sharing, start.market, role)
@@ -229,7 +229,7 @@ def _of_accelerated(
         [(float(each[0, number]), float(each[1, number])) for each in rounds]
         for rounds in (start.requests, start.residuals)
     )
-    if role.seat.father is None:
+    if role.seat.parent is None:
         role.products = start.products.tolist()
         role.stride, role.least = start.stride, start.least
     role.mixed = start.plain is not None
@@ -240,7 +240,7 @@ def _of_accelerated(
 
 
 # The state that each method goes on from, and what gives a role its part.
-_TAKES: dict[type, tuple[type, Callable[[Sharing, Any, Any], Any]]] = {
+_TAKES: dict[type, tuple[type, Callable[[SharedDeployment, Any, Any], Any]]] = {
     Gradient: (GradientState, _of_gradient),
     Market: (MarketState, _of_market),
     AcceleratedMarket: (AcceleratedState, _of_accelerated),

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.pricing.policies.market import Market, MarketState
-from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
 
@@ -117,12 +117,12 @@ class AcceleratedMarket:
 
     market: Market = field(default_factory=Market)
 
-    def start(self, sharing: Sharing, utility: AlphaFair) -> AcceleratedState:
+    def start(self, sharing: SharedDeployment, utility: AlphaFair) -> AcceleratedState:
         """Return the state before the first round."""
         return accelerated(self.market.start(sharing, utility))
 
     def round(
-        self, sharing: Sharing, utility: AlphaFair, state: AcceleratedState
+        self, sharing: SharedDeployment, utility: AlphaFair, state: AcceleratedState
     ) -> AcceleratedState:
         """Return the state after one more round."""
         before = state.market
@@ -183,7 +183,7 @@ def undone(state: AcceleratedState) -> AcceleratedState:
 
 
 def total(
-    sharing: Sharing, metric: Floats, residual: Floats, residuals: tuple[Floats, ...]
+    sharing: SharedDeployment, metric: Floats, residual: Floats, residuals: tuple[Floats, ...]
 ) -> Floats:
     """Return the inner products of a residual with all, summed up the trees, then over these.
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.pricing.policies.gradient import inverse_marginal, next_price, task_price
 from simplugin.pricing.policies.market import best_throughput, inverted, slots
-from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class BaselineState:
     value_size: Floats
 
 
-def _begin(sharing: Sharing, utility: AlphaFair) -> tuple[BaselineState, Floats, Floats]:
+def _begin(sharing: SharedDeployment, utility: AlphaFair) -> tuple[BaselineState, Floats, Floats]:
     """Return a state with nothing in it, and the bounds :math:`X_n` and :math:`F_k`."""
     if math.isinf(utility.alpha):
         raise WorkloadError("max-min fairness has no gradient; give a finite alpha")
@@ -64,7 +64,7 @@ def _begin(sharing: Sharing, utility: AlphaFair) -> tuple[BaselineState, Floats,
     return state, np.minimum(asked.bound[0], asked.alone[sharing.application]), asked.alone
 
 
-def _summed(sharing: Sharing, values: Floats, power: int) -> tuple[Floats, Floats]:
+def _summed(sharing: SharedDeployment, values: Floats, power: int) -> tuple[Floats, Floats]:
     """Return sums over hosts and links of an agent's values times its demand to a power."""
     owner, below = sharing.application, sharing.link >= 0
     of_hosts = sharing.flop[owner] ** power * values
@@ -98,12 +98,14 @@ class AutomaticGradient:
     price: float = 0.03
     memory: float = 0.1
 
-    def start(self, sharing: Sharing, utility: AlphaFair) -> BaselineState:
+    def start(self, sharing: SharedDeployment, utility: AlphaFair) -> BaselineState:
         """Return the state before the first round."""
         state, bound, alone = _begin(sharing, utility)
         return replace(state, size=self.pace * bound, value=alone)
 
-    def round(self, sharing: Sharing, utility: AlphaFair, state: BaselineState) -> BaselineState:
+    def round(
+        self, sharing: SharedDeployment, utility: AlphaFair, state: BaselineState
+    ) -> BaselineState:
         """Return the state after one more round."""
         owner, link_price = sharing.application, state.link_price
         reached = np.clip(sharing.throughput(state.rate), 1e-4 * state.value, state.value)
@@ -153,7 +155,7 @@ class PrimalDual:
 
     balance: float = 0.1
 
-    def start(self, sharing: Sharing, utility: AlphaFair) -> BaselineState:
+    def start(self, sharing: SharedDeployment, utility: AlphaFair) -> BaselineState:
         """Return the state before the first round."""
         state, bound, alone = _begin(sharing, utility)
         owner, computes = sharing.application, bound > 0
@@ -173,7 +175,9 @@ class PrimalDual:
             value_size=unit / self.balance / (alone**2 * count),
         )
 
-    def round(self, sharing: Sharing, utility: AlphaFair, state: BaselineState) -> BaselineState:
+    def round(
+        self, sharing: SharedDeployment, utility: AlphaFair, state: BaselineState
+    ) -> BaselineState:
         """Return the state after one more round."""
         cost = task_price(sharing, state.host_price, state.link_price)
         gain = state.value[sharing.application] - cost

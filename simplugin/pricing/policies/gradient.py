@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import power
-from simplugin.errors import WorkloadError
-from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.core.elementary import power
+from simplugin.core.errors import WorkloadError
+from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ Numbers = float | Floats
 
 
 class AgentSteps(NamedTuple):
-    """Step sizes and starting rate of one agent, or of all as arrays; see `Steps`."""
+    """Step sizes and starting rate of one agent, or of all as arrays; see `StepSizes`."""
 
     memory: Numbers
     rate: Numbers
@@ -34,7 +34,7 @@ class AgentSteps(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class StepSizes:
     """Step sizes and starting values; the defaults are those of Table 1 of the report.
 
     Each is one number for all, or a sequence: one number an application, in their order; for
@@ -85,7 +85,7 @@ class Steps:
                 if not (isinstance(each, (int, float)) and 0 <= each < math.inf):
                     raise WorkloadError(f"{name} is {value!r}; give a number from 0 on")
 
-    def check(self, sharing: Sharing) -> None:
+    def check(self, sharing: SharedDeployment) -> None:
         """Raise WorkloadError unless each sequence has a number for each it is for."""
         of_hosts = ("host", "start_host_price"), sharing.n_hosts, "hosts"
         of_links = ("link", "start_link_price"), sharing.n_links, "links"
@@ -119,7 +119,7 @@ def _of(value: float | tuple[float, ...], number: int | Integers) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class GradientAssumptions:
     """Choices where the report's equations are ambiguous.
 
     Attributes
@@ -264,7 +264,7 @@ def _positive(value: Numbers) -> Numbers:
     return np.maximum(value, 0.0)
 
 
-def path_price(sharing: Sharing, link_price: Floats) -> Floats:
+def path_price(sharing: SharedDeployment, link_price: Floats) -> Floats:
     r"""Return the price of a byte from the master to each agent, :math:`\eta`.
 
     Link prices are added from the master down, that of the link to the agent itself included
@@ -284,18 +284,18 @@ def path_price(sharing: Sharing, link_price: Floats) -> Floats:
     """
     eta = np.zeros(sharing.n_agents)
     for level in sharing.levels[1:]:
-        eta[level] = eta[sharing.father[level]] + link_price[sharing.link[level]]
+        eta[level] = eta[sharing.parent[level]] + link_price[sharing.link[level]]
     return eta
 
 
-def task_price(sharing: Sharing, host_price: Floats, link_price: Floats) -> Floats:
+def task_price(sharing: SharedDeployment, host_price: Floats, link_price: Floats) -> Floats:
     """Return what a task costs at each agent, Eq. (10) [utility/task], shape (n_agents,)."""
     owner = sharing.application
     eta = path_price(sharing, link_price)
     return sharing.byte[owner] * eta + sharing.flop[owner] * host_price[sharing.host]
 
 
-def host_demand(sharing: Sharing, inverse: Floats) -> Floats:
+def host_demand(sharing: SharedDeployment, inverse: Floats) -> Floats:
     """Return the denominator of Eq. (17) for each host, agents in order, shape (n_hosts,).
 
     Parameters
@@ -310,7 +310,7 @@ def host_demand(sharing: Sharing, inverse: Floats) -> Floats:
     return np.asarray(np.bincount(sharing.host, share, sharing.n_hosts), dtype=float)
 
 
-def link_demand(sharing: Sharing, inverse: Floats, count: Floats) -> Floats:
+def link_demand(sharing: SharedDeployment, inverse: Floats, count: Floats) -> Floats:
     """Return the denominator of Eq. (18) for each link, agents in order, shape (n_links,).
 
     Parameters
@@ -352,10 +352,10 @@ class Gradient:
     """
 
     scaled: bool = True
-    steps: Steps = field(default_factory=Steps)
-    reading: Reading = field(default_factory=Reading)
+    steps: StepSizes = field(default_factory=StepSizes)
+    reading: GradientAssumptions = field(default_factory=GradientAssumptions)
 
-    def start(self, sharing: Sharing, utility: AlphaFair) -> GradientState:
+    def start(self, sharing: SharedDeployment, utility: AlphaFair) -> GradientState:
         """Return Table 1's rates and prices.
 
         Raises
@@ -378,7 +378,9 @@ class Gradient:
             sharing.gather(sharing.computes.astype(float)),
         )
 
-    def round(self, sharing: Sharing, utility: AlphaFair, state: GradientState) -> GradientState:
+    def round(
+        self, sharing: SharedDeployment, utility: AlphaFair, state: GradientState
+    ) -> GradientState:
         """Return the state after one more round."""
         reading, owner = self.reading, sharing.application
         flow = sharing.gather(state.rate)
@@ -422,7 +424,7 @@ class Gradient:
         )
 
 
-def _over_links(sharing: Sharing, values: Floats) -> Floats:
+def _over_links(sharing: SharedDeployment, values: Floats) -> Floats:
     """Return sums over links of values of agents; masters, which have none, come first."""
     below = slice(sharing.n_applications, None)
     return np.asarray(np.bincount(sharing.link[below], values[below], sharing.n_links), dtype=float)

@@ -20,7 +20,7 @@ link above it, if it has one. A slot has a request :math:`d_j` and a metric :mat
    at most).
 2. Each slot answers :math:`t_j = 2 z'_j - d_j`.
 3. **Up**, leaves first. With :math:`t^x, t^f` and :math:`\theta^x, \theta^f` of the agent's two
-   slots, a father sums, first its own, then its sons' in order,
+   slots, a parent sums, first its own, then its children' in order,
    :math:`m_n = t^x_n + \sum_c M_c`, and, when the metric has changed,
    :math:`u_n = 1/\theta^x_n + \sum_c u_c v_c`; it sends
    :math:`M_n = v_n (m_n + \theta^f_n u_n t^f_n)` where :math:`v_n = 1 / (1 + \theta^f_n u_n)`.
@@ -28,9 +28,9 @@ link above it, if it has one. A slot has a request :math:`d_j` and a metric :mat
    :math:`\theta^f = 0`.
 4. **Master**: throughput :math:`\rho_k = \arg\max w U(\rho) - (\rho - m)^2 / 2u` and its worth
    :math:`\nu = w U'(\rho_k)`.
-5. **Down**: :math:`\nu_n = v_n (\nu_{father} + \theta^f_n (t^f_n - m_n))`. The plan is
+5. **Down**: :math:`\nu_n = v_n (\nu_{parent} + \theta^f_n (t^f_n - m_n))`. The plan is
    :math:`x_n = t^x_n + \nu_n / \theta^x_n` and :math:`f_n = m_n + u_n \nu_n`. The slots' worths
-   are :math:`y^x_n = \nu_n` and :math:`y^f_n = \nu_{father} - \nu_n`.
+   are :math:`y^x_n = \nu_n` and :math:`y^f_n = \nu_{parent} - \nu_n`.
 6. **Request**: :math:`d_j \leftarrow z'_j + y_j / \theta_j + (\gamma - 1)(z_j - z'_j)`, with the
    new metric if it changes; :math:`z = (x, f)` and :math:`\gamma` is the relaxation. While the
    metric stays this is :math:`d_j \leftarrow d_j + \gamma (z_j - z'_j)`.
@@ -79,9 +79,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.elementary import exp, log, power
-from simplugin.errors import InfeasibleError, WorkloadError
-from simplugin.workloads.sharing import AlphaFair, Sharing
+from simplugin.core.elementary import exp, log, power
+from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -202,7 +202,7 @@ class Market:
                 f"relaxation is {self.relaxation!r}; give a number between 0 and 2, without either"
             )
 
-    def start(self, sharing: Sharing, utility: AlphaFair) -> MarketState:
+    def start(self, sharing: SharedDeployment, utility: AlphaFair) -> MarketState:
         """Return the state before the first round: nothing is known but the bounds."""
         if math.isinf(utility.alpha):
             raise WorkloadError("max-min fairness has no utility to trade; give a finite alpha")
@@ -215,7 +215,9 @@ class Market:
         )
         return with_metric(sharing, state, first_metric(sharing, utility, state))
 
-    def round(self, sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketState:
+    def round(
+        self, sharing: SharedDeployment, utility: AlphaFair, state: MarketState
+    ) -> MarketState:
         """Return the state after one more round."""
         offer, price = clear(state)
         plan, worth, reached = plan_applications(sharing, utility, state, 2 * offer - state.request)
@@ -272,7 +274,7 @@ def clear(state: MarketState) -> tuple[Floats, Floats]:
         request, give, wants, yields = (each[stays] for each in (request, give, wants, yields))
 
 
-def carried(sharing: Sharing, asked: Slots, offer: Floats) -> Floats:
+def carried(sharing: SharedDeployment, asked: Slots, offer: Floats) -> Floats:
     """Return the part of each agent's offer that all links on its way are offered, too.
 
     Parameters
@@ -290,14 +292,14 @@ def carried(sharing: Sharing, asked: Slots, offer: Floats) -> Floats:
         passed = np.minimum(flow[level], room[level])
         np.divide(passed, flow[level], out=part[level], where=flow[level] > 0)
         if level.start:
-            np.add.at(flow, sharing.father[level], passed)
+            np.add.at(flow, sharing.parent[level], passed)
     for level in sharing.levels[1:]:
-        part[level] *= part[sharing.father[level]]
+        part[level] *= part[sharing.parent[level]]
     return part
 
 
 def plan_applications(
-    sharing: Sharing, utility: AlphaFair, state: MarketState, answer: Floats
+    sharing: SharedDeployment, utility: AlphaFair, state: MarketState, answer: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return what every application makes of the offers: steps 3 to 5.
 
@@ -321,13 +323,13 @@ def plan_applications(
     reached : float64, shape (n_applications,)
         Throughput of each application [tasks/s].
     """
-    slack, share, father = state.slack, state.share, sharing.father
+    slack, share, parent = state.slack, state.share, sharing.parent
     pull = state.metric[1]
     middle = answer[0].copy()
     push = pull * answer[1]
     for level in reversed(sharing.levels[1:]):
         sent = share[level] * (middle[level] + slack[level] * push[level])
-        np.add.at(middle, father[level], sent)
+        np.add.at(middle, parent[level], sent)
     masters = sharing.masters
     reached, value = best_throughput(middle[masters], slack[masters], sharing.weight, utility)
     nu = np.zeros(sharing.n_agents)
@@ -335,31 +337,33 @@ def plan_applications(
     above = np.zeros(sharing.n_agents)
     bent = push - pull * middle
     for level in sharing.levels[1:]:
-        above[level] = nu[father[level]]
+        above[level] = nu[parent[level]]
         nu[level] = share[level] * (above[level] + bent[level])
     plan = np.stack([answer[0] + nu * state.inverse[0], middle + slack * nu])
     return state.slots.cleared(plan), state.slots.cleared(np.stack([nu, above - nu])), reached
 
 
-def first_metric(sharing: Sharing, utility: AlphaFair, state: MarketState) -> Floats:
+def first_metric(sharing: SharedDeployment, utility: AlphaFair, state: MarketState) -> Floats:
     r"""Return :math:`\mathrm{SIZE}\, \pi_k / X_j`, the metric while no price is known."""
     value, size = scales(sharing, utility, state)
     return SIZE * value * inverted(size)
 
 
-def with_metric(sharing: Sharing, state: MarketState, metric: Floats) -> MarketState:
+def with_metric(sharing: SharedDeployment, state: MarketState, metric: Floats) -> MarketState:
     """Return the state with another metric, whose u and v are swept upwards."""
     inverse = inverted(metric)
     slack = inverse[0].copy()
     share = np.ones(sharing.n_agents)
     for level in reversed(sharing.levels[1:]):
         share[level] = 1 / (1 + metric[1, level] * slack[level])
-        np.add.at(slack, sharing.father[level], slack[level] * share[level])
+        np.add.at(slack, sharing.parent[level], slack[level] * share[level])
     give = np.divide(state.slots.demand, metric, out=np.zeros_like(metric), where=metric > 0)
     return replace(state, metric=metric, inverse=inverse, give=give, slack=slack, share=share)
 
 
-def scales(sharing: Sharing, utility: AlphaFair, state: MarketState) -> tuple[Floats, Floats]:
+def scales(
+    sharing: SharedDeployment, utility: AlphaFair, state: MarketState
+) -> tuple[Floats, Floats]:
     r"""Return :math:`\pi_k` of each agent's application and :math:`X_j` of each slot."""
     alone = state.slots.alone
     reached = np.clip(state.reached, LEAST * alone, alone)
@@ -368,7 +372,7 @@ def scales(sharing: Sharing, utility: AlphaFair, state: MarketState) -> tuple[Fl
 
 
 def remember(
-    sharing: Sharing, utility: AlphaFair, before: MarketState, after: MarketState
+    sharing: SharedDeployment, utility: AlphaFair, before: MarketState, after: MarketState
 ) -> MarketState:
     """Return the state with this round's residuals added to each resource's memory."""
     value, size = scales(sharing, utility, after)
@@ -383,7 +387,7 @@ def remember(
     )
 
 
-def adapt(sharing: Sharing, utility: AlphaFair, state: MarketState) -> MarketState:
+def adapt(sharing: SharedDeployment, utility: AlphaFair, state: MarketState) -> MarketState:
     """Return the state with a metric after prices and offers, and the next change planned."""
     value, size = scales(sharing, utility, state)
     ratio = np.ones_like(state.planned)
@@ -451,7 +455,7 @@ class Slots:
         return np.asarray(sums[:-1], dtype=float)
 
 
-def slots(sharing: Sharing) -> Slots:
+def slots(sharing: SharedDeployment) -> Slots:
     """Return the slots of all agents, in one sweep down and one up.
 
     Parameters
@@ -471,11 +475,11 @@ def slots(sharing: Sharing) -> Slots:
         across = np.where((byte > 0) & (sharing.link >= 0), bandwidth[sharing.link] / byte, np.inf)
     reached = across > 0
     for level in sharing.levels[1:]:
-        reached[level] &= reached[sharing.father[level]]
+        reached[level] &= reached[sharing.parent[level]]
     computing = np.where(reached & sharing.computes, sharing.speed[sharing.host] / flop, 0.0)
     below = computing.copy()
     for level in reversed(sharing.levels[1:]):
-        np.add.at(below, sharing.father[level], np.minimum(below[level], across[level]))
+        np.add.at(below, sharing.parent[level], np.minimum(below[level], across[level]))
     alone = below[sharing.masters]
     if np.any(alone <= 0):
         name = sharing.applications[int(np.argmin(alone))]

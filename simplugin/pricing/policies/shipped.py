@@ -8,19 +8,19 @@ from typing import Any
 
 from simplugin.pricing.iteration import Method
 from simplugin.pricing.policies.acceleration import AcceleratedMarket
-from simplugin.pricing.policies.gradient import Gradient, Steps
+from simplugin.pricing.policies.gradient import Gradient, StepSizes
 from simplugin.pricing.policies.market import Market
 
 
 def _with_steps(*, scaled: bool) -> Callable[..., Gradient]:
-    """Return the report's iteration as a function of the fields of `Steps`."""
+    """Return the report's iteration as a function of the fields of `StepSizes`."""
 
     def method(**steps: float) -> Gradient:
         """Return the iteration."""
-        return Gradient(scaled, Steps(**steps))
+        return Gradient(scaled, StepSizes(**steps))
 
-    method.__doc__ = Steps.__doc__
-    vars(method)["__signature__"] = inspect.signature(Steps)
+    method.__doc__ = StepSizes.__doc__
+    vars(method)["__signature__"] = inspect.signature(StepSizes)
     return method
 
 

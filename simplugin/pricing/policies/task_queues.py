@@ -19,14 +19,14 @@ _ROUNDING = 1e-9
 class Proportions:
     """An agent's view of the rates: what goes to each of its queues, and from when.
 
-    Queue 0 is for its own computations, the others are for its sons, in order.
+    Queue 0 is for its own computations, the others are for its children, in order.
 
     Attributes
     ----------
     date : tuple of float, shape (n_changes,)
         When each line comes into force [s], ascending.
-    weight : tuple of tuples of float, shape (n_changes, 1 + n_sons)
-        Its own rate and the flow into the subtree of each son [tasks/s].
+    weight : tuple of tuples of float, shape (n_changes, 1 + n_children)
+        Its own rate and the flow into the subtree of each child [tasks/s].
     """
 
     date: tuple[float, ...]
@@ -61,7 +61,7 @@ class LiveProportions:
     ----------
     period : float
         Between two looks [s].
-    weight, last : tuple of float, shape (1 + n_sons,)
+    weight, last : tuple of float, shape (1 + n_children,)
         Those now, and the last that were not all zero [tasks/s].
     """
 
@@ -123,7 +123,7 @@ def next_queue(deficit: Sequence[float], weight: Sequence[float]) -> tuple[int, 
 
 
 def to_request(stock: int, requested: int, threshold: int, weight: Sequence[float]) -> int:
-    """Return how many tasks an agent should request from its father.
+    """Return how many tasks an agent should request from its parent.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def to_request(stock: int, requested: int, threshold: int, weight: Sequence[floa
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ReleaseAllowance:
     """Number of tasks that a master may release; it grows at the application's throughput.
 
     Attributes
@@ -155,22 +155,24 @@ class Pace:
     allowance: float
     date: float
 
-    def until(self, now: float, proportions: Proportions | LiveProportions, most: float) -> Pace:
+    def until(
+        self, now: float, proportions: Proportions | LiveProportions, most: float
+    ) -> ReleaseAllowance:
         """Go on to a date, gaining tasks as they come in, but holding no more than `most`."""
         allowance, date = self.allowance, self.date
         while date < now:
             change = min(proportions.next_change(date), now)
             gained = allowance + sum(proportions.at(date)) * (change - date)
             allowance, date = min(gained, most), change
-        return Pace(allowance, now)
+        return ReleaseAllowance(allowance, now)
 
     def may_release(self) -> bool:
         """Return True if a whole task may be released."""
         return self.allowance >= 1.0 - _ROUNDING
 
-    def after_release(self) -> Pace:
+    def after_release(self) -> ReleaseAllowance:
         """Take off one task."""
-        return Pace(self.allowance - 1.0, self.date)
+        return ReleaseAllowance(self.allowance - 1.0, self.date)
 
     def look_again(self, proportions: Proportions | LiveProportions) -> float:
         """Return when to look again [s]: at the next release, or when the rates change."""

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.charts import ScheduleChart
-from simplugin.claims import headline
-from simplugin.errors import SimpluginError
-from simplugin.figures import Figure
+from simplugin.core.errors import SimpluginError
 from simplugin.reports.colours import GROUP_COLOURS, components, mixed, reads_dark
 from simplugin.reports.curves import filled, panels_of, points_of, styles_of, thinned
 from simplugin.reports.page.contents import CampaignReport, Column, KeptRun, identity
 from simplugin.reports.paper_sheet import are_whole
 from simplugin.reports.schedules import adjacent, chart_of
+from simplugin.results.charts import ScheduleChart
+from simplugin.results.claims import headline
+from simplugin.results.curves import CurvePlot
 
 # In the order of their dependencies.
 SCRIPTS = (
@@ -297,12 +297,12 @@ def _kept(kept: KeptRun) -> dict[str, Any]:
     }
 
 
-def figure_document(figure: Figure) -> dict[str, Any]:
+def figure_document(figure: CurvePlot) -> dict[str, Any]:
     """Return the panels of a figure, below each other."""
     return {"title": figure.title, "panels": [_panel(each) for each in panels_of(figure)]}
 
 
-def _panel(figure: Figure) -> dict[str, Any]:
+def _panel(figure: CurvePlot) -> dict[str, Any]:
     """Return curves; long ones thinned, the least and the largest of each stretch kept."""
     series = []
     points = points_of(figure)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from simplugin.charts import ScheduleChart
-from simplugin.claims import Claim
-from simplugin.errors import SimpluginError, UnitError
-from simplugin.figures import Figure
-from simplugin.listings import Listing
-from simplugin.near_names import did_you_mean
-from simplugin.units import has_unit, parse_bandwidth, parse_size, parse_speed, parse_time
+from simplugin.core.errors import SimpluginError, UnitError
+from simplugin.core.name_suggestions import did_you_mean
+from simplugin.core.units import has_unit, parse_bandwidth, parse_size, parse_speed, parse_time
+from simplugin.results.charts import ScheduleChart
+from simplugin.results.claims import Claim
+from simplugin.results.curves import CurvePlot
+from simplugin.results.tables import ResultTable
 
 Value = float | int | str | bool | None
 Role = Literal["varied", "metric", "other"]
@@ -148,10 +148,10 @@ class KeptRun:
 
     title: str
     position: int | None = None
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[CurvePlot, ...] = ()
     schedule: ScheduleChart | None = None
-    activities: Listing | None = None
-    listings: tuple[Listing, ...] = ()
+    activities: ResultTable | None = None
+    listings: tuple[ResultTable, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +202,7 @@ class CampaignReport:
     facts: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[KeptRun, ...] = ()
     claims: Mapping[str, tuple[Claim, ...]] = field(default_factory=dict)
-    figures: Mapping[str, tuple[Figure, ...]] = field(default_factory=dict)
+    figures: Mapping[str, tuple[CurvePlot, ...]] = field(default_factory=dict)
     group: str | None = None
     baseline: Value = None
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.reports.platforms.columns import MOST_IN_COLUMNS, Columns
+from simplugin.reports.platforms.columns import MOST_IN_COLUMNS, BoxColumns
 from simplugin.reports.platforms.contents import speed_words
-from simplugin.reports.platforms.items import Item, Part, Survey
-from simplugin.reports.platforms.layouts import Layout, apart, layout, packed, parts
+from simplugin.reports.platforms.items import DrawnItem, DrawnPart, PlatformItems
+from simplugin.reports.platforms.layouts import PointLayout, apart, layout, packed, parts
 from simplugin.reports.platforms.sheet import (
     WIDTH,
     Block,
@@ -37,7 +37,7 @@ _ROW_HEIGHT = 0.125
 BAR = 0.55
 
 
-def blocks(survey: Survey, item: Item) -> Block:
+def blocks(survey: PlatformItems, item: DrawnItem) -> Block:
     """Return a platform, or a zone of it, as shapes.
 
     Parameters
@@ -57,11 +57,11 @@ def blocks(survey: Survey, item: Item) -> Block:
 class _Blocks:
     """Builds blocks from the inside."""
 
-    def __init__(self, survey: Survey, most_cores: int) -> None:
+    def __init__(self, survey: PlatformItems, most_cores: int) -> None:
         self.survey = survey
         self.most_cores = most_cores
 
-    def _block(self, item: Item) -> Block:
+    def _block(self, item: DrawnItem) -> Block:
         """Return the block of an item among boxes."""
         if item.kind == "listing":
             return _listing(item, self.most_cores)
@@ -81,7 +81,7 @@ class _Blocks:
         block.boxes.insert(0, Box(0, 0, block.width, block.height, "zone"))
         return block
 
-    def of_zone(self, item: Item, *, outermost: bool = False) -> Block:
+    def of_zone(self, item: DrawnItem, *, outermost: bool = False) -> Block:
         """Return the block of the contents of a zone."""
         total = len(item.inner)
         found = parts(total, [(line.start, line.stop) for line in item.lines])
@@ -90,21 +90,21 @@ class _Blocks:
         boxes = [self._block(item.inner[i]) for i in alone if item.inner[i].is_box]
         points = [i for i in alone if not item.inner[i].is_box]
         if points:
-            made.append(discs(Part(item, sorted(points), self.survey), len(points) / total))
+            made.append(discs(DrawnPart(item, sorted(points), self.survey), len(points) / total))
         width = WIDTH if outermost else 0.8 * WIDTH
         if not made and len(boxes) > 8:
             return _packed(boxes, width, 0.07)
         return _packed([*made, *boxes], width)
 
-    def _part(self, zone: Item, members: Sequence[int], *, outermost: bool) -> Block:
+    def _part(self, zone: DrawnItem, members: Sequence[int], *, outermost: bool) -> Block:
         """Return the block of a connected part of a zone."""
-        part = Part(zone, members, self.survey)
+        part = DrawnPart(zone, members, self.survey)
         if not any(item.is_box for item in part.items):
             return discs(part, len(members) / len(zone.inner))
         made = [self._block(item) for item in part.items]
         if outermost and sum(item.is_box for item in part.items) > MOST_IN_COLUMNS:
             return _spread(part, made)
-        return Columns(part, made).block()
+        return BoxColumns(part, made).block()
 
 
 def _packed(made: Sequence[Block], width: float, gap: float = _GAP) -> Block:
@@ -124,7 +124,7 @@ def _packed(made: Sequence[Block], width: float, gap: float = _GAP) -> Block:
     return sheet
 
 
-def _spread(part: Part, made: Sequence[Block]) -> Block:
+def _spread(part: DrawnPart, made: Sequence[Block]) -> Block:
     """Place many boxes near their neighbours."""
     sizes = np.array([[block.width, block.height] for block in made])
     spots = layout(len(made), part.edges).spots
@@ -143,7 +143,7 @@ def _spread(part: Part, made: Sequence[Block]) -> Block:
     return sheet
 
 
-def _group(item: Item) -> Block:
+def _group(item: DrawnItem) -> Block:
     """Return a box of one line, or of two if that would be long."""
     group = item.contents.groups[0]
     name = cut(item.name, _HEAD, 2.2, bold=True)
@@ -162,7 +162,7 @@ def _group(item: Item) -> Block:
     return block
 
 
-def _pill(item: Item) -> Block:
+def _pill(item: DrawnItem) -> Block:
     """Return a small box with a name: a router, a host, a link that is a point."""
     if item.kind == "meeting" and not item.name:
         return Block(0.08, 0.12)
@@ -180,7 +180,7 @@ def _pill(item: Item) -> Block:
     return block
 
 
-def _listing(item: Item, most_cores: int) -> Block:
+def _listing(item: DrawnItem, most_cores: int) -> Block:
     """Return a box that names the clusters with the most cores."""
     held = item.contents
     block = Block()
@@ -243,7 +243,7 @@ _SIDES = (
 _COLOURS = ("#222222", "#666666")
 
 
-def discs(part: Part, share: float) -> Block:
+def discs(part: DrawnPart, share: float) -> Block:
     """Return a graph of hosts, routers and places where links meet.
 
     Parameters
@@ -298,7 +298,7 @@ def discs(part: Part, share: float) -> Block:
     return block
 
 
-def _words(item: Item, name: str, count: int) -> list[str]:
+def _words(item: DrawnItem, name: str, count: int) -> list[str]:
     """Return the text beside a point: its name, and the speed of a host."""
     if not name:
         return []
@@ -309,20 +309,22 @@ def _words(item: Item, name: str, count: int) -> list[str]:
     return [name, cores + speed_words(group.speed)]
 
 
-def _laid(part: Part) -> Layout:
+def _laid(part: DrawnPart) -> PointLayout:
     """Return positions: those that the platform gives, or those of the graph."""
     given = [item.coordinates for item in part.items]
     count = len(given)
     if count > 1 and all(given) and len(set(given)) == count:
-        return Layout("free", np.array(given, dtype=float))
+        return PointLayout("free", np.array(given, dtype=float))
     if not part.edges:
         across = math.ceil(math.sqrt(1.6 * count))
-        return Layout("grid", np.array([[i % across, i // across] for i in range(count)], float))
+        return PointLayout(
+            "grid", np.array([[i % across, i // across] for i in range(count)], float)
+        )
     return layout(count, part.edges)
 
 
 def _scaled(
-    laid: Layout, widest: float, page: float, tallest: float
+    laid: PointLayout, widest: float, page: float, tallest: float
 ) -> tuple[NDArray[np.float64], float]:
     """Return positions in inches, and the approximate distance of neighbours."""
     spots = laid.spots

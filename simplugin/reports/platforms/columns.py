@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.reports.platforms.items import Part
+from simplugin.reports.platforms.items import DrawnPart
 from simplugin.reports.platforms.layouts import apart, layout
 from simplugin.reports.platforms.sheet import (
     WIDTH,
@@ -29,7 +29,7 @@ _FONT = 7.0
 MOST_IN_COLUMNS = 34
 
 
-class Columns:
+class BoxColumns:
     """Boxes at the left and right, all else between them.
 
     Parameters
@@ -40,7 +40,7 @@ class Columns:
         One for each item.
     """
 
-    def __init__(self, part: Part, made: Sequence[Block]) -> None:
+    def __init__(self, part: DrawnPart, made: Sequence[Block]) -> None:
         self.part = part
         self.made = made
         self.boxes = [i for i, item in enumerate(part.items) if item.is_box]

@@ -6,15 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from simplugin.errors import SimpluginError
-from simplugin.formatting import counted
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import counted
 from simplugin.platforms.platform import Platform
 from simplugin.reports.colours import mixed
 from simplugin.reports.image_files import Chart, drawn
 from simplugin.reports.paper_sheet import LINE, POINT, key_layout, write_key
 from simplugin.reports.platforms.blocks import blocks
 from simplugin.reports.platforms.contents import rate_words, speed_words
-from simplugin.reports.platforms.items import Detail, Item, Survey
+from simplugin.reports.platforms.items import Detail, DrawnItem, PlatformItems
 from simplugin.reports.platforms.sheet import WIDTH, Block, Box, Disc, Stroke, Words, measured
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def draw_platform(
         raise SimpluginError(
             f"detail is {detail!r}; choose {', '.join(map(repr, get_args(DetailName)))}"
         )
-    survey = Survey(platform)
+    survey = PlatformItems(platform)
     item, block = _drawn(survey, detail)
     held = item.contents
     if not held.host_count:
@@ -87,7 +87,7 @@ def platform_figure(platform: Platform, *, title: str = "", detail: DetailName =
     return draw_platform(platform, title=title, detail=detail).figure
 
 
-def _drawn(survey: Survey, detail: DetailName) -> tuple[Item, Block]:
+def _drawn(survey: PlatformItems, detail: DetailName) -> tuple[DrawnItem, Block]:
     """Return the drawing in the requested detail, or in the first that fits."""
     fixed = {
         "hosts": Detail(),
@@ -102,7 +102,7 @@ def _drawn(survey: Survey, detail: DetailName) -> tuple[Item, Block]:
     return item, block
 
 
-def _details(survey: Survey) -> list[Detail]:
+def _details(survey: PlatformItems) -> list[Detail]:
     """List details to try, the finest first."""
     tried = []
     if survey.explicit_hosts <= _MOST_HOSTS:

@@ -25,7 +25,7 @@ from simplugin.reports.platforms.contents import (
     rate_words,
     stem,
 )
-from simplugin.reports.platforms.network import Line, Network, Step, Way, network
+from simplugin.reports.platforms.network import Connection, Network, Step, Way, network
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 Point = Host | Peer | Router | Zone | Cluster | Cabinet
@@ -61,7 +61,7 @@ class Detail:
 
 
 @dataclass(eq=False)
-class Item:
+class DrawnItem:
     """Something to draw.
 
     Attributes
@@ -85,8 +85,8 @@ class Item:
     kind: str
     name: str = ""
     contents: Contents = field(default_factory=lambda: Contents(()))
-    inner: list[Item] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    inner: list[DrawnItem] = field(default_factory=list)
+    lines: list[Connection] = field(default_factory=list)
     rows: int = 0
     coordinates: tuple[float, float] | None = None
 
@@ -95,14 +95,14 @@ class Item:
         """True if it is drawn as a box with text."""
         return self.kind in ("group", "listing", "zone")
 
-    def walk(self) -> Iterator[Item]:
+    def walk(self) -> Iterator[DrawnItem]:
         """Yield it and all in it."""
         yield self
         for item in self.inner:
             yield from item.walk()
 
 
-class Survey:
+class PlatformItems:
     """A platform, prepared for being shown in different detail."""
 
     def __init__(self, platform: Platform) -> None:
@@ -123,7 +123,7 @@ class Survey:
         while len(self.top.elements) == 1 and isinstance(self.top.elements[0], Zone):
             self.top = self.top.elements[0]
 
-    def item(self, detail: Detail) -> Item:
+    def item(self, detail: Detail) -> DrawnItem:
         """Return all of the platform as one zone."""
         return self._zone(self.top, detail, outermost=True)
 
@@ -137,21 +137,21 @@ class Survey:
         found = self.links.get(link)
         return isinstance(found, Link) and found.sharing_policy == FATPIPE
 
-    def _zone(self, zone: Zone, detail: Detail, *, outermost: bool = False) -> Item:
+    def _zone(self, zone: Zone, detail: Detail, *, outermost: bool = False) -> DrawnItem:
         """Return a zone as an item."""
         points = _points(zone)
         hosts = [each for each in points if not isinstance(each, Router)]
         held = contents(zone.elements)
         if not outermost:
             if not hosts:
-                return Item("router", zone.id)
+                return DrawnItem("router", zone.id)
             if len(points) == 1 and isinstance(points[0], Host | Peer):
                 return self._leaf(points[0])
             nested = any(isinstance(each, Zone | Cluster | Cabinet) for each in points)
             if detail.sites or not (nested or detail.hosts):
                 return _box(zone.id, held, detail.rows)
         elif not (detail.hosts or any(isinstance(each, Zone | Cluster) for each in points)):
-            return Item("zone", zone.id, held, [_box(zone.id, held, max(detail.rows, 24))])
+            return DrawnItem("zone", zone.id, held, [_box(zone.id, held, max(detail.rows, 24))])
         found = self._network(zone, points)
         inner = [
             self._zone(each, detail) if isinstance(each, Zone) else self._leaf(each)
@@ -159,8 +159,8 @@ class Survey:
         ]
         for place in range(found.n_terminals, len(found.points)):
             names = found.buses.get(place)
-            inner.append(Item("bus", ", ".join(names)) if names else Item("meeting"))
-        item = Item("zone", zone.id, held, inner, list(found.lines))
+            inner.append(DrawnItem("bus", ", ".join(names)) if names else DrawnItem("meeting"))
+        item = DrawnItem("zone", zone.id, held, inner, list(found.lines))
         if detail.fold:
             self._fold_hosts(item, detail.fold)
         if _box_count(item) > detail.boxes:
@@ -171,17 +171,17 @@ class Survey:
             _keep_largest(item, max(3 * detail.boxes, 120), detail.rows)
         return item
 
-    def _leaf(self, element: object) -> Item:
+    def _leaf(self, element: object) -> DrawnItem:
         """Return a host, router or cluster as an item."""
         if isinstance(element, Router):
             where = element.coordinates
-            return Item("router", element.id, coordinates=where and where[:2])
+            return DrawnItem("router", element.id, coordinates=where and where[:2])
         if isinstance(element, Cluster | Cabinet):
-            return Item("group", element.id, Contents((group_of(element),)))
+            return DrawnItem("group", element.id, Contents((group_of(element),)))
         assert isinstance(element, Host | Peer)
         where = element.coordinates
         held = Contents((group_of(element),))
-        return Item("host", element.id, held, coordinates=where and where[:2])
+        return DrawnItem("host", element.id, held, coordinates=where and where[:2])
 
     def _network(self, zone: Zone, points: Sequence[Point]) -> Network:
         """Return the network of the parts of a zone."""
@@ -225,7 +225,7 @@ class Survey:
         link = self.links.get(name)
         return isinstance(link, Link) and link.sharing_policy == SPLITDUPLEX
 
-    def _fold_hosts(self, zone: Item, least: int) -> None:
+    def _fold_hosts(self, zone: DrawnItem, least: int) -> None:
         """Make equal hosts that hang from one point by equal links one box."""
         kinds: dict[object, list[int]] = {}
         for leaf, (at, line) in _leaves(zone).items():
@@ -242,7 +242,7 @@ class Survey:
                 first, last = (zone.inner[leaves[at]].name for at in (0, -1))
                 name = f"{first} … {last}"
                 held = Contents((replace(group, name=name, count=len(leaves)),))
-                merged[leaves[0]] = (Item("group", name, held), leaves)
+                merged[leaves[0]] = (DrawnItem("group", name, held), leaves)
         _merge(zone, merged)
 
 
@@ -264,12 +264,12 @@ def _points(zone: Zone) -> list[Point]:
     return found
 
 
-def _box(name: str, held: Contents, rows: int) -> Item:
+def _box(name: str, held: Contents, rows: int) -> DrawnItem:
     """Return a zone as one box."""
     if len(held.groups) == 1:
         group = held.groups[0]
-        return Item("group", name, Contents((replace(group, name=name, whole=True),)))
-    return Item("listing", name, held, rows=rows)
+        return DrawnItem("group", name, Contents((replace(group, name=name, whole=True),)))
+    return DrawnItem("listing", name, held, rows=rows)
 
 
 def _star(zone: Zone, names: Sequence[str], known: Container[str]) -> Network:
@@ -279,40 +279,40 @@ def _star(zone: Zone, names: Sequence[str], known: Container[str]) -> Network:
     buses: dict[int, tuple[str, ...]] = {}
     routers = [each.id for each in zone.routers]
     hub = number[routers[0]] if routers else len(points)
-    lines: list[Line] = []
+    lines: list[Connection] = []
     if zone.routing == "Wifi":
         hub = number.get(zone.properties.get("access_point", ""), hub)
         waves = tuple(link.id for link in zone.links)
-        lines = [Line(i, hub, waves) for i in range(len(names)) if i != hub]
+        lines = [Connection(i, hub, waves) for i in range(len(names)) if i != hub]
     else:
         for element in zone.elements:
             if isinstance(element, Backbone) and not routers:
                 buses[hub] = (element.id,)
             elif isinstance(element, Cabinet):
-                lines.append(Line(number[element.id], hub))
+                lines.append(Connection(number[element.id], hub))
             elif isinstance(element, HostLink):
                 link = element.up if element.up in known else element.up.removesuffix("_UP")
-                lines.append(Line(number[element.host], hub, (link,)))
+                lines.append(Connection(number[element.host], hub, (link,)))
     if lines and hub == len(points):
         points.append("")
     return Network(tuple(points), len(names), tuple(lines), buses if lines else {})
 
 
-def _leaves(zone: Item) -> dict[int, tuple[int, Line]]:
+def _leaves(zone: DrawnItem) -> dict[int, tuple[int, Connection]]:
     """Return the items with one neighbour: that and the line to it."""
-    joined: dict[int, list[tuple[int, Line]]] = {}
+    joined: dict[int, list[tuple[int, Connection]]] = {}
     for line in zone.lines:
         joined.setdefault(line.start, []).append((line.stop, line))
         joined.setdefault(line.stop, []).append((line.start, line))
     return {item: found[0] for item, found in sorted(joined.items()) if len(found) == 1}
 
 
-def _box_count(zone: Item) -> int:
+def _box_count(zone: DrawnItem) -> int:
     """Count the boxes in a zone."""
     return sum(each.is_box for each in zone.inner)
 
 
-def _fold_boxes(zone: Item, detail: Detail) -> None:
+def _fold_boxes(zone: DrawnItem, detail: Detail) -> None:
     """Make boxes that hang from one point one box, together with the point if it has a name.
 
     Where names end in a dot and that of a site, one box for each site.
@@ -330,20 +330,22 @@ def _fold_boxes(zone: Item, detail: Detail) -> None:
         if 1 < len(sites) < len(leaves) / 2:
             for site, members in sites.items():
                 held = _together([zone.inner[leaf] for leaf in members])
-                merged[members[0]] = (Item("listing", site, held, rows=rows), members)
+                merged[members[0]] = (DrawnItem("listing", site, held, rows=rows), members)
         elif len(leaves) > 1:
             point = zone.inner[at]
             takes = point.kind == "router" and len(hanging) > 1
             held = _together([zone.inner[leaf] for leaf in leaves])
             name = point.name if takes else f"{len(leaves):,} parts"
-            item = Item("listing", name, held, rows=rows if len(hanging) > 1 else max(rows, 24))
+            item = DrawnItem(
+                "listing", name, held, rows=rows if len(hanging) > 1 else max(rows, 24)
+            )
             if len(leaves) <= detail.frame and not takes:
-                item = Item("zone", name, held, [zone.inner[leaf] for leaf in leaves])
+                item = DrawnItem("zone", name, held, [zone.inner[leaf] for leaf in leaves])
             merged[at if takes else leaves[0]] = (item, [at, *leaves] if takes else leaves)
     _merge(zone, merged)
 
 
-def _keep_largest(zone: Item, most: int, rows: int) -> None:
+def _keep_largest(zone: DrawnItem, most: int, rows: int) -> None:
     """Keep the boxes with the most cores, and make the others one."""
     boxes = [i for i, item in enumerate(zone.inner) if item.is_box]
     if len(boxes) <= most:
@@ -351,18 +353,18 @@ def _keep_largest(zone: Item, most: int, rows: int) -> None:
     order = sorted(boxes, key=lambda i: (-zone.inner[i].contents.core_count, i))
     others = sorted(order[most - 1 :])
     name = f"{len(others):,} smaller parts"
-    item = Item("listing", name, _together([zone.inner[i] for i in others]), rows=rows)
+    item = DrawnItem("listing", name, _together([zone.inner[i] for i in others]), rows=rows)
     _merge(zone, {others[0]: (item, others)})
     at = next(i for i, each in enumerate(zone.inner) if each is item)
     zone.lines = [line for line in zone.lines if at not in (line.start, line.stop)]
 
 
-def _together(items: Sequence[Item]) -> Contents:
+def _together(items: Sequence[DrawnItem]) -> Contents:
     """Return the contents of several items."""
     return Contents(tuple(group for item in items for group in item.contents.groups))
 
 
-def _merge(zone: Item, merged: dict[int, tuple[Item, list[int]]]) -> None:
+def _merge(zone: DrawnItem, merged: dict[int, tuple[DrawnItem, list[int]]]) -> None:
     """Put items in the places of others, and renumber."""
     goes = {each: first for first, (_, members) in merged.items() for each in members}
     kept = [i for i in range(len(zone.inner)) if goes.get(i, i) == i]
@@ -373,13 +375,13 @@ def _merge(zone: Item, merged: dict[int, tuple[Item, list[int]]]) -> None:
         if ends[0] != ends[1]:
             links.setdefault((min(ends), max(ends)), {}).update(dict.fromkeys(line.links))
     zone.inner = [merged[i][0] if i in merged else zone.inner[i] for i in kept]
-    zone.lines = [Line(*ends, tuple(found)) for ends, found in links.items()]
+    zone.lines = [Connection(*ends, tuple(found)) for ends, found in links.items()]
 
 
-class Part:
+class DrawnPart:
     """Some items of a zone and the lines between them."""
 
-    def __init__(self, zone: Item, members: Sequence[int], survey: Survey) -> None:
+    def __init__(self, zone: DrawnItem, members: Sequence[int], survey: PlatformItems) -> None:
         number = {old: new for new, old in enumerate(members)}
         self.items = [zone.inner[i] for i in members]
         self.lines = [line for line in zone.lines if line.start in number and line.stop in number]
@@ -387,15 +389,15 @@ class Part:
         self._survey = survey
         self._name_points()
 
-    def bandwidth(self, line: Line) -> float:
+    def bandwidth(self, line: Connection) -> float:
         """Return the bandwidth of a line in one direction [byte/s]; 0 if unknown."""
         return max((self._survey.bandwidth(link) for link in line.links), default=0.0)
 
-    def is_fat(self, line: Line) -> bool:
+    def is_fat(self, line: Connection) -> bool:
         """Return True if transfers on a line do not share its bandwidth."""
         return bool(line.links) and all(self._survey.is_fat(link) for link in line.links)
 
-    def rate(self, line: Line) -> str:
+    def rate(self, line: Connection) -> str:
         """Return the label of a line: its rate, or two if directions differ."""
         if not line.links or all(self._stands_in(link) for link in line.links):
             return ""
@@ -416,7 +418,7 @@ class Part:
         tokens = [[set(_TOKEN.findall(link)) for link in line.links] for line in self.lines]
         everywhere = [each for line in tokens for each in line]
         common = set.intersection(*everywhere) if len(everywhere) > 2 else set()
-        taken: dict[str, Item] = {}
+        taken: dict[str, DrawnItem] = {}
         for place, item in enumerate(self.items):
             if item.kind != "meeting" or item.name:
                 continue

@@ -22,7 +22,7 @@ _MOST_ACROSS, _MOST_DOWN = 26, 80
 
 
 @dataclass(frozen=True)
-class Layout:
+class PointLayout:
     """Positions of points, y downwards.
 
     Attributes
@@ -39,7 +39,7 @@ class Layout:
     spots: NDArray[np.float64]
 
 
-def layout(n: int, edges: Edges) -> Layout:
+def layout(n: int, edges: Edges) -> PointLayout:
     """Lay out a connected graph.
 
     Parameters
@@ -52,16 +52,16 @@ def layout(n: int, edges: Edges) -> Layout:
     graph = _graph(n, edges)
     degrees = [graph.degree[point] for point in range(n)]
     if n == 1:
-        return Layout("point", np.zeros((1, 2)))
+        return PointLayout("point", np.zeros((1, 2)))
     if len(edges) == n - 1:
         return _tree(graph, degrees)
     if max(degrees) == 2:
-        return Layout("ring", _circle(_walk(graph, 0)))
+        return PointLayout("ring", _circle(_walk(graph, 0)))
     if len(edges) == n * (n - 1) // 2 and n <= 40:
-        return Layout("ring", _circle(list(range(n))))
+        return PointLayout("ring", _circle(list(range(n))))
     spots = _grid(graph, degrees)
     if spots is not None:
-        return Layout("grid", spots)
+        return PointLayout("grid", spots)
     return _free(graph)
 
 
@@ -72,7 +72,7 @@ def _walk(graph: Graph, start: int) -> list[int]:
     return list(dfs_preorder_nodes(graph, start))
 
 
-def _tree(graph: Graph, degrees: list[int]) -> Layout:
+def _tree(graph: Graph, degrees: list[int]) -> PointLayout:
     """Lay out a tree."""
     n = len(degrees)
     if max(degrees) <= 2 and n <= 10:
@@ -81,19 +81,19 @@ def _tree(graph: Graph, degrees: list[int]) -> Layout:
             order.reverse()
         spots = np.zeros((n, 2))
         spots[order, 0] = np.arange(n)
-        return Layout("row", spots)
+        return PointLayout("row", spots)
     if max(degrees) == n - 1 and n <= 80:
         hub = degrees.index(n - 1)
         spots = np.zeros((n, 2))
         leaves = [i for i in range(n) if i != hub]
         spots[leaves] = _circle(leaves, least=1.0)[leaves] if n > 2 else [[1.0, 0.0]]
-        return Layout("star", spots)
+        return PointLayout("star", spots)
     depth, leaf = _levels(graph)
     if leaf.max() + 1 <= _MOST_ACROSS:
-        return Layout("tree", np.column_stack([leaf, depth]))
+        return PointLayout("tree", np.column_stack([leaf, depth]))
     if leaf.max() + 1 <= _MOST_DOWN and depth.max() <= 8:
-        return Layout("lying", np.column_stack([depth, leaf]))
-    return Layout("radial", _rounds(*_levels(graph, _heart(graph))))
+        return PointLayout("lying", np.column_stack([depth, leaf]))
+    return PointLayout("radial", _rounds(*_levels(graph, _heart(graph))))
 
 
 def _heart(graph: Graph) -> int:
@@ -181,13 +181,13 @@ def _grid(graph: Graph, degrees: list[int]) -> NDArray[np.float64] | None:
     return None
 
 
-def _free(graph: Graph) -> Layout:
+def _free(graph: Graph) -> PointLayout:
     """Lay out any graph so that distances along edges show as distances."""
     import networkx as nx
 
     n = len(graph)
     if n > _MOST_SPRING:
-        return Layout("radial", _rounds(*_levels(graph)))
+        return PointLayout("radial", _rounds(*_levels(graph)))
     if n <= _MOST_STRESS:
         found = nx.kamada_kawai_layout(graph)
     else:
@@ -198,7 +198,7 @@ def _free(graph: Graph) -> Layout:
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
     # Signs of singular vectors are arbitrary.
     axes *= np.where(axes[:, :1] + 1e-9 * axes[:, 1:] < 0, -1.0, 1.0)
-    return Layout("free", centred @ axes.T)
+    return PointLayout("free", centred @ axes.T)
 
 
 def parts(n: int, edges: Edges) -> list[list[int]]:

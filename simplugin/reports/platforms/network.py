@@ -23,7 +23,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Connection:
     """Direct connection of two points.
 
     Attributes
@@ -58,7 +58,7 @@ class Network:
 
     points: tuple[str, ...]
     n_terminals: int
-    lines: tuple[Line, ...] = ()
+    lines: tuple[Connection, ...] = ()
     buses: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -298,7 +298,7 @@ class _Reconstruction:
                 one, other = (place[self.classes[(link, piece, side)]] for side in (0, 1))
                 if one != other:
                     lines.setdefault((min(one, other), max(one, other)), {})[link] = None
-        drawn = tuple(Line(*ends, tuple(links)) for ends, links in lines.items())
+        drawn = tuple(Connection(*ends, tuple(links)) for ends, links in lines.items())
         return Network(tuple(points), len(self.terminals), drawn, buses)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.federations import federation_platform_from, read_federation_platform
 from simplugin.formats.grid5000.catalogue import read_facts, shipped_catalogue
 from simplugin.formats.grid5000.latencies import read_latencies

@@ -13,7 +13,8 @@ no time limit. ``docs/semantics.md`` describes what each operation does.
 
 Operations that take time return an awaitable and start when awaited; those whose name ends in
 ``_async`` start at once and return an `Activity`; those in ``_init`` return one that is to start
-later. A failed await raises an exception of `simplugin.errors` whose `activity` names the culprit.
+later. A failed await raises an exception of `simplugin.core.errors` whose `activity` names the
+culprit.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from __future__ import annotations
 from simplugin.simulation.api.actor import Actor, Barrier, Condition, Mutex, Semaphore
 from simplugin.simulation.api.resources import (
     Activity,
-    Disk,
-    Host,
-    Link,
     Mailbox,
     MessageQueue,
-    Route,
+    SimulatedDisk,
+    SimulatedHost,
+    SimulatedLink,
+    SimulatedRoute,
 )
 
 __all__ = [
@@ -34,12 +35,12 @@ __all__ = [
     "Actor",
     "Barrier",
     "Condition",
-    "Disk",
-    "Host",
-    "Link",
     "Mailbox",
     "MessageQueue",
     "Mutex",
-    "Route",
     "Semaphore",
+    "SimulatedDisk",
+    "SimulatedHost",
+    "SimulatedLink",
+    "SimulatedRoute",
 ]

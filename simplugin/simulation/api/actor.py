@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from simplugin.simulation.api.resources import (
     Activity,
-    Host,
-    Link,
     Mailbox,
     MessageQueue,
-    Route,
+    SimulatedHost,
+    SimulatedLink,
+    SimulatedRoute,
     with_parameters_of,
 )
 from simplugin.simulation.logs import Level
@@ -36,7 +36,7 @@ class Actor(Protocol):
         """1, 2, ... in order of creation."""
 
     @property
-    def host(self) -> Host:
+    def host(self) -> SimulatedHost:
         """Its host."""
 
     @property
@@ -64,11 +64,11 @@ class Actor(Protocol):
         """True if it has not ended."""
 
     @property
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[SimulatedHost]:
         """All hosts of the platform."""
 
     @property
-    def links(self) -> list[Link]:
+    def links(self) -> list[SimulatedLink]:
         """All links of the platform."""
 
     @property
@@ -81,7 +81,7 @@ class Actor(Protocol):
         self,
         flops: float,
         *,
-        host: Host | str | None = None,
+        host: SimulatedHost | str | None = None,
         priority: float = 1.0,
         bound: float | None = None,
         threads: int = 1,
@@ -121,7 +121,7 @@ class Actor(Protocol):
 
     def parallel_execute(
         self,
-        hosts: Sequence[Host | str],
+        hosts: Sequence[SimulatedHost | str],
         flops: Vector | None,
         sizes: Matrix | None,
         *,
@@ -177,8 +177,8 @@ class Actor(Protocol):
 
     def sendto(
         self,
-        source: Host | str,
-        destination: Host | str,
+        source: SimulatedHost | str,
+        destination: SimulatedHost | str,
         size: float,
         *,
         rate: float | None = None,
@@ -209,8 +209,8 @@ class Actor(Protocol):
 
     def sendto_init(
         self,
-        source: Host | str | None,
-        destination: Host | str | None,
+        source: SimulatedHost | str | None,
+        destination: SimulatedHost | str | None,
         size: float,
         *,
         rate: float | None = None,
@@ -279,7 +279,7 @@ class Actor(Protocol):
         self,
         function: Callable[..., Any],
         *args: Any,
-        host: Host | str | None = None,
+        host: SimulatedHost | str | None = None,
         name: str | None = None,
         daemon: bool = False,
         restart: bool = False,
@@ -342,7 +342,7 @@ class Actor(Protocol):
     def on_exit(self, callback: Callable[[bool], object], /) -> None:
         """Call a function when it ends, with whether it was killed; the last given runs first."""
 
-    def set_host(self, host: Host | str, /) -> None:
+    def set_host(self, host: SimulatedHost | str, /) -> None:
         """Move it, and its running executions, to another host."""
 
     def log(self, message: object, level: Level = "info") -> None:
@@ -358,13 +358,15 @@ class Actor(Protocol):
 
     # ---- platform ----
 
-    def host_by_name(self, name: str, /) -> Host:
+    def host_by_name(self, name: str, /) -> SimulatedHost:
         """Return a host; `SimpluginError` if there is none of that name."""
 
-    def link_by_name(self, name: str, /) -> Link:
+    def link_by_name(self, name: str, /) -> SimulatedLink:
         """Return a link; `SimpluginError` if there is none of that name."""
 
-    def route(self, source: Host | str, destination: Host | str) -> Route:
+    def route(
+        self, source: SimulatedHost | str, destination: SimulatedHost | str
+    ) -> SimulatedRoute:
         """Return the links and the latency between two hosts."""
 
     # ---- synchronisation ----

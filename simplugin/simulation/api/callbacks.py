@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, TypeAlias
 
-from simplugin.errors import SimpluginError
-from simplugin.simulation.api.resources import Host, Link
+from simplugin.core.errors import SimpluginError
+from simplugin.simulation.api.resources import SimulatedHost, SimulatedLink
 
-Factor: TypeAlias = Callable[[float, Host, Host, Sequence[Link], Sequence[str]], float]
+Factor: TypeAlias = Callable[
+    [float, SimulatedHost, SimulatedHost, Sequence[SimulatedLink], Sequence[str]], float
+]
 Capacity: TypeAlias = Callable[[float, int], float]
 
 

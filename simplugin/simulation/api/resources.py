@@ -51,35 +51,35 @@ class Activity(Protocol):
         """Work left [flop or byte]; of a parallel task, the fraction left."""
 
     @property
-    def host(self) -> Host | None:
+    def host(self) -> SimulatedHost | None:
         """Host of an execution, None for other activities. Setting it moves a running execution.
 
         Set to None before the start, the execution waits until it has a host.
         """
 
     @host.setter
-    def host(self, value: Host | str | None) -> None: ...
+    def host(self, value: SimulatedHost | str | None) -> None: ...
 
     @property
-    def source(self) -> Host | None:
+    def source(self) -> SimulatedHost | None:
         """Source of a direct transfer; can be set until the transfer starts, also to None."""
 
     @source.setter
-    def source(self, value: Host | str | None) -> None: ...
+    def source(self, value: SimulatedHost | str | None) -> None: ...
 
     @property
-    def destination(self) -> Host | None:
+    def destination(self) -> SimulatedHost | None:
         """Destination of a direct transfer; can be set until the transfer starts, also to None."""
 
     @destination.setter
-    def destination(self, value: Host | str | None) -> None: ...
+    def destination(self, value: SimulatedHost | str | None) -> None: ...
 
     @property
-    def disk(self) -> Disk | None:
+    def disk(self) -> SimulatedDisk | None:
         """Disk of a read or write; can be set until it starts, also to None."""
 
     @disk.setter
-    def disk(self, value: Disk | None) -> None: ...
+    def disk(self, value: SimulatedDisk | None) -> None: ...
 
     @property
     def dependencies(self) -> list[Activity]:
@@ -221,7 +221,7 @@ class Resource(Protocol):
         """
 
 
-class Measured(Resource, Protocol):
+class MeasuredResource(Resource, Protocol):
     """A host or a link, whose load and energy SimGrid measures."""
 
     @property
@@ -252,11 +252,11 @@ class Measured(Resource, Protocol):
         """Consumed so far [J]; needs ``simulate(..., energy=True)``."""
 
 
-class Host(Measured, Protocol):
+class SimulatedHost(MeasuredResource, Protocol):
     """A host of the platform."""
 
     @property
-    def disks(self) -> list[Disk]:
+    def disks(self) -> list[SimulatedDisk]:
         """Its disks, in the order of their names."""
 
     @property
@@ -289,7 +289,7 @@ class Host(Measured, Protocol):
         """Return the peak speed of a core in a performance state [flop/s]."""
 
 
-class Disk(Resource, Protocol):
+class SimulatedDisk(Resource, Protocol):
     """A disk of a host, where its name is unlike that of any other disk.
 
     Reads share its bandwidth of reading, writes that of writing, and both together the larger of
@@ -297,7 +297,7 @@ class Disk(Resource, Protocol):
     """
 
     @property
-    def host(self) -> Host:
+    def host(self) -> SimulatedHost:
         """The host that it belongs to; actors of any host may use it."""
 
     @property
@@ -355,7 +355,7 @@ class Disk(Resource, Protocol):
         """Return a planned write; the parameters are those of `read`."""
 
 
-class Link(Measured, Protocol):
+class SimulatedLink(MeasuredResource, Protocol):
     """A link of the platform."""
 
     @property
@@ -379,7 +379,7 @@ class Link(Measured, Protocol):
     def sharing_policy(self) -> str:
         """``"SHARED"``, ``"FATPIPE"``, ``"SPLITDUPLEX"``, ..."""
 
-    def set_host_wifi_rate(self, host: Host | str, level: int, /) -> None:
+    def set_host_wifi_rate(self, host: SimulatedHost | str, level: int, /) -> None:
         """Choose the rate of a host on this Wi-Fi link, for the transfers that start later.
 
         Parameters
@@ -397,11 +397,11 @@ class Link(Measured, Protocol):
         """
 
 
-class Route(Protocol):
+class SimulatedRoute(Protocol):
     """The route between two hosts."""
 
     @property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[SimulatedLink, ...]:
         """In order."""
 
     @property
@@ -409,7 +409,7 @@ class Route(Protocol):
         """Sum of their latencies [s]."""
 
 
-class Meeting(Protocol):
+class Rendezvous(Protocol):
     """The common part of mailboxes and message queues."""
 
     @property
@@ -449,7 +449,7 @@ class Meeting(Protocol):
         """Start to receive; its result is the payload."""
 
 
-class Mailbox(Meeting, Protocol):
+class Mailbox(Rendezvous, Protocol):
     """A place where puts and gets meet, first come first served.
 
     The transfer starts when both sides are there, and goes from the sender's host to the
@@ -508,7 +508,7 @@ class Mailbox(Meeting, Protocol):
         """Return True if a put waits to be received."""
 
 
-class MessageQueue(Meeting, Protocol):
+class MessageQueue(Rendezvous, Protocol):
     """Like a mailbox, for what costs no simulated time."""
 
     def put(self, payload: Any, *, timeout: float | None = None) -> Awaitable[None]:

@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Literal
 
-from simplugin import errors
+from simplugin.core import errors
 from simplugin.simulation import _driver, api
 from simplugin.simulation.back_end import place_of, user_frame
 from simplugin.simulation.threads.refused import complete
-from simplugin.simulation.threads.world import Timer, World, nothing
+from simplugin.simulation.threads.world import SimulationState, Timer, nothing
 
 Failure = type[errors.SimpluginError]
 ENDS: dict[Failure | None, tuple[str, str]] = {
@@ -27,7 +27,7 @@ ENDS: dict[Failure | None, tuple[str, str]] = {
 
 
 @complete(api.Activity)
-class Activity:
+class ThreadsActivity:
     """An activity; see :class:`simplugin.simulation.api.Activity`.
 
     Parameters
@@ -55,7 +55,7 @@ class Activity:
     def __init__(self, owner: Any, label: str | None = None, amount: float = 0.0) -> None:
         if label is not None and not isinstance(label, str):
             raise TypeError(f"a label must be a str, not {label!r}")
-        self.world: World = owner.world
+        self.world: SimulationState = owner.world
         self.owner, self.label, self.amount = owner, label, amount
         self.start_time = self.finish_time = self.result = None
         self.state = "INITED"
@@ -113,7 +113,7 @@ class Activity:
     def hold_action(self, *, is_held: bool) -> None:
         """Have SimGrid suspend or resume what it does of it."""
 
-    def begun(self) -> Activity:
+    def begun(self) -> ThreadsActivity:
         """Start it now."""
         self.state, self.start_time = "STARTED", self.world.now
         if not self.is_detached:
@@ -172,7 +172,7 @@ def arguments(promise: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[st
 
 def offered(
     promise: Callable[..., Any],
-    make: Callable[..., Activity],
+    make: Callable[..., ThreadsActivity],
     way: Literal["await", "start", "forget"] = "await",
 ) -> Any:
     """Return an operation with the signature that the interface promises.
@@ -219,7 +219,13 @@ class Await:
     """
 
     def __init__(
-        self, world: World, activities: Any, mode: str, timeout: Any = None, *, begins: bool = False
+        self,
+        world: SimulationState,
+        activities: Any,
+        mode: str,
+        timeout: Any = None,
+        *,
+        begins: bool = False,
     ) -> None:
         self._limit = None if timeout is None else a_number(timeout, "timeout")
         self._world, self._mode, self._begins = world, mode, begins
@@ -278,7 +284,7 @@ class Await:
                 each.waits.remove(self)
         me.wake()
 
-    def notify(self, activity: Activity) -> None:
+    def notify(self, activity: ThreadsActivity) -> None:
         """Take note that an activity has ended."""
         is_decisive = self._mode != "all" or activity.state != "FINISHED"
         if self._actor is not None and (is_decisive or not self._left()):
@@ -306,11 +312,11 @@ class Await:
         """Return True if nothing has to be waited for any more."""
         return self._decisive() is not None or not self._left()
 
-    def _left(self) -> list[Activity]:
+    def _left(self) -> list[ThreadsActivity]:
         """Return the activities that are not over."""
         return [each for each in self._activities if not each.over]
 
-    def _decisive(self) -> Activity | None:
+    def _decisive(self) -> ThreadsActivity | None:
         """Return the first in the list that decides alone, None if there is none."""
         # No generator: an unfinished one would count as an exception where awaits are missed.
         over = [each for each in self._activities if each.over]
@@ -337,7 +343,7 @@ class Await:
 # ---- requests -------------------------------------------------------------------------------
 
 
-class Place:
+class WaitingQueue:
     """A line in which actors wait for each other.
 
     Parameters
@@ -350,7 +356,7 @@ class Place:
 
     name: str | None
 
-    def __init__(self, world: World, name: str | None) -> None:
+    def __init__(self, world: SimulationState, name: str | None) -> None:
         self.world = world
         self.name = name
         self.line: deque[Request] = deque()
@@ -375,12 +381,12 @@ class Place:
         request.end(errors.TimeoutException)
 
 
-class Request(Activity):
+class Request(ThreadsActivity):
     """Something that an actor asks for at a place, and that `answer`, or another actor, ends."""
 
     is_work = False
 
-    def __init__(self, place: Place, kind: str, answer: Callable[[Request], object]) -> None:
+    def __init__(self, place: WaitingQueue, kind: str, answer: Callable[[Request], object]) -> None:
         super().__init__(place.world.running_actor(kind))
         self.place, self.kind, self._answer = place, kind, answer
         self.text = kind if place.name is None else f"{kind} {place.name!r}"
@@ -407,10 +413,10 @@ class Request(Activity):
 # ---- arguments ------------------------------------------------------------------------------
 
 
-def checked(activities: Sequence[Activity]) -> list[Activity]:
+def checked(activities: Sequence[ThreadsActivity]) -> list[ThreadsActivity]:
     """Return the activities; raise if there is anything else among them."""
     for each in activities:
-        if not isinstance(each, Activity):
+        if not isinstance(each, ThreadsActivity):
             raise TypeError(f"expected activities, not {each!r}")
     return list(activities)
 

@@ -11,20 +11,26 @@ from typing import Any
 
 from numpy.random import Generator, default_rng
 
-from simplugin import errors
+from simplugin.core import errors
 from simplugin.simulation import _driver, api
 from simplugin.simulation.back_end import await_place
 from simplugin.simulation.logs import Level, rank
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import activity, meeting, simgrid, synchro, work
-from simplugin.simulation.threads.activity import Activity, Await, Place, Request, offered
+from simplugin.simulation.threads.activity import (
+    Await,
+    Request,
+    ThreadsActivity,
+    WaitingQueue,
+    offered,
+)
 from simplugin.simulation.threads.refused import complete
-from simplugin.simulation.threads.work import Host, Link, Route, host_of
-from simplugin.simulation.threads.world import AbandonedError, Timer, World, nothing
+from simplugin.simulation.threads.work import ThreadsHost, ThreadsLink, ThreadsRoute, host_of
+from simplugin.simulation.threads.world import AbandonedError, SimulationState, Timer, nothing
 
 
 @complete(api.Actor)
-class Actor:
+class ThreadsActor:
     """An actor; see :class:`simplugin.simulation.api.Actor`.
 
     Parameters
@@ -52,24 +58,24 @@ class Actor:
 
     name: str
     pid: int
-    host: Host
+    host: ThreadsHost
     properties: dict[str, str]
     is_daemon: bool
     is_suspended: bool
 
-    def __init__(self, world: World, job: ActorJob) -> None:
+    def __init__(self, world: SimulationState, job: ActorJob) -> None:
         self.world, self.job, self.name = world, job, job.name
         self.host = host_of(world, job.host)
         self.properties = dict(job.properties)
         self.is_daemon = job.daemon
         self.phase, self.since = "created", 0.0
         self.dying = self.is_gone = self.was_killed = self.is_suspended = False
-        self.activities: list[Activity] = []
+        self.activities: list[ThreadsActivity] = []
         self.waits_at: Await | None = None
         self.coroutine: Any = None
         self.value: Any = None
         self._on_exit: list[Callable[[bool], object]] = []
-        self._joins = Place(world, job.name)
+        self._joins = WaitingQueue(world, job.name)
         self._timers: list[Timer] = []
         # Whether it is to be woken when it is resumed, and whether its thread has run.
         self._is_due = self._has_begun = False
@@ -117,8 +123,8 @@ class Actor:
 
     # ---- work, time and communication ----
 
-    execute = offered(api.Actor.execute, work.Execution)
-    exec_async = offered(api.Actor.exec_async, work.Execution, "start")
+    execute = offered(api.Actor.execute, work.ThreadsExecution)
+    exec_async = offered(api.Actor.exec_async, work.ThreadsExecution, "start")
     parallel_execute = offered(api.Actor.parallel_execute, work.ParallelTask)
     parallel_async = offered(api.Actor.parallel_async, work.ParallelTask, "start")
     sendto = offered(api.Actor.sendto, work.DirectTransfer)
@@ -143,32 +149,36 @@ class Actor:
         """Let the other actors of this date go first."""
         return self._joins.asked("yield", lambda request: request.end())
 
-    def mailbox(self, name: str) -> meeting.Mailbox:
+    def mailbox(self, name: str) -> meeting.ThreadsMailbox:
         """Return the mailbox of that name."""
-        return self.world.shared(meeting.Mailbox, name)
+        return self.world.shared(meeting.ThreadsMailbox, name)
 
-    def message_queue(self, name: str) -> meeting.MessageQueue:
+    def message_queue(self, name: str) -> meeting.ThreadsMessageQueue:
         """Return the message queue of that name."""
-        return self.world.shared(meeting.MessageQueue, name)
+        return self.world.shared(meeting.ThreadsMessageQueue, name)
 
-    def wait_any(self, activities: Sequence[Activity], timeout: float | None = None) -> Await:
+    def wait_any(
+        self, activities: Sequence[ThreadsActivity], timeout: float | None = None
+    ) -> Await:
         """Wait for the first of some activities."""
         if not activities:
             raise ValueError("wait_any needs at least one activity")
         return Await(self.world, activities, "any", timeout)
 
-    def wait_all(self, activities: Sequence[Activity], timeout: float | None = None) -> Await:
+    def wait_all(
+        self, activities: Sequence[ThreadsActivity], timeout: float | None = None
+    ) -> Await:
         """Wait for all of some activities."""
         return Await(self.world, activities, "all", timeout)
 
-    def test_any(self, activities: Sequence[Activity]) -> Activity | None:
+    def test_any(self, activities: Sequence[ThreadsActivity]) -> ThreadsActivity | None:
         """Return the first activity that is over, or None."""
         return next((each for each in activity.checked(activities) if each.over), None)
 
     # ---- other actors ----
 
     @api.resources.with_parameters_of(api.Actor.spawn)
-    def spawn(self, *args: Any, **kwargs: Any) -> Actor:
+    def spawn(self, *args: Any, **kwargs: Any) -> ThreadsActor:
         """Start another actor."""
         given = activity.arguments(api.Actor.spawn, self, *args, **kwargs)
         function, place, name = given["function"], given["host"], given["name"]
@@ -180,7 +190,7 @@ class Actor:
         flags = bool(given["restart"]), bool(given["daemon"]), dict(given["properties"] or {})
         job = ActorJob(function, given["args"], where, name, 0.0, None, *flags)
         require_on(self.world, job)
-        child = Actor(self.world, job)
+        child = ThreadsActor(self.world, job)
         child.start()
         return child
 
@@ -251,57 +261,59 @@ class Actor:
 
     # ---- platform ----
 
-    def host_by_name(self, name: str) -> Host:
+    def host_by_name(self, name: str) -> ThreadsHost:
         """Return the host of that name."""
         return host_of(self.world, name)
 
-    def link_by_name(self, name: str) -> Link:
+    def link_by_name(self, name: str) -> ThreadsLink:
         """Return the link of that name."""
         if name not in self.world.links:
             raise errors.SimpluginError(f"the platform has no link {name!r}")
-        found: Link = self.world.links[name]
+        found: ThreadsLink = self.world.links[name]
         return found
 
     @property
-    def hosts(self) -> list[Host]:
+    def hosts(self) -> list[ThreadsHost]:
         """All hosts."""
         return list(self.world.hosts.values())
 
     @property
-    def links(self) -> list[Link]:
+    def links(self) -> list[ThreadsLink]:
         """All links."""
         return list(self.world.links.values())
 
     @property
-    def actors(self) -> list[Actor]:
+    def actors(self) -> list[ThreadsActor]:
         """All actors alive."""
         return [actor for actor in self.world.living if actor.is_alive]
 
-    def route(self, source: Host | str, destination: Host | str) -> Route:
+    def route(self, source: ThreadsHost | str, destination: ThreadsHost | str) -> ThreadsRoute:
         """Return links and latency between two hosts."""
         ends = host_of(self.world, source), host_of(self.world, destination)
         links, latency = _driver.route(*(end.shared for end in ends))
         # Loopbacks are not in the platform's list.
-        known = (self.world.links.get(link.name) or Link(self.world, link) for link in links)
-        return Route(tuple(known), latency)
+        known = (self.world.links.get(link.name) or ThreadsLink(self.world, link) for link in links)
+        return ThreadsRoute(tuple(known), latency)
 
     # ---- synchronisation ----
 
-    def mutex(self, name: str | None = None) -> synchro.Mutex:
+    def mutex(self, name: str | None = None) -> synchro.ThreadsMutex:
         """Return a mutex."""
-        return self.world.shared(synchro.Mutex, name)
+        return self.world.shared(synchro.ThreadsMutex, name)
 
-    def semaphore(self, capacity: int, name: str | None = None) -> synchro.Semaphore:
+    def semaphore(self, capacity: int, name: str | None = None) -> synchro.ThreadsSemaphore:
         """Return a semaphore."""
-        return self.world.shared(synchro.Semaphore, name, capacity)
+        return self.world.shared(synchro.ThreadsSemaphore, name, capacity)
 
-    def condition(self, mutex: synchro.Mutex, name: str | None = None) -> synchro.Condition:
+    def condition(
+        self, mutex: synchro.ThreadsMutex, name: str | None = None
+    ) -> synchro.ThreadsCondition:
         """Return a condition variable on a mutex."""
-        return self.world.shared(synchro.Condition, name, mutex)
+        return self.world.shared(synchro.ThreadsCondition, name, mutex)
 
-    def barrier(self, size: int, name: str | None = None) -> synchro.Barrier:
+    def barrier(self, size: int, name: str | None = None) -> synchro.ThreadsBarrier:
         """Return a barrier."""
-        return self.world.shared(synchro.Barrier, name, size)
+        return self.world.shared(synchro.ThreadsBarrier, name, size)
 
     # ---- its life ----
 
@@ -459,7 +471,7 @@ class Actor:
         self._end_joins()
 
 
-def require_on(world: World, job: ActorJob) -> None:
+def require_on(world: SimulationState, job: ActorJob) -> None:
     """Raise unless an actor can start on its host now."""
     if not host_of(world, job.host).is_on:
         raise errors.HostFailureException(
@@ -468,7 +480,7 @@ def require_on(world: World, job: ActorJob) -> None:
         )
 
 
-def host_switched(world: World, name: str, is_on: bool) -> None:
+def host_switched(world: SimulationState, name: str, is_on: bool) -> None:
     """Kill the actors of a host that has gone off, or start again those of one that is back."""
     host = world.hosts[name]
     if not is_on:
@@ -483,7 +495,7 @@ def host_switched(world: World, name: str, is_on: bool) -> None:
         return
     for model in [actor for actor in world.boot if actor.host is host]:
         world.boot.remove(model)
-        again = Actor(world, model.job)
+        again = ThreadsActor(world, model.job)
         again.start()
         if model.job.kill_time is not None:
             again.kill_later(model.job.kill_time)

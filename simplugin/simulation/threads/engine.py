@@ -12,11 +12,11 @@ from simplugin.simulation.back_end import collected, prepare_plugins
 from simplugin.simulation.logs import Speaker
 from simplugin.simulation.protocol import ActorJob
 from simplugin.simulation.threads import simgrid
-from simplugin.simulation.threads.actor import Actor, host_switched, require_on
-from simplugin.simulation.threads.record import Record
+from simplugin.simulation.threads.actor import ThreadsActor, host_switched, require_on
+from simplugin.simulation.threads.record import ThreadsRecorder
 from simplugin.simulation.threads.refused import refuse
-from simplugin.simulation.threads.work import Host, Link
-from simplugin.simulation.threads.world import World
+from simplugin.simulation.threads.work import ThreadsHost, ThreadsLink
+from simplugin.simulation.threads.world import SimulationState
 
 # SimGrid loads those of energy at the end.
 _PLUGINS = {"host_energy", "link_energy"}
@@ -42,8 +42,8 @@ class ThreadsBackEnd:
     ) -> None:
         self._arguments, self._energy = list(arguments), energy
         self._engine = simgrid.Engine(["simplugin", *arguments])
-        self._record = Record(trace_limit)
-        self._world = World(self._record, seed=seed)
+        self._record = ThreadsRecorder(trace_limit)
+        self._world = SimulationState(self._record, seed=seed)
         self._world.takes_parallel_tasks = _driver.option("host/model", "s") == "ptask_L07"
         _driver.step_with(self._world.step)
         if energy:
@@ -54,8 +54,10 @@ class ThreadsBackEnd:
         self._engine.load_platform(path)
         world = self._world
         native = {host.name: host for host in self._engine.all_hosts}
-        world.hosts = {host.name: Host(world, host, native[host.name]) for host in _driver.hosts()}
-        world.links = {link.name: Link(world, link) for link in _driver.links()}
+        world.hosts = {
+            host.name: ThreadsHost(world, host, native[host.name]) for host in _driver.hosts()
+        }
+        world.links = {link.name: ThreadsLink(world, link) for link in _driver.links()}
         _driver.set_wifi_rates()
         if prepare_plugins(self._arguments, path, energy=self._energy) - _PLUGINS:
             refuse("SimGrid's plug-ins")
@@ -90,7 +92,7 @@ class ThreadsBackEnd:
         starts_now = job.start_time <= self._world.now
         if starts_now and not job.restart:
             require_on(self._world, job)
-        actor = Actor(self._world, job)
+        actor = ThreadsActor(self._world, job)
         if starts_now:
             actor.start()
         else:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from simplugin import errors
+from simplugin.core import errors
 from simplugin.simulation import api
 from simplugin.simulation.threads.activity import ENDS, Failure, offered
 from simplugin.simulation.threads.refused import complete
 from simplugin.simulation.threads.work import Transfer
-from simplugin.simulation.threads.world import World
+from simplugin.simulation.threads.world import SimulationState
 
 
-class Half(Transfer):
+class PendingPutOrGet(Transfer):
     """A put or a get; in a mailbox, the put is the transfer.
 
     Parameters
@@ -24,7 +24,7 @@ class Half(Transfer):
         Of a put; see `simplugin.simulation.api.Mailbox.put`.
     """
 
-    peer: Half | None = None
+    peer: PendingPutOrGet | None = None
     # True of a put whose get was there before.
     is_second = False
 
@@ -32,7 +32,7 @@ class Half(Transfer):
 
     def __init__(
         self,
-        meeting: Meeting,
+        meeting: ThreadsRendezvous,
         payload: Any = None,
         size: Any = 0,
         rate: Any = None,
@@ -60,7 +60,7 @@ class Half(Transfer):
         else:
             put.end()
 
-    def _meet(self, get: Half) -> None:
+    def _meet(self, get: PendingPutOrGet) -> None:
         """Start the transfer, suspended if an actor is."""
         self.hosts = get.hosts = [self.owner.host, get.owner.host]
         super().begin()
@@ -99,26 +99,26 @@ class Half(Transfer):
         peer.end(lost)
 
 
-class Get(Half):
+class Get(PendingPutOrGet):
     """A get."""
 
     is_put = False
 
 
-class Meeting:
+class ThreadsRendezvous:
     """The common part of mailboxes and message queues."""
 
     kind = ""
     takes_time = True
     name: str
 
-    def __init__(self, world: World, name: str) -> None:
+    def __init__(self, world: SimulationState, name: str) -> None:
         if not isinstance(name, str):
             raise TypeError(f"a name is a str, not {name!r}")
         self.world = world
         self.name = name
-        self.puts: deque[Half] = deque()
-        self.gets: deque[Half] = deque()
+        self.puts: deque[PendingPutOrGet] = deque()
+        self.gets: deque[PendingPutOrGet] = deque()
 
     @property
     def empty(self) -> bool:
@@ -135,12 +135,12 @@ class Meeting:
 
 
 @complete(api.Mailbox)
-class Mailbox(Meeting):
+class ThreadsMailbox(ThreadsRendezvous):
     """A rendezvous point; see :class:`simplugin.simulation.api.Mailbox`."""
 
-    put = offered(api.Mailbox.put, Half)
-    put_async = offered(api.Mailbox.put_async, Half, "start")
-    put_detached = offered(api.Mailbox.put_detached, Half, "forget")
+    put = offered(api.Mailbox.put, PendingPutOrGet)
+    put_async = offered(api.Mailbox.put_async, PendingPutOrGet, "start")
+    put_detached = offered(api.Mailbox.put_detached, PendingPutOrGet, "forget")
 
     def listen(self) -> bool:
         """Return True if a put is pending."""
@@ -148,11 +148,11 @@ class Mailbox(Meeting):
 
 
 @complete(api.MessageQueue)
-class MessageQueue(Meeting):
-    """A rendezvous point outside of time; see :class:`simplugin.simulation.api.MessageQueue`."""
+class ThreadsMessageQueue(ThreadsRendezvous):
+    """A mailbox outside of time; see :class:`simplugin.simulation.api.MessageQueue`."""
 
     kind = "message "
     takes_time = False
-    put = offered(api.MessageQueue.put, Half)
-    put_async = offered(api.MessageQueue.put_async, Half, "start")
-    put_detached = offered(api.MessageQueue.put_detached, Half, "forget")
+    put = offered(api.MessageQueue.put, PendingPutOrGet)
+    put_async = offered(api.MessageQueue.put_async, PendingPutOrGet, "start")
+    put_detached = offered(api.MessageQueue.put_detached, PendingPutOrGet, "forget")

@@ -18,7 +18,7 @@ _STATES = ("FINISHED", "FAILED", "CANCELED")
 _ROW, _TEXT = sum(np.dtype(each).itemsize for each in Trace.dtypes.values()), 100
 
 
-class Record:
+class ThreadsRecorder:
     """Rows of the trace, and totals of each host and link.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeVar
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 
 T = TypeVar("T", bound=type)
 
@@ -28,7 +28,7 @@ def refuse(what: str) -> NoReturn:
     raise SimpluginError(f"back_end='threads' refuses {what}; run it with back_end='coroutines'")
 
 
-class Refusal:
+class RefusedOperation:
     """An operation or attribute that raises, by name.
 
     Parameters
@@ -62,7 +62,7 @@ def complete(protocol: type) -> Callable[[T], T]:
         declared = {name for base in made.__mro__ for name in vars(base).get("__annotations__", {})}
         for name in promised(protocol):
             if name not in declared and not hasattr(made, name):
-                setattr(made, name, Refusal(f"{protocol.__name__}.{name}"))
+                setattr(made, name, RefusedOperation(f"{protocol.__name__}.{name}"))
         return made
 
     return decorate

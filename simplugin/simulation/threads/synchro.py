@@ -6,12 +6,12 @@ from operator import index
 from typing import Any
 
 from simplugin.simulation import api
-from simplugin.simulation.threads.activity import Await, Place, Request
+from simplugin.simulation.threads.activity import Await, Request, WaitingQueue
 from simplugin.simulation.threads.refused import complete
-from simplugin.simulation.threads.world import World
+from simplugin.simulation.threads.world import SimulationState
 
 
-class Lock(Place):
+class ThreadsLock(WaitingQueue):
     """A number of things that actors take and give back, in the order of asking."""
 
     capacity = 1
@@ -40,10 +40,10 @@ class Lock(Place):
 
 
 @complete(api.Semaphore)
-class Semaphore(Lock):
+class ThreadsSemaphore(ThreadsLock):
     """A semaphore; see :class:`simplugin.simulation.api.Semaphore`."""
 
-    def __init__(self, world: World, capacity: int, name: str | None) -> None:
+    def __init__(self, world: SimulationState, capacity: int, name: str | None) -> None:
         super().__init__(world, name)
         if index(capacity) < 0:
             raise ValueError(f"the capacity of a semaphore must be at least 0, not {capacity}")
@@ -71,7 +71,7 @@ class Semaphore(Lock):
 
 
 @complete(api.Mutex)
-class Mutex(Lock):
+class ThreadsMutex(ThreadsLock):
     """A mutex; see :class:`simplugin.simulation.api.Mutex`."""
 
     owner: Any = None
@@ -119,10 +119,10 @@ class Mutex(Lock):
 
 
 @complete(api.Condition)
-class Condition(Place):
+class ThreadsCondition(WaitingQueue):
     """A condition variable; see :class:`simplugin.simulation.api.Condition`."""
 
-    def __init__(self, world: World, mutex: Mutex, name: str | None) -> None:
+    def __init__(self, world: SimulationState, mutex: ThreadsMutex, name: str | None) -> None:
         super().__init__(world, name)
         self._mutex = mutex
 
@@ -161,12 +161,12 @@ class Condition(Place):
 
 
 @complete(api.Barrier)
-class Barrier(Place):
+class ThreadsBarrier(WaitingQueue):
     """A barrier; see :class:`simplugin.simulation.api.Barrier`."""
 
     size: int
 
-    def __init__(self, world: World, size: int, name: str | None) -> None:
+    def __init__(self, world: SimulationState, size: int, name: str | None) -> None:
         super().__init__(world, name)
         if index(size) < 1:
             raise ValueError(f"the size of a barrier must be at least 1, not {size}")

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin import errors
+from simplugin.core import errors
 from simplugin.simulation import _driver, api
 from simplugin.simulation.threads import simgrid
-from simplugin.simulation.threads.activity import Activity, Failure, a_number
+from simplugin.simulation.threads.activity import Failure, ThreadsActivity, a_number
 from simplugin.simulation.threads.refused import complete, refuse
-from simplugin.simulation.threads.world import Timer, World, nothing
+from simplugin.simulation.threads.world import SimulationState, Timer, nothing
 
 # Largest part of a size that may be lost without a word.
 _NO_FRACTION = 1e-10
@@ -36,7 +36,7 @@ def _changed(name: str) -> Any:
 class _Resource:
     """A host or a link; `shared` is the compiled driver's object."""
 
-    def __init__(self, world: World, shared: Any) -> None:
+    def __init__(self, world: SimulationState, shared: Any) -> None:
         self.world, self.shared = world, shared
 
     def __repr__(self) -> str:
@@ -53,61 +53,61 @@ class _Resource:
         self.world.request(self.shared.turn_off)
 
 
-@complete(api.Host)
-class Host(_Resource):
-    """A host; see :class:`simplugin.simulation.api.Host`."""
+@complete(api.SimulatedHost)
+class ThreadsHost(_Resource):
+    """A host; see :class:`simplugin.simulation.api.SimulatedHost`."""
 
     speed, cores = _read("speed"), _read("cores")
     pstate_count, pstate_speed = _read("pstate_count"), _read("pstate_speed")
     pstate, available_speed = _changed("pstate"), _changed("available_speed")
 
-    def __init__(self, world: World, shared: Any, native: Any) -> None:
+    def __init__(self, world: SimulationState, shared: Any, native: Any) -> None:
         super().__init__(world, shared)
         self.native = native
 
 
-@complete(api.Link)
-class Link(_Resource):
-    """A link; see :class:`simplugin.simulation.api.Link`."""
+@complete(api.SimulatedLink)
+class ThreadsLink(_Resource):
+    """A link; see :class:`simplugin.simulation.api.SimulatedLink`."""
 
     sharing_policy = _read("sharing_policy")
     bandwidth, latency = _changed("bandwidth"), _changed("latency")
 
 
-class Route(NamedTuple):
+class ThreadsRoute(NamedTuple):
     """The route between two hosts."""
 
-    links: tuple[Link, ...]
+    links: tuple[ThreadsLink, ...]
     latency: float
 
 
-def host_of(world: World, host: Host | str | None) -> Host:
+def host_of(world: SimulationState, host: ThreadsHost | str | None) -> ThreadsHost:
     """Return a host by its name, or itself."""
-    if isinstance(host, Host):
+    if isinstance(host, ThreadsHost):
         return host
     if not isinstance(host, str):
         raise TypeError(f"expected a host or its name, not {host!r}")
     if host not in world.hosts:
         raise errors.SimpluginError(f"the platform has no host {host!r}")
-    found: Host = world.hosts[host]
+    found: ThreadsHost = world.hosts[host]
     return found
 
 
-def require_route(source: Host, destination: Host) -> None:
+def require_route(source: ThreadsHost, destination: ThreadsHost) -> None:
     """Raise unless SimGrid can transfer between two hosts."""
     problem = _driver.route_problem(source.name, destination.name, True)
     if problem:
         raise errors.NoRouteError(problem)
 
 
-class Work(Activity):
+class Work(ThreadsActivity):
     """An activity of SimGrid: its action runs from the start to the end.
 
     SimGrid is asked between events. The end may be known before SimGrid hears of it, and only
     SimGrid says how much was left.
     """
 
-    hosts: Sequence[Host]
+    hosts: Sequence[ThreadsHost]
     # Why it fails with one of its hosts, and why SimGrid has ended it early otherwise.
     host_failure: Failure = errors.HostFailureException
     other_failure: Failure = errors.CancelException
@@ -201,7 +201,7 @@ class Work(Activity):
         """Return what else keeps it from starting now, None if nothing does."""
         return None
 
-    def fails_with(self, host: Host) -> bool:
+    def fails_with(self, host: ThreadsHost) -> bool:
         """Return True if it fails with a host because it is nobody's there."""
         return self.is_detached and host is self.hosts[0]
 
@@ -210,7 +210,7 @@ class Work(Activity):
         raise NotImplementedError
 
 
-class Execution(Work):
+class ThreadsExecution(Work):
     """Flops on one host; see :meth:`simplugin.simulation.api.Actor.execute`."""
 
     kind = "execution"
@@ -368,12 +368,12 @@ class DirectTransfer(Transfer):
         require_route(*self.hosts)
         self.text = f"transfer from {self.hosts[0].name} to {self.hosts[1].name}"
 
-    def fails_with(self, host: Host) -> bool:
+    def fails_with(self, host: ThreadsHost) -> bool:
         """Return True if it fails with a host."""
         return host in self.hosts
 
 
-class Sleep(Activity):
+class Sleep(ThreadsActivity):
     """Time that passes [s]."""
 
     kind = "sleep"

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, TypeVar
 
-from simplugin import errors
+from simplugin.core import errors
 from simplugin.simulation import _driver
-from simplugin.simulation.back_end import Watch, date_limit_error, described
+from simplugin.simulation.back_end import UnawaitedDetector, date_limit_error, described
 from simplugin.simulation.failures import full_trace_error
 from simplugin.simulation.threads import simgrid
-from simplugin.simulation.threads.record import Record
+from simplugin.simulation.threads.record import ThreadsRecorder
 
 T = TypeVar("T")
 _PROGRESS_EVERY = 1024
@@ -38,7 +38,7 @@ class Timer:
     is_limit: bool = field(compare=False)
 
 
-class World:
+class SimulationState:
     """State shared by all actors of the simulation.
 
     Parameters
@@ -74,7 +74,7 @@ class World:
         Limit of simulated time [s].
     """
 
-    def __init__(self, record: Record, *, seed: int) -> None:
+    def __init__(self, record: ThreadsRecorder, *, seed: int) -> None:
         self.record, self.seed = record, seed
         self.hosts: dict[str, Any] = {}
         self.links: dict[str, Any] = {}
@@ -97,7 +97,7 @@ class World:
         self._kept: list[Any] = []
         self._kept_since = 0.0
         self._has_killed = False
-        self._watch = Watch(self.stop, self._running_name, locates=False)
+        self._watch = UnawaitedDetector(self.stop, self._running_name, locates=False)
 
     @property
     def now(self) -> float:

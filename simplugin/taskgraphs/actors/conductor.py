@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import PlatformError, SimpluginError, TimeoutException, WorkloadError
+from simplugin.core.errors import PlatformError, SimpluginError, TimeoutException, WorkloadError
 from simplugin.inputs.decisions import decided, listed
-from simplugin.inputs.places import shown
+from simplugin.inputs.locations import shown
 from simplugin.platforms.sites import Site
 from simplugin.simulation.api import Activity, Actor
 from simplugin.taskgraphs.policies.mapping import OnlineMapper, Revision
@@ -33,7 +33,7 @@ def edge_label(graphs: GraphSet, edge: int) -> str:
     return f"{graph.name}:{graph.tasks[source - first]}->{graph.tasks[target - first]}"
 
 
-class Progress:
+class TaskProgress:
     """Progress of tasks and redistributions between submission and end.
 
     A redistribution starts when its source has finished and its target is mapped. A task starts
@@ -199,7 +199,7 @@ class Orders:
 
 
 @dataclass(frozen=True, eq=False)
-class Record:
+class ExecutionRecord:
     """The execution that a conductor made.
 
     Attributes
@@ -225,7 +225,7 @@ class Record:
     processors: tuple[tuple[int, ...], ...]
 
 
-async def conduct(me: Actor, orders: Orders) -> Record:
+async def conduct(me: Actor, orders: Orders) -> ExecutionRecord:
     """Execute all graphs; one actor does it for the whole site."""
     run = _Run(me, orders)
     while not run.progress.is_over:
@@ -251,7 +251,7 @@ class _Run:
                 raise no_host(site, name) from None
         self.flop, self.alpha = graphs.flop.tolist(), graphs.alpha.tolist()
         self.byte, self.edges = graphs.edge_byte.tolist(), graphs.edges.tolist()
-        self.progress = Progress(graphs, site.n_processors)
+        self.progress = TaskProgress(graphs, site.n_processors)
         for task, processors in orders.mapped:
             self.progress.assign(task, processors)
         self.mapper = None if orders.mapper is None else orders.mapper()
@@ -389,9 +389,9 @@ class _Run:
             if self.mapper is not None:
                 self.mapper.finished(task, self.ended[task])
 
-    def record(self) -> Record:
+    def record(self) -> ExecutionRecord:
         """Return the execution."""
-        return Record(
+        return ExecutionRecord(
             np.array(self.began),
             np.array(self.ended),
             self.sent,
@@ -420,7 +420,7 @@ def no_host(site: Site, name: str) -> PlatformError:
     )
 
 
-def _stuck(graphs: GraphSet, progress: Progress) -> WorkloadError:
+def _stuck(graphs: GraphSet, progress: TaskProgress) -> WorkloadError:
     """Return the error of a plan that cannot be executed."""
     mapped = [processors is not None for processors in progress.processors]
     if all(mapped):

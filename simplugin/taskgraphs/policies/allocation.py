@@ -26,12 +26,12 @@ from math import floor, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
-from simplugin.formatting import counted
+from simplugin.core.errors import WorkloadError
+from simplugin.core.formatting import counted
 from simplugin.inputs.decisions import decided
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import Growth, fewest_processors, most_processors
-from simplugin.taskgraphs.readings import PAPER, Readings
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
@@ -56,7 +56,7 @@ class Reference:
     processors: int
 
 
-def reference_of(site: Site, readings: Readings = PAPER) -> Reference:
+def reference_of(site: Site, readings: ModelAssumptions = PAPER) -> Reference:
     """Return the reference cluster of a site.
 
     Parameters
@@ -80,7 +80,7 @@ def translate(
     count: NDArray[np.int64],
     reference: Reference,
     site: Site,
-    readings: Readings = PAPER,
+    readings: ModelAssumptions = PAPER,
 ) -> NDArray[np.int64]:
     """Translate an allocation on the reference cluster to each cluster of the site.
 
@@ -186,7 +186,7 @@ class Allocator:
         self,
         graph: TaskGraph,
         site: Site,
-        readings: Readings = PAPER,
+        readings: ModelAssumptions = PAPER,
         *,
         done: NDArray[np.bool_] | None = None,
     ) -> None:
@@ -290,7 +290,7 @@ def cpa(graph: TaskGraph, processors: int, speed: float) -> NDArray[np.int64]:
     return _growth(graph, graph.flop, graph.level, most, speed).balanced(processors)
 
 
-def hcpa(graph: TaskGraph, site: Site, readings: Readings = PAPER) -> Allocation:
+def hcpa(graph: TaskGraph, site: Site, readings: ModelAssumptions = PAPER) -> Allocation:
     """Allocate a graph on a site of several clusters by HCPA: CPA on the reference cluster.
 
     A task stops growing where the best whole cluster no longer keeps up with the reference.
@@ -312,7 +312,9 @@ def hcpa(graph: TaskGraph, site: Site, readings: Readings = PAPER) -> Allocation
     return Allocator(graph, site, readings).hcpa()
 
 
-def scrap(graph: TaskGraph, site: Site, beta: float, readings: Readings = PAPER) -> Allocation:
+def scrap(
+    graph: TaskGraph, site: Site, beta: float, readings: ModelAssumptions = PAPER
+) -> Allocation:
     """Allocate a graph under a share of the power of a site by SCRAP (section 4 of [1]_).
 
     The areas of all tasks (power times time) over the length of the critical path stay within the
@@ -346,7 +348,7 @@ def scrap_max(
     graph: TaskGraph,
     site: Site,
     beta: float,
-    readings: Readings = PAPER,
+    readings: ModelAssumptions = PAPER,
     *,
     done: NDArray[np.bool_] | None = None,
 ) -> Allocation:

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
+from simplugin.taskgraphs.assumptions import ModelAssumptions
 from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies.allocation import Allocation, Allocator
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import contribution, proportional, weighted
-from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.timing import Local
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph
 
 # Plans count contention.
-PLANS = Readings(redistribution="together")
+PLANS = ModelAssumptions(redistribution="together")
 # The least share.
 LEAST = 1e-3
 # The exponent of corrections shrinks by this factor from round to round.
@@ -34,7 +34,7 @@ _CALMING = 0.9
 
 
 @dataclass(frozen=True)
-class Point:
+class BalancedShares:
     """Shares, and their effect by a plan.
 
     Attributes
@@ -56,8 +56,8 @@ class Point:
 
 
 def corrected(
-    point: Callable[[NDArray[np.float64]], Point], start: NDArray[np.float64], rounds: int
-) -> list[Point]:
+    point: Callable[[NDArray[np.float64]], BalancedShares], start: NDArray[np.float64], rounds: int
+) -> list[BalancedShares]:
     """Return the points of successive corrections: graphs that suffer more get larger shares.
 
     Parameters
@@ -78,7 +78,7 @@ def corrected(
     return found
 
 
-def fairest(found: Sequence[Point], limit: float) -> Point:
+def fairest(found: Sequence[BalancedShares], limit: float) -> BalancedShares:
     """Return the point of least cost with a makespan within a limit [s], or the shortest."""
     limit = max(limit, min(point.makespan for point in found))
     return min((point for point in found if point.makespan <= limit), key=lambda point: point.cost)
@@ -126,14 +126,16 @@ def balanced(
     pairs = zip(graphs, allocators, strict=True)
     own = np.array([alone(graph, each.scrap_max(1.0), site, local) for graph, each in pairs])
 
-    def planned(beta: NDArray[np.float64]) -> Point:
+    def planned(beta: NDArray[np.float64]) -> BalancedShares:
         """Return the effect of some shares by a plan."""
         beta = np.clip(beta, LEAST, 1.0)
         shares = zip(allocators, beta.tolist(), strict=True)
         allocations = [allocator.scrap_max(share) for allocator, share in shares]
         makespans = plan(together, allocations, site, readings=PLANS, local=local).makespans
         found = slowdown(own, makespans)
-        return Point(beta, found / np.mean(found), unfairness(found), float(np.max(makespans)))
+        return BalancedShares(
+            beta, found / np.mean(found), unfairness(found), float(np.max(makespans))
+        )
 
     found = [point for start in starts(graphs, site) for point in corrected(planned, start, rounds)]
     return fairest(found, length * found[0].makespan).beta

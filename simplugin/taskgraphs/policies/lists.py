@@ -21,11 +21,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import moved_parts
+from simplugin.taskgraphs.assumptions import check_choices
 from simplugin.taskgraphs.policies.allocation import Allocation, check_allocations, scrap_max
-from simplugin.taskgraphs.readings import check_choices
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local, redistribution_time, task_times
 from simplugin.workloads.task_graphs import GraphSet, TaskGraph

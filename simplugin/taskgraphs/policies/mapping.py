@@ -30,18 +30,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs._kernels import Mapper as Kernel
 from simplugin.taskgraphs._kernels import MappingClusters, MappingTasks
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions, check_choices
 from simplugin.taskgraphs.policies.allocation import Allocation, check_allocation, check_allocations
-from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
 from simplugin.taskgraphs.schedule import Schedule
 from simplugin.taskgraphs.timing import Local
 from simplugin.workloads.task_graphs import GraphSet
 
 
-class Mapped(Protocol):
+class TaskMapping(Protocol):
     """A task and its processors."""
 
     @property
@@ -56,7 +56,7 @@ class Mapped(Protocol):
 class OnlineMapper(Protocol):
     """Object that maps tasks to processors, one instant at a time."""
 
-    def map_ready(self, now: float, tasks: Sequence[int], /) -> Sequence[Mapped]:
+    def map_ready(self, now: float, tasks: Sequence[int], /) -> Sequence[TaskMapping]:
         """Map some of the ready tasks, or all.
 
         Parameters
@@ -151,7 +151,7 @@ def plan(
     allocations: Sequence[Allocation],
     site: Site,
     *,
-    readings: Readings = PAPER,
+    readings: ModelAssumptions = PAPER,
     transfers: bool = True,
     local: Local = "sent",
 ) -> Schedule:
@@ -214,7 +214,7 @@ class Mapper:
         graphs: GraphSet,
         allocations: Sequence[Allocation],
         site: Site,
-        readings: Readings = PAPER,
+        readings: ModelAssumptions = PAPER,
         transfers: bool = True,
         local: Local = "sent",
     ) -> None:
@@ -375,7 +375,7 @@ def _kernel(
     graphs: GraphSet,
     allocations: Sequence[Allocation],
     site: Site,
-    readings: Readings,
+    readings: ModelAssumptions,
     transfers: bool,
     local: Local,
 ) -> Kernel:

@@ -21,21 +21,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import Site
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions, check_choices
 from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies.allocation import Allocation, Allocator, scrap_max
 from simplugin.taskgraphs.policies.balanced import (
     LEAST,
-    Point,
+    BalancedShares,
     alone,
     corrected,
     fairest,
     starts,
 )
 from simplugin.taskgraphs.policies.mapping import Forecast
-from simplugin.taskgraphs.policies.shares import Policy, checked_shares
-from simplugin.taskgraphs.readings import PAPER, Readings, check_choices
+from simplugin.taskgraphs.policies.shares import SharingPolicy, checked_shares
 from simplugin.taskgraphs.timing import Local
 from simplugin.workloads.task_graphs import GraphSet
 
@@ -100,9 +100,9 @@ class Revised:
 
     graphs: GraphSet
     site: Site
-    policy: Policy
+    policy: SharingPolicy
     when: When = "event"
-    readings: Readings = PAPER
+    readings: ModelAssumptions = PAPER
     _active: list[int] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
@@ -172,7 +172,7 @@ class Forecaster:
             if share != given
         }
 
-    def point(self, beta: NDArray[np.float64]) -> Point:
+    def point(self, beta: NDArray[np.float64]) -> BalancedShares:
         """Return the effect of some shares; completed graphs count as they are."""
         beta = np.clip(beta, LEAST, 1.0)
         completion = self.forecast(self.now, self.allocations(beta))
@@ -182,7 +182,7 @@ class Forecaster:
         shared = np.maximum(completion[known] - self.release[known], 0.0)
         found[known] = slowdown(self.own[known], shared)
         suffered = float(np.sum(1 - found[known]))
-        return Point(
+        return BalancedShares(
             beta,
             found[list(self.allocators)] / np.mean(found[known]),
             unfairness(found[known]) + self.waste * suffered,
@@ -228,7 +228,7 @@ class Rebalanced:
     length: float = 1.0
     waste: float = 0.3
     part: float = 0.05
-    readings: Readings = PAPER
+    readings: ModelAssumptions = PAPER
     local: Local = "sent"
     _active: list[int] = field(default_factory=list, init=False)
     _mapped: int = field(default=0, init=False)

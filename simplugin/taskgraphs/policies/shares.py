@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.inputs.decisions import decided
 from simplugin.platforms.sites import Site
 from simplugin.taskgraphs.policies.allocation import reference_of, remedy_of
@@ -22,7 +22,7 @@ from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.task_graphs import TaskGraph
 
 
-class Policy(Protocol):
+class SharingPolicy(Protocol):
     """Function that gives each of the graphs that compete for a site a share of its power.
 
     Further parameters are keywords, whose types scenarios check::

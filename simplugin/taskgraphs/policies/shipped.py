@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from simplugin import policy_names
-from simplugin.errors import WorkloadError
+from simplugin.core import policy_names
+from simplugin.core.errors import WorkloadError
 from simplugin.taskgraphs.policies.balanced import balanced
 from simplugin.taskgraphs.policies.lists import merged, mheft
 from simplugin.taskgraphs.policies.shares import (
-    Policy,
+    SharingPolicy,
     es,
     ps_cp,
     ps_width,
@@ -32,7 +32,7 @@ from simplugin.taskgraphs.policies.single_processors import (
 )
 from simplugin.taskgraphs.schedule import Schedule
 
-POLICIES: Mapping[str, Policy] = {
+POLICIES: Mapping[str, SharingPolicy] = {
     "balanced": balanced,
     "s": s,
     "es": es,
@@ -49,7 +49,7 @@ SCHEDULERS: Mapping[str, Callable[..., Schedule]] = {
 }
 
 
-def policy_called(name: str, **parameters: Any) -> Policy:
+def policy_called(name: str, **parameters: Any) -> SharingPolicy:
     """Return a policy, with parameters of its own.
 
     Parameters

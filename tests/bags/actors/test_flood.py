@@ -10,7 +10,7 @@ from small_trees import assert_all_done, bags_of, changing, failing, tree_of
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.bags.policy import NodePlan, Policy, servable
+from simplugin.bags.policy import BagPolicy, NodePlan, servable
 from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.simulation import SimGridOptions
 
@@ -122,7 +122,7 @@ async def shifting(me, place, known, *, seed, typed):
 def test_plans_that_change(typed, period):
     for number, (generator, tree, bags, buffer) in enumerate(cases(typed, int(period))):
         planner = partial(shifting, seed=number, typed=typed)
-        policy = Policy("shifting", balanced, planner=planner, period=period, tolerance=-1.0)
+        policy = BagPolicy("shifting", balanced, planner=planner, period=period, tolerance=-1.0)
         run(policy, tree, bags, min(buffer, 3), generator)
 
 
@@ -136,7 +136,7 @@ def anyhow(state, *, salt):
 @pytest.mark.parametrize("bundled", [False, True])
 def test_random_choices(bundled):
     for generator, tree, bags, buffer in cases(8, bundled):
-        policy = Policy("any", partial(anyhow, salt=buffer), bundled=bundled)
+        policy = BagPolicy("any", partial(anyhow, salt=buffer), bundled=bundled)
         run(policy, tree, bags, buffer, generator)
 
 

@@ -5,19 +5,19 @@ import pytest
 from numpy.testing import assert_allclose
 from small_trees import assert_all_done, bags_of, failing, tree_of
 
-from simplugin.bags.actors.mortal import Notice, Report
+from simplugin.bags.actors.fault_tolerant_node import NodeReport, Notice
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.classics import bandwidth_centric, first_come_first_served
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.bags.policy import NodePlan, Policy
-from simplugin.errors import WorkloadError
+from simplugin.bags.policy import BagPolicy, NodePlan
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
 
-FCFS = Policy("fcfs", first_come_first_served)
-BCS = Policy("bcs", bandwidth_centric, parallel=True)
+FCFS = BagPolicy("fcfs", first_come_first_served)
+BCS = BagPolicy("bcs", bandwidth_centric, parallel=True)
 
 
 def tasks(count):
@@ -141,7 +141,7 @@ class TestSubtrees:
                 await me.mailbox(f"plan down {place.name}").get()
             return NodePlan(((1.0,),) * (1 + len(place.children)))
 
-        policy = Policy("even", balanced, planner=even, period=3.0)
+        policy = BagPolicy("even", balanced, planner=even, period=3.0)
         outages = {"h1": [(10.0, 12.0), (15.0, 16.0)]}
         done = run(tree_of([-1, 0], [0.0, 1e6], 1e6), 20, outages, policy, trace=True)
         assert (done.result.trace.label == "plan").sum() == 1
@@ -149,7 +149,8 @@ class TestSubtrees:
 
 def test_reports_have_an_honest_size():
     notice = Notice((0, 3), "h1", ((0, 3, 1.5), (1, 3, 2.5)))
-    assert Report([2], (), (), None, (False,), 1.0).numbers == 3
+    assert NodeReport([2], (), (), None, (False,), 1.0).numbers == 3
     assert (
-        Report([2, 0], (notice,), ((0, 1),), frozenset({(0, 2)}), (True, True), 1.0).numbers == 10
+        NodeReport([2, 0], (notice,), ((0, 1),), frozenset({(0, 2)}), (True, True), 1.0).numbers
+        == 10
     )

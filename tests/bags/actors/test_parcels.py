@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from small_trees import bags_of
 
 from simplugin.bags.actors.messages import Supply
-from simplugin.bags.policy import Known
+from simplugin.bags.policy import NodeKnowledge
 
 
 def bags(count, weight):
@@ -69,7 +69,7 @@ class TestSupply:
     def test_what_nodes_know(self):
         two = bags([5, 5], [2.0, 1.0])
         (bundle,) = Supply.lines(two, bundled=True, parallel=False)
-        whole = Known(two.flop.tolist(), two.byte.tolist(), two.weight.tolist(), 7.0, [3.0])
+        whole = NodeKnowledge(two.flop.tolist(), two.byte.tolist(), two.weight.tolist(), 7.0, [3.0])
         known = bundle.known(whole)
         assert (known.flop, known.byte) == ([1 * 2 + 2.0], [10 * 2 + 11.0])
         plain = Supply.lines(two, bundled=False, parallel=False)[0].known(whole)

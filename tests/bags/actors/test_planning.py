@@ -16,24 +16,24 @@ from simplugin.bags.execution import execute
 from simplugin.bags.policies.data_centric import data_centric, trade
 from simplugin.bags.policies.load_balancing import balanced
 from simplugin.bags.policies.price_curves import Posted
-from simplugin.bags.policies.price_negotiation import Offer, Sieve, Terms
+from simplugin.bags.policies.price_negotiation import CurveOffer, LinkFilter, NegotiationParameters
 from simplugin.bags.policies.prices import negotiate_prices, negotiator
 from simplugin.bags.policies.trading import Trader
 from simplugin.bags.policy import (
     PARENT,
-    Known,
+    BagPolicy,
+    NodeKnowledge,
     NodePlan,
-    Place,
-    Policy,
+    TreePosition,
     message_size,
     time_between_looks,
 )
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.papers.beaumont.instances import instance
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.workloads.applications import Bags
 
-SIEVE = Sieve(10)
+SIEVE = LinkFilter(10)
 trader = partial(Trader, balance=0.05, limit=2000)
 MAKERS = {
     "trading": partial(trader, order="fast"),
@@ -49,7 +49,7 @@ async def agree(me, make, place, known):
 def negotiated(make, work, tree):
     """Return the results of the nodes, and that of the simulation."""
     actors = [
-        (name, agree, make, Place.of(tree, host), Known.of(tree, work, host))
+        (name, agree, make, TreePosition.of(tree, host), NodeKnowledge.of(tree, work, host))
         for host, name in enumerate(tree.hosts)
     ]
     result = simulate(tree.platform(), actors, options=SimGridOptions.linear())
@@ -128,7 +128,9 @@ def steps(make, tree, work):
     A message posted in a step is heard in the next one.
     """
     place = {child: at for row in tree.children for at, child in enumerate(row, 1)}
-    nodes = [make(Known.of(tree, work, host), is_root=host == 0) for host in range(tree.n_hosts)]
+    nodes = [
+        make(NodeKnowledge.of(tree, work, host), is_root=host == 0) for host in range(tree.n_hosts)
+    ]
     posts = nodes[0].begin()
     yield 0, 0, None, None, posts
     waiting = deque((1, 0, *post) for post in posts)
@@ -178,9 +180,9 @@ def test_of_links_a_node_learns_that_from_its_parent_only():
             assert message.most == tree.bandwidth[host]
             assert not capacities & {*message.prices, message.rent}
         for _, sent in posts:
-            if isinstance(sent, Offer):
+            if isinstance(sent, CurveOffer):
                 assert not capacities & {number for point in sent.points for number in point[1:]}
-                assert len(sent.points) <= Terms().segments * 4 + 1
+                assert len(sent.points) <= NegotiationParameters().segments * 4 + 1
             assert message_size(sent.numbers) < 1500
     assert posted > tree.n_hosts
 
@@ -217,7 +219,7 @@ async def in_turn(me, place, _, *, change):
     return NodePlan(((1.0, 0.0) if first else (0.0, 1.0),), (2, 0) if first else (0, 2))
 
 
-BY_SPEED = Policy("by speed", balanced, planner=by_speed)
+BY_SPEED = BagPolicy("by speed", balanced, planner=by_speed)
 
 
 def plan_messages(done):
@@ -249,7 +251,7 @@ class TestAgain:
     def test_requests_for_types_that_the_plan_dropped_do_not_block(self):
         # When plans change, both have requests waiting for types that they no longer get.
         planner = partial(in_turn, change=10.0)
-        policy = Policy("in turn", balanced, planner=planner, period=10.5, tolerance=-1.0)
+        policy = BagPolicy("in turn", balanced, planner=planner, period=10.5, tolerance=-1.0)
         done = execute(FORK, bags_of([1e6] * 2, [1e6] * 2, 20), policy, buffer=2, until=1e5)
         assert done.computed.sum(axis=0).tolist() == [20, 20]
         first, second = done.computed[1]

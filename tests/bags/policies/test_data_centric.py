@@ -17,8 +17,8 @@ from simplugin.bags.policies.data_centric import data_centric, trade
 from simplugin.bags.policies.trading import (
     NO_OFFER,
     ORDERS,
-    Offer,
     Rates,
+    TradeOffer,
     Trader,
     cpu_room,
     first_offers,
@@ -28,8 +28,8 @@ from simplugin.bags.policies.trading import (
     sequence,
     tradable,
 )
-from simplugin.bags.policy import Known
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.bags.policy import NodeKnowledge
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms.topologies.random_graphs import random_tree
@@ -84,7 +84,7 @@ def test_a_host_alone_trades_until_throughputs_per_weight_are_equal():
 
 
 def test_communication_trading_takes_no_more_than_the_node_has():
-    known = Known([1.0, 0.3], [4.0, 1.0], [1.0, 1.0], 10.0, [])
+    known = NodeKnowledge([1.0, 0.3], [4.0, 1.0], [1.0, 1.0], 10.0, [])
     rates = Rates(known, is_root=False)
     rates.compute = [0.5, 0.0]
     # The printed minimum would let go of 9.5 / (0.3 / 1 - 1 / 4) / 4 = 47.5 tasks/s.
@@ -92,7 +92,7 @@ def test_communication_trading_takes_no_more_than_the_node_has():
 
 
 def test_the_tunable_balance():
-    known = Known([1.0, 1.0], [2.0, 1.0], [1.0, 2.0], 10.0, [])
+    known = NodeKnowledge([1.0, 1.0], [2.0, 1.0], [1.0, 2.0], 10.0, [])
     assert next_question(known, [1.04, 2.0], 0.05) is None
     assert next_question(known, [1.06, 2.0], 0.05) == (0, 1)
     assert next_question(known, [1.0, 2.12], 0.05) == (1, 0)
@@ -106,7 +106,7 @@ def test_who_comes_first():
         (0, 1, 2, 3),
         (1, 3, 2, 0),
     ]
-    below = [Offer(2, 1.0), Offer(1, 1.0), NO_OFFER]
+    below = [TradeOffer(2, 1.0), TradeOffer(1, 1.0), NO_OFFER]
     assert first_offers(0.0, below, "breadth") == (2, [0, 0, 1, 0])
     assert first_offers(3.0, below, "breadth") == (0, [3, 0, 0, 0])
     assert first_offers(3.0, below, "fast") == (0, [3, 1, 1, 0])
@@ -202,7 +202,7 @@ def test_the_policy_knows_what_to_expect():
 
 
 def test_a_tree_that_can_do_nothing_is_stuck():
-    known = Known([1.0, 1.0], [1.0, 2.0], [1.0, 1.0], 0.0, [])
+    known = NodeKnowledge([1.0, 1.0], [1.0, 2.0], [1.0, 1.0], 0.0, [])
     node = Trader(known, is_root=True, balance=0.1, order="fast", limit=9)
     assert (node.begin(), node.stopped) == ([], "stuck")
 
@@ -215,7 +215,7 @@ def test_wrong_parameters(wrong):
 
 
 def test_rooms_are_free_of_rounding():
-    known = Known([3.0], [1.0], [1.0], 1.0, [1.0, 0.0])
+    known = NodeKnowledge([3.0], [1.0], [1.0], 1.0, [1.0, 0.0])
     rates = Rates(known, is_root=True)
     rates.compute, rates.sent = [(1 - 1e-12) / 3], [[1 - 1e-12], [0.0]]
     assert (cpu_room(rates), port_room(rates)) == (0.0, 0.0)

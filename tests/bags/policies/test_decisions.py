@@ -4,14 +4,14 @@ from collections import deque
 
 from simplugin.bags.policies.classics import bandwidth_centric, first_come_first_served
 from simplugin.bags.policies.load_balancing import balanced
-from simplugin.bags.policy import Known, NodePlan, NodeState, servable
+from simplugin.bags.policy import NodeKnowledge, NodePlan, NodeState, servable
 
 
 def state(stock, queue, *, bandwidth=(1e6, 3e6), rates=(), slots=(), weight=None, **fields):
     """Return the state of a node with a stock and requests, the oldest first."""
     ones = [1.0] * len(stock)
     return NodeState(
-        Known(ones, ones, weight or ones, 1e6, list(bandwidth)),
+        NodeKnowledge(ones, ones, weight or ones, 1e6, list(bandwidth)),
         is_root="arrivals" not in fields,
         capacity=10,
         stock=stock,

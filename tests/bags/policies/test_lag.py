@@ -12,8 +12,8 @@ from small_trees import bags_of, tree_of
 from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.lag import LEFT, Steering, lag, lagging, prices
-from simplugin.bags.policy import Known, NodeState
-from simplugin.errors import WorkloadError
+from simplugin.bags.policy import NodeKnowledge, NodeState
+from simplugin.core.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
 
 STEERING = Steering(eta=0.3)
@@ -22,7 +22,7 @@ STEERING = Steering(eta=0.3)
 def state(asked, given, *, stock=(9, 9), weight=(1.0, 1.0), **fields):
     """Return the state of an inner node with types of equal size."""
     kinds = len(stock)
-    known = Known([1e8] * kinds, [1e6] * kinds, list(weight), 1e8, [1e6] * (len(asked) - 1))
+    known = NodeKnowledge([1e8] * kinds, [1e6] * kinds, list(weight), 1e8, [1e6] * (len(asked) - 1))
     return NodeState(known, True, 10, list(stock), asked=asked, given=given, **fields)
 
 
@@ -120,7 +120,7 @@ def drawn(rng):
     kinds, children = int(rng.integers(1, 4)), int(rng.integers(0, 5))
     if rng.random() < 0.1:
         children += 32
-    known = Known(
+    known = NodeKnowledge(
         rng.choice([1e8, 4e8, 10 ** rng.uniform(7, 9)], kinds).tolist(),
         rng.choice([0.0, 1e6, 4e6, 10 ** rng.uniform(6, 8)], kinds).tolist(),
         rng.choice([1.0, 2.0], kinds).tolist(),

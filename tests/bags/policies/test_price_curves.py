@@ -18,9 +18,9 @@ from simplugin.bags.policies.price_curves import (
     total_of,
     worth,
 )
-from simplugin.bags.policies.price_negotiation import Posted, Sieve
+from simplugin.bags.policies.price_negotiation import LinkFilter, Posted
 from simplugin.bags.policies.prices import LEAD, priced, slots_for
-from simplugin.bags.policy import Known, NodePlan, NodeState
+from simplugin.bags.policy import NodeKnowledge, NodePlan, NodeState
 
 EVERYTHING = 10**6
 
@@ -141,7 +141,7 @@ def state(rates, stock, asked, given=None, *, root=False, **fields):
     """Return a node whose requests name no type unless they are said to."""
     ones = [1.0] * len(stock)
     return NodeState(
-        Known(ones, ones, ones, 1.0, [1.0] * (len(rates) - 1)),
+        NodeKnowledge(ones, ones, ones, 1.0, [1.0] * (len(rates) - 1)),
         root,
         10,
         list(stock),
@@ -224,20 +224,20 @@ RATES = [[0.0, 1.0], [2.0, 0.0], [0.98, 0.02]]
 
 def known(byte, weight=1.0):
     """Return what a node knows of two types and of two children with links of 1 byte/s."""
-    return Known([1.0] * 2, [0.1, byte], [1.0, weight], 1.0, [1.0, 1.0])
+    return NodeKnowledge([1.0] * 2, [0.1, byte], [1.0, weight], 1.0, [1.0, 1.0])
 
 
 def test_a_transfer_costs_what_children_could_have_used_after_their_buffers():
     # Nine tasks last the first child 4.5 s, the second 9 s. A task of b takes 10 s to the second.
-    lost, banned = Sieve(10).judge(known(10.0), RATES)
+    lost, banned = LinkFilter(10).judge(known(10.0), RATES)
     assert lost == pytest.approx((0.02 * (5.5 * 2 + 1.0 * 0.98), 0.02 * 1.0 * 0.02))
     # Each brings one task of b, and costs twelve of a.
     assert banned == {(1, 1)}
 
 
 def test_what_a_buffer_hides_costs_nothing():
-    assert Sieve(10).judge(known(4.5), RATES) == ((0.0, 0.0), frozenset())
-    assert Sieve(21).judge(known(10.0), RATES) == ((0.0, 0.0), frozenset())
+    assert LinkFilter(10).judge(known(4.5), RATES) == ((0.0, 0.0), frozenset())
+    assert LinkFilter(21).judge(known(10.0), RATES) == ((0.0, 0.0), frozenset())
 
 
 @pytest.mark.parametrize(
@@ -245,11 +245,11 @@ def test_what_a_buffer_hides_costs_nothing():
 )
 def test_a_ban_needs_a_loss_above_what_the_flow_brings(harsh, weight, banned):
     # 11.98 tasks of a are lost for one of b.
-    lost, found = Sieve(10, harsh).judge(known(10.0, weight), RATES)
+    lost, found = LinkFilter(10, harsh).judge(known(10.0, weight), RATES)
     assert lost[0] == pytest.approx(0.02 * 11.98)
     assert bool(found) is banned
 
 
 def test_children_that_get_nothing_lose_nothing():
     rates = [[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
-    assert Sieve(10).judge(known(10.0), rates) == ((0.0, 0.0), frozenset())
+    assert LinkFilter(10).judge(known(10.0), rates) == ((0.0, 0.0), frozenset())

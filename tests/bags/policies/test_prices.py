@@ -15,15 +15,15 @@ from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.data_centric import data_centric
 from simplugin.bags.policies.load_balancing import lp
-from simplugin.bags.policies.price_negotiation import Sieve, Terms
+from simplugin.bags.policies.price_negotiation import LinkFilter, NegotiationParameters
 from simplugin.bags.policies.prices import negotiate_prices, prices
-from simplugin.bags.policy import Known
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.bags.policy import NodeKnowledge
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont.instances import instance
 from simplugin.platforms.topologies.random_graphs import random_tree
 
-FREE = Terms(rent=0.0)
+FREE = NegotiationParameters(rent=0.0)
 
 
 def with_rent(tree, bags, rent):
@@ -63,7 +63,7 @@ def test_rates_are_the_optimum_of_the_linear_program(reading, number):
 @pytest.mark.parametrize("number", [1, 7])
 def test_a_rent_gives_the_optimum_of_another_program(number):
     tree, bags = instance("D", 2008, number)
-    found = negotiate_prices(tree, bags, terms=Terms(rent=0.05))
+    found = negotiate_prices(tree, bags, terms=NegotiationParameters(rent=0.05))
     free = negotiate_prices(tree, bags, terms=FREE)
     port, free_port = (assert_feasible(tree, bags, each).sum() for each in (found, free))
     assert port < free_port
@@ -103,8 +103,8 @@ def test_any_tree_and_applications(n_hosts, degree, kinds, seed):
 @pytest.mark.parametrize("segments", [1, 5])
 def test_short_answers_lead_to_the_same_optimum(segments):
     tree, bags = instance("D", 2008, 13)
-    found = negotiate_prices(tree, bags, terms=Terms(rent=0.0, segments=segments))
-    whole = negotiate_prices(tree, bags, terms=Terms(rent=0.0, segments=1000))
+    found = negotiate_prices(tree, bags, terms=NegotiationParameters(rent=0.0, segments=segments))
+    whole = negotiate_prices(tree, bags, terms=NegotiationParameters(rent=0.0, segments=1000))
     assert found.fair == pytest.approx(whole.fair, rel=1e-9)
     assert found.rounds >= whole.rounds
     assert_feasible(tree, bags, found)
@@ -120,7 +120,7 @@ def test_without_a_cpu_there_is_no_optimum():
 )
 def test_terms_out_of_range(wrong):
     with pytest.raises(WorkloadError, match=next(iter(wrong))):
-        Terms(**wrong)
+        NegotiationParameters(**wrong)
 
 
 @pytest.mark.parametrize("name", ["buffer", "period"])
@@ -132,7 +132,7 @@ def test_the_policy_refuses_what_is_not_positive(name):
 @pytest.mark.parametrize("number", [3, 12])
 def test_flows_under_the_cut_go_and_tasks_are_conserved(number):
     tree, bags = instance("C", 2008, number)
-    found = negotiate_prices(tree, bags, terms=Terms(cut=0.01))
+    found = negotiate_prices(tree, bags, terms=NegotiationParameters(cut=0.01))
     whole = negotiate_prices(tree, bags)
     small = whole.sent < 0.01 * whole.compute.sum(axis=0)
     assert np.any(whole.sent[small] > 0)
@@ -148,7 +148,7 @@ def test_a_ban_keeps_a_type_off_a_link_for_good():
     tree, bags = tree_of([-1, 0], 1.0), bags_of([10.0, 10.0], [1.0, 1000.0])
     free = negotiate_prices(tree, bags, terms=FREE)
     assert free.sent[1, 1] > 0
-    sifted = negotiate_prices(tree, bags, terms=FREE, sieve=Sieve(10))
+    sifted = negotiate_prices(tree, bags, terms=FREE, sieve=LinkFilter(10))
     assert sifted.negotiations == 2
     assert sifted.sent[1, 1] == 0
     # The root computes b only, the other host a only.
@@ -161,8 +161,8 @@ def test_bans_that_leave_a_type_no_host_are_taken_back():
     tree, bags = tree_of([-1, 0], [0.0, 1.0]), bags_of([0.01] * 2, [0.01, 1000.0], 1, [100.0, 1.0])
     free = negotiate_prices(tree, bags, terms=FREE)
     for harsh, banned in ((1.0, False), (0.8, True)):
-        sieve = Sieve(10, harsh)
-        assert bool(sieve.judge(Known.of(tree, bags, 0), free.rates[0])[1]) is banned
+        sieve = LinkFilter(10, harsh)
+        assert bool(sieve.judge(NodeKnowledge.of(tree, bags, 0), free.rates[0])[1]) is banned
         found = negotiate_prices(tree, bags, terms=FREE, sieve=sieve)
         assert found.fair == pytest.approx(free.fair)
         assert abs(found.gap) < 1e-9
@@ -173,13 +173,13 @@ def promise(tree, bags, found, sieve):
     """Return the fair throughput, less what long transfers will cost."""
     left = found.compute.sum(axis=0)
     for host, rates in enumerate(found.rates):
-        left = left - sieve.judge(Known.of(tree, bags, host), rates)[0]
+        left = left - sieve.judge(NodeKnowledge.of(tree, bags, host), rates)[0]
     return np.min(left / bags.weight)
 
 
 @pytest.mark.parametrize("harsh", [0.01, 1.0])
 def test_bans_leave_no_less_than_there_was_without(harsh):
-    sieve, more = Sieve(10, harsh), 0
+    sieve, more = LinkFilter(10, harsh), 0
     for number in (2, 26, 33, 36):
         tree, bags = instance("A", 2008, number)
         free = negotiate_prices(tree, bags)

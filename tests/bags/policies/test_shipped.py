@@ -9,11 +9,11 @@ import pytest
 from small_trees import bags_of, tree_of
 
 from simplugin.bags.assessment import experimental, fair
-from simplugin.bags.execution import Execution, execute
+from simplugin.bags.execution import BagExecution, execute
 from simplugin.bags.policies.classics import SPREAD, cgbc, fcfs, first_request_delays
 from simplugin.bags.policies.load_balancing import lp
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.errors import InfeasibleError
+from simplugin.core.errors import InfeasibleError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms.graphs import Tree
 
@@ -32,13 +32,13 @@ LEAST = {
 
 
 @cache
-def run(name: str, again: int = 0) -> Execution:
+def run(name: str, again: int = 0) -> BagExecution:
     """Return an execution on the tree, or one more of them."""
     del again
     return execute(TREE, BAGS, POLICIES[name](TREE, BAGS))
 
 
-def dates(done: Execution) -> list[float]:
+def dates(done: BagExecution) -> list[float]:
     """Return the dates of all completions."""
     return np.concatenate(done.completion).tolist()
 

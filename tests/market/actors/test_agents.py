@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from simplugin.market.execution import execute
-from simplugin.market.model import Terms
-from simplugin.market.policies.negotiation import Agreement, Call, Negotiation, own_generator
+from simplugin.market.model import MarketTerms
+from simplugin.market.policies.negotiation import Agreement, BundleNegotiation, Call, own_generator
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundles import Bundle
 
@@ -41,8 +41,8 @@ def _all_to_the_luckiest(n_peers, m, generator):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_sides_are_made_of_their_own(seed):
-    negotiation = Negotiation("luck", _all_to_the_luckiest, _Guesser)
-    deal = execute(SITE, BUNDLE, Terms(), negotiation, seed=seed).deals[0]
+    negotiation = BundleNegotiation("luck", _all_to_the_luckiest, _Guesser)
+    deal = execute(SITE, BUNDLE, MarketTerms(), negotiation, seed=seed).deals[0]
     draws = [own_generator(seed, peer).random() for peer in range(3)]
     assert deal.price == max(draws)
     assert deal.amounts[int(np.argmax(draws))] == 12
@@ -55,7 +55,9 @@ def test_one_way_calls_are_not_answered():
         (reply,) = yield Call((1,), ("tell",))
         return Agreement(np.array([0, 12, 0]), reply[4])
 
-    deal = execute(SITE, BUNDLE, Terms(), Negotiation("quiet", scheduler, _Guesser)).deals[0]
+    deal = execute(
+        SITE, BUNDLE, MarketTerms(), BundleNegotiation("quiet", scheduler, _Guesser)
+    ).deals[0]
     # The peer has drawn for the first call too.
     assert deal.price == own_generator(0, 1).random(2)[1]
     assert (deal.rounds, deal.messages, deal.bytes) == (2, 3, 48 + 40 + 72)

@@ -6,10 +6,10 @@ from heard import heard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.execution import execute
 from simplugin.market.mechanisms import ascending_clock, vickrey_clarke_groves
-from simplugin.market.model import Terms
+from simplugin.market.model import MarketTerms
 from simplugin.market.policies.auctions import (
     double_auction,
     double_auction_dearest,
@@ -17,7 +17,7 @@ from simplugin.market.policies.auctions import (
     double_auction_rounds,
 )
 from simplugin.market.policies.clocks import CLINCHING
-from simplugin.market.policies.negotiation import Agreement, Call, Negotiation, negotiate
+from simplugin.market.policies.negotiation import Agreement, BundleNegotiation, Call, negotiate
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
@@ -179,7 +179,9 @@ def test_peers_tell_prices_only_where_they_leave():
 
 def test_payments_are_paid_on_simgrid():
     site = PeerSite.numbered(np.array([31e6, 12e6, 22e6]), np.array([9e6, 40e6, 14e6]))
-    (deal,) = execute(site, Bundle.of_class("neutral", 30), Terms(), "clinching", trace=True).deals
+    (deal,) = execute(
+        site, Bundle.of_class("neutral", 30), MarketTerms(), "clinching", trace=True
+    ).deals
     wanted = vickrey_clarke_groves(deal.market)
     uniform = largest_benefit(deal.market.values, 30, 30, 0.99).price
     assert deal.amounts.tolist() == wanted.amounts.tolist()
@@ -207,8 +209,10 @@ def test_refuses_payments_that_are_none(payments, message):
         yield Call((0,), ("price", 0.0))
         return Agreement(np.array([3, 0]), 1.0, np.array(payments))
 
-    odd = Negotiation("odd", scheduler, CLINCHING.peer)
+    odd = BundleNegotiation("odd", scheduler, CLINCHING.peer)
     with pytest.raises(WorkloadError, match=message):
         negotiate(odd, [1.0, 2.0], 3, 3, 0.5)
     with pytest.raises(WorkloadError, match=message):
-        execute(PeerSite.numbered(np.ones(2), np.ones(2)), Bundle("b", 3, 1.0, 1.0), Terms(), odd)
+        execute(
+            PeerSite.numbered(np.ones(2), np.ones(2)), Bundle("b", 3, 1.0, 1.0), MarketTerms(), odd
+        )

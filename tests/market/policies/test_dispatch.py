@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError
-from simplugin.market.actors.global_schedulers import Desk
+from simplugin.core.errors import InfeasibleError
+from simplugin.market.actors.global_schedulers import GlobalSchedulerState
 from simplugin.market.actors.local_schedulers import seconds
 from simplugin.market.actors.messages import Announcement, Capacity, Estimate, Submission
-from simplugin.market.model import Terms, completion_times
+from simplugin.market.model import MarketTerms, completion_times
 from simplugin.market.policies.dispatch import (
     Situation,
     completion_of_best,
@@ -33,7 +33,7 @@ def test_first_idle_takes_the_quickest_of_the_idle():
 
 
 def _desk(dispatch, estimates):
-    desk = Desk(len(estimates[0]), dispatch)
+    desk = GlobalSchedulerState(len(estimates[0]), dispatch)
     bundle = Bundle("b", 3, 7.0, 5.0, work=np.arange(3.0))
     desk.waiting.extend(Submission(number, bundle) for number in range(len(estimates)))
     return desk, estimates
@@ -84,7 +84,7 @@ def test_earliest_lets_overdue_bundles_count_nothing(now, least, later, site):
 def test_estimates_are_what_the_best_assignment_takes():
     site = PeerSite.numbered(np.array([4.0, 1.0]), np.array([1e9, 1e9]))
     bundle = Bundle("b", 6, 4.0, 0.0)
-    terms = Terms(alpha=0.5, price_unit=1.0, setup=0.0)
+    terms = MarketTerms(alpha=0.5, price_unit=1.0, setup=0.0)
     # Tasks take 1 s and 4 s, and are worth 1, 1/2, 1/4, 1/8, ... and 1/4, 1/8, ...: of the best six
     # four are at the first, which takes 4 s, and two at the other, which takes 8 s.
     times = completion_times(site, bundle, 0.0)
@@ -109,7 +109,7 @@ def test_a_site_that_cannot_take_a_bundle_does_not_get_it(dispatch, sites):
 )
 def test_sites_answer_by_what_peers_say(speed, m, n_max, alpha):
     site = PeerSite.numbered(np.array(speed), np.array(speed)[::-1])
-    terms = Terms(alpha, n_max=n_max, price_unit=7.0, setup=0.25)
+    terms = MarketTerms(alpha, n_max=n_max, price_unit=7.0, setup=0.25)
     said = [
         Capacity(Cp, Cm, 0.25, 7.0, 1 - alpha, math.inf if n_max is None else n_max)
         for Cp, Cm in zip(site.speed.tolist(), site.bandwidth.tolist(), strict=True)

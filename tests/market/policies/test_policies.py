@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.market.balance import balanced_state
 from simplugin.market.execution import execute
 from simplugin.market.mechanisms import reported, uniform, vickrey_clarke_groves
 from simplugin.market.misreports import best_report, profit
-from simplugin.market.model import Terms
+from simplugin.market.model import MarketTerms
 from simplugin.market.policies.clearing import bisection_rounds, median_rounds, secant_rounds
 from simplugin.market.policies.clocks import clock
 from simplugin.market.policies.isgbmat import run_isgbmat
@@ -342,7 +342,7 @@ def test_what_needs_discount_rates_says_so(ask):
 def test_discounts_of_any_shape_on_simgrid(name, counters):
     # The fourth task is worth nothing, and the last peer is absent.
     site = PeerSite.numbered([3e9, 2e9, 1e9, 9e9], [1e8] * 4)
-    terms = Terms(discounts=[1.0, 0.9, 0.9, 0.0], n_max=[5, 5, 5, 0])
+    terms = MarketTerms(discounts=[1.0, 0.9, 0.9, 0.0], n_max=[5, 5, 5, 0])
     bundles = [Bundle("b", m, 1e9, 1e6) for m in (7, 11)]
     for deal in execute(site, bundles, terms, name, counters=counters).deals:
         market = deal.market

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shares import (
     commodity,

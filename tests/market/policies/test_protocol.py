@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from market_draws import bundle_markets
 
-from simplugin.errors import InfeasibleError
+from simplugin.core.errors import InfeasibleError
 from simplugin.market.policies.clearing import (
     DemandModel,
     bisection_rounds,
@@ -19,8 +19,8 @@ from simplugin.market.policies.clearing import (
 )
 from simplugin.market.policies.negotiation import (
     Agreement,
+    BundleNegotiation,
     Call,
-    Negotiation,
     negotiate,
     own_generator,
 )
@@ -45,7 +45,7 @@ def test_messages_and_bytes_are_counted():
         got.append((yield Call((0,), ("tell", 1, 2, 3), answers=False)))
         return Agreement(np.array([m, 0]), 5.0)
 
-    echoes = Negotiation("echo", scheduler, lambda *_: Echo())
+    echoes = BundleNegotiation("echo", scheduler, lambda *_: Echo())
     agreed = negotiate(echoes, [1.0, 2.0], 3, 3, 0.5, seed=4)
     assert agreed.rounds == 2
     assert agreed.messages == 2 + 2 + 1

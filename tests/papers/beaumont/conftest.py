@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from simplugin.papers.beaumont import campaign, heuristics
-from simplugin.papers.beaumont.campaign import Measurement
+from simplugin.papers.beaumont.campaign import ThroughputMeasurement
 from simplugin.papers.beaumont.instances import NODES
 from simplugin.papers.statements import Quantity, judged, statements
 
-ROW = Measurement("A", 2008, 0, "lp", 5, 1.0, 1.0, 1.0, 1.0, True)
+ROW = ThroughputMeasurement("A", 2008, 0, "lp", 5, 1.0, 1.0, 1.0, 1.0, True)
 # The throughput of an execution that leaves tasks undone.
 UNDONE = 0.123
 

@@ -4,9 +4,9 @@ import pytest
 from simplugin.bags.assessment import experimental, slope
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.classics import first_come_first_served, first_request_delays
-from simplugin.bags.policy import Policy
+from simplugin.bags.policy import BagPolicy
 from simplugin.optimum.steady_state import steady_state
-from simplugin.papers.beaumont.campaign import Setting, measured, measurements
+from simplugin.papers.beaumont.campaign import PolicySetting, measured, measurements
 from simplugin.papers.beaumont.instances import instance
 
 SEED = 2008
@@ -14,9 +14,9 @@ SEED = 2008
 
 def test_a_measurement_is_that_of_executions():
     tree, bags = instance("B", SEED, 0)
-    setting = Setting("fcfs", orders=2)
+    setting = PolicySetting("fcfs", orders=2)
     [row] = measurements("B", SEED, [0], setting)
-    policy = Policy("fcfs", first_come_first_served)
+    policy = BagPolicy("fcfs", first_come_first_served)
     fair, steady = [], []
     for order in range(2):
         delays = first_request_delays(tree, np.random.default_rng([SEED, 0, 4, order]))
@@ -32,7 +32,7 @@ def test_a_measurement_is_that_of_executions():
 
 
 def test_errors_are_in_what_policies_expect():
-    exact, wrong = (measured("A", SEED, 0, Setting("lp", errors=each)) for each in (0.0, 0.2))
+    exact, wrong = (measured("A", SEED, 0, PolicySetting("lp", errors=each)) for each in (0.0, 0.2))
     # What is known is measured from within, exactly with linear sharing.
     assert exact.theory == pytest.approx(exact.optimum, rel=1e-6)
     assert 0.01 < abs(wrong.theory / exact.theory - 1) <= 0.2
@@ -42,7 +42,7 @@ def test_errors_are_in_what_policies_expect():
 
 def test_all_policies_meet_with_the_same():
     # The executions under drawn conditions do not depend on those measured before.
-    first, other = (Setting(name, conditions="availability") for name in ("fcfs", "lag"))
+    first, other = (PolicySetting(name, conditions="availability") for name in ("fcfs", "lag"))
     measured.cache_clear()
     alone = measured("A", SEED, 0, first)
     measured.cache_clear()

@@ -7,7 +7,7 @@ import pytest
 from simplugin.bags.assessment import experimental, fair
 from simplugin.bags.execution import execute
 from simplugin.bags.policies.shipped import POLICIES
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont import comparisons
 from simplugin.papers.beaumont.campaign import measured

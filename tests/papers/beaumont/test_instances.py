@@ -20,7 +20,7 @@ def test_ten_trees_of_each_shape():
     for turn, degree in enumerate(instances.DEGREES):
         large = found[5 * turn + 4 :: 15]
         assert len(large) == 10
-        assert max(len(sons) for tree in large for sons in tree.children) == degree
+        assert max(len(children) for tree in large for children in tree.children) == degree
 
 
 def test_ratios_are_evenly_spaced_and_their_largest_log_uniform():

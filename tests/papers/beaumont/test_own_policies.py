@@ -4,7 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from simplugin.bags.policies.price_negotiation import Terms
+from simplugin.bags.policies.price_negotiation import NegotiationParameters
 from simplugin.optimum.steady_state import steady_state
 from simplugin.papers.beaumont import own_policies
 from simplugin.papers.beaumont.comparisons import Loss, Ratios
@@ -158,7 +158,7 @@ def test_replanning_must_gain_more_than_where_nothing_changes(give, verdicts, ca
 
 def test_actors_negotiate_the_optimum():
     tree, bags = instance("B", SEED, 2)
-    found = own_policies.negotiated(tree, bags, Terms(rent=0.0))
+    found = own_policies.negotiated(tree, bags, NegotiationParameters(rent=0.0))
     assert found.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-9)
     # Each round has a message down and one up for each link, of more than its headers.
     assert found.bytes_sent > found.rounds * 2 * (tree.n_hosts - 1) * 40

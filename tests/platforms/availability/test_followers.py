@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from simplugin import Cluster, Link, Placement, Platform, SimGridOptions, Zone, simulate
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms import (
     Cabinet,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.platforms.availability import processes
 from simplugin.platforms.availability.followers import stream
 from simplugin.platforms.availability.processes import Churn, Levels, Outages, model_named

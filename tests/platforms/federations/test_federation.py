@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin import simulate
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms import Cluster

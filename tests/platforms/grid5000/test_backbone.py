@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import PlatformError
-from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, Place
+from simplugin.core.errors import PlatformError
+from simplugin.platforms.grid5000.facts import Adapter, BackboneLink, SitePosition
 from simplugin.platforms.grid5000.latencies import CITIES, EARTH_RADIUS, Latencies, distance
 from simplugin.platforms.grid5000.platform import backbone_ways
 
@@ -151,7 +151,11 @@ def test_towns_are_where_they_are():
 
 
 def test_places_of_the_reference_are_taken_where_the_table_has_none():
-    places = [Place("brest", 0.0, 0.0), Place("renater-sea", 0.0, 90.0), Place("lyon", 0.0, 90.0)]
+    places = [
+        SitePosition("brest", 0.0, 0.0),
+        SitePosition("renater-sea", 0.0, 90.0),
+        SitePosition("lyon", 0.0, 90.0),
+    ]
     plain = Latencies(router=0.0, detour=1.0)
     table = plain.with_places(places)
     quarter = math.pi / 2 * EARTH_RADIUS / (2 / 3 * 299_792_458)

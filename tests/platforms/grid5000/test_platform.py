@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.check import check
 from simplugin.formats.grid5000.catalogue import shipped_catalogue
 from simplugin.formats.grid5000.reference import read_reference

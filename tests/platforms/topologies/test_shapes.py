@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simplugin.errors import PlatformError
+from simplugin.core.errors import PlatformError
 from simplugin.formats.platform_xml import platform_text
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import GRAPH_ROUTINGS, Graph
@@ -312,7 +312,7 @@ def test_shapes_are_what_they_are_called():
     assert all(chords.has_edge(i, (i + 1) % 100) for i in range(100))
     assert 130 < chords.number_of_edges() <= 150
     assert nx.diameter(chords) < 20
-    # Fathers among the last three: at least a third of the hosts deep.
+    # Parents among the last three: at least a third of the hosts deep.
     depths = nx.single_source_shortest_path_length(undirected("deep", 91, 0), 0)
     assert max(depths.values()) >= 30
 

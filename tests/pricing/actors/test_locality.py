@@ -16,17 +16,17 @@ from simplugin.pricing.actors.delivery import CLOCK, SENSOR
 from simplugin.pricing.actors.neighbourhood import inbox, neighbourhoods
 from simplugin.pricing.actors.roles import cast, taken_over, ticking_cast
 from simplugin.pricing.policies.acceleration import AcceleratedMarket
-from simplugin.pricing.policies.gradient import Gradient, Reading, Steps
+from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions, StepSizes
 from simplugin.pricing.policies.market import Market
 from simplugin.workloads import AlphaFair
 
 # Close to where they end, as rates that are all 0 would not differ.
-STEPS = Steps(start_rate=5e5, start_host_price=1e-9, start_link_price=1e-9, host=0.2, link=0.2)
+STEPS = StepSizes(start_rate=5e5, start_host_price=1e-9, start_link_price=1e-9, host=0.2, link=0.2)
 SMALL = replace(STEPS, host=1e-19, link=1e-19)
 METHODS = {
     "unscaled": Gradient(scaled=False, steps=SMALL),
     "scaled": Gradient(steps=STEPS),
-    "seidel": Gradient(steps=STEPS, reading=Reading(seidel=True)),
+    "seidel": Gradient(steps=STEPS, reading=GradientAssumptions(seidel=True)),
     "market": Market(),
     "accelerated": AcceleratedMarket(),
 }
@@ -49,11 +49,11 @@ class Stage:
             seat.number: [
                 each.number
                 for each in (
-                    seat.father,
+                    seat.parent,
                     seat.host_manager,
                     seat.link_manager,
                     seat.relay,
-                    *seat.sons,
+                    *seat.children,
                     *seat.served,
                 )
                 if each
@@ -214,7 +214,7 @@ def test_each_role_has_its_own_part_only(uneven):
     for seat in around.agents:
         one, two = own(roles.agent(seat)), other(roles.agent(seat))
         assert [slot.request * 2 for slot in one.slots] == [slot.request for slot in two.slots]
-        assert bool(one.products) == (seat.father is None)
+        assert bool(one.products) == (seat.parent is None)
         # Numbers of its own, whatever the size of the deployment.
         assert all(len(pair) == 2 for pair in (*one.requests, *one.residuals))
     for desk in around.managers:

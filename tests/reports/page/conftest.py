@@ -11,11 +11,11 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-from simplugin.charts import Bar, ScheduleChart
-from simplugin.claims import Claim
-from simplugin.figures import Figure
-from simplugin.listings import Listing
 from simplugin.reports.page import CampaignReport, Column, KeptRun, write_page
+from simplugin.results.charts import Bar, ScheduleChart
+from simplugin.results.claims import Claim
+from simplugin.results.curves import CurvePlot
+from simplugin.results.tables import ResultTable
 
 CHROMIUM, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
 
@@ -49,7 +49,7 @@ def report(rows):
 
     time = np.linspace(0.0, 40.0, 3000)
     series = {"a": (time, time**2), "b": (time, 9 * time)}
-    curves = Figure("c", "Tasks done", "time [s]", "tasks", series, lines={"all": 1600.0})
+    curves = CurvePlot("c", "Tasks done", "time [s]", "tasks", series, lines={"all": 1600.0})
     bars = Bar(0, (0, 1, 3), 0.0, 4.0, "t1"), Bar(1, (2, 4), 1.0, 9.0, "t2")
     clusters, dates = (("a", 4), ("b", 2)), {"bound": 8.0}
     chart = ScheduleChart("s", "Two graphs", clusters, ("one", "two"), bars, dates=dates)
@@ -57,7 +57,7 @@ def report(rows):
         Claim(f"claim {at}", 1.0 * at, 1.1 * at, at % 3 != 0, "why <i>not</i>", f"Table {at}")
         for at in range(7)
     )
-    applications = Listing("Applications", (("name", ""), ("rate", "task/s")), (("a", 1.5),))
+    applications = ResultTable("Applications", (("name", ""), ("rate", "task/s")), (("a", 1.5),))
     return CampaignReport(
         title="Which <scheduler> is fair?",
         columns=(

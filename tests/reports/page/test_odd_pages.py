@@ -8,8 +8,8 @@ from scipy.stats import gmean
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
-from simplugin.figures import Figure
 from simplugin.reports.page import CampaignReport, Column, KeptRun
+from simplugin.results.curves import CurvePlot
 
 ERRORS = 25
 LONG = "the_metric_of_which_the_name_" * 6
@@ -29,7 +29,7 @@ def odd(open_report, odd_rows):
     """Groups that are numbers or nothing, seeds that JavaScript cannot count, long names."""
     failed = [row[3] is None for row in odd_rows]
     names = {"s": ("a" * 30, "\u6d4b\u8bd5" * 20, "near the right end")}
-    points = Figure("f", LONG, "x", "y", {"s": ([0, 1, 2], [1, 2, 3])}, names=names)
+    points = CurvePlot("f", LONG, "x", "y", {"s": ([0, 1, 2], [1, 2, 3])}, names=names)
     report = CampaignReport(
         title="Odd",
         columns=(

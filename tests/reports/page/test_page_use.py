@@ -6,8 +6,8 @@ import re
 
 from selenium.webdriver.support.ui import Select
 
-from simplugin.claims import Claim
 from simplugin.reports.page import CampaignReport
+from simplugin.results.claims import Claim
 
 
 def test_sorting_puts_numbers_in_order_and_missing_ones_last(page, rows):

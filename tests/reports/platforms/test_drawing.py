@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from simplugin import Cluster, Host, Link, Platform, Zone
-from simplugin.errors import PlatformError, SimpluginError
+from simplugin.core.errors import PlatformError, SimpluginError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms import BypassZoneRoute, LinkUse, Route, Router, ZoneRoute
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.reports.platforms.drawing import platform_figure
-from simplugin.reports.platforms.items import Detail, Survey
+from simplugin.reports.platforms.items import Detail, PlatformItems
 from simplugin.reports.platforms.sheet import cut, distinguished, measured
 
 ROOT = Path(__file__).parents[3]
@@ -178,7 +178,7 @@ DETAILS = [Detail(), Detail(fold=2), Detail(hosts=False), Detail(boxes=2), COARS
 def test_all_hosts_are_in_some_item(path):
     platform = shipped(path)
     for detail in DETAILS:
-        item = Survey(platform).item(detail)
+        item = PlatformItems(platform).item(detail)
         leaves = [each.contents.host_count for each in item.walk() if each.kind != "zone"]
         assert sum(leaves) == item.contents.host_count == platform.host_count
 

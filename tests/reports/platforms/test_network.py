@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.reports.platforms.layouts import apart, layout, parts
-from simplugin.reports.platforms.network import Line, Way, network
+from simplugin.reports.platforms.network import Connection, Way, network
 
 
 def ways_over(graph, terminals, *, directed):
@@ -71,7 +71,7 @@ def test_a_link_between_more_than_two_is_a_bus():
     found = network("xyz", ways)
     assert found.buses == {3: ("switch",)}
     assert sorted(found.lines, key=str) == [
-        Line(i, 3, (f"l{name}",)) for i, name in enumerate("xyz")
+        Connection(i, 3, (f"l{name}",)) for i, name in enumerate("xyz")
     ]
 
 
@@ -83,7 +83,7 @@ def test_links_that_all_ways_cross_together_are_one_bus():
         ways += [Way(b, a, chain[::-1]) for a, b in pairs] if reverse else []
         found = network("xyz", ways)
         assert found.buses == {3: ("up", "switch", "down")}
-        assert set(found.lines) == {Line(i, 3) for i in range(3)}
+        assert set(found.lines) == {Connection(i, 3) for i in range(3)}
     # In a row between two sides they stay lines.
     found = network("xy", [Way("x", "y", chain)])
     assert not found.buses
@@ -93,7 +93,10 @@ def test_links_that_all_ways_cross_together_are_one_bus():
 def test_one_link_from_one_to_many_has_two_ends():
     found = network("gabc", [Way("g", name, (("backbone", -1),)) for name in "abc"])
     assert not found.buses
-    assert set(found.lines) == {Line(0, 4, ("backbone",)), *(Line(i, 4) for i in (1, 2, 3))}
+    assert set(found.lines) == {
+        Connection(0, 4, ("backbone",)),
+        *(Connection(i, 4) for i in (1, 2, 3)),
+    }
 
 
 def test_a_terminal_at_both_ends_makes_a_bus():

@@ -11,7 +11,7 @@ from typing import Any
 
 from worlds import PLAIN
 
-from simplugin.errors import (
+from simplugin.core.errors import (
     ActivityError,
     ActorError,
     CallbackError,

@@ -13,7 +13,7 @@ import numpy as np
 from worlds import HOSTS, LINKS, ROUTES
 from xml_zones import zone_xml
 
-from simplugin.errors import ActivityError, TimeoutException
+from simplugin.core.errors import ActivityError, TimeoutException
 from simplugin.simulation import Placement
 
 _PARTS = f"""{HOSTS}<host id="safe" speed="1Gf"/>{LINKS}

@@ -8,7 +8,7 @@ import numpy as np
 from conformance import ada, alone, bob, cyd, receive, scenario, send, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, BOB, NO_LATENCY, ab
 
-from simplugin.errors import HostFailureException
+from simplugin.core.errors import HostFailureException
 
 # ---- spawn and join -----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from conformance import ada, alone, bob, scenario, tried
 from worlds import READ, WRITE
 from xml_zones import zone_xml
 
-from simplugin.errors import StorageFailureException
+from simplugin.core.errors import StorageFailureException
 from simplugin.simulation import Callbacks
 
 DISKS = zone_xml("""

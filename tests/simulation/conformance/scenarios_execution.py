@@ -10,7 +10,7 @@ from conformance import ada, alone, cyd, scenario, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, BOB, CYD, CYD_CORES, WRITE
 from xml_zones import zone_xml
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.simulation import SimGridOptions
 
 WEIGHTED = ((2.25e9, 1), (3e9, 3), (2.75e9, 1))  # flop and priority

@@ -7,7 +7,7 @@ from typing import Any
 from conformance import ada, alone, bob, cyd, receive, scenario, send, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, PLAIN, ab
 
-from simplugin.errors import HostFailureException
+from simplugin.core.errors import HostFailureException
 
 
 async def switch(me: Any, name: str, off: float, on: float | None = None) -> None:

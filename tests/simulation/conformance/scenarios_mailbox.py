@@ -7,7 +7,7 @@ from typing import Any
 from conformance import ada, alone, bob, cyd, receive, scenario, send, tried
 from worlds import AB, AB_LATENCY, AC, AC_LATENCY, BC, BC_LATENCY, DUPLEX, LOOPBACK, PLAIN, ab, ac
 
-from simplugin.errors import TimeoutException
+from simplugin.core.errors import TimeoutException
 from simplugin.simulation import SimGridOptions
 
 # ---- rendezvous ---------------------------------------------------------------------------------

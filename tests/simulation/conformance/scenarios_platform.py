@@ -8,7 +8,7 @@ from conformance import ada, alone, bob, cyd, scenario, sleep, tried, work
 from worlds import AB, AB_LATENCY, ADA, BC_LATENCY, BOB, CYD, CYD_CORES, ab
 from xml_zones import zone_xml
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 
 IDLE, FULL, OFF = 95.0, 200.0, 10.0  # W
 LINK_IDLE, LINK_FULL = 10.0, 50.0  # W

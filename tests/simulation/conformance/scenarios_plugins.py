@@ -7,7 +7,7 @@ from typing import Any
 from conformance import ada, alone, bob, scenario
 from xml_zones import zone_xml
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.simulation import SimGridOptions
 
 IDLE, BUSY = 10.0, 100.0  # W

@@ -8,7 +8,7 @@ from conformance import ada, alone, bob, cyd, receive, scenario, send, tried, wo
 from worlds import AB, AB_LATENCY, ADA, NO_LATENCY, PLAIN, READ, ab, ac
 from xml_zones import zone_xml
 
-from simplugin.errors import ActivityError, CancelException, TimeoutException
+from simplugin.core.errors import ActivityError, CancelException, TimeoutException
 from simplugin.simulation import SimGridOptions
 
 # ---- wait ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from operations import parts, table
 from worlds import PLAIN
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 from simplugin.simulation import Callbacks, SimGridOptions, api, simulate
 from simplugin.simulation.threads.refused import PARTS
 

@@ -14,7 +14,7 @@ from conformance import SCENARIOS, Outcome, Scenario, run
 from differences import differences
 from operations import state_of
 
-from simplugin.errors import SimpluginError, SimulationError
+from simplugin.core.errors import SimpluginError, SimulationError
 from simplugin.simulation import simulate, simulation
 
 for file in sorted(Path(__file__).parent.glob("scenarios_*.py")):

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import ByHand, allocation_of, graph_of, random_scene, run_on, star
 
-from simplugin.taskgraphs.actors.conductor import INSTANT, Progress
+from simplugin.taskgraphs.actors.conductor import INSTANT, TaskProgress
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.policies.mapping import Mapper
-from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.task_graphs import GraphSet
 
 
@@ -19,7 +19,7 @@ from simplugin.workloads.task_graphs import GraphSet
 def test_everything_starts_as_soon_as_it_can_and_once(seed, planned):
     graphs, *_ = random_scene(seed)
     rng = np.random.default_rng(seed)
-    progress, edges = Progress(graphs, 3), graphs.edges.tolist()
+    progress, edges = TaskProgress(graphs, 3), graphs.edges.tolist()
     released, places, arrived, finished = set(), {}, set(), set()
     ready, moving, begun = set(), set(), set()
 
@@ -78,7 +78,7 @@ def test_everything_starts_as_soon_as_it_can_and_once(seed, planned):
 
 
 def test_what_is_left_of_each_graph():
-    progress = Progress(GraphSet((graph_of("g", [1.0, 1.0]),)), 1)
+    progress = TaskProgress(GraphSet((graph_of("g", [1.0, 1.0]),)), 1)
     progress.assign(0, [0])
     progress.release(0)
     assert progress.ready_tasks() == [1]
@@ -140,7 +140,7 @@ def test_online_without_disturbance_is_as_planned(fixing):
     graphs = tuple(
         graph_of(f"g{n}", [3e9, 5e9, 2e9], [(0, 1, 0), (1, 2, 0)], alpha=0.2) for n in range(3)
     )
-    done = run_on(star(2, 3), graphs, counts=2, readings=Readings(fixing=fixing))
+    done = run_on(star(2, 3), graphs, counts=2, readings=ModelAssumptions(fixing=fixing))
     assert done.schedule.start.tolist() == pytest.approx(done.plan.start.tolist(), rel=1e-6)
     assert done.schedule.processor.tolist() == done.plan.processor.tolist()
 

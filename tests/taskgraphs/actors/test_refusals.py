@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_graphs import ByHand, allocation_of, graph_of, scheduled, star
 
-from simplugin.errors import ActorError, PlatformError, SimpluginError, WorkloadError
+from simplugin.core.errors import ActorError, PlatformError, SimpluginError, WorkloadError
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.taskgraphs.actors.conductor import Orders, conduct
 from simplugin.taskgraphs.execution import _queue, execute

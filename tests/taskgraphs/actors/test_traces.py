@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from small_graphs import graph_of, run_on, star
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import SUBSETS
 from simplugin.simulation.trace import Trace
+from simplugin.taskgraphs.assumptions import ModelAssumptions
 from simplugin.taskgraphs.policies.allocation import scrap_max
-from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.trace_check import trace_violations
 from simplugin.workloads.graph_generators import combination
 
@@ -25,7 +25,7 @@ def run(site, family, count, *, beta=0.5, **how):
 CAMPAIGN = [
     ("lille", "random", {}),
     ("rennes", "strassen", {"beta": 0.1, "pattern": "uniform"}),
-    ("sophia", "random", {"readings": Readings(fixing="start"), "local": "kept"}),
+    ("sophia", "random", {"readings": ModelAssumptions(fixing="start"), "local": "kept"}),
     ("sophia", "fft", {"mode": "planned", "release": [0.0, 1.0, 30.0]}),
 ]
 

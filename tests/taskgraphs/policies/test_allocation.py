@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import graph_of, in_levels
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import SUBSETS, MultiCluster
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.policies.allocation import (
     Allocator,
     Reference,
@@ -24,7 +25,6 @@ from simplugin.taskgraphs.policies.allocation import (
     scrap_max,
     translate,
 )
-from simplugin.taskgraphs.readings import PAPER, Readings
 
 RENNES = SUBSETS["rennes"].site()
 ONE_CLUSTER = MultiCluster("one", (("only", 40, 3.3e9),)).site()
@@ -43,7 +43,7 @@ class TestClosedForms:
         # four processors; then only passing it over lets 1 have its three.
         graph = graph_of("graph", [8e10, 1e9, 1e8], [(0, 1), (0, 2)])
         passed = scrap_max(graph, ONE_CLUSTER, 0.1)
-        stopped = scrap_max(graph, ONE_CLUSTER, 0.1, Readings(full_level="stop"))
+        stopped = scrap_max(graph, ONE_CLUSTER, 0.1, ModelAssumptions(full_level="stop"))
         assert passed.reference.tolist() == [4, 3, 1]
         assert stopped.reference.tolist() == [4, 1, 1]
 
@@ -126,7 +126,7 @@ def graphs(draw):
 SHARES = st.sampled_from([1.0, 0.5, 0.1, 0.02]) | st.floats(0.001, 1.0)
 PLACES = st.sampled_from([*SITES.values(), ONE_CLUSTER, TINY])
 READINGS = st.builds(
-    Readings,
+    ModelAssumptions,
     reference_speed=st.sampled_from(["slowest", "mean", "fastest"]),
     translation=st.sampled_from(["time", "power"]),
     full_level=st.sampled_from(["pass", "stop"]),
@@ -330,7 +330,7 @@ class TestConstraints:
                 assert allocation.time[task] == seconds(graph, task, count, min(site.speed))
 
 
-POWER = Readings(translation="power")
+POWER = ModelAssumptions(translation="power")
 SPEEDS = st.sampled_from(["slowest", "mean", "fastest"])
 ALPHAS = st.sampled_from([0.0, 1.0]) | st.floats(0, 0.5)
 
@@ -352,7 +352,7 @@ class TestReference:
     # From Table 1 of the paper: Lille has 53 * 3.647 + 20 * 4.311 + 26 * 4.384 GFlop/s, and so on.
     @pytest.mark.parametrize(("name", "reading", "speed", "processors"), PAPER_SITES)
     def test_sites_of_the_paper(self, name, reading, speed, processors):
-        reference = reference_of(SUBSETS[name].site(), Readings(reference_speed=reading))
+        reference = reference_of(SUBSETS[name].site(), ModelAssumptions(reference_speed=reading))
         assert reference.speed == pytest.approx(speed, rel=1e-12)
         assert reference.processors == processors
 
@@ -361,7 +361,7 @@ class TestReference:
     def test_one_cluster_is_its_own_reference(self, processors, reading):
         # Whatever p * s / s comes to in floating point.
         site = MultiCluster("one", (("only", processors, 4.384e9),)).site()
-        reference = reference_of(site, Readings(reference_speed=reading))
+        reference = reference_of(site, ModelAssumptions(reference_speed=reading))
         assert reference == Reference(4.384e9, processors)
         graph = graph_of("graph", [1e9, 7e10, 3e11], alpha=[0.0, 0.1, 0.25])
         assert caps(graph, reference, site).tolist() == [processors] * 3
@@ -371,7 +371,7 @@ class TestTranslate:
     @settings(max_examples=60, derandomize=True)
     @given(st.floats(1e8, 1e12), ALPHAS, st.integers(1, 257), SPEEDS)
     def test_fewest_that_keep_up(self, flop, alpha, count, reading):
-        reference = reference_of(RENNES, Readings(reference_speed=reading))
+        reference = reference_of(RENNES, ModelAssumptions(reference_speed=reading))
         graph = graph_of("graph", [flop], alpha=alpha)
         found = translate(graph, np.array([count]), reference, RENNES)[:, 0].tolist()
         limit = on(reference.speed, count, flop, alpha) * (1 + 1e-12)
@@ -410,7 +410,7 @@ class TestCaps:
     @settings(max_examples=40)
     @given(SPEEDS, ALPHAS)
     def test_best_whole_cluster_just_keeps_up(self, reading, alpha):
-        reference = reference_of(RENNES, Readings(reference_speed=reading))
+        reference = reference_of(RENNES, ModelAssumptions(reference_speed=reading))
         cap = int(caps(graph_of("graph", [1e11], alpha=alpha), reference, RENNES)[0])
         best = min(
             on(float(speed), len(hosts), 1e11, alpha)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import allocated, followed, graph_of, random_scene, site_of
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
+from simplugin.taskgraphs.assumptions import PAPER
 from simplugin.taskgraphs.policies.mapping import Mapper, plan
-from simplugin.taskgraphs.readings import PAPER
 from simplugin.workloads.task_graphs import GraphSet
 
 SEEDS = st.integers(0, 2**32 - 1)

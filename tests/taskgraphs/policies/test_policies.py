@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import allocation_of, graph_of, random_scene, run_on, site_of, star
 
-from simplugin.errors import PlatformError, WorkloadError
+from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.platforms.sites import LILLE, NANCY, RENNES
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shares import (
     checked_shares,
@@ -20,7 +21,6 @@ from simplugin.taskgraphs.policies.shares import (
     weighted,
 )
 from simplugin.taskgraphs.policies.shipped import POLICIES, policy_called
-from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.taskgraphs.schedule import Schedule, violations
 from simplugin.taskgraphs.timing import task_times
 from simplugin.workloads.task_graphs import GraphSet
@@ -266,7 +266,7 @@ class TestCheckedShares:
             checked_shares(shares, 2)
 
 
-TOGETHER = Readings(redistribution="together", packing="off")
+TOGETHER = ModelAssumptions(redistribution="together", packing="off")
 
 
 def starts(multi, graph):

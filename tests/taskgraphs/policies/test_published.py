@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import allocation_of, graph_of, site_of, star
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
+from simplugin.taskgraphs.assumptions import ModelAssumptions
 from simplugin.taskgraphs.execution import execute
 from simplugin.taskgraphs.policies.mapping import plan
 from simplugin.taskgraphs.policies.shipped import SCHEDULERS
-from simplugin.taskgraphs.readings import Readings
 from simplugin.taskgraphs.schedule import violations
 from simplugin.taskgraphs.timing import redistribution
 from simplugin.workloads.task_graphs import GraphSet
@@ -236,7 +236,7 @@ def test_mapped_chains_are_executed_as_planned(seed, redistribution):
     graphs = GraphSet((graph_of("g", random.uniform(1e8, 1e10, n_tasks), edges, alpha=0.1),))
     counts = random.integers(1, site.processors.min() + 1, n_tasks)
     allocations = [allocation_of(graphs.graphs[0], counts, site.n_clusters)]
-    readings = Readings(redistribution=redistribution)
+    readings = ModelAssumptions(redistribution=redistribution)
     schedule = plan(graphs, allocations, site, readings=readings, local="kept")
     how = {"allocations": allocations, "readings": readings, "local": "kept"}
     executed(graphs, multi, schedule, how)

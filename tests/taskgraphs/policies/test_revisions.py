@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from small_graphs import graph_of, run_on
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 from simplugin.platforms.sites import LILLE
+from simplugin.taskgraphs.assumptions import PAPER, ModelAssumptions
 from simplugin.taskgraphs.metrics import slowdown, unfairness
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.taskgraphs.policies.balanced import (
     LEAST,
     PLANS,
-    Point,
+    BalancedShares,
     alone,
     balanced,
     corrected,
@@ -24,7 +25,6 @@ from simplugin.taskgraphs.policies.balanced import (
 from simplugin.taskgraphs.policies.mapping import Mapper, plan
 from simplugin.taskgraphs.policies.revisions import Forecaster, Rebalanced, Revised, competing
 from simplugin.taskgraphs.policies.shipped import POLICIES
-from simplugin.taskgraphs.readings import PAPER, Readings
 from simplugin.workloads.graph_generators import combination
 from simplugin.workloads.task_graphs import GraphSet
 
@@ -35,7 +35,7 @@ MAKERS = {
     "event": lambda graphs, policy, readings: Revised(graphs, SITE, policy, "event", readings),
     "rebalanced": lambda graphs, _, readings: Rebalanced(graphs, SITE, readings=readings),
 }
-TOGETHER = Readings(redistribution="together")
+TOGETHER = ModelAssumptions(redistribution="together")
 
 
 def run(graphs, release=(), *, revise=None, beta=None, policy="wps_width", readings=PAPER):
@@ -67,7 +67,7 @@ def test_on_arrival_is_as_before_if_all_arrive_at_once(policy):
 
 @pytest.mark.parametrize("revise", MAKERS)
 @pytest.mark.parametrize(
-    "readings", [TOGETHER, Readings(fixing="start")], ids=["together", "start"]
+    "readings", [TOGETHER, ModelAssumptions(fixing="start")], ids=["together", "start"]
 )
 def test_a_graph_alone_runs_as_if_nobody_watched(revise, readings):
     found = run([GRAPHS[2]], revise=revise, readings=readings)
@@ -145,7 +145,7 @@ def test_who_has_nothing_left_to_compute_competes_no_more():
 def test_started_tasks_keep_their_processors():
     # The second graph's arrival changes nothing of what has been mapped before.
     first, both = (
-        run(GRAPHS[:2], [0.0, date], revise="event", readings=Readings(fixing="start"))
+        run(GRAPHS[:2], [0.0, date], revise="event", readings=ModelAssumptions(fixing="start"))
         for date in (1e4, 30.0)
     )
     begun = first.start[: GRAPHS[0].n_tasks] < 30.0
@@ -213,7 +213,9 @@ class Linear:
     def point(self, beta):
         beta = np.clip(beta, LEAST, 1.0)
         served = beta / self.need
-        return Point(beta, served / np.mean(served), unfairness(served), float(np.max(self.need)))
+        return BalancedShares(
+            beta, served / np.mean(served), unfairness(served), float(np.max(self.need))
+        )
 
 
 def test_corrections_end_where_all_suffer_alike():
@@ -228,7 +230,7 @@ def test_corrections_end_where_all_suffer_alike():
 
 def test_the_fairest_within_a_limit():
     points = [
-        Point(np.ones(1), np.ones(1), cost, makespan)
+        BalancedShares(np.ones(1), np.ones(1), cost, makespan)
         for cost, makespan in ((3.0, 8.0), (1.0, 12.0), (2.0, 10.0))
     ]
     assert fairest(points, 11.0).cost == 2.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 
 
 def check_choices(**choices: tuple[object, Any]) -> None:
@@ -17,7 +17,7 @@ def check_choices(**choices: tuple[object, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Readings:
+class ModelAssumptions:
     """Choices that the text does not make.
 
     The defaults are what the text suggests, not what agrees with most of its results.
@@ -64,10 +64,10 @@ class Readings:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        hints = get_type_hints(Readings)
+        hints = get_type_hints(ModelAssumptions)
         check_choices(
             **{each.name: (getattr(self, each.name), hints[each.name]) for each in fields(self)}
         )
 
 
-PAPER = Readings()
+PAPER = ModelAssumptions()

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin.errors import WorkloadError
-from simplugin.workloads import Sharing
+from simplugin.core.errors import WorkloadError
+from simplugin.workloads import SharedDeployment
 
 # Two applications on three hosts in a row. The first goes a -> b -> c, the second c -> b -> a.
 ROW: dict[str, Any] = {
@@ -20,15 +20,15 @@ ROW: dict[str, Any] = {
     "bandwidth": np.array([8.0, 4.0, 30.0, 0.0]),
     "application": np.array([0, 1, 0, 1, 0, 1]),
     "host": np.array([0, 2, 1, 1, 2, 0]),
-    "father": np.array([-1, -1, 0, 1, 2, 3]),
+    "parent": np.array([-1, -1, 0, 1, 2, 3]),
     "link": np.array([-1, -1, 0, 2, 1, 3]),
     "computes": np.array([True, False, True, True, False, True]),
 }
 
 
-def row(**changes: Any) -> Sharing:
+def row(**changes: Any) -> SharedDeployment:
     """Return the two applications in a row, some fields changed."""
-    return Sharing(**(ROW | changes))
+    return SharedDeployment(**(ROW | changes))
 
 
 def with_entry(name: str, place: int, value: float) -> dict[str, Any]:
@@ -39,19 +39,19 @@ def with_entry(name: str, place: int, value: float) -> dict[str, Any]:
 
 
 @st.composite
-def forests(draw: st.DrawFn) -> Sharing:
+def forests(draw: st.DrawFn) -> SharedDeployment:
     """Trees of any shape, several agents a host and a link, level by level."""
     applications, hosts, links = (draw(st.integers(1, most)) for most in (3, 4, 4))
-    application, father = list(range(applications)), [-1] * applications
+    application, parent = list(range(applications)), [-1] * applications
     level = range(applications)
     for _ in range(draw(st.integers(0, 5))):
         above = sorted(draw(st.lists(st.sampled_from(level), min_size=1, max_size=6)))
-        level = range(len(father), len(father) + len(above))
+        level = range(len(parent), len(parent) + len(above))
         application += [application[agent] for agent in above]
-        father += above
-    n = len(father)
+        parent += above
+    n = len(parent)
     places = st.lists(st.integers(0, 11), min_size=n, max_size=n)
-    return Sharing(
+    return SharedDeployment(
         tuple(f"application {k}" for k in range(applications)),
         tuple(f"host {i}" for i in range(hosts)),
         tuple(f"link {i}" for i in range(links)),
@@ -62,17 +62,17 @@ def forests(draw: st.DrawFn) -> Sharing:
         np.ones(links),
         np.array(application),
         np.array(draw(places)) % hosts,
-        np.array(father),
-        np.where(np.array(father) < 0, -1, np.array(draw(places)) % links),
+        np.array(parent),
+        np.where(np.array(parent) < 0, -1, np.array(draw(places)) % links),
         np.ones(n, dtype=bool),
     )
 
 
-def ancestors(sharing: Sharing, agent: int) -> list[int]:
+def ancestors(sharing: SharedDeployment, agent: int) -> list[int]:
     """Return an agent and all above it."""
     way = [agent]
-    while sharing.father[way[-1]] >= 0:
-        way.append(int(sharing.father[way[-1]]))
+    while sharing.parent[way[-1]] >= 0:
+        way.append(int(sharing.parent[way[-1]]))
     return way
 
 
@@ -158,10 +158,10 @@ SENSELESS = [
     (with_entry("link", 2, 4), r"link of an agent is not in 0\.\.3"),
     (with_entry("link", 2, -1), r"link of an agent is not in 0\.\.3"),
     (with_entry("link", 0, 1), "the agent of a master has a link"),
-    (with_entry("father", 2, 4), "agents are not ordered by depth"),
-    (with_entry("father", 5, 1), "agents are not ordered by depth"),
-    (with_entry("application", 4, 1), "an agent and its father are of different applications"),
-    (with_entry("father", 3, -1) | with_entry("link", 3, -1), "agents are not ordered by depth"),
+    (with_entry("parent", 2, 4), "agents are not ordered by depth"),
+    (with_entry("parent", 5, 1), "agents are not ordered by depth"),
+    (with_entry("application", 4, 1), "an agent and its parent are of different applications"),
+    (with_entry("parent", 3, -1) | with_entry("link", 3, -1), "agents are not ordered by depth"),
     ({"application": np.zeros(6, dtype=int)}, "each application must have one agent without"),
 ]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from heapq import heappush, heapreplace
 
-from simplugin.errors import SimpluginError
+from simplugin.core.errors import SimpluginError
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ScheduleChart:
 
 
 @dataclass(frozen=True)
-class Node:
+class DrawnNode:
     """A node of a drawn graph.
 
     Attributes
@@ -119,7 +119,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Curve:
+class DrawnEdge:
     """An edge of a drawn graph.
 
     Attributes
@@ -167,8 +167,8 @@ class GraphChart:
 
     name: str
     title: str
-    nodes: tuple[Node, ...]
-    edges: tuple[Curve, ...]
+    nodes: tuple[DrawnNode, ...]
+    edges: tuple[DrawnEdge, ...]
     groups: tuple[str, ...] = ()
     facts: str = ""
     colour: int | None = None

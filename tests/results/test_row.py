@@ -3,8 +3,8 @@ import pickle
 
 import pytest
 
-from simplugin.errors import SimpluginError
-from simplugin.rows import Best, Metric, Row
+from simplugin.core.errors import SimpluginError
+from simplugin.results.row import Best, Metric, Row
 
 METRICS = (Metric("makespan", 12.0, "s"), Metric("jobs", 3), Metric("energy", None, "J"))
 

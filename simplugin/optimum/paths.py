@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.integer]
 
 
-class Ways:
+class Paths:
     """The resources that a task of each useful agent takes, in logarithms.
 
     Logarithms and shares keep their relative accuracy whatever the units and orders of magnitude
@@ -50,7 +50,7 @@ class Ways:
             link = sharing.link[at[carried]]
             byte = sharing.byte[sharing.application[at[carried]]]
             parts.append((number[carried], sharing.n_hosts + link, byte / sharing.bandwidth[link]))
-            at = sharing.father[at]
+            at = sharing.parent[at]
             number, at = number[at >= 0], at[at >= 0]
         way, used, demand = (np.concatenate(each) for each in zip(*parts, strict=True))
         self.resource, row = np.unique(used, return_inverse=True)

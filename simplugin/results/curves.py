@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
+class CurvePlot:
     """Curves over one axis.
 
     Attributes
@@ -65,6 +65,6 @@ class Figure:
         return [known[name] if name in known else next(others) for name in self.series]
 
 
-def groups_of(figures: Sequence[Figure]) -> Sequence[str]:
+def groups_of(figures: Sequence[CurvePlot]) -> Sequence[str]:
     """Return the names in the order of their colours that the figures of a run have in common."""
     return next((each.groups for each in figures if each.groups), ())

@@ -18,11 +18,11 @@ from typing import Any
 
 import cloudpickle  # type: ignore[import-untyped]
 
-from simplugin.errors import SimpluginError, SimulationError
+from simplugin.core.errors import SimpluginError, SimulationError
 from simplugin.inputs.references import find_spec
 from simplugin.simulation.api.callbacks import Callbacks
+from simplugin.simulation.process_environment import modules_beside_path
 from simplugin.simulation.protocol import ActorJob
-from simplugin.simulation.surroundings import modules_beside_path
 
 # cloudpickle keeps the modules to be sent whole in one list for the whole process.
 _sending = threading.Lock()

@@ -1,4 +1,4 @@
-"""The keeper of run processes: ``python -P -m simplugin.campaigns.running.keeper FD``.
+"""The keeper of run processes: ``python -P -m simplugin.campaigns.running.worker_server FD``.
 
 It is a fork server (`simplugin.simulation.server`) that loads what runs need, and forks a run
 process on request.
@@ -22,11 +22,11 @@ import time
 import traceback
 from io import TextIOWrapper
 
-from simplugin.campaigns.jobs import Failure, Job, Measured, now
+from simplugin.campaigns.jobs import Failure, RunJob, RunResult, now
 from simplugin.campaigns.keys import versions
-from simplugin.errors import ActorError, CrashError, SimpluginError, WallClockLimitError
+from simplugin.core.errors import ActorError, CrashError, SimpluginError, WallClockLimitError
 from simplugin.inputs.references import UnresolvedError, resolve
-from simplugin.inputs.scratch import scratch_directory
+from simplugin.inputs.temporary_directories import scratch_directory
 from simplugin.simulation import processes, servers
 from simplugin.simulation.server import main
 
@@ -82,7 +82,7 @@ def _serve(jobs: int) -> None:
             caller.sendall(LENGTH.pack(len(answer)) + answer)
 
 
-def _answer(job: Job) -> bytes:
+def _answer(job: RunJob) -> bytes:
     """Do a job; return whether nothing of it still runs, and the rest of its record, pickled."""
     process, threads = os.getpid(), threading.active_count()
     started, before = now(), time.perf_counter()
@@ -95,7 +95,7 @@ def _answer(job: Job) -> bytes:
     left = {*processes.children(process), *processes.children(os.getppid())} - {process}
     only_servers_run = left <= set(servers.server_processes())
     clean = threading.active_count() <= threads and only_servers_run
-    if isinstance(found, Measured):
+    if isinstance(found, RunResult):
         try:
             record = (found, None, *when, versions(found.row.provenance))
             return pickle.dumps((clean, *record), protocol=5)
@@ -105,13 +105,13 @@ def _answer(job: Job) -> bytes:
     return pickle.dumps((clean, None, found, *when, versions()), protocol=5)
 
 
-def _outcome(job: Job) -> Measured | Failure:
+def _outcome(job: RunJob) -> RunResult | Failure:
     """Call the function that does a job."""
     try:
         found = resolve(job.target)(job.arguments)
     except BaseException as error:
         return _failure(error)
-    if isinstance(found, Measured):
+    if isinstance(found, RunResult):
         return found
     kind = type(found)
     name = f"{kind.__module__}.{kind.__qualname__}"

@@ -1,4 +1,4 @@
-"""The functions of `simplugin.elementary` (``cpp/elementary*``)."""
+"""The functions of `simplugin.core.elementary` (``cpp/elementary*``)."""
 
 from typing import Any, overload
 

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Mapping
 from typing import TypeVar, cast
 
-from simplugin.errors import WorkloadError
+from simplugin.core.errors import WorkloadError
 
 Policy = TypeVar("Policy")
 

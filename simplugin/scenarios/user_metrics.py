@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from simplugin.errors import DeploymentError, ScenarioError
-from simplugin.inputs.kinds import Outcome, Scenario
+from simplugin.core.errors import DeploymentError, ScenarioError
+from simplugin.inputs.kinds import ScenarioParts, ScenarioResult
+from simplugin.inputs.locations import shown
 from simplugin.inputs.messages import dotted, suggestion
-from simplugin.inputs.places import shown
 from simplugin.inputs.references import place_of_failure
 from simplugin.platforms import Platform
 from simplugin.platforms.host_choices import HostChoice
-from simplugin.rows import Metric
+from simplugin.results.row import Metric
 from simplugin.scenarios.sections import MetricsSection, MetricTable
 from simplugin.simulation import Result
 from simplugin.simulation.metrics import HOST_MEASURES, of_hosts
@@ -38,7 +38,9 @@ _COMBINED: dict[str, Callable[[list[Any]], float]] = {
 _OF_NONE = {"sum": 0.0, "count": 0}
 
 
-def with_own_metrics(section: MetricsSection, scenario: Scenario, outcome: Outcome) -> Outcome:
+def with_own_metrics(
+    section: MetricsSection, scenario: ScenarioParts, outcome: ScenarioResult
+) -> ScenarioResult:
     """Return an outcome whose row also has what ``[metrics]`` of its scenario names.
 
     Raises
@@ -77,7 +79,7 @@ def host_choice(platform: Path | Platform) -> HostChoice:
 class _Sources:
     """Takes metrics from the result of a scenario."""
 
-    def __init__(self, scenario: Scenario, result: Result) -> None:
+    def __init__(self, scenario: ScenarioParts, result: Result) -> None:
         self._scenario = scenario
         self._result = result
 

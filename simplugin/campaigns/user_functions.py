@@ -16,13 +16,13 @@ from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
-from simplugin.campaigns.jobs import Measured
-from simplugin.errors import SimpluginError
+from simplugin.campaigns.jobs import RunResult
+from simplugin.core.errors import SimpluginError
 from simplugin.inputs.named_files import file_digest, modules_beside
 from simplugin.inputs.references import find_spec, is_installed, is_taken
-from simplugin.rows import Metric, Row
+from simplugin.results.row import Metric, Row
 from simplugin.scenarios.importing import importable
-from simplugin.simulation.travel import is_findable, pack
+from simplugin.simulation.serialization import is_findable, pack
 
 TARGET = f"{__name__}:run"
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
@@ -96,7 +96,7 @@ class OwnFunction:
         return [self.digest, *sorted(lines)]
 
 
-def run(arguments: Mapping[str, Any]) -> Measured:
+def run(arguments: Mapping[str, Any]) -> RunResult:
     """Call a function.
 
     Parameters
@@ -115,7 +115,7 @@ def run(arguments: Mapping[str, Any]) -> Measured:
             stack.enter_context(importable(Path(place), modules))
         function = pickle.loads(base64.b64decode(arguments["function"]))
         found = function(dict(arguments["document"]))
-    return Measured(found if isinstance(found, Row) else Row(tuple(_metrics(found))))
+    return RunResult(found if isinstance(found, Row) else Row(tuple(_metrics(found))))
 
 
 def _metrics(found: object) -> Iterator[Metric]:

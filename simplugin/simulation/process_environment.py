@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import SimulationError
+from simplugin.core.errors import SimulationError
 from simplugin.inputs.references import is_installed
 
 # pytest changes it with every test; no module reads it when imported.
@@ -24,7 +24,7 @@ Beside = tuple[str, frozenset[str]]
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class ProcessEnvironment:
     """Import path, command line, current directory and environment of a process.
 
     They decide which module an import finds, and what that module does.
@@ -45,7 +45,7 @@ class Surroundings:
     keeps_byte_code: bool
 
     @classmethod
-    def current(cls) -> Surroundings:
+    def current(cls) -> ProcessEnvironment:
         """Look at this process."""
         try:
             directory = os.getcwd()
@@ -57,10 +57,10 @@ class Surroundings:
         return cls(path, list(sys.argv), directory, environment, _beside, keeps_byte_code)
 
 
-_adopted: Surroundings | None = None
+_adopted: ProcessEnvironment | None = None
 
 
-def adopt(given: Surroundings) -> None:
+def adopt(given: ProcessEnvironment) -> None:
     """Make the surroundings of another process those of this one."""
     global _adopted
     # Mostly the server has done it, and a child need not touch the memory that they share.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin import elementary
+from simplugin.core import elementary
 
 EXACT = {
     "exp": lambda x: x.exp(),

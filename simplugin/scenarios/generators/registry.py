@@ -11,13 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from simplugin.errors import PlatformError, UnitError
+from simplugin.core.errors import PlatformError, UnitError
+from simplugin.core.name_suggestions import did_you_mean
 from simplugin.inputs.documents import Document
-from simplugin.inputs.messages import Problem, suggestion
+from simplugin.inputs.messages import InputProblem, suggestion
 from simplugin.inputs.parameters import Signature, product_of_counts
 from simplugin.inputs.quantities import dimension_of
 from simplugin.inputs.references import UnresolvedError, resolve
-from simplugin.near_names import did_you_mean
 from simplugin.platforms import Platform
 from simplugin.platforms.validation import MOST_HOSTS
 from simplugin.scenarios.generators import GENERATORS
@@ -71,7 +71,7 @@ class Generator:
             return False
         return asked is not None and asked.kind is inspect.Parameter.KEYWORD_ONLY
 
-    def read(self, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    def read(self, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], list[InputProblem]]:
         """Return parameters with the types of its signature, and what is wrong with them."""
         values, problems = self.signature.read(parameters, ())
         known = self.signature.types
@@ -80,7 +80,7 @@ class Generator:
                 near = did_you_mean(name, known, 2)
                 remedy = f"{near} It takes {self.usage()}" if near else f"it takes {self.usage()}"
                 message = f"generator {self.name!r} has no parameter {name!r}"
-                problems.append(Problem((name,), message, remedy))
+                problems.append(InputProblem((name,), message, remedy))
         return values, problems
 
     def may_be_too_large(self, parameters: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simplugin.near_names import did_you_mean, near_names
+from simplugin.core.name_suggestions import did_you_mean, near_names
 
 HOSTS = ("gros", "gros-1.nancy.g5k", "gros-10.nancy.g5k", "paravance-1.rennes.g5k", "master")
 

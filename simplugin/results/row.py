@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from simplugin.errors import SimpluginError
-from simplugin.formatting import html_table, percent, readable
-from simplugin.near_names import did_you_mean
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import html_table, percent, readable
+from simplugin.core.name_suggestions import did_you_mean
 
 # Metrics that are not shown if they are 0.
 _ZERO_IS_SILENT = {"actors_killed", "activities_failed", "activities_cancelled"}

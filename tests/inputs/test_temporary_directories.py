@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simplugin.inputs.scratch import scratch_directory
+from simplugin.inputs.temporary_directories import scratch_directory
 
 
 @pytest.fixture

@@ -10,23 +10,23 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from simplugin.elementary import log, power
-from simplugin.errors import WorkloadError
+from simplugin.core.elementary import log, power
+from simplugin.core.errors import WorkloadError
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Sharing:
+class SharedDeployment:
     """Applications deployed as trees over hosts and directed links.
 
     An *agent* is a vertex of an application's tree. It is on a host, and its application's
-    data come to it from its father through one directed link. A route of several links is a
-    chain of agents on the son's host, of which only the last may compute. Several agents, also
+    data come to it from its parent through one directed link. A route of several links is a
+    chain of agents on the child's host, of which only the last may compute. Several agents, also
     of one application, may use the same link.
 
-    Agents are ordered by depth, then by application, and sons of one father are neighbours.
+    Agents are ordered by depth, then by application, and children of one parent are neighbours.
 
     Attributes
     ----------
@@ -40,10 +40,10 @@ class Sharing:
         Capacity of each directed link [byte/s].
     application, host : int64, shape (n_agents,)
         Of each agent.
-    father : int64, shape (n_agents,)
+    parent : int64, shape (n_agents,)
         The agent before it on the way from the master; -1 for a master's.
     link : int64, shape (n_agents,)
-        The link between the father and it; -1 for a master's.
+        The link between the parent and it; -1 for a master's.
     computes : bool, shape (n_agents,)
         True if its application may compute there.
 
@@ -63,7 +63,7 @@ class Sharing:
     bandwidth: Floats
     application: Integers
     host: Integers
-    father: Integers
+    parent: Integers
     link: Integers
     computes: NDArray[np.bool_]
 
@@ -74,7 +74,7 @@ class Sharing:
             if not np.all(np.isfinite(values) & (values >= 0)):
                 raise WorkloadError(f"{name} has a negative or infinite value; give numbers >= 0")
             object.__setattr__(self, name, values)
-        for name in ("application", "host", "father", "link"):
+        for name in ("application", "host", "parent", "link"):
             values = np.ascontiguousarray(getattr(self, name), dtype=np.int64)
             object.__setattr__(self, name, values)
         object.__setattr__(self, "computes", np.ascontiguousarray(self.computes, dtype=bool))
@@ -82,7 +82,7 @@ class Sharing:
             (len(self.applications), ("flop", "byte", "weight")),
             (len(self.hosts), ("speed",)),
             (len(self.links), ("bandwidth",)),
-            (len(self.application), ("host", "father", "link", "computes")),
+            (len(self.application), ("host", "parent", "link", "computes")),
         ):
             for name in names:
                 shape = getattr(self, name).shape
@@ -94,17 +94,19 @@ class Sharing:
             values = getattr(self, name)
             if np.any((values < 0) | (values >= count)):
                 raise WorkloadError(f"{name} of an agent is not in 0..{count - 1}")
-        masters = self.father < 0
+        masters = self.parent < 0
         if np.any(self.link[~masters] < 0) or np.any(self.link >= self.n_links):
             raise WorkloadError(f"link of an agent is not in 0..{self.n_links - 1}")
         if np.any(self.link[masters] >= 0):
             raise WorkloadError("the agent of a master has a link; give -1")
-        if np.any(self.father >= np.arange(self.n_agents)) or np.any(np.diff(self.depth) < 0):
-            raise WorkloadError("agents are not ordered by depth; put fathers before their sons")
-        if np.any(self.application[self.father[~masters]] != self.application[~masters]):
-            raise WorkloadError("an agent and its father are of different applications")
+        if np.any(self.parent >= np.arange(self.n_agents)) or np.any(np.diff(self.depth) < 0):
+            raise WorkloadError(
+                "agents are not ordered by depth; put parents before their children"
+            )
+        if np.any(self.application[self.parent[~masters]] != self.application[~masters]):
+            raise WorkloadError("an agent and its parent are of different applications")
         if not np.array_equal(np.sort(self.application[masters]), np.arange(self.n_applications)):
-            raise WorkloadError("each application must have one agent without a father: its master")
+            raise WorkloadError("each application must have one agent without a parent: its master")
 
     @property
     def n_applications(self) -> int:
@@ -130,7 +132,7 @@ class Sharing:
     def depth(self) -> Integers:
         """Number of links between each agent and its master, shape (n_agents,)."""
         # Pointer jumping: log2(depth) passes, also on a path of a million hosts.
-        ancestor = self.father.copy()
+        ancestor = self.parent.copy()
         reach = np.where(ancestor >= 0, 1, 0)
         while np.any(ancestor >= 0):
             known = ancestor >= 0
@@ -148,11 +150,11 @@ class Sharing:
     @cached_property
     def masters(self) -> Integers:
         """The master's agent of each application, shape (n_applications,)."""
-        masters = np.flatnonzero(self.father < 0)
+        masters = np.flatnonzero(self.parent < 0)
         return masters[np.argsort(self.application[masters], kind="stable")]
 
     def gather(self, values: Floats) -> Floats:
-        """Sum values over each agent and all below it, sons in order.
+        """Sum values over each agent and all below it, children in order.
 
         Parameters
         ----------
@@ -166,7 +168,7 @@ class Sharing:
         """
         sums = np.array(values, dtype=np.float64)
         for level in reversed(self.levels[1:]):
-            np.add.at(sums, self.father[level], sums[level])
+            np.add.at(sums, self.parent[level], sums[level])
         return sums
 
     def throughput(self, rate: Floats) -> Floats:

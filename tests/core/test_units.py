@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simplugin import units
-from simplugin.errors import UnitError
+from simplugin.core import units
+from simplugin.core.errors import UnitError
 
 FORMATS = [
     (units.format_speed, units.parse_speed),

@@ -6,7 +6,7 @@ There are neither warnings nor exceptions: the logarithm of 0 is minus infinity,
 number NaN, and what overflows is infinite.
 """
 
-from simplugin.elementary import _elementary
+from simplugin.core.elementary import _elementary
 
 exp = _elementary.exp
 expm1 = _elementary.expm1

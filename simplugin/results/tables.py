@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from simplugin.errors import SimpluginError
-from simplugin.formatting import html_table
+from simplugin.core.errors import SimpluginError
+from simplugin.core.formatting import html_table
 
 Cell = float | int | str | None
 
 
 @dataclass(frozen=True)
-class Listing:
+class ResultTable:
     """Lines of named columns.
 
     Plain data: it pickles and becomes JSON.
@@ -57,7 +57,7 @@ class Listing:
         columns: Sequence[tuple[str, str, Sequence[Cell]]],
         note: str = "",
         most: int | None = None,
-    ) -> Listing:
+    ) -> ResultTable:
         """Return the listing of some columns.
 
         Parameters
@@ -150,8 +150,8 @@ class OpenPoints:
         )
 
 
-def left_open(inputs: Iterable[tuple[str, Iterable[OpenPoint]]]) -> tuple[Listing, ...]:
+def left_open(inputs: Iterable[tuple[str, Iterable[OpenPoint]]]) -> tuple[ResultTable, ...]:
     """Return the table of what inputs leave open, by their names; none if they leave nothing."""
     lines = tuple((name, *point) for name, points in inputs for point in points)
     columns = ("input", ""), ("left open", ""), ("number", ""), ("taken as", ""), ("size", "byte")
-    return (Listing("Left open by the files", columns, lines),) if lines else ()
+    return (ResultTable("Left open by the files", columns, lines),) if lines else ()

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from numbers import Real
 
-from simplugin.errors import UnitError
+from simplugin.core.errors import UnitError
 
 _DECIMAL = ("k", "M", "G", "T", "P", "E", "Z", "Y")
 _DECIMAL_WORDS = ("kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta")

@@ -7,13 +7,13 @@ import os
 import re
 from typing import NamedTuple, Protocol
 
-from simplugin.errors import FileError, WorkloadFileError
+from simplugin.core.errors import FileError, WorkloadFileError
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 _LONGEST_SHOWN = 80
 
 
-class Place(Protocol):
+class SourceLocation(Protocol):
     """A place in a file, which an error can be tied to."""
 
     def error(self, message: str, remedy: str) -> FileError:
@@ -21,7 +21,7 @@ class Place(Protocol):
         ...
 
 
-class Line(NamedTuple):
+class LineLocation(NamedTuple):
     """A line of a file of a workload.
 
     Attributes
@@ -36,7 +36,7 @@ class Line(NamedTuple):
     number: int
 
     def error(self, message: str, remedy: str) -> WorkloadFileError:
-        """Return an error at this line; see `Place`."""
+        """Return an error at this line; see `SourceLocation`."""
         return WorkloadFileError(message, file=self.file, line=self.number, remedy=remedy)
 
 
@@ -57,7 +57,7 @@ def _plain(value: object) -> object:
     return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
 
 
-def quantity(text: str, what: str, place: Place, *, negative: bool = False) -> float:
+def quantity(text: str, what: str, place: SourceLocation, *, negative: bool = False) -> float:
     """Return a text such as ``'1.5e9'`` as a number.
 
     Parameters
@@ -89,14 +89,14 @@ def quantity(text: str, what: str, place: Place, *, negative: bool = False) -> f
     return value if negative else non_negative(value, what, place)
 
 
-def non_negative(value: float, what: str, place: Place) -> float:
+def non_negative(value: float, what: str, place: SourceLocation) -> float:
     """Return a number; raise unless it is at least 0 and finite. Parameters as for `quantity`."""
     if not (math.isfinite(value) and value >= 0):
         raise place.error(f"{what} is {value!r}", "give a finite number >= 0")
     return value
 
 
-def fraction(value: float, what: str, place: Place) -> float:
+def fraction(value: float, what: str, place: SourceLocation) -> float:
     """Return a number; raise unless it is from 0 to 1. Parameters as for `quantity`."""
     if not 0 <= value <= 1:
         raise place.error(f"{what} is {value!r}", "give a part from 0 to 1")

@@ -9,19 +9,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 
-from simplugin.campaigns.jobs import Failure, Job, JobSource, Record, Runners
+from simplugin.campaigns.jobs import Failure, JobSource, RunJob, Runners, RunRecord
 from simplugin.campaigns.running.reporting import (
+    CampaignProgress,
+    CampaignSummary,
     FailureGroup,
-    Pace,
-    Progress,
     RunLog,
-    Summary,
+    RunRate,
     failure_groups,
     log_path,
     manner_of,
 )
 from simplugin.campaigns.store import Store, StoreReader, UnwritableError
-from simplugin.errors import SimpluginError, StoreError
+from simplugin.core.errors import SimpluginError, StoreError
 
 # So many runs, the first ones, that all fail alike: so would the others.
 HOPELESS = 50
@@ -36,7 +36,7 @@ _FEEDING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class RetryPolicy:
     """On which terms a campaign is run.
 
     Attributes
@@ -59,28 +59,28 @@ class Terms:
 class _Flight:
     """A run that was handed over."""
 
-    crashed: list[Record] = field(default_factory=list)  # attempts that are not recorded yet
+    crashed: list[RunRecord] = field(default_factory=list)  # attempts that are not recorded yet
     twins: int = 0  # other positions of the campaign with the same key
     changes: int = 0  # how often its files changed while it ran
 
 
 @dataclass(slots=True)
-class Course:
+class Coordinator:
     """A campaign on its way, between its beginning and its end."""
 
     store: Store
     source: JobSource
     runners: Runners
-    terms: Terms
-    report: Callable[[Progress], None] | None
+    terms: RetryPolicy
+    report: Callable[[CampaignProgress], None] | None
     log: RunLog
     stop: Callable[[], bool]
     # What came of it so far.
-    state: Summary
+    state: CampaignSummary
     # Under way: jobs by their keys, those to be handed over, and whether more may come.
-    _jobs: Iterator[Job] = field(init=False)
+    _jobs: Iterator[RunJob] = field(init=False)
     _flights: dict[str, _Flight] = field(default_factory=dict)
-    _due: deque[Job] = field(default_factory=deque)
+    _due: deque[RunJob] = field(default_factory=deque)
     _more: bool = True
     _failed_now: set[str] = field(default_factory=set)
     # The failure that all had so far that were finished, and how many these are.
@@ -94,13 +94,13 @@ class Course:
     _reported: float = field(init=False)
     _committed: float = field(init=False)
     _finished: int = 0
-    _pace: Pace = field(init=False)
+    _pace: RunRate = field(init=False)
 
     def __post_init__(self) -> None:
         """Start the clock."""
         self._jobs = self.source.jobs()
         self._began = self._reported = self._committed = monotonic()
-        self._pace = Pace(self._began)
+        self._pace = RunRate(self._began)
 
     def run(self) -> None:
         """Go on until all is done, or until asked to stop."""
@@ -140,7 +140,7 @@ class Course:
                 return False
         return True
 
-    def _place(self, job: Job, twins: int = 0, changes: int = 0) -> None:
+    def _place(self, job: RunJob, twins: int = 0, changes: int = 0) -> None:
         """Have a job run, if it is not recorded or under way; for so many more positions too."""
         if (flight := self._flights.get(job.key)) is not None:
             flight.twins += 1 + twins
@@ -159,7 +159,7 @@ class Course:
         self.state.before += 1 + twins
         self._note(job)
 
-    def _take(self, records: list[Record]) -> None:
+    def _take(self, records: list[RunRecord]) -> None:
         """Record what is finished; try again what crashed, and what its files changed under."""
         for each in records:
             if (record := self._still_valid(each)) is None:
@@ -177,7 +177,7 @@ class Course:
             self.state.before += flight.twins
             self.log.ran(record)
 
-    def _still_valid(self, record: Record) -> Record | None:
+    def _still_valid(self, record: RunRecord) -> RunRecord | None:
         """Return a record under a key that is still right; None if its job is to be done anew.
 
         The key was made of files as they were when the job was made, the run read them later.
@@ -204,7 +204,7 @@ class Course:
         text = "a file that it depends on changed during each attempt; run it when files stay"
         return replace(record, job=now, measured=None, failure=Failure("error", text))
 
-    def _count(self, record: Record, positions: int) -> None:
+    def _count(self, record: RunRecord, positions: int) -> None:
         """Count a run that was finished, for all positions that it is the run of."""
         self._finished += 1
         if record.failure is None:
@@ -241,12 +241,12 @@ class Course:
         self._writing = False
         self._dirty = True
 
-    def _note(self, job: Job) -> None:
+    def _note(self, job: RunJob) -> None:
         """Make a recorded run a member of the campaign."""
         with self._written():
             self.store.note(self.state.campaign, job)
 
-    def _append(self, attempts: list[Record]) -> Record:
+    def _append(self, attempts: list[RunRecord]) -> RunRecord:
         """Record all attempts of a run, together; return the last one as it was recorded.
 
         What cannot be recorded is a failure of the run, not of the store.
@@ -286,7 +286,7 @@ class Course:
         self._reported = now
         self._pace.note(now, self._finished)
         self.report(
-            Progress(
+            CampaignProgress(
                 total=self.state.total,
                 done=self.state.done,
                 failed=self.state.failed,
@@ -320,7 +320,7 @@ class Course:
         self._commit()
 
 
-def _is_crash(record: Record) -> bool:
+def _is_crash(record: RunRecord) -> bool:
     """Return True if the run's process died."""
     return record.failure is not None and record.failure.kind == "crash"
 
@@ -330,12 +330,12 @@ def run_jobs(
     store_path: Path,
     runners: Runners,
     *,
-    terms: Terms | None = None,
+    terms: RetryPolicy | None = None,
     expected: int | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: Callable[[CampaignProgress], None] | None = None,
     stop: Callable[[], bool] | None = None,
     command: Sequence[str] = (),
-) -> Summary:
+) -> CampaignSummary:
     """Run what is not recorded yet of a campaign; record it, and note in a log what was done when.
 
     It holds no more jobs than are handed over, and never has a run of the same key twice at the
@@ -376,7 +376,7 @@ def run_jobs(
         Nobody can run anything any more; what was finished is recorded.
     """
     begun = monotonic()
-    terms = terms or Terms()
+    terms = terms or RetryPolicy()
     total = source.total if expected is None else expected
     try:
         opened = Store.open(store_path)
@@ -386,9 +386,11 @@ def run_jobs(
             raise
         return standing
     with closing(RunLog(log_path(store_path), command)) as log, opened as store:
-        state = Summary(source.title, store_path, store.begin(source), total)
+        state = CampaignSummary(source.title, store_path, store.begin(source), total)
         log.begun(source, store_path)
-        Course(store, source, runners, terms, report, log, stop or (lambda: False), state).run()
+        Coordinator(
+            store, source, runners, terms, report, log, stop or (lambda: False), state
+        ).run()
     state.seconds = monotonic() - begun
     with StoreReader(store_path) as reader:
         if (state.interrupted or state.gave_up) and expected is None:
@@ -399,7 +401,9 @@ def run_jobs(
     return state
 
 
-def _finished(source: JobSource, store: Path, terms: Terms, total: int) -> Summary | None:
+def _finished(
+    source: JobSource, store: Path, terms: RetryPolicy, total: int
+) -> CampaignSummary | None:
     """Return the state of a campaign in a read-only store; None if there is more to do."""
     if not store.is_file():
         return None
@@ -409,7 +413,9 @@ def _finished(source: JobSource, store: Path, terms: Terms, total: int) -> Summa
             return None
         done, failed = min(entry.done, total), min(entry.failed, total)
         failures = _groups(reader, entry.number, failed)
-        return Summary(source.title, store, entry.number, total, total, done, failed, failures)
+        return CampaignSummary(
+            source.title, store, entry.number, total, total, done, failed, failures
+        )
 
 
 def _groups(reader: StoreReader, campaign: int, failed: int) -> tuple[FailureGroup, ...]:

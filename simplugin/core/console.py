@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from simplugin.formatting import EscapingStream, printable
+from simplugin.core.formatting import EscapingStream, printable
 
 
 class EscapingConsole(Console):

@@ -6,19 +6,19 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from simplugin.bags.actors.hosts import Port, start
-from simplugin.bags.actors.messages import ANY, Deeds, Parcel, Shipment, Station, requests_of
-from simplugin.bags.actors.node import Node
+from simplugin.bags.actors.hosts import TransferPort, start
+from simplugin.bags.actors.messages import ANY, NodeLog, NodeSetup, Parcel, Shipment, requests_of
+from simplugin.bags.actors.node import NodeScheduler
 from simplugin.bags.actors.planning import Neighbourhood
-from simplugin.bags.policy import NodePlan, Policy, message_size, servable
-from simplugin.errors import ActivityError, TimeoutException, WorkloadError
+from simplugin.bags.policy import BagPolicy, NodePlan, message_size, servable
+from simplugin.core.errors import ActivityError, TimeoutException, WorkloadError
 from simplugin.simulation.api import Actor
 
 # A parcel: its type and its number.
 Identity = tuple[int, int]
 
 # The records of each life of a host, for the result; no node reads them.
-Book = list[tuple[str, list["Deeds"]]]
+Book = list[tuple[str, list[NodeLog]]]
 _BOOK = "book of deeds"
 # Calls of a child, one each `patience`, before a policy that serves nobody is an error.
 _MOST_IDLE_LOOKS = 1000
@@ -44,13 +44,13 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class NodeReport:
     """Report of a node to its parent.
 
     Attributes
     ----------
     asked : list of int
-        Its requests, see `Node.needs`.
+        Its requests, see `NodeScheduler.needs`.
     done : tuple of Notice
         Parcels that were computed in its subtree.
     lost : tuple of Identity
@@ -79,7 +79,7 @@ class Report:
         return 2 + len(self.asked) + parts + len(self.lost) + len(self.holds or ())
 
 
-class MortalNode(Node):
+class FaultTolerantNode(NodeScheduler):
     """A node that keeps account of what its children's subtrees hold.
 
     Only the root keeps tasks that it has handed out: it hands out again what it hears is lost. The
@@ -109,7 +109,7 @@ class MortalNode(Node):
     survives = True
 
     def __init__(
-        self, me: Actor, station: Station, policy: Policy, patience: float, *, is_new: bool
+        self, me: Actor, station: NodeSetup, policy: BagPolicy, patience: float, *, is_new: bool
     ) -> None:
         super().__init__(me, station, policy)
         self.patience, self.is_new = patience, is_new
@@ -190,7 +190,7 @@ class MortalNode(Node):
         self._close_or_open()
         self.look()
 
-    def learn_of(self, target: int, report: Report) -> None:
+    def learn_of(self, target: int, report: NodeReport) -> None:
         """Process a message of a child."""
         self.heard[target] = self.me.now
         for notice in report.done:
@@ -219,7 +219,7 @@ class MortalNode(Node):
                 self._announce(target, kind)
         super().hear(target, asked)
 
-    def _recount(self, target: int, report: Report, holds: frozenset[Identity]) -> list[int]:
+    def _recount(self, target: int, report: NodeReport, holds: frozenset[Identity]) -> list[int]:
         """Take note of all that a child has, and return what it requests besides."""
         self._forget_requests(target)
         before = self.below[target]
@@ -251,18 +251,18 @@ class MortalNode(Node):
 
     # ---- its messages ----
 
-    def report(self) -> Report:
+    def report(self) -> NodeReport:
         """Return the message for the parent."""
         holds = None
         if self.tells_all:
             self.tells_all, self.pending = False, [0] * len(self.pending)
             holds = frozenset(self._holds())
         news = tuple(self.done), tuple(self.lost)
-        report = Report(self.requested(), *news, holds, self.closed, self.me.now)
+        report = NodeReport(self.requested(), *news, holds, self.closed, self.me.now)
         self.done, self.lost = [], []
         return report
 
-    def unsaid(self, report: Report) -> None:
+    def unsaid(self, report: NodeReport) -> None:
         """Keep a report that could not be sent."""
         self.done = [*report.done, *self.done]
         self.lost = [*report.lost, *self.lost]
@@ -440,7 +440,7 @@ def _without_one(asked: list[int], kind: int) -> list[int]:
 
 
 async def mortal_host(
-    me: Actor, stations: tuple[Station, ...], policy: Policy, patience: float
+    me: Actor, stations: tuple[NodeSetup, ...], policy: BagPolicy, patience: float
 ) -> tuple[Book, list[Notice]] | None:
     """Run the nodes of a host, one for each line, for as long as it is on.
 
@@ -451,8 +451,10 @@ async def mortal_host(
     if is_root:
         me.spawn(_keep, book, name="keeps book", daemon=True)
     is_new = me.now == 0
-    nodes = [MortalNode(me, station, policy, patience, is_new=is_new) for station in stations]
-    port = Port(me, nodes[0].deeds)
+    nodes = [
+        FaultTolerantNode(me, station, policy, patience, is_new=is_new) for station in stations
+    ]
+    port = TransferPort(me, nodes[0].deeds)
     me.message_queue(_BOOK).put_detached((me.host.name, [node.deeds for node in nodes]))
     if policy.parallel:
         me.spawn(port.take_turns, name=f"{me.host.name} takes turns", daemon=True)
@@ -469,7 +471,7 @@ async def _keep(me: Actor, book: Book) -> None:
         book.append(await me.message_queue(_BOOK).get())
 
 
-async def _plan(me: Actor, node: MortalNode) -> None:
+async def _plan(me: Actor, node: FaultTolerantNode) -> None:
     """Negotiate the node's plan, once; who comes back finds it on its disk."""
     disk, known = node.station.disk, node.state.known
     if not disk:
@@ -487,7 +489,7 @@ async def _plan(me: Actor, node: MortalNode) -> None:
     node.adopt(disk[0])
 
 
-async def _schedule(me: Actor, node: MortalNode) -> None:
+async def _schedule(me: Actor, node: FaultTolerantNode) -> None:
     """Open the node when it has its plan and knows its children, then report to the parent."""
     place = node.station.place
     if node.policy.planner is not None:
@@ -511,7 +513,7 @@ async def _schedule(me: Actor, node: MortalNode) -> None:
         node.look()
 
 
-async def _take_stock(me: Actor, node: MortalNode) -> None:
+async def _take_stock(me: Actor, node: FaultTolerantNode) -> None:
     """Wait for the reports of all children on their parcels, but not forever."""
     end = me.now + node.patience
     for _ in node.station.place.children:
@@ -521,7 +523,7 @@ async def _take_stock(me: Actor, node: MortalNode) -> None:
             return
 
 
-async def _watch(me: Actor, node: MortalNode, target: int, child: str) -> None:
+async def _watch(me: Actor, node: FaultTolerantNode, target: int, child: str) -> None:
     """Call a child from which nothing has been heard."""
     box = me.mailbox(_calls_for(child, node.station.line))
     while True:
@@ -541,7 +543,7 @@ async def _watch(me: Actor, node: MortalNode, target: int, child: str) -> None:
         node.require_service()
 
 
-async def _answer(me: Actor, node: MortalNode) -> None:
+async def _answer(me: Actor, node: FaultTolerantNode) -> None:
     """Answer the parent's calls."""
     box = me.mailbox(_calls_for(node.station.place.name, node.station.line))
     while True:

@@ -1,0 +1,1 @@
+"""Foundations of every layer: errors, units, name suggestions, formatting, elementary functions."""
