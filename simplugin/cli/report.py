@@ -21,10 +21,11 @@ from simplugin.papers import reproduction_runs
 from simplugin.papers.reproductions import ALL, CAPABILITIES, ReproductionJobs
 from simplugin.reports.page import CampaignReport, Column, KeptRun, write_page
 from simplugin.reports.page.contents import Role, Value
+from simplugin.results.charts import ScheduleChart
 from simplugin.results.claims import Claim
 from simplugin.results.curves import CurvePlot
 from simplugin.results.tables import ResultTable
-from simplugin.scenarios.outputs import chart_from, claim_from, figure_from, listing_from
+from simplugin.scenarios.outputs import from_document
 
 Which = Literal["main", "all", "none"]
 Sense = Literal["min", "max"] | None
@@ -165,8 +166,8 @@ def campaign_report(reader: StoreReader, entry: CampaignEntry) -> CampaignReport
             kept.append(_kept(record, contents))
             continue
         name = str(record.job.varied["capability"])
-        claims[name] += map(claim_from, contents.get("claims", ()))
-        figures[name] += map(figure_from, contents.get("figures", ()))
+        claims[name] += (from_document(Claim, each) for each in contents.get("claims", ()))
+        figures[name] += (from_document(CurvePlot, each) for each in contents.get("figures", ()))
     return CampaignReport(
         title=entry.title or entry.file or f"Campaign {entry.number}",
         columns=table.columns(),
@@ -367,10 +368,10 @@ def _kept(record: RunRecord, contents: Mapping[str, Any]) -> KeptRun:
     return KeptRun(
         title=f"Run {record.job.position}" + (f": {varied}" if varied else ""),
         position=record.job.position,
-        figures=tuple(figure_from(each) for each in contents.get("figures", ())),
-        schedule=None if schedule is None else chart_from(schedule),
+        figures=tuple(from_document(CurvePlot, each) for each in contents.get("figures", ())),
+        schedule=None if schedule is None else from_document(ScheduleChart, schedule),
         activities=None if activities is None else _activities(activities),
-        listings=tuple(listing_from(each) for each in contents["listings"]),
+        listings=tuple(from_document(ResultTable, each) for each in contents["listings"]),
     )
 
 

@@ -16,7 +16,9 @@ from simplugin.core.errors import SimpluginError
 from simplugin.papers.reproduce import Reproduction, reproduce
 from simplugin.papers.reproductions import ALL, CAPABILITIES
 from simplugin.papers.statements import judged_again, statements
-from simplugin.scenarios.outputs import claim_document, claim_from, figure_from, finite, with_floats
+from simplugin.results.claims import Claim
+from simplugin.results.curves import CurvePlot
+from simplugin.scenarios.outputs import finite, from_document, plain, with_floats
 
 # Of the store, unless one is asked for.
 _DIRECTORY = Path("out/reproductions")
@@ -116,7 +118,8 @@ def draw_figures(name: str, documents: Iterable[Mapping[str, Any]], directory: P
     from simplugin.reports.reproduction_page import draw_figure
 
     written = []
-    for figure in map(figure_from, documents):
+    for document in documents:
+        figure = from_document(CurvePlot, document)
         written.append(directory / f"{name}-{figure.name}.png")
         draw_figure(figure, written[-1])
     return written
@@ -142,10 +145,12 @@ def page_texts(name: str, recorded: Mapping[str, Any]) -> dict[str, str]:
     from simplugin.reports.reproduction_page import Paper, reproduction_page
 
     paper = Paper.of(CAPABILITIES[name])
-    claims = judged_again(CAPABILITIES[name], map(claim_from, recorded["claims"]))
+    claims = judged_again(
+        CAPABILITIES[name], [from_document(Claim, each) for each in recorded["claims"]]
+    )
     chosen = [each.name for each in paper.figures]
     document = {key: recorded[key] for key in ("quick", "dates", "versions", "seconds")} | {
-        "claims": [claim_document(claim) for claim in claims],
+        "claims": [plain(claim.document()) for claim in claims],
         # With numbers of the digits that a drawing shows.
         "figures": [
             with_floats(each, lambda number: float(f"{number:.5g}"))

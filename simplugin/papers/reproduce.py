@@ -16,7 +16,7 @@ from simplugin.campaigns.store import StoreReader
 from simplugin.inputs.temporary_directories import scratch_directory
 from simplugin.papers.reproductions import ALL, ReproductionJobs
 from simplugin.results.claims import Claim
-from simplugin.scenarios.outputs import claim_from, finite
+from simplugin.scenarios.outputs import finite, from_document
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,10 @@ class Reproduction:
     def claims(self) -> dict[str, list[Claim]]:
         """Claims of each capability, in the order of its parts."""
         documents = self.documents.items()
-        return {name: [claim_from(each) for each in found["claims"]] for name, found in documents}
+        return {
+            name: [from_document(Claim, each) for each in found["claims"]]
+            for name, found in documents
+        }
 
     def document(self) -> dict[str, Any]:
         """Return the claims as plain containers, for JSON."""
@@ -116,8 +119,8 @@ def recorded(store: str | Path, campaign: int | None = None) -> dict[str, Any]:
         Plain containers, as JSON has them. ``quick`` is True if less was measured; ``dates`` are
         the days in UTC; ``versions`` those of the packages;
         ``seconds`` is the CPU time of the parts [s], or their real time where that is all that is
-        recorded; ``claims`` and ``figures`` are as `claim_document` and `figure_document` write
-        them, in the order of the parts.
+        recorded; ``claims`` and ``figures`` are documents for
+        `simplugin.scenarios.outputs.from_document`, in the order of the parts.
 
     Raises
     ------

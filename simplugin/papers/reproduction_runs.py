@@ -10,7 +10,7 @@ from simplugin.campaigns.jobs import RunResult
 from simplugin.campaigns.keys import simgrid_version
 from simplugin.papers.statements import Statement, judged, statements
 from simplugin.results.row import Metric, Row
-from simplugin.scenarios.outputs import claim_document, figure_document
+from simplugin.scenarios.outputs import plain
 from simplugin.simulation.servers import cpu_time
 
 TARGET = f"{__name__}:measure"
@@ -49,12 +49,12 @@ def measure(arguments: Mapping[str, Any]) -> RunResult:
     cpu = cpu_time() - before
     if kind == "FIGURES":
         counts = [Metric("figures", len(found))]
-        kept = {"figures": [figure_document(each) for each in found]}
+        kept = {"figures": [plain(each) for each in found]}
     else:
         chosen = chosen_statements(module, quick=arguments["quick"])
         claims = judged((each for each in chosen if each.experiment == part), found)
         agreeing = sum(bool(claim.agrees) for claim in claims)
         counts = [Metric("claims", len(claims)), Metric("agreeing", agreeing)]
-        kept = {"claims": [claim_document(each) for each in claims]}
+        kept = {"claims": [plain(each.document()) for each in claims]}
     row = Row(tuple(counts), {"simgrid": simgrid_version()})
     return RunResult(row, contents={**kept, "cpu": cpu})

@@ -55,8 +55,8 @@ class Claim:
     """
 
     claim: str
-    paper: float | str
-    measured: float | str
+    paper: bool | int | float | str
+    measured: bool | int | float | str
     agrees: bool | None
     why: str
     source: str

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+else:
+    ArrayLike = Any  # numpy is not loaded before the first plot
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,16 @@ class CurvePlot:
     whole: bool = False
     groups: Sequence[str] = ()
     log_x: bool = False
+
+    def __post_init__(self) -> None:
+        """Turn the points into arrays, and names into tuples."""
+        from numpy import asarray
+
+        series = {name: (asarray(x), asarray(y)) for name, (x, y) in self.series.items()}
+        object.__setattr__(self, "series", series)
+        names = {name: tuple(points) for name, points in self.names.items()}
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "groups", tuple(self.groups))
 
     def numbers(self) -> list[int]:
         """Return the number of the colour of each series."""

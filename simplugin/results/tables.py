@@ -12,6 +12,13 @@ from simplugin.core.formatting import html_table
 Cell = float | int | str | None
 
 
+class TableColumn(NamedTuple):
+    """Head of a column: its name and SimGrid's symbol of its unit, ``%`` for a ratio in percent."""
+
+    name: str
+    unit: str
+
+
 @dataclass(frozen=True)
 class ResultTable:
     """Lines of named columns.
@@ -37,13 +44,13 @@ class ResultTable:
     """
 
     title: str
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[TableColumn | tuple[str, str], ...]
     lines: tuple[tuple[Cell, ...], ...]
     note: str = ""
 
     def __post_init__(self) -> None:
         """Refuse lines that do not fit."""
-        object.__setattr__(self, "columns", tuple(self.columns))
+        object.__setattr__(self, "columns", tuple(map(TableColumn._make, self.columns)))
         object.__setattr__(self, "lines", tuple(tuple(line) for line in self.lines))
         for line in self.lines:
             if len(line) != len(self.columns):

@@ -7,21 +7,18 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter
 
 from simplugin.core.errors import SimpluginError
 from simplugin.inputs.kinds import ScenarioResult
-from simplugin.results.charts import ScheduleChart
-from simplugin.results.claims import Claim
-from simplugin.results.curves import CurvePlot
-from simplugin.results.tables import ResultTable
 from simplugin.scenarios.scenario import Scenario
 from simplugin.simulation import Result
 from simplugin.simulation.metrics import hosts_listing
 
+_Part = TypeVar("_Part")
 # Of a run; the first ones by their end.
 MOST_ACTIVITIES = 20_000
 # Of the trace all that a Gantt chart needs.
@@ -135,15 +132,15 @@ def contents_of(outcome: ScenarioResult, title: str = "") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``title``; ``figures``, a list for `figure_from`; ``listings``, for `listing_from`, of the
-        hosts if the kind of workload has none; and if
-        there is one ``schedule``, for `chart_from`, else if there is a trace ``activities``, as
-        `activities_document` writes them.
+        ``title``; documents for `from_document`: ``figures`` and ``listings``, lists of plots and
+        tables (a table of the hosts if the kind of workload has none), and ``schedule``, a chart,
+        if there is one. Otherwise, if there is a trace, ``activities`` as `activities_document`
+        writes them.
     """
     listings = outcome.listings or (hosts_listing(outcome.result),)
     found: dict[str, Any] = {
         "title": title,
-        "figures": [figure_document(each) for each in outcome.figures],
+        "figures": [plain(each) for each in outcome.figures],
         "listings": [plain(each.document()) for each in listings],
     }
     if outcome.schedule is not None:
@@ -192,43 +189,17 @@ def plain(value: Any, of: str = "the result has") -> Any:
     raise SimpluginError(f"{message}; {remedy}")
 
 
-def figure_document(figure: CurvePlot) -> dict[str, Any]:
-    """Return curves as plain containers."""
-    series = {name: [np.asarray(x), np.asarray(y)] for name, (x, y) in figure.series.items()}
-    found: dict[str, Any] = plain({**vars(figure), "series": series})
-    return found
+def from_document(kind: type[_Part], document: Mapping[str, Any]) -> _Part:
+    """Return a claim, plot, chart or table from its document as `contents_of` writes it.
 
-
-def figure_from(document: Mapping[str, Any]) -> CurvePlot:
-    """Return the curves of a document of `figure_document`; points as arrays."""
-    series = {name: (np.array(x), np.array(y)) for name, (x, y) in document["series"].items()}
-    names = {name: tuple(listed) for name, listed in document["names"].items()}
-    groups = tuple(document.get("groups", ()))
-    return CurvePlot(**{**document, "series": series, "names": names, "groups": groups})
-
-
-def chart_from(document: Mapping[str, Any]) -> ScheduleChart:
-    """Return the schedule of a document that `plain` made of one."""
-    return TypeAdapter(ScheduleChart).validate_python(document)
-
-
-def listing_from(document: Mapping[str, Any]) -> ResultTable:
-    """Return the table of a document as `ResultTable.document` returns it."""
-    given = dict(document)
-    columns = tuple((each["name"], each["unit"]) for each in given["columns"])
-    lines = tuple(tuple(line) for line in given["lines"])
-    return ResultTable(given["title"], columns, lines, given.get("note", ""))
-
-
-def claim_document(claim: Claim) -> dict[str, Any]:
-    """Return a claim as plain containers."""
-    found: dict[str, Any] = plain(claim.document())
-    return found
-
-
-def claim_from(document: Mapping[str, Any]) -> Claim:
-    """Return the claim that `claim_document` wrote down."""
-    return Claim(**dict(document))
+    Parameters
+    ----------
+    kind : type
+        `Claim`, `CurvePlot`, `ScheduleChart` or `ResultTable`.
+    document : mapping
+        Its fields as plain containers; absent ones have their defaults.
+    """
+    return TypeAdapter(kind).validate_python(document)
 
 
 def activities_document(result: Result) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from simplugin.campaigns.campaign import Campaign, load_campaign
 from simplugin.campaigns.scenario_runs import run
 from simplugin.core.errors import ScenarioError
 from simplugin.inputs.references import resolve
+from simplugin.results.curves import CurvePlot
+from simplugin.results.tables import ResultTable
 from simplugin.scenarios.importing import importable
-from simplugin.scenarios.outputs import figure_from, listing_from
+from simplugin.scenarios.outputs import from_document
 from simplugin.scenarios.scenario import load_scenario, run_scenario
 
 ROOT = Path(__file__).parents[2]
@@ -67,8 +69,8 @@ def test_what_is_kept_changes_nothing_of_what_is_recorded(tmp_path):
     kept, bare = (run({**arguments, "keep": keep}) for keep in (True, False))
     assert (kept.digest, kept.row) == (bare.digest, bare.row)
     assert bare.contents is None
-    assert {figure_from(each).name for each in kept.contents["figures"]}
-    tables = [listing_from(each) for each in kept.contents["listings"]]
+    assert {from_document(CurvePlot, each).name for each in kept.contents["figures"]}
+    tables = [from_document(ResultTable, each) for each in kept.contents["listings"]]
     tasks = next(table.column("tasks") for table in tables if table.title == "Applications")
     assert sum(tasks) == 5
     # Kinds that trace only for a chart are simulated again for it.

@@ -15,7 +15,7 @@ from simplugin.papers.bertin import experiments
 from simplugin.results.claims import Claim
 from simplugin.results.curves import CurvePlot
 from simplugin.results.row import Best, Metric, Row
-from simplugin.scenarios.outputs import claim_document, figure_document
+from simplugin.scenarios.outputs import plain
 
 
 def record(position, varied, metrics=None, contents=None, error=None, **arguments):
@@ -49,8 +49,8 @@ def store(tmp_path_factory):
             writer.append(number, record(at, varied, metrics, kept if at == 2 else None))
         claims = Source(2, "2" * 64, "reproduction of bags, quick", target=reproduction_runs.TARGET)
         number = writer.begin(claims)
-        claim = claim_document(Claim("c", 1.0, 2.0, False, "why", "Table 1"))
-        figure = figure_document(CurvePlot("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
+        claim = plain(Claim("c", 1.0, 2.0, False, "why", "Table 1").document())
+        figure = plain(CurvePlot("f", "t", "x", "y", {"s": ([0, 1], [1, 2])}))
         for at, contents in ((20, {"claims": [claim]}), (21, {"figures": [figure]})):
             about = {"capability": "bags"}, {"claims": (1, "")}, contents
             writer.append(number, record(at, *about, module="simplugin.papers.beaumont"))

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from simplugin.core.errors import SimpluginError
 from simplugin.papers import statements as of
 from simplugin.papers.statements import Quantity, Statement, judged, judged_again, statements
-from simplugin.scenarios.outputs import claim_document, claim_from, finite
+from simplugin.results.claims import Claim
+from simplugin.scenarios.outputs import finite, from_document, plain
 
 ONE = {"id": "one", "claim": "A is ahead of B", "source": "Table 1", "experiment": "race"}
 ONE |= {"quantity": "lead", "paper": 2.0, "criterion": {"within": 0.1}}
@@ -180,12 +181,12 @@ QUANTITIES = [
 @pytest.mark.parametrize("measured", QUANTITIES, ids=lambda each: str(each.value))
 def test_what_was_measured_can_be_judged_again(criterion, measured, monkeypatch):
     former = Statement(**ONE | {"criterion": {"equals": 7.0}, "samples": 3})
-    kept = json.loads(json.dumps(finite(claim_document(former.judge(measured)))))
+    kept = json.loads(json.dumps(finite(plain(former.judge(measured).document()))))
     now = Statement(**ONE | {"criterion": criterion, "samples": 10})
     monkeypatch.setattr(of, "statements", lambda _: (now, Statement(**ONE | {"id": "new"})))
-    [again] = judged_again("some_paper", [claim_from(kept)])
-    judged_at_once = finite(claim_document(now.judge(measured)))
-    assert finite(claim_document(again)) == judged_at_once
+    [again] = judged_again("some_paper", [from_document(Claim, kept)])
+    judged_at_once = finite(plain(now.judge(measured).document()))
+    assert finite(plain(again.document())) == judged_at_once
 
 
 KEYS = "".join(f'{key} = "a"\n' for key in ("id", "claim", "source", "experiment", "quantity"))

@@ -18,8 +18,8 @@ from simplugin.reports.page.assembly import figure_document
 from simplugin.reports.schedules import activity_chart
 from simplugin.results.curves import CurvePlot, groups_of
 from simplugin.results.tables import ResultTable
-from simplugin.scenarios.outputs import figure_document as written
-from simplugin.scenarios.outputs import figure_from
+from simplugin.scenarios.outputs import from_document
+from simplugin.scenarios.outputs import plain as written
 from simplugin.simulation.trace import COLUMNS
 
 ROUNDS = np.arange(101)
@@ -213,7 +213,7 @@ def test_an_application_has_its_colour_in_all_charts(result):
         )
     }
     activities = ResultTable("", tuple((name, "") for name in COLUMNS), tuple(result.trace.rows()))
-    kept = activity_chart(activities, groups=groups_of([figure_from(written(figure))]))
+    kept = activity_chart(activities, groups=groups_of([from_document(CurvePlot, written(figure))]))
     for number, name in enumerate(GROUPS):
         if name != "none":
             assert {each[name] for each in (colours, bars, on_page)} == {group_colour(number)}

@@ -11,7 +11,7 @@ from simplugin.reports.curves import curves
 from simplugin.reports.schedules import draw_schedule
 from simplugin.results.charts import Bar, ScheduleChart
 from simplugin.results.curves import CurvePlot
-from simplugin.scenarios.outputs import figure_from
+from simplugin.scenarios.outputs import from_document
 
 STORED = Path(__file__).parents[2] / "docs/reproductions"
 PAPERS = [path.stem for path in sorted(STORED.glob("*.json"))]
@@ -22,7 +22,9 @@ ROUNDS = np.arange(500)
 @pytest.mark.parametrize("paper", PAPERS)
 def test_stored_figures(paper, every_text, illegible):
     document = json.loads((STORED / f"{paper}.json").read_text(encoding="utf-8"))
-    figure = curves([figure_from(each) for each in document["figures"]], title=LONG).figure
+    figure = curves(
+        [from_document(CurvePlot, each) for each in document["figures"]], title=LONG
+    ).figure
     assert illegible(every_text(figure)) == []
 
 
