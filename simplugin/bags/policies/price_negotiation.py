@@ -745,7 +745,9 @@ def solve_game(payoffs: Floats) -> tuple[list[float], list[float], float]:
             break
         uses = table[:-1, column]
         ratios = np.full(n_columns, np.inf)
-        np.divide(bounds, uses, out=ratios, where=uses > _TOLERANCE)
+        # Two rounds that differ by rounding only must not both be in the basis.
+        least = _TOLERANCE * max(1.0, float(uses.max()))
+        np.divide(bounds, uses, out=ratios, where=uses > least)
         row = np.where(ratios == ratios.min(), inside, beyond).argmin()
         _pivot(table, row, column)
         outside[column], inside[row] = inside[row], outside[column]

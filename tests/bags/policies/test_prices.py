@@ -7,7 +7,7 @@ from itertools import product
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from small_trees import assert_feasible, bags_of, changing, tree_of
 
@@ -86,6 +86,7 @@ def test_a_little_rent_costs_next_to_nothing_and_saves_traffic():
 
 
 @settings(max_examples=50)
+@example(7, 2, 4, 4523)  # two rounds that differ by rounding only
 @given(st.integers(1, 14), st.integers(1, 5), st.integers(1, 4), st.integers(0, 10**6))
 def test_any_tree_and_applications(n_hosts, degree, kinds, seed):
     generator = np.random.default_rng(seed)
