@@ -76,8 +76,7 @@ def problem(hosts: int):
 
 def method_called(name: str):
     """Return an iteration."""
-    from simplugin.pricing.policies.gradient import Gradient
-    from simplugin.pricing.policies.market import Market
+    from simplugin.pricing.methods import Gradient, Market
 
     return Gradient() if name == "scaled" else Market()
 
@@ -153,8 +152,7 @@ def settled_rounds(method, sharing, best, levels, rounds: int) -> list[int | Non
 def optimum_cell(hosts: int, rounds: int) -> dict[str, float | None]:
     """Time the optimum, and the market methods until every throughput is within 1e-6 for good."""
     from simplugin.optimum.fair_sharing import fair_sharing
-    from simplugin.pricing.policies.acceleration import AcceleratedMarket
-    from simplugin.pricing.policies.market import Market
+    from simplugin.pricing.methods import AcceleratedMarket, Market
     from simplugin.workloads import AlphaFair
 
     _, _, sharing = problem(hosts)
@@ -203,7 +201,7 @@ def certified_gap(sharing, throughput, host_price, link_price) -> float:
 def growth_cell(hosts: int, rounds: int) -> dict[str, float | None]:
     """Count the rounds of the pure market method to 1 % of where it ends, which is certified."""
     from simplugin.pricing.iteration import iterate, settled, throughput_error
-    from simplugin.pricing.policies.market import Market
+    from simplugin.pricing.methods import Market
     from simplugin.workloads import AlphaFair
 
     _, _, sharing = problem(hosts)

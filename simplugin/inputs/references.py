@@ -30,7 +30,7 @@ _SHIPPED = (
     "simplugin.bags.policies",
     "simplugin.market.policies",
     "simplugin.platforms.topologies",
-    "simplugin.pricing.policies",
+    "simplugin.pricing.methods",
     "simplugin.scenarios.generators.peers",
     "simplugin.scenarios.generators.sites",
     "simplugin.scenarios.generators.topologies",

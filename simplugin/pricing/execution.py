@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,26 +15,22 @@ from simplugin.core.errors import WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.platforms.graphs import Graph
 from simplugin.platforms.platform import Platform
-from simplugin.pricing.actors.delivery import Decision, Envelope, RoleRecord, act, attend
+from simplugin.pricing.actors.delivery import (
+    Envelope,
+    RolePlace,
+    RoleRecord,
+    act,
+    act_periodically,
+)
 from simplugin.pricing.actors.dispatchers import AgentSetup, agent
-from simplugin.pricing.actors.neighbourhood import (
-    ABOVE,
-    BELOW,
-    AgentNeighbourhood,
+from simplugin.pricing.changes import CapacityChange, ProblemInterval, changing, reachable
+from simplugin.pricing.iteration import Trajectory, require_rounds, settled
+from simplugin.pricing.method import Method, Role, Roles, State, check_start, require_method
+from simplugin.pricing.neighbourhood import (
     ManagerNeighbourhood,
     Neighbourhoods,
     neighbourhoods,
 )
-from simplugin.pricing.actors.roles import (
-    Roles,
-    cast,
-    check_sizes,
-    inherit,
-    taken_over,
-    ticking_cast,
-)
-from simplugin.pricing.changes import CapacityChange, ProblemInterval, changing, reachable
-from simplugin.pricing.iteration import Method, State, Trajectory, require_rounds, settled
 from simplugin.pricing.policies.task_queues import Proportions
 from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
 from simplugin.simulation import Actor, Result, SimGridOptions
@@ -122,12 +118,15 @@ def negotiate(
         deployment, `rounds` is below 1, or every host fails at some time.
     """
     require_rounds(rounds, 1)
+    method = require_method(method)
+    method.roles(utility, rounds)
+    method.check(sharing)
+    if start is not None:
+        check_start(method, sharing, utility, start)
     model = platform
     if isinstance(model, Graph):
         check_ways_back(model, sharing)
         model = model.platform()
-    check_sizes(method, sharing)
-    taken_over(method, sharing, start)
     described = model if isinstance(model, Platform) else read_platform(model)
     failing = {name for name, kind in profiles(described) if kind == "HOST_AVAIL"}
     safe = [host for host in sharing.hosts if host not in failing]
@@ -138,7 +137,7 @@ def negotiate(
     asked = sharing, method, rounds, utility, envelope or Envelope(), start, bool(failing)
     result = simulate(
         model,
-        [(first, convene, *asked)],
+        [(first, run_rounds, *asked)],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
     )
@@ -159,7 +158,7 @@ def check_ways_back(graph: Graph, sharing: SharedDeployment) -> None:
             )
 
 
-async def convene(
+async def run_rounds(
     me: Actor,
     sharing: SharedDeployment,
     method: Method[Any],
@@ -187,7 +186,7 @@ async def convene(
     """
     values = np.zeros((rounds + 1, sharing.n_agents + sharing.n_hosts + sharing.n_links))
     date, sent = np.zeros(rounds + 1), np.zeros(rounds + 1)
-    wake, done, known = me.semaphore(0), 0, dict[int, Any]()
+    wake, done, known = me.semaphore(0), 0, dict[int, Role]()
     for host in sharing.hosts if watched else ():
         me.spawn(watch, wake, host=host, daemon=True, restart=True)
     while True:
@@ -198,25 +197,27 @@ async def convene(
             raise WorkloadError("the hosts of all masters have failed; nobody is left to negotiate")
         if start is not None and not known and part is not sharing:
             raise WorkloadError(f"{min(off)!r} is off at the start, but the state has roles there")
-        own = taken_over(method, sharing, None if known else start)
-        prefix = f"{me.now:g} s: " if known else ""
+        first = not known
+        prefix = "" if first else f"{me.now:g} s: "
         around = neighbourhoods(part, prefix=prefix)
-        roles = cast(method, utility, rounds - done)
+        roles = method.roles(utility, rounds - done)
         records: dict[int, RoleRecord] = {}
         actors = []
-        for seat, place, decide, make, sensor in _staff(around, roles, sharing):
+        for place in _places(around, roles, sharing):
+            seat, role = place.seat, place.new_role()
             number = seat.number
             if isinstance(seat, ManagerNeighbourhood):
                 number += sharing.n_agents - part.n_agents
             elif agents is not None:
                 number = int(agents[number])
-            role = own(make())
-            if number in known:
-                inherit(role, known[number])
+            if first and start is not None:
+                role.resume(start)
+            elif number in known:
+                role.inherit(known[number])
             known[number] = role
             records[number] = record = RoleRecord()
-            args = f"{prefix}{seat.number}", decide, role, sensor, envelope, record, watched
-            actors.append(me.spawn(act, *args, host=place))
+            args = f"{prefix}{seat.number}", role, place.sensor, envelope, record, watched
+            actors.append(me.spawn(act, *args, host=place.host))
         if watched:
             # Until all have ended, or a host fails or comes back.
             joining = me.spawn(_join, actors, wake)
@@ -248,32 +249,26 @@ def _off(me: Actor, sharing: SharedDeployment) -> set[str]:
     return {name for name in sharing.hosts if not me.host_by_name(name).is_on}
 
 
-def _staff(
-    around: Neighbourhoods, roles: Roles, sharing: SharedDeployment
-) -> Iterator[
-    tuple[
-        AgentNeighbourhood | ManagerNeighbourhood, str, Decision[Any], Callable[[], Any], str | None
-    ]
-]:
-    """Yield each seat, its host, the decision and the first state of its role, and its sensor."""
-    for agent_seat in around.agents:
-        place = sharing.hosts[around.host[agent_seat.number]]
-        yield agent_seat, place, roles.agent_decides, partial(roles.agent, agent_seat), None
-    for seat in around.managers:
-        place = sharing.hosts[around.host[seat.number]]
-        sensor = "" if seat.is_host else sharing.links[seat.resource]
-        yield seat, place, roles.manager_decides, partial(roles.manager, seat), sensor
+def _places(around: Neighbourhoods, roles: Roles, sharing: SharedDeployment) -> Iterator[RolePlace]:
+    """Yield the agents and the managers in their places."""
+    for seat in around.agents:
+        host = sharing.hosts[around.host[seat.number]]
+        yield RolePlace(seat, host, partial(roles.agent, seat), None)
+    for desk in around.managers:
+        host = sharing.hosts[around.host[desk.number]]
+        sensor = "" if desk.is_host else sharing.links[desk.resource]
+        yield RolePlace(desk, host, partial(roles.manager, desk), sensor)
 
 
 async def watch(me: Actor, wake: Semaphore) -> None:
-    """Wake somebody when the host is on, and when it fails."""
+    """Signal the coordinator when the host starts or fails."""
     me.on_exit(lambda _: wake.release())
     wake.release()
     await me.semaphore(0).acquire()
 
 
 async def _join(me: Actor, actors: Sequence[Actor], wake: Semaphore) -> None:
-    """Wake somebody when all actors have ended."""
+    """Signal the coordinator when all actors have ended."""
     del me
     for actor in actors:
         await actor.join()
@@ -282,7 +277,7 @@ async def _join(me: Actor, actors: Sequence[Actor], wake: Semaphore) -> None:
 
 def _trajectory(sharing: SharedDeployment, result: Result) -> Trajectory:
     """Return the trajectory from the actors' logs."""
-    values, date, sent = result.value_of("convene")
+    values, date, sent = result.value_of("run_rounds")
     total = float(result.links.bytes.sum())
     rates, host_price, link_price = np.split(
         values, [sharing.n_agents, sharing.n_agents + sharing.n_hosts], axis=1
@@ -392,7 +387,7 @@ class PeriodicRun:
         return np.asarray(np.maximum(worst, overload))
 
 
-def keep_up(
+def simulate_periodic(
     platform: Graph | Platform | str | os.PathLike[str],
     applications: Sequence[Application],
     sharing: SharedDeployment,
@@ -473,9 +468,10 @@ def keep_up(
             f" positive, finite times, {_MOST_PERIODS:,} periods and samples at most and one at"
             " least, and a patience of 1 or more"
         )
+    require_method(method).periodic_roles(utility, patience)
     if isinstance(platform, Graph):
         check_ways_back(platform, sharing)
-    check_sizes(method, sharing)
+    method.check(sharing)
     every = [*own_changes(platform, sharing, until), *changes]
     off = {change.resource for change in every if change.fails}
     if off and grain is not None:
@@ -496,11 +492,11 @@ def keep_up(
         platform = changing(platform, changes, sharing)
     result = simulate(
         platform,
-        [(safe[0], observe, *asked, envelope or Envelope(), sample or period, until, stations)],
+        [(safe[0], monitor, *asked, envelope or Envelope(), sample or period, until, stations)],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
     )
-    date, rates, prices = result.value_of("observe")
+    date, rates, prices = result.value_of("monitor")
     throughput = np.array([sharing.throughput(rate) for rate in rates])
     return PeriodicRun(
         date,
@@ -515,7 +511,7 @@ def keep_up(
     )
 
 
-async def observe(
+async def monitor(
     me: Actor,
     sharing: SharedDeployment,
     applications: Sequence[Application],
@@ -543,28 +539,22 @@ async def observe(
         Prices at the last look [utility/flop or utility/byte].
     """
     around = neighbourhoods(sharing, applications, failing)
-    roles = ticking_cast(method, utility, patience)
+    roles = method.periodic_roles(utility, patience)
     board = np.zeros(len(around.host))
-    waiting: dict[str, list[tuple[Any, ...]]] = {}
-    for seat, place, decide, new_state, sensor in _staff(around, roles, sharing):
-        ears = {
-            BELOW: seat.members.remote
-            if isinstance(seat, ManagerNeighbourhood)
-            else seat.children.remote
-        }
-        if isinstance(seat, AgentNeighbourhood):
-            ears = {ABOVE: seat.above.remote} | ears
-        live = stations[seat.number].proportions if seat.number in stations else None
-        assert not isinstance(live, Proportions)
-        post = seat.number, decide, new_state, ears, sensor, period, envelope, live
-        waiting.setdefault(place, []).append(post)
+    waiting: dict[str, list[RolePlace]] = {}
+    for place in _places(around, roles, sharing):
+        waiting.setdefault(place.host, []).append(place)
     for number, station in stations.items():
         me.spawn(agent, station, host=sharing.hosts[around.host[number]], name=station.name)
     dates, rates, prices = [], [], np.zeros(0)
     while me.now < until:
         for host in [name for name in waiting if me.host_by_name(name).is_on]:
-            for post in waiting.pop(host):
-                me.spawn(attend, board, *post, host=host, daemon=True, restart=True)
+            for place in waiting.pop(host):
+                setup = stations.get(place.seat.number)
+                live = setup.proportions if setup is not None else None
+                assert not isinstance(live, Proportions)
+                post = place, board, period, envelope, live
+                me.spawn(act_periodically, *post, host=host, daemon=True, restart=True)
         await me.sleep_for(sample)
         dates.append(me.now)
         rates.append(board[: sharing.n_agents].copy())

@@ -1,52 +1,22 @@
-"""Pure iterations: the protocol of a method, trajectories, and counts of rounds."""
+"""Pure iterations: runs, trajectories and counts of rounds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import SimpluginError, WorkloadError
 from simplugin.inputs.decisions import decided
+from simplugin.pricing.method import Iteration, State
 from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
 
 
-class State(Protocol):
-    """The common part of the states of all iterations."""
-
-    @property
-    def rate(self) -> Floats:
-        """Tasks that each agent computes [tasks/s], shape (n_agents,)."""
-        ...
-
-    @property
-    def host_price(self) -> Floats:
-        """Price of computation on each host [utility/flop], shape (n_hosts,)."""
-        ...
-
-    @property
-    def link_price(self) -> Floats:
-        """Price of traffic on each link [utility/byte], shape (n_links,)."""
-        ...
-
-
 _State = TypeVar("_State", bound=State)
-
-
-class Method(Protocol[_State]):
-    """An iteration: how it starts, and what a round does."""
-
-    def start(self, sharing: SharedDeployment, utility: AlphaFair) -> _State:
-        """Return the state before the first round."""
-        ...
-
-    def round(self, sharing: SharedDeployment, utility: AlphaFair, state: _State) -> _State:
-        """Return the state after one more round; the state given stays as it is."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +68,7 @@ def require_rounds(rounds: object, least: int) -> None:
 
 
 def iterate(
-    method: Method[_State],
+    method: Iteration[_State],
     sharing: SharedDeployment,
     utility: AlphaFair,
     rounds: int,
@@ -111,8 +81,8 @@ def iterate(
 
     Parameters
     ----------
-    method : Method
-        The method.
+    method : Iteration
+        A method, or another object with `start` and `round`.
     sharing : Sharing
         The problem.
     utility : AlphaFair

@@ -22,13 +22,12 @@ from simplugin.inputs.quantities import POSITIVE, Time
 from simplugin.inputs.sections import Section
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Platform
-from simplugin.pricing.actors.roles import cast, check_sizes, ticking_cast
 from simplugin.pricing.assessment import PricingAssessment, Recovery, Stretch, events_of
 from simplugin.pricing.changes import intervals
 from simplugin.pricing.deployment import sharing_of
-from simplugin.pricing.execution import keep_up, negotiate
-from simplugin.pricing.iteration import Method
-from simplugin.pricing.policies.shipped import POLICIES
+from simplugin.pricing.execution import negotiate, simulate_periodic
+from simplugin.pricing.method import Method, require_method
+from simplugin.pricing.methods import POLICIES
 from simplugin.simulation.metrics import outcome_of
 from simplugin.simulation.platform_changes import changeable, own_changes, profiles
 from simplugin.workloads import AlphaFair, SharedDeployment
@@ -110,15 +109,14 @@ def check(scenario: ScenarioParts) -> tuple[PricingSchedulerSection, Method[Any]
         remedy = getattr(error, "remedy", None) or "give other parameters"
         raise scenario.error(str(error), "scheduler", "parameters", remedy=remedy) from error
     try:
+        method = require_method(method)
         if periodic:
-            ticking_cast(method, AlphaFair(), settings.patience or PATIENCE)
+            method.periodic_roles(AlphaFair(), settings.patience or PATIENCE)
         else:
-            cast(method, AlphaFair(), settings.rounds or ROUNDS)
+            method.roles(AlphaFair(), settings.rounds or ROUNDS)
     except SimpluginError as error:
         name, message = scenario.scheduler.name, str(error)
-        remedy = (
-            "return a Gradient, Market or AcceleratedMarket; `iterate` runs any method in Python"
-        )
+        remedy = "define the roles of the method; `iterate` runs methods without roles in Python"
         if periodic and ":" not in name:
             message = f"{name!r} needs rounds: {message}"
             remedy = "use pricing.market or pricing.scaled, or rounds instead of period"
@@ -188,7 +186,7 @@ def _through_changes(
             remedy="remove it: scheduler.parameters.until is the end",
         )
     with errors_at(scenario, "workload", "changes", of=WorkloadError):
-        kept = keep_up(
+        kept = simulate_periodic(
             platform,
             applications,
             sharing,
@@ -231,7 +229,7 @@ def _sharing(
     with errors_at_applications(scenario):
         sharing = sharing_of(platform, applications, workload.trees)
     with errors_at(scenario, "scheduler", "parameters", of=WorkloadError):
-        check_sizes(method, sharing)
+        method.check(sharing)
     return sharing
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from simplugin.bags.policies.shipped import POLICIES as TREE_POLICIES
 from simplugin.inputs.kinds import Progress, ScenarioResult, WorkloadKind
-from simplugin.pricing.policies.shipped import POLICIES
+from simplugin.pricing.methods import POLICIES
 from simplugin.scenarios.scenario import Scenario
 from simplugin.workloads.bag_sections import BagsWorkload
 

@@ -8,7 +8,8 @@ from simplugin.papers.bertin.seeded_platforms import MethodResult, chosen, cold_
 from simplugin.papers.statements import judged, statements
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_TREE
 from simplugin.pricing.iteration import iterate, settled
-from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions
+from simplugin.pricing.methods import Gradient
+from simplugin.pricing.policies.gradient import GradientAssumptions
 
 FINDING = MethodResult(20, 50, 1e-9, 1e-9, 0.5, 1e4, 1e-13)
 

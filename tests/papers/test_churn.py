@@ -14,8 +14,8 @@ from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
 from simplugin.pricing.iteration import iterate, settled, throughput_error
-from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
-from simplugin.pricing.policies.market import Market
+from simplugin.pricing.methods import AcceleratedMarket, Market
+from simplugin.pricing.policies.acceleration import accelerated
 from simplugin.workloads import Application
 
 MARKETS = {"market": Market(), "accelerated": AcceleratedMarket()}

@@ -14,9 +14,9 @@ from simplugin.platforms.graphs import Graph
 from simplugin.pricing import AutomaticGradient, Market, PrimalDual, negotiate
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.iteration import iterate, throughput_error
+from simplugin.pricing.methods import Gradient
 from simplugin.pricing.policies.gradient import (
     AgentSteps,
-    Gradient,
     GradientAssumptions,
     StepSizes,
     host_demand,

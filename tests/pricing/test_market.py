@@ -13,17 +13,9 @@ from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.iteration import iterate, settled, throughput_error
-from simplugin.pricing.policies.acceleration import (
-    MEMORY,
-    SLACK,
-    AcceleratedMarket,
-    coefficients,
-    mix,
-    steady,
-    total,
-)
+from simplugin.pricing.methods import AcceleratedMarket, Market
+from simplugin.pricing.policies.acceleration import MEMORY, SLACK, coefficients, mix, steady, total
 from simplugin.pricing.policies.market import (
-    Market,
     MarketState,
     best_throughput,
     clear,

@@ -10,16 +10,14 @@ from simplugin.core.errors import ActorError, SimpluginError, WorkloadError
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import Envelope
-from simplugin.pricing.actors.neighbourhood import neighbourhoods
-from simplugin.pricing.actors.roles import cast
 from simplugin.pricing.assessment import Recovery, Stretch, events_of
 from simplugin.pricing.changes import CapacityChange, changing, intervals
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import PeriodicRun, negotiate
 from simplugin.pricing.iteration import iterate
-from simplugin.pricing.policies.acceleration import AcceleratedMarket
-from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions, StepSizes
-from simplugin.pricing.policies.market import Market
+from simplugin.pricing.methods import AcceleratedMarket, Gradient, Market
+from simplugin.pricing.neighbourhood import neighbourhoods
+from simplugin.pricing.policies.gradient import GradientAssumptions, StepSizes
 from simplugin.pricing.seeded_instances import instance
 from simplugin.simulation import SimGridOptions
 from simplugin.workloads import AlphaFair, Application
@@ -67,7 +65,7 @@ def test_each_agent_and_manager_has_its_own_step_sizes(deployment):
     steps = StepSizes(**of_each, host=host, link=link, start_host_price=host, start_link_price=link)
     method = Gradient(steps=steps)
     around = neighbourhoods(sharing)
-    roles = cast(method, AlphaFair(1.0), 20)
+    roles = method.roles(AlphaFair(1.0), 20)
     for seat in around.agents:
         own = steps.of_agents(seat.application)
         assert roles.agent(seat).steps == own
@@ -182,7 +180,7 @@ def test_a_state_of_another_method_or_deployment_is_refused():
     graph, sharing = chain()
     other = deploy(graph, [Application(k, "a", 1000.0, 1000.0) for k in "kl"])
     state = state_after(Market(), sharing, 1)
-    with pytest.raises(WorkloadError, match=r"Gradient cannot go on from .* type MarketState"):
+    with pytest.raises(WorkloadError, match=r"Gradient cannot resume from a MarketState"):
         negotiate(graph, sharing, Gradient(), 1, AlphaFair(1.0), start=state)
     with pytest.raises(WorkloadError, match="not of this deployment"):
         negotiate(graph, other, Market(), 1, AlphaFair(1.0), start=state)
@@ -215,7 +213,7 @@ def test_feasible_markets_overload_nothing_in_any_round(number, accelerated):
 
 def test_what_has_no_agents_is_refused():
     graph, sharing = chain()
-    with pytest.raises(ActorError, match="no agents for object"):
+    with pytest.raises(SimpluginError, match="object has no agents"):
         negotiate(graph, sharing, object(), 1, AlphaFair(1.0))
 
 

@@ -15,8 +15,8 @@ from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE
 from simplugin.pricing.changes import CapacityChange, changing, intervals
 from simplugin.pricing.deployment import deploy, sharing_of
-from simplugin.pricing.execution import keep_up
-from simplugin.pricing.policies.market import Market
+from simplugin.pricing.execution import simulate_periodic
+from simplugin.pricing.methods import Market
 from simplugin.simulation.platform_changes import own_changes
 from simplugin.workloads import AlphaFair, Application
 
@@ -123,7 +123,7 @@ def flat(*extra, policy="SHARED", **link):
 
 def followed(platform, applications, sharing, until, changes=()):
     """Return a run, and the parts between changes, in each of which it finds the optimum."""
-    kept = keep_up(
+    kept = simulate_periodic(
         platform,
         applications,
         sharing,

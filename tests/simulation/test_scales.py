@@ -16,8 +16,8 @@ from simplugin.platforms.graphs import Graph, Tree
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.sites import MultiCluster
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import keep_up, negotiate
-from simplugin.pricing.policies.market import Market
+from simplugin.pricing.execution import negotiate, simulate_periodic
+from simplugin.pricing.methods import Market
 from simplugin.taskgraphs.execution import execute as execute_graphs
 from simplugin.taskgraphs.policies.allocation import scrap_max
 from simplugin.workloads import AlphaFair, Application, Bags, GraphSet, TaskGraph
@@ -43,7 +43,7 @@ def priced(flop: float, time: float) -> list[np.ndarray]:
     ]
     sharing = deploy(graph, applications)
     rounds = negotiate(graph, sharing, Market(), 25, AlphaFair()).trajectory
-    kept = keep_up(
+    kept = simulate_periodic(
         graph,
         applications,
         sharing,

@@ -18,10 +18,11 @@ from simplugin.optimum.fair_sharing import FairShare, fair_sharing
 from simplugin.papers.bertin.five_hosts import PROPORTIONAL
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.iteration import Method, Trajectory, iterate, settled, throughput_error
+from simplugin.pricing.iteration import Trajectory, iterate, settled, throughput_error
+from simplugin.pricing.method import Method
+from simplugin.pricing.methods import Market
 from simplugin.pricing.policies.acceleration import AcceleratedState, ExtendedState, accelerated
 from simplugin.pricing.policies.market import (
-    Market,
     MarketState,
     adapt,
     clear,
@@ -343,7 +344,7 @@ class DelayedState(ExtendedState):
 
 
 @dataclass(frozen=True)
-class DelayedMarket:
+class DelayedMarket(Method[DelayedState]):
     """The method where each slot acts on a plan that is some rounds old, drawn anew each round.
 
     Attributes

@@ -18,10 +18,10 @@ from simplugin.papers.bertin.seeded_platforms import chosen, examine
 from simplugin.papers.statements import Quantity, resampled
 from simplugin.platforms.topologies.shapes import FIVE_HOSTS, FIVE_HOSTS_SPEED, five_hosts
 from simplugin.pricing.assessment import Recovery, Stretch
-from simplugin.pricing.iteration import Method, Trajectory, settled
-from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions, StepSizes, task_price
-from simplugin.pricing.policies.market import Market
-from simplugin.pricing.policies.shipped import POLICIES
+from simplugin.pricing.iteration import Trajectory, settled
+from simplugin.pricing.method import Method
+from simplugin.pricing.methods import POLICIES, Gradient, Market
+from simplugin.pricing.policies.gradient import GradientAssumptions, StepSizes, task_price
 from simplugin.pricing.task_dispatch import dispatch
 from simplugin.results.curves import CurvePlot
 

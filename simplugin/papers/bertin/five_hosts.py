@@ -22,9 +22,11 @@ from simplugin.platforms.topologies.shapes import (
 )
 from simplugin.pricing.changes import CapacityChange, ProblemInterval, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import PeriodicRun, keep_up, negotiate
-from simplugin.pricing.iteration import Method, Trajectory, iterate, objective_error, settled
-from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions, StepSizes
+from simplugin.pricing.execution import PeriodicRun, negotiate, simulate_periodic
+from simplugin.pricing.iteration import Trajectory, iterate, objective_error, settled
+from simplugin.pricing.method import Method
+from simplugin.pricing.methods import Gradient
+from simplugin.pricing.policies.gradient import GradientAssumptions, StepSizes
 from simplugin.workloads import AlphaFair
 from simplugin.workloads.applications import FIVE_HOSTS_APPLICATIONS
 from simplugin.workloads.shared_deployment import SharedDeployment
@@ -249,7 +251,7 @@ def live_through(method: Method[Any], seed: int = 0) -> tuple[PeriodicRun, list[
     applications = (*stay, replace(comes, start=ARRIVAL, end=DEPARTURE))
     graph = five_hosts(latency=LATENCY)
     deployed = deploy(graph, applications)
-    kept = keep_up(
+    kept = simulate_periodic(
         graph,
         applications,
         deployed,

@@ -25,11 +25,12 @@ from simplugin.papers.statements import Quantity, resampled, unrefuted
 from simplugin.pricing.changes import reachable
 from simplugin.pricing.deployment import deploy
 from simplugin.pricing.execution import negotiate
-from simplugin.pricing.iteration import Method, iterate, settled, throughput_error
-from simplugin.pricing.policies.acceleration import AcceleratedMarket, accelerated
-from simplugin.pricing.policies.gradient import Gradient, StepSizes
+from simplugin.pricing.iteration import iterate, settled, throughput_error
+from simplugin.pricing.method import Method
+from simplugin.pricing.methods import POLICIES, AcceleratedMarket, Gradient
+from simplugin.pricing.policies.acceleration import accelerated
+from simplugin.pricing.policies.gradient import StepSizes
 from simplugin.pricing.policies.market import MarketState
-from simplugin.pricing.policies.shipped import POLICIES
 from simplugin.pricing.seeded_instances import (
     SEED,
     SPREADS,

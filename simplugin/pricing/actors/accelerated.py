@@ -14,17 +14,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.core.errors import WorkloadError
 from simplugin.pricing.actors import market
-from simplugin.pricing.actors.delivery import Message, Posts
-from simplugin.pricing.actors.market import MarketAgent
-from simplugin.pricing.actors.neighbourhood import ABOVE, ACROSS, BELOW, Circle
-from simplugin.pricing.policies.acceleration import MEMORY, SLACK, coefficients, grown, steady
+from simplugin.pricing.actors.market import MarketAgent, MarketManager, clear
+from simplugin.pricing.method import Message, Posts
+from simplugin.pricing.neighbourhood import ABOVE, ACROSS, BELOW, Circle
+from simplugin.pricing.policies.acceleration import (
+    MEMORY,
+    SLACK,
+    coefficients,
+    grown,
+    steady,
+)
 
 Pair = tuple[float, float]
 
@@ -89,12 +95,70 @@ class AcceleratedAgent(MarketAgent):
                 " over all applications; extend a tree, or take the market without acceleration"
             )
 
+    def resume(self, state: Any) -> None:
+        """Take its part of the market's state, and the remembered rounds."""
+        MarketAgent.resume(self, state.market)
+        number = self.seat.number
+        self.settled, self.settled_part = self.reached, self.part
+        self.requests, self.residuals = (
+            [(float(each[0, number]), float(each[1, number])) for each in rounds]
+            for rounds in (state.requests, state.residuals)
+        )
+        if self.seat.parent is None:
+            self.products = state.products.tolist()
+            self.stride, self.least = state.stride, state.least
+        self.mixed = state.plain is not None
+        if state.plain is not None:
+            slots = enumerate((self.computing, self.receiving))
+            self.plain = [float(state.plain[i, number]) for i, slot in slots if slot]
 
-def agent_decides(
-    state: AcceleratedAgent, messages: Sequence[Message]
-) -> tuple[AcceleratedAgent, Posts]:
-    """Return an agent's state and messages after those that it waited for."""
-    return state, market.go_on(PHASES, state, messages)
+
+@dataclass(slots=True)
+class AcceleratedManager(MarketManager):
+    """A price manager whose members confirm or undo each round.
+
+    Attributes
+    ----------
+    asked : float
+        The price of a round of which it is not known yet whether it counts.
+    """
+
+    asked: float = 0.0
+
+    def decide(self, messages: Sequence[Message]) -> Posts:
+        """Answer the bids, or residuals, of all members, and confirm or undo the last round."""
+        if self.phase == "start":
+            return MarketManager.decide(self, messages)
+        capacity, answers = self.answers(messages)
+        if self.phase == "bids":
+            if not self.remembered:
+                self._finish_round(bool(answers[0][7]), [message[5:7] for message in answers])
+            self.asked = clear(capacity, answers)
+            scheduled = self.schedule.due(self.round + 1) or self.round + 1 == self.rounds
+            self.remembered = scheduled
+            self.phase = "residuals" if scheduled else "bids"
+            return self.posts(self.asked)
+        undone = bool(answers[0][2])
+        scheduled = self.schedule.due(self.round + 1)
+        self._finish_round(undone, [message[3:5] for message in answers])
+        if scheduled and not undone:
+            self.rebalance()
+        self.over = self.round == self.rounds
+        self.phase = "bids"
+        return [] if self.over else self.posts(self.balance)
+
+    def _finish_round(self, undone: bool, residuals: Sequence[Sequence[float]]) -> None:
+        """Confirm the last round, or undo it."""
+        self.round += 1
+        if undone:
+            self.schedule.put_off(self.round + 1)
+        else:
+            self.price = self.asked
+            self.remember(residuals)
+
+    def resume(self, state: Any) -> None:
+        """Take its part of the market's state."""
+        MarketManager.resume(self, state.market)
 
 
 def _multiply(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
@@ -228,7 +292,7 @@ def _return(state: AcceleratedAgent, received: dict[int, Message], posts: Posts)
 def _change(state: AcceleratedAgent, received: dict[int, Message], posts: Posts) -> str:
     """Change the metric, and forget the rounds before."""
     state.requests, state.residuals, state.mixed = [], [], False
-    return market.PHASES["metric"](state, received, posts)
+    return MarketAgent.phases["metric"](state, received, posts)
 
 
 def _bid(state: AcceleratedAgent, undone: bool, posts: Posts) -> str:
@@ -267,8 +331,8 @@ def _mixed(requests: list[float], residuals: list[float], verdict: RoundVerdict)
     return mixed
 
 
-PHASES: market.Phases = {
-    **market.PHASES,
+AcceleratedAgent.phases = {
+    **MarketAgent.phases,
     "ended": _multiply,
     "parts": _parts,
     "rows": _rows,

@@ -4,69 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from simplugin.core.errors import NetworkFailureException
-from simplugin.pricing.actors.neighbourhood import BELOW, inbox
+from simplugin.pricing.method import CLOCK, SENSOR, Message, Posts, Role
+from simplugin.pricing.neighbourhood import (
+    ABOVE,
+    BELOW,
+    AgentNeighbourhood,
+    ManagerNeighbourhood,
+    inbox,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from simplugin.pricing.actors.neighbourhood import Address, Circle
     from simplugin.pricing.policies.task_queues import LiveProportions
     from simplugin.simulation.api import Activity, Actor, Mailbox, MessageQueue
-
-# The sender's number and its round, then numbers.
-Message = tuple[Any, ...]
-Posts = list[tuple["Address", Message]]
-
-# The senders that readings of the local sensor, and of the local clock, bear.
-SENSOR, CLOCK = -1, -2
-
-
-@dataclass(slots=True, kw_only=True)
-class Role:
-    """The part of a role's state that its actor uses.
-
-    Attributes
-    ----------
-    side : str
-        The side of the messages that it waits for: ABOVE, BELOW or ACROSS.
-    local, remote : int
-        The number of messages that it waits for, from its own host and from others.
-    over : bool
-        True if it has ended.
-    round : int
-        The number of rounds that it has ended.
-    """
-
-    side: str = BELOW
-    local: int = 0
-    remote: int = 0
-    over: bool = False
-    round: int = 0
-
-    @property
-    def value(self) -> float:
-        """Its rate or price, for the observer only."""
-        raise NotImplementedError
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """An agent's rate, and the flows into its children' subtrees that it heard of [tasks/s]."""
-        raise NotImplementedError
-
-    def wait(self, side: str, senders: Circle) -> None:
-        """Wait for one message of each sender."""
-        self.side, self.local, self.remote = side, senders.local, senders.remote
-
-
-_State = TypeVar("_State", bound=Role)
-# A function of its arguments; it may change the state, which it returns.
-Decision = Callable[[_State, Sequence[Message]], tuple[_State, Posts]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +54,7 @@ class RoleRecord:
         Its value after each round, when the round ended [s], and the size of all that it had
         posted to other hosts by then [byte].
     over : bool
-        True if it has ended by itself.
+        True if the role has ended, and was not broken off.
     """
 
     values: list[float] = field(default_factory=list)
@@ -108,36 +63,70 @@ class RoleRecord:
     over: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class RolePlace:
+    """A role of a deployment and its place on the platform.
+
+    Attributes
+    ----------
+    seat : AgentNeighbourhood or ManagerNeighbourhood
+        Its initial knowledge.
+    host : str
+        Name of the host that it runs on.
+    new_role : callable
+        Returns the role as it starts.
+    sensor : str or None
+        Name of the link whose capacity it reads, empty for its own host; None for neither.
+    """
+
+    seat: AgentNeighbourhood | ManagerNeighbourhood
+    host: str
+    new_role: Callable[[], Role]
+    sensor: str | None
+
+    @property
+    def senders(self) -> dict[str, int]:
+        """Maximum number of simultaneous messages from other hosts, by side."""
+        if isinstance(self.seat, AgentNeighbourhood):
+            return {ABOVE: self.seat.above.remote, BELOW: self.seat.children.remote}
+        return {BELOW: self.seat.members.remote}
+
+
+def decide(role: Role, messages: Sequence[Message]) -> Posts:
+    """Let a role decide until it waits for messages or has ended; return all that it sends."""
+    posts = role.decide(messages)
+    while not (role.over or role.local or role.remote):
+        posts += role.decide(())
+    return posts
+
+
 async def act(
     me: Actor,
     name: str,
-    decide: Decision[Any],
-    state: Role,
+    role: Role,
     sensor: str | None,
     envelope: Envelope,
     record: RoleRecord,
     watched: bool,
 ) -> None:
-    """Deliver messages to a decision, and post its answers, until it is over.
+    """Deliver messages to a role in synchronous rounds, and post its answers, until it is over.
 
     Parameters
     ----------
     me : Actor
         The actor.
     name : str
-        Its number, with the prefix of all mailboxes.
-    decide : Decision
-        The decision of the role.
-    state : Role
-        The state of the role.
+        Number of the role, with the prefix of all mailboxes.
+    role : Role
+        The role.
     sensor : str or None
-        Name of the link whose capacity it reads, empty for its own host; None for neither.
+        As in `RolePlace`.
     envelope : Envelope
         Sizes of messages.
-    record : Record
-        Where it writes down its rounds.
+    record : RoleRecord
+        Receives its rounds.
     watched : bool
-        True if somebody ends it where a host fails: it then waits for that.
+        True if the actor is killed when a host fails; it waits for that after a lost message.
     """
     size = 0.0
     messages: Sequence[Message] = ()
@@ -149,8 +138,7 @@ async def act(
     while True:
         if sensor is not None:
             messages = [*messages, sense(me, sensor)]
-        state, posts = decide(state, messages)
-        for (_, to, local), message in posts:
+        for (_, to, local), message in decide(role, messages):
             if local:
                 queue = queues.get(to) or queues.setdefault(to, me.message_queue(to))
                 queue.put_detached(message)
@@ -159,20 +147,20 @@ async def act(
                 bytes_ = header + number * (len(message) - 2)
                 size += bytes_
                 mailbox.put_detached(message, bytes_)
-        if state.round == len(record.values):
-            record.values.append(state.value)
+        if role.round == len(record.values):
+            record.values.append(role.value)
             record.dates.append(me.now)
             record.sizes.append(size)
-        if state.over:
+        if role.over:
             record.over = True
             return
-        side = state.side
+        side = role.side
         if side not in inboxes:
             inboxes[side] = me.message_queue(inbox(name, side)), me.mailbox(inbox(name, side))
         queue, mailbox = inboxes[side]
         # Gets are posted before the first is awaited: transfers overlap, as they should.
-        gets = [mailbox.get_async() for _ in range(state.remote)]
-        gets += [queue.get_async() for _ in range(state.local)]
+        gets = [mailbox.get_async() for _ in range(role.remote)]
+        gets += [queue.get_async() for _ in range(role.local)]
         try:
             messages = await me.wait_all(gets)
         except NetworkFailureException:
@@ -190,63 +178,52 @@ def sense(me: Actor, sensor: str) -> Message:
     return SENSOR, 0, host.speed * host.available_speed * host.cores
 
 
-async def attend(
+async def act_periodically(
     me: Actor,
+    place: RolePlace,
     board: NDArray[np.float64],
-    number: int,
-    decide: Decision[Any],
-    new_state: Callable[[], Role],
-    ears: Mapping[str, int],
-    sensor: str | None,
     period: float,
     envelope: Envelope,
     live: LiveProportions | None,
 ) -> None:
-    """Decide each period on the messages since the last, and wait for none.
+    """Let a role decide once a period on the messages since the last, without waiting for any.
 
     Parameters
     ----------
     me : Actor
         The actor.
+    place : RolePlace
+        The role, which starts again when its host comes back.
     board : float64, shape (n_roles,)
         Values of the roles, for the observer; 0 once the actor is gone.
-    number : int
-        The role's.
-    decide : Decision
-        The decision, once a period.
-    new_state : callable
-        Returns the state that it starts with, and starts again with when its host comes back.
-    ears : mapping of str to int
-        Maximum number of simultaneous messages from other hosts, by side.
-    sensor : str or None
-        As in `act`.
     period : float
         Between two decisions [s].
     envelope : Envelope
         Sizes of messages.
     live : LiveProportions, optional
-        Where an agent puts its rate and the flows of its children for the tasks on its host.
+        Receives an agent's rate and the flows of its children, for the tasks on its host.
     """
+    number, senders = place.seat.number, place.senders
     me.on_exit(lambda _: board.__setitem__(number, 0.0))
-    state = new_state()
+    role = place.new_role()
     arrived: list[Message] = []
     sent: dict[str, Activity] = {}
-    for side, count in ears.items():
+    for side, count in senders.items():
         for _ in range(count):
             me.spawn(listen, me.mailbox(inbox(number, side)), arrived, daemon=True)
     await me.sleep_for(period * me.random.random())
     while True:
-        for side in ears:
+        for side in senders:
             queue = me.message_queue(inbox(number, side))
             arrived += [await queue.get() for _ in range(queue.size)]
         arrived.append((CLOCK, 0, me.now))
-        if sensor is not None:
-            arrived.append(sense(me, sensor))
-        state, posts = decide(state, arrived)
+        if place.sensor is not None:
+            arrived.append(sense(me, place.sensor))
+        posts = role.decide(arrived)
         arrived.clear()
-        board[number] = state.value
+        board[number] = role.value
         if live is not None:
-            live.hear(state.shares)
+            live.hear(role.shares)
         for address, message in posts:
             if address.local:
                 me.message_queue(address.name).put_detached(message)

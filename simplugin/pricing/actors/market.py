@@ -17,15 +17,15 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from simplugin.core.elementary import power
 from simplugin.core.errors import InfeasibleError
-from simplugin.pricing.actors.delivery import SENSOR, Message, Posts, Role
 from simplugin.pricing.actors.market_slots import MetricSchedule, Slot
-from simplugin.pricing.actors.neighbourhood import (
+from simplugin.pricing.method import SENSOR, Message, Posts, Role
+from simplugin.pricing.neighbourhood import (
     ABOVE,
     BELOW,
     AgentNeighbourhood,
@@ -36,7 +36,8 @@ from simplugin.pricing.policies.market import (
     MEMORY,
     REBALANCE,
     STRENGTH,
-    Market,
+    MarketIteration,
+    MarketState,
     best_throughput,
 )
 from simplugin.workloads.shared_deployment import AlphaFair
@@ -51,21 +52,21 @@ class MarketAgent(Role):
 
     Attributes
     ----------
-    method : Market
+    method : MarketIteration
         The rule of its application.
     utility : AlphaFair
         Of its application.
     rounds : int
         Number of rounds.
-    seat : AgentSeat
+    seat : AgentNeighbourhood
         Its initial knowledge.
     computing, receiving : Slot or None
         Its slots.
     slots : tuple of Slot
         Those that it has.
     phase : str
-        The name of a function of `PHASES`, which handles the next messages.
-    schedule : Schedule
+        The key in `phases` of the function that handles the next messages.
+    schedule : MetricSchedule
         When the metric changes.
     changed : bool
         True if it has changed since the last sweep.
@@ -78,10 +79,12 @@ class MarketAgent(Role):
     yields : dict of int to float
         The :math:`u v` of each child.
     part : float
-        Part of its offer that it computes, see `Market`.
+        Part of its offer that it computes, see `MarketIteration`.
     """
 
-    method: Market
+    phases: ClassVar[Phases]
+
+    method: MarketIteration
     utility: AlphaFair
     rounds: int
     seat: AgentNeighbourhood
@@ -119,30 +122,45 @@ class MarketAgent(Role):
         reached = min(max(self.reached, LEAST * self.alone), self.alone)
         return self.seat.weight * marginal(self.utility.alpha, reached), reached
 
+    def decide(self, messages: Sequence[Message]) -> Posts:
+        """Handle the messages of one phase."""
+        posts: Posts = []
+        self.local = self.remote = 0
+        phase = self.phases[self.phase]
+        self.phase = phase(self, {message[0]: message for message in messages}, posts)
+        return posts
+
+    def inherit(self, old: MarketAgent) -> None:
+        """Continue with the requests and prices of the role before a failure.
+
+        Schedules and balances of the metric start again, as do remembered rounds.
+        """
+        for slot, before in ((self.computing, old.computing), (self.receiving, old.receiving)):
+            if slot and before and before.metric > 0:
+                for name in ("request", "metric", "price", "offer", "plan", "paid"):
+                    setattr(slot, name, getattr(before, name))
+        self.reached = old.reached
+
+    def resume(self, state: MarketState) -> None:
+        """Take slots, schedule and throughput from a state."""
+        number = self.seat.number
+        # Rounds are numbered from here on.
+        self.schedule = MetricSchedule(state.next_metric - state.number, state.step)
+        self.reached = float(state.reached[self.seat.application])
+        self.part = float(state.part[number])
+        for i, slot in enumerate((self.computing, self.receiving)):
+            if slot:
+                for name in ("request", "metric", "offer", "plan", "paid"):
+                    setattr(slot, name, float(getattr(state, name)[i, number]))
+                price = float(state.price[slot.manager.number - len(state.rate)])
+                slot.price = price if slot.metric > 0 else 0.0
+
 
 # All agents of an application ask for the same number in a round.
 @lru_cache(maxsize=1024)
 def marginal(alpha: float, throughput: float) -> float:
     """Return the marginal utility of a throughput."""
     return float(AlphaFair(alpha).marginal(throughput))
-
-
-def agent_decides(state: MarketAgent, messages: Sequence[Message]) -> tuple[MarketAgent, Posts]:
-    """Return an agent's state and messages after those that it waited for."""
-    return state, go_on(PHASES, state, messages)
-
-
-def go_on(phases: Phases, state: MarketAgent, messages: Sequence[Message]) -> Posts:
-    """Go through phases up to the next that has to wait; return what is posted."""
-    posts: Posts = []
-    received = {message[0]: message for message in messages}
-    phase = state.phase
-    while True:
-        state.local = state.remote = 0
-        phase = phases[phase](state, received, posts)
-        if state.local or state.remote or state.over:
-            state.phase = phase
-            return posts
 
 
 def _start(state: MarketAgent, received: dict[int, Message], posts: Posts) -> str:
@@ -323,7 +341,7 @@ def _move(state: MarketAgent, posts: Posts) -> str:
     return bid(state, posts)
 
 
-PHASES: Phases = {
+MarketAgent.phases = {
     "start": _start,
     "capacity": _capacity,
     "bounds": _bounds,
@@ -344,18 +362,16 @@ class MarketManager(Role):
     ----------
     rounds : int
         Number of rounds.
-    seat : ManagerSeat
+    seat : ManagerNeighbourhood
         Its initial knowledge.
     phase : str
         The kind of the next messages: ``"bids"`` or ``"residuals"``.
     remembered : bool
         True if the residuals that come with the next bids are known already.
-    schedule : Schedule
+    schedule : MetricSchedule
         When the metric changes.
     price : float
         Of its resource [utility/flop] or [utility/byte].
-    asked : float
-        The price of a round of which it is not known yet whether it counts.
     balance, planned, moved : float
         Its factor of the metric, and the residuals that led to it.
     """
@@ -366,7 +382,6 @@ class MarketManager(Role):
     remembered: bool = True
     schedule: MetricSchedule = field(default_factory=MetricSchedule)
     price: float = 0.0
-    asked: float = 0.0
     balance: float = 1.0
     planned: float = 0.0
     moved: float = 0.0
@@ -376,37 +391,63 @@ class MarketManager(Role):
         """Its price."""
         return self.price
 
+    def answers(self, messages: Sequence[Message]) -> tuple[float, list[Message]]:
+        """Return the capacity now, and what the members sent, in their order."""
+        received = {message[0]: message for message in messages}
+        members = self.seat.members
+        answers = [received[member.number] for member in members if member.number in received]
+        return received[SENSOR][2], answers
 
-def manager_decides(
-    state: MarketManager, messages: Sequence[Message]
-) -> tuple[MarketManager, Posts]:
-    """Return a manager's state and messages after the bids, or residuals, of all members."""
-    seat = state.seat
-    received = {message[0]: message for message in messages}
-    answers = [received[member.number] for member in seat.members if member.number in received]
-    numbers: tuple[float, ...] = ()
-    if state.phase == "start":
-        state.wait(BELOW, seat.members)
-        state.phase = "bids"
-        numbers = (received[SENSOR][2],)
-    elif state.phase == "residuals":
-        remember(state, [message[2:4] for message in answers])
-        state.balance *= imbalance(state.planned, state.moved)
-        state.schedule.advance(state.round)
-        numbers = (state.balance,)
-        state.phase = "bids"
-    else:
-        if not state.remembered:
-            remember(state, [message[5:7] for message in answers])
-        state.price = clear(received[SENSOR][2], answers)
-        numbers = (state.price,)
-        state.round += 1
-        state.over = state.round == state.rounds
-        due = state.schedule.due(state.round)
-        state.remembered = due
-        state.phase = "residuals" if due else "bids"
-    message = seat.number, state.round, *numbers
-    return state, [(member, message) for member in seat.members]
+    def posts(self, *numbers: float) -> Posts:
+        """Return a message with some numbers for each member."""
+        message = self.seat.number, self.round, *numbers
+        return [(member, message) for member in self.seat.members]
+
+    def decide(self, messages: Sequence[Message]) -> Posts:
+        """Answer the bids, or residuals, of all members."""
+        capacity, answers = self.answers(messages)
+        if self.phase == "start":
+            self.wait(BELOW, self.seat.members)
+            self.phase = "bids"
+            return self.posts(capacity)
+        if self.phase == "residuals":
+            self.remember([message[2:4] for message in answers])
+            self.rebalance()
+            self.phase = "bids"
+            return self.posts(self.balance)
+        if not self.remembered:
+            self.remember([message[5:7] for message in answers])
+        self.price = clear(capacity, answers)
+        self.round += 1
+        self.over = self.round == self.rounds
+        self.remembered = self.schedule.due(self.round)
+        self.phase = "residuals" if self.remembered else "bids"
+        return self.posts(self.price)
+
+    def remember(self, residuals: Sequence[Sequence[float]]) -> None:
+        """Add a round's residuals to those of earlier rounds."""
+        planned = moved = 0.0
+        for residual in residuals:
+            planned += residual[0]
+            moved += residual[1]
+        self.planned = MEMORY * self.planned + planned
+        self.moved = MEMORY * self.moved + moved
+
+    def rebalance(self) -> None:
+        """Update the factor of the metric."""
+        self.balance *= imbalance(self.planned, self.moved)
+        self.schedule.advance(self.round)
+
+    def inherit(self, old: MarketManager) -> None:
+        """Continue with the price of the role before a failure."""
+        self.price = old.price
+
+    def resume(self, state: MarketState) -> None:
+        """Take price, schedule, balance and residuals from a state."""
+        self.schedule = MetricSchedule(state.next_metric - state.number, state.step)
+        resource = self.seat.number - len(state.rate)
+        self.price, self.balance = float(state.price[resource]), float(state.balance[resource])
+        self.planned, self.moved = float(state.planned[resource]), float(state.moved[resource])
 
 
 def clear(capacity: float, bids: Sequence[Message]) -> float:
@@ -425,62 +466,9 @@ def clear(capacity: float, bids: Sequence[Message]) -> float:
         left = stay
 
 
-def remember(state: MarketManager, residuals: Sequence[Sequence[float]]) -> None:
-    """Add a round's residuals to what is remembered."""
-    planned = moved = 0.0
-    for residual in residuals:
-        planned += residual[0]
-        moved += residual[1]
-    state.planned = MEMORY * state.planned + planned
-    state.moved = MEMORY * state.moved + moved
-
-
 def imbalance(planned: float, moved: float) -> float:
     """Return the factor of the metric, which follows the larger residual."""
     if planned <= 0 or moved <= 0:
         return 1.0
     low, high = REBALANCE
     return min(max(power(planned / moved, STRENGTH), low), high)
-
-
-def accelerated_decides(
-    state: MarketManager, messages: Sequence[Message]
-) -> tuple[MarketManager, Posts]:
-    """Return the same with members that confirm or undo each round."""
-    seat = state.seat
-    received = {message[0]: message for message in messages}
-    answers = [received[member.number] for member in seat.members if member.number in received]
-    if state.phase == "start":
-        return manager_decides(state, messages)
-    if state.phase == "bids":
-        if not state.remembered:
-            _finish_round(state, bool(answers[0][7]), [message[5:7] for message in answers])
-        state.asked = clear(received[SENSOR][2], answers)
-        scheduled = state.schedule.due(state.round + 1) or state.round + 1 == state.rounds
-        state.remembered = scheduled
-        state.phase = "residuals" if scheduled else "bids"
-        number = state.asked
-    else:
-        undone = bool(answers[0][2])
-        scheduled = state.schedule.due(state.round + 1)
-        _finish_round(state, undone, [message[3:5] for message in answers])
-        if scheduled and not undone:
-            state.balance *= imbalance(state.planned, state.moved)
-            state.schedule.advance(state.round)
-        state.over = state.round == state.rounds
-        state.phase = "bids"
-        number = state.balance
-    if state.over:
-        return state, []
-    message = seat.number, state.round, number
-    return state, [(member, message) for member in seat.members]
-
-
-def _finish_round(state: MarketManager, undone: bool, residuals: Sequence[Sequence[float]]) -> None:
-    """Confirm the last round, or undo it."""
-    state.round += 1
-    if undone:
-        state.schedule.put_off(state.round + 1)
-    else:
-        state.price = state.asked
-        remember(state, residuals)

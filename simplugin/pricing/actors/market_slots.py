@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from simplugin.pricing.actors.neighbourhood import Address
+from simplugin.pricing.neighbourhood import Address
 from simplugin.pricing.policies.market import CEILING, FLOOR, GROWTH, SIZE
 
 

@@ -1,7 +1,7 @@
 r"""Local markets, accelerated by what the last rounds have in common.
 
-A round of :class:`~simplugin.pricing.policies.market.Market` maps the requests :math:`d` to
-:math:`d + g`. While the metric stays, Anderson's method (type II, [1]_) mixes the last rounds,
+A round of `MarketIteration` maps the requests :math:`d` to :math:`d + g`. While the metric stays,
+Anderson's method (type II, [1]_) mixes the last rounds,
 
 .. math:: d \leftarrow d_i + g_i - \sum_j \gamma_j (\Delta d_j + \Delta g_j),
 
@@ -32,7 +32,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.pricing.policies.market import Market, MarketState
+from simplugin.pricing.policies.market import MarketIteration, MarketState
 from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
 
 Floats = NDArray[np.float64]
@@ -106,16 +106,16 @@ class AcceleratedState(ExtendedState):
 
 
 @dataclass(frozen=True)
-class AcceleratedMarket:
+class AcceleratedMarketIteration:
     """The method with a dozen sums over all agents per round.
 
     Attributes
     ----------
-    market : Market
+    market : MarketIteration
         The plain method.
     """
 
-    market: Market = field(default_factory=Market)
+    market: MarketIteration = field(default_factory=MarketIteration)
 
     def start(self, sharing: SharedDeployment, utility: AlphaFair) -> AcceleratedState:
         """Return the state before the first round."""

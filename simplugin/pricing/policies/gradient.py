@@ -326,7 +326,7 @@ def link_demand(sharing: SharedDeployment, inverse: Floats, count: Floats) -> Fl
 
 
 @dataclass(frozen=True, slots=True)
-class Gradient:
+class GradientIteration:
     r"""The report's iteration with fixed steps, scaled or not [1]_.
 
     A round, all of it from the values before it unless `reading` says otherwise: throughputs

@@ -126,7 +126,7 @@ class MarketState:
     balance, planned, moved : float64, shape (n_hosts + n_links,)
         Each resource's factor of the metric, and the residuals that led to it.
     part : float64, shape (n_agents,)
-        Part of each agent's offer that is computed: what its links can carry, see `Market`; or 1.
+        Part of each agent's offer that is computed: 1, or what its links can carry (`feasible`).
     number, next_metric : int
         Rounds done, and the round after which the metric changes next.
     step : float
@@ -170,7 +170,7 @@ class MarketState:
 
 
 @dataclass(frozen=True)
-class Market:
+class MarketIteration:
     """The method with local knowledge only.
 
     Attributes

@@ -12,12 +12,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from simplugin.pricing.actors.delivery import CLOCK, SENSOR
-from simplugin.pricing.actors.neighbourhood import inbox, neighbourhoods
-from simplugin.pricing.actors.roles import cast, taken_over, ticking_cast
-from simplugin.pricing.policies.acceleration import AcceleratedMarket
-from simplugin.pricing.policies.gradient import Gradient, GradientAssumptions, StepSizes
-from simplugin.pricing.policies.market import Market
+from simplugin.pricing.actors.delivery import decide
+from simplugin.pricing.method import CLOCK, SENSOR
+from simplugin.pricing.methods import AcceleratedMarket, Gradient, Market
+from simplugin.pricing.neighbourhood import inbox, neighbourhoods
+from simplugin.pricing.policies.gradient import GradientAssumptions, StepSizes
 from simplugin.workloads import AlphaFair
 
 # Close to where they end, as rates that are all 0 would not differ.
@@ -40,11 +39,9 @@ class Stage:
     def __init__(self, sharing, method):
         self.capacity = np.concatenate([sharing.speed, sharing.bandwidth])
         self.n_agents = sharing.n_agents
-        if not hasattr(self, "cast"):
-            self.cast = cast(method, AlphaFair(1.0), ROUNDS)
-        around = neighbourhoods(sharing)
-        self.states = {seat.number: self.cast.agent(seat) for seat in around.agents}
-        self.states |= {seat.number: self.cast.manager(seat) for seat in around.managers}
+        roles, around = self.roles(method), neighbourhoods(sharing)
+        self.states = {seat.number: roles.agent(seat) for seat in around.agents}
+        self.states |= {seat.number: roles.manager(seat) for seat in around.managers}
         self.partners = {
             seat.number: [
                 each.number
@@ -64,25 +61,29 @@ class Stage:
             seat.number: [each.number for each in seat.members] for seat in around.managers
         }
 
+    def roles(self, method):
+        return method.roles(AlphaFair(1.0), ROUNDS)
+
     def decide(self, number, messages):
-        decide = self.cast.agent_decides
+        """Return the role before (pickled), its messages, and its posts."""
         if number >= self.n_agents:
-            decide = self.cast.manager_decides
             messages = [*messages, (SENSOR, 0, float(self.capacity[number - self.n_agents]))]
-        return decide, self.states[number], messages
+        before = pickle.dumps(self.states[number])
+        return before, messages, self.decision(self.states[number], messages)
+
+    def decision(self, role, messages):
+        return decide(role, messages)
 
     def steps(self):
-        """Yield what happens: step, decision, state before (pickled), messages, posts."""
+        """Yield step, number, role before (pickled), messages and posts of each decision."""
         boxes = defaultdict(list)
         ready = dict.fromkeys(self.states, ())
         step = 0
         while ready:
             posted = []
             for number, given in ready.items():
-                decide, state, messages = self.decide(number, list(given))
-                before = pickle.dumps(state)
-                self.states[number], posts = decide(state, messages)
-                yield step, number, decide, before, messages, posts
+                before, messages, posts = self.decide(number, list(given))
+                yield step, number, before, messages, posts
                 posted += posts
             for address, message in posted:
                 boxes[address.name].append(message)
@@ -109,9 +110,11 @@ class Stage:
 class PeriodicStage(Stage):
     """The same where all decide in each step, on what has come by then."""
 
-    def __init__(self, sharing, method):
-        self.cast = ticking_cast(method, AlphaFair(1.0), 5)
-        super().__init__(sharing, method)
+    def roles(self, method):
+        return method.periodic_roles(AlphaFair(1.0), 5)
+
+    def decision(self, role, messages):
+        return role.decide(messages)
 
     def steps(self):
         boxes = defaultdict(list)
@@ -119,10 +122,8 @@ class PeriodicStage(Stage):
             posted = []
             for number in self.states:
                 given = [*boxes.pop(number, ()), (CLOCK, 0, float(step))]
-                decide, state, messages = self.decide(number, given)
-                before = pickle.dumps(state)
-                self.states[number], posts = decide(state, messages)
-                yield step, number, decide, before, messages, posts
+                before, messages, posts = self.decide(number, given)
+                yield step, number, before, messages, posts
                 posted += posts
             for address, message in posted:
                 boxes[address.number].append(message)
@@ -143,7 +144,7 @@ def posted(stage):
     """Return what each role posted at each step."""
     return {
         (step, number): [(address.name, message) for address, message in posts]
-        for step, number, _, _, _, posts in stage.steps()
+        for step, number, _, _, posts in stage.steps()
     }
 
 
@@ -180,14 +181,16 @@ def test_a_change_is_news_no_earlier_than_messages_travel(deployment, stage_of, 
 def test_decisions_need_only_their_state_and_messages(uneven, stage_of):
     stage = stage_of(uneven)
     records = [
-        (decide, before, messages, pickle.dumps((stage.states[number], posts)))
-        for _, number, decide, before, messages, posts in stage.steps()
+        (before, messages, pickle.dumps((stage.states[number], posts)))
+        for _, number, before, messages, posts in stage.steps()
     ]
     assert len(records) > 100
     # In another order, and from copies: nothing is left over from other decisions.
     for index in np.random.default_rng(0).permutation(len(records)):
-        decide, before, messages, after = records[index]
-        assert decide(pickle.loads(before), messages) == pickle.loads(after)
+        before, messages, after = records[index]
+        role = pickle.loads(before)
+        posts = stage.decision(role, messages)
+        assert (role, posts) == pickle.loads(after)
 
 
 PROPORTIONAL = AlphaFair(1.0)
@@ -200,6 +203,11 @@ def state_after(method, sharing, rounds):
     return state
 
 
+def resumed(role, state):
+    role.resume(state)
+    return role
+
+
 def test_each_role_has_its_own_part_only(uneven):
     method = AcceleratedMarket()
     state = state_after(method, uneven, 12)
@@ -209,23 +217,22 @@ def test_each_role_has_its_own_part_only(uneven):
             state.market, request=state.market.request * 2, price=state.market.price * 2
         ),
     )
-    roles, around = cast(method, PROPORTIONAL, 3), neighbourhoods(uneven)
-    own, other = (taken_over(method, uneven, each) for each in (state, twisted))
+    roles, around = method.roles(PROPORTIONAL, 3), neighbourhoods(uneven)
     for seat in around.agents:
-        one, two = own(roles.agent(seat)), other(roles.agent(seat))
+        one, two = (resumed(roles.agent(seat), each) for each in (state, twisted))
         assert [slot.request * 2 for slot in one.slots] == [slot.request for slot in two.slots]
         assert bool(one.products) == (seat.parent is None)
         # Numbers of its own, whatever the size of the deployment.
         assert all(len(pair) == 2 for pair in (*one.requests, *one.residuals))
     for desk in around.managers:
-        one, two = own(roles.manager(desk)), other(roles.manager(desk))
+        one, two = (resumed(roles.manager(desk), each) for each in (state, twisted))
         assert one.price * 2 == two.price
 
 
 def test_who_takes_over_gets_nothing_of_others(uneven):
     method = Market()
     state = state_after(method, uneven, 5)
-    roles, around = cast(method, PROPORTIONAL, 3), neighbourhoods(uneven)
+    roles, around = method.roles(PROPORTIONAL, 3), neighbourhoods(uneven)
     numbers = np.arange(uneven.n_agents)
     resources = np.arange(uneven.n_hosts + uneven.n_links)
     for seat in around.agents:
@@ -244,5 +251,4 @@ def test_who_takes_over_gets_nothing_of_others(uneven):
                 np.arange(uneven.n_applications) == uneven.application[agent], state.reached, -7.0
             ),
         )
-        taken = [taken_over(method, uneven, each)(roles.agent(seat)) for each in (state, foreign)]
-        assert taken[0] == taken[1]
+        assert resumed(roles.agent(seat), state) == resumed(roles.agent(seat), foreign)

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
-from simplugin.pricing.actors.delivery import CLOCK, SENSOR, Message, News, Posts
+from simplugin.pricing.actors.delivery import News
 from simplugin.pricing.actors.market import (
     MarketAgent,
     MarketManager,
@@ -23,9 +23,9 @@ from simplugin.pricing.actors.market import (
     imbalance,
     marginal,
     plan,
-    remember,
 )
 from simplugin.pricing.actors.market_slots import MetricSchedule
+from simplugin.pricing.method import CLOCK, SENSOR, Message, Posts
 
 # Bounds that differ by less, relative to them, are the same.
 SAME = 1e-6
@@ -35,7 +35,7 @@ FIRST, STEP = 4, 4.0
 
 
 @dataclass(slots=True)
-class TickingAgent(MarketAgent):
+class PeriodicMarketAgent(MarketAgent):
     """An application's agent without rounds.
 
     Attributes
@@ -61,14 +61,61 @@ class TickingAgent(MarketAgent):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Its rate, and the flows into its children' subtrees."""
+        """Its rate, and the flows into its children's subtrees."""
         last, children = self.news.last, self.seat.children
-        known = [last[child.number][6] if child.number in last else 0.0 for child in children]
-        return (self.value, *(0.0 if self.away else flow for flow in known))
+        flows = [last[child.number][6] if child.number in last else 0.0 for child in children]
+        return (self.value, *(0.0 if self.away else flow for flow in flows))
+
+    def decide(self, messages: Sequence[Message]) -> Posts:
+        """Do a period's part of the round, with the last messages."""
+        posts: Posts = []
+        seat = self.seat
+        received = self.news.take(messages)
+        here = seat.parent is not None or seat.start <= received[CLOCK][2] < seat.end
+        if not here or any(each.number not in received for each in seat.above):
+            return [] if self.away else self._leave()
+        self.away = False
+        self.round += 1
+        _know_bounds(self, received)
+        for slot in self.slots:
+            slot.take(received[slot.manager.number][4])
+        # Steps 3 to 5, by the last messages.
+        sent = [received[child.number][2:4] for child in seat.children if child.number in received]
+        sums, above = add_up(self, sent), 0.0
+        if seat.parent:
+            bounds = min(self.below, self.across), self.rivals_below
+            flow = sum(self.shares)
+            posts.append((seat.parent, (seat.number, self.round, *sums, *bounds, flow)))
+            above, self.reached = received[seat.parent.number][2:4]
+        plan(self, above)
+        down = seat.number, self.round, self.nu, self.reached, self.alone, self.rivals
+        posts += [(child, down) for child in seat.children]
+        if self.alone > 0:
+            if self.schedule.due(self.round):
+                value, reached = self.worth
+                for slot in self.slots:
+                    slot.balance *= imbalance(*received[slot.manager.number][5:7])
+                    slot.adapt(slot.balance, value, reached)
+                self.schedule.advance(self.round)
+            for slot in self.slots:
+                slot.move(self.method.relaxation)
+        for slot in self.slots:
+            posts.append((slot.manager, (seat.number, self.round, *slot.bid(), seat.application)))
+        return posts
+
+    def _leave(self) -> Posts:
+        """Start afresh; sign off at children and managers, as all below are cut off, too."""
+        seat, gone = self.seat, (self.seat.number, self.round)
+        state = self.method, self.utility, 0, seat
+        fresh = PeriodicMarketAgent(*state, news=self.news, round=self.round)
+        for name in fields(fresh):
+            setattr(self, name.name, getattr(fresh, name.name))
+        posts = [(each, gone) for each in seat.children]
+        return posts + [(slot.manager, gone) for slot in self.slots]
 
 
 @dataclass(slots=True)
-class TickingManager(MarketManager):
+class PeriodicMarketManager(MarketManager):
     """The price manager of a host or link without rounds.
 
     Attributes
@@ -79,72 +126,19 @@ class TickingManager(MarketManager):
 
     news: News = field(default_factory=News)
 
-
-def manager_ticks(
-    state: TickingManager, messages: Sequence[Message]
-) -> tuple[TickingManager, Posts]:
-    """Return a manager's state and messages after a period."""
-    received = state.news.take(messages)
-    capacity = received[SENSOR][2]
-    bids = [received[each.number] for each in state.seat.members if each.number in received]
-    state.price = clear(capacity, bids)
-    remember(state, [bid[5:7] for bid in bids])
-    rivals = float(len({bid[7] for bid in bids}))
-    state.round += 1
-    numbers = capacity, rivals, state.price, state.planned, state.moved
-    sent = (state.seat.number, state.round, *numbers)
-    return state, [(member, sent) for member in state.seat.members]
+    def decide(self, messages: Sequence[Message]) -> Posts:
+        """Answer the last bids with a price and residuals."""
+        received = self.news.take(messages)
+        capacity = received[SENSOR][2]
+        bids = [received[each.number] for each in self.seat.members if each.number in received]
+        self.price = clear(capacity, bids)
+        self.remember([bid[5:7] for bid in bids])
+        rivals = float(len({bid[7] for bid in bids}))
+        self.round += 1
+        return self.posts(capacity, rivals, self.price, self.planned, self.moved)
 
 
-def agent_ticks(state: TickingAgent, messages: Sequence[Message]) -> tuple[TickingAgent, Posts]:
-    """Return an agent's state and messages after a period."""
-    posts: Posts = []
-    seat = state.seat
-    received = state.news.take(messages)
-    here = seat.parent is not None or seat.start <= received[CLOCK][2] < seat.end
-    if not here or any(each.number not in received for each in seat.above):
-        return _leave(state, posts), posts
-    state.away = False
-    state.round += 1
-    _know_bounds(state, received)
-    for slot in state.slots:
-        slot.take(received[slot.manager.number][4])
-    # Steps 3 to 5, by the last messages.
-    children = [received[child.number][2:4] for child in seat.children if child.number in received]
-    sums, above = add_up(state, children), 0.0
-    if seat.parent:
-        bounds = min(state.below, state.across), state.rivals_below
-        flow = sum(state.shares)
-        posts.append((seat.parent, (seat.number, state.round, *sums, *bounds, flow)))
-        above, state.reached = received[seat.parent.number][2:4]
-    plan(state, above)
-    down = seat.number, state.round, state.nu, state.reached, state.alone, state.rivals
-    posts += [(child, down) for child in seat.children]
-    if state.alone > 0:
-        if state.schedule.due(state.round):
-            value, reached = state.worth
-            for slot in state.slots:
-                slot.balance *= imbalance(*received[slot.manager.number][5:7])
-                slot.adapt(slot.balance, value, reached)
-            state.schedule.advance(state.round)
-        for slot in state.slots:
-            slot.move(state.method.relaxation)
-    for slot in state.slots:
-        posts.append((slot.manager, (seat.number, state.round, *slot.bid(), seat.application)))
-    return state, posts
-
-
-def _leave(state: TickingAgent, posts: Posts) -> TickingAgent:
-    """Sign off at children and managers, once: all below are cut off from the master, too."""
-    if state.away:
-        return state
-    seat, gone = state.seat, (state.seat.number, state.round)
-    posts += [(each, gone) for each in seat.children]
-    posts += [(slot.manager, gone) for slot in state.slots]
-    return TickingAgent(state.method, state.utility, 0, seat, news=state.news, round=state.round)
-
-
-def _know_bounds(state: TickingAgent, received: dict[int, Message]) -> None:
+def _know_bounds(state: PeriodicMarketAgent, received: dict[int, Message]) -> None:
     """Note the bounds of the resources, and adapt afresh if they have changed."""
     seat, computing, receiving = state.seat, state.computing, state.receiving
     rivals = [received[slot.manager.number][3] for slot in state.slots]

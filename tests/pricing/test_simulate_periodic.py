@@ -12,9 +12,8 @@ from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import News
 from simplugin.pricing.changes import CapacityChange, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import keep_up
-from simplugin.pricing.policies.gradient import Gradient
-from simplugin.pricing.policies.market import Market
+from simplugin.pricing.execution import simulate_periodic
+from simplugin.pricing.methods import Gradient, Market
 from simplugin.workloads import AlphaFair, Application
 
 PERIOD = 0.02
@@ -30,7 +29,7 @@ def followed(applications, method, until, *, changes=(), latency=1e-3, period=PE
     graph = report_platform(latency)
     sharing = deploy(graph, applications)
     further |= {"until": until, "period": period, "changes": changes}
-    kept = keep_up(graph, applications, sharing, method, LOG, **further)
+    kept = simulate_periodic(graph, applications, sharing, method, LOG, **further)
     return kept, sharing, intervals(sharing, applications, changes, until)
 
 
@@ -159,10 +158,12 @@ def test_changes_of_what_is_not_there_are_refused():
     sharing = deploy(graph, applications)
     arguments = (graph, applications, sharing, Market(), LOG)
     with pytest.raises(WorkloadError, match="'F', which is no host or link"):
-        keep_up(*arguments, until=1.0, period=0.1, changes=[CapacityChange(0.5, "F", 1.0)])
+        simulate_periodic(
+            *arguments, until=1.0, period=0.1, changes=[CapacityChange(0.5, "F", 1.0)]
+        )
     changes = [CapacityChange(0.5, host, 0.0) for host in "ABCDE"]
     with pytest.raises(WorkloadError, match="every host fails"):
-        keep_up(*arguments, until=1.0, period=0.1, changes=changes)
+        simulate_periodic(*arguments, until=1.0, period=0.1, changes=changes)
 
 
 def test_news_are_forgotten_after_silence_or_farewell():
@@ -183,7 +184,7 @@ ENDLESS = [
 @pytest.mark.parametrize("wrong", ENDLESS)
 def test_times_that_never_end_are_refused(wrong):
     with pytest.raises(WorkloadError, match="positive, finite times"):
-        keep_up(
+        simulate_periodic(
             report_platform(),
             ALWAYS,
             deploy(report_platform(), ALWAYS),
