@@ -33,15 +33,14 @@ from simplugin.inputs.messages import InputProblem, InvalidValueError, problems_
 from simplugin.inputs.named_files import NamedFiles
 from simplugin.inputs.quantities import Memory, Time
 from simplugin.inputs.sections import AnyPath, Section, is_below
-from simplugin.scenarios.scenario import (
+from simplugin.scenarios.loading import (
     CAMPAIGN_TABLES,
     SCENARIO_KEYS,
-    Scenario,
     load_scenario,
     read_toml,
     refuse_large_numbers,
-    scenario_error,
 )
+from simplugin.scenarios.scenario import Scenario, scenario_error
 from simplugin.scenarios.substitutions import plain
 from simplugin.scenarios.sweeps import KeyAssignment, SweepError, Variations, leaves, variations_of
 

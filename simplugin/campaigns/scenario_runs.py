@@ -9,9 +9,9 @@ from typing import Any
 
 from simplugin.campaigns.jobs import RunResult
 from simplugin.core.errors import ScenarioError
-from simplugin.inputs.kinds import ScenarioResult
+from simplugin.scenarios.loading import run_scenario, scenario_from
 from simplugin.scenarios.outputs import contents_of
-from simplugin.scenarios.scenario import Scenario, run_scenario, scenario_from
+from simplugin.scenarios.scenario import Scenario, ScenarioResult
 from simplugin.scenarios.sections import DEFAULT_FILES
 
 
@@ -36,7 +36,7 @@ def run(arguments: Mapping[str, Any]) -> RunResult:
     Raises
     ------
     SimpluginError
-        As `simplugin.scenarios.scenario.scenario_from` and `run_scenario`.
+        As `simplugin.scenarios.loading.scenario_from` and `run_scenario`.
     """
     file = Path(arguments["directory"]) / arguments["name"]
     try:

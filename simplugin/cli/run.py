@@ -17,10 +17,10 @@ from simplugin.cli.terminal import short
 from simplugin.core.console import EscapingConsole
 from simplugin.core.errors import SimpluginError
 from simplugin.inputs.files import uncollected
-from simplugin.inputs.kinds import ScenarioResult
 from simplugin.results.curves import groups_of
+from simplugin.scenarios.loading import load_scenario, run_scenario
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
-from simplugin.scenarios.scenario import Scenario, load_scenario, run_scenario
+from simplugin.scenarios.scenario import Scenario, ScenarioResult
 
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
 _MOST_LINKS = 20000
@@ -36,11 +36,9 @@ def run_command(
 ) -> None:
     """Run a scenario with changes of ``[simulation]``, print what came out, write files."""
     scenario = load_scenario(file, trust=trust)
-    simulation = scenario.simulation.model_copy(update=changes)
-    scenario = replace(scenario, simulation=simulation)
+    scenario = replace(scenario, simulation=scenario.simulation.model_copy(update=changes))
     if directory is not None:
-        output = scenario.output.relocated(directory, scenario.kind, trace=simulation.trace)
-        scenario = replace(scenario, output=output)
+        scenario = scenario.relocated(directory)
     scenario.refuse_stray_outputs()
     console = EscapingConsole(stderr=True)
     # What actors print must not get into the JSON.

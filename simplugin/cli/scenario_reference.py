@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import pkgutil
@@ -27,8 +26,8 @@ from simplugin.platforms.laws import PARAMETERS
 from simplugin.scenarios.generators import GENERATORS
 from simplugin.scenarios.generators.registry import generator_called
 from simplugin.scenarios.kinds import KINDS, kind_called
+from simplugin.scenarios.loading import Sections
 from simplugin.scenarios.ranges import Range
-from simplugin.scenarios.scenario import Sections
 from simplugin.scenarios.sections import (
     MetricsSection,
     MetricTable,
@@ -46,13 +45,6 @@ Made by `simplugin scenario --reference` from the types that validate them. A qu
 in its unit, or a text with a unit, such as `"2.5Gf"`. What is not required may be left out.
 [Scenarios](tutorial.md#scenarios) and [campaigns](campaigns.md) have examples.
 """
-# Of the schedulers of each capability: their module, and how many arguments their execution gives.
-_CAPABILITIES = {
-    "bags": ("simplugin.bags.scenario", 2),
-    "pricing": ("simplugin.pricing.scenario", 0),
-    "taskgraphs": ("simplugin.taskgraphs.scenario", 2),
-    "market": ("simplugin.market.scenario", 4),
-}
 _SECTION = re.compile(r"^(?:Attributes|Parameters)\n-+\n(.*?)(?=^[^\n]+\n-{3,}\n|\Z)", re.M | re.S)
 _ENTRY = re.compile(r"^(\S[^\n]*)\n((?:[ ]+[^\n]*\n?|\n)*)", re.M)
 _ELSEWHERE = re.compile(r"^(?:See|As in|As for|Those of) `([\w.]+)`")
@@ -81,15 +73,15 @@ def reference() -> str:
         lines += _table(draw.__name__, _of_function(draw, hidden=("generator", "costs")), 3)
     lines += _table("costs, of every generator", _of_function(CostLaw), 3)
     lines += _table("[scheduler]", _of_model(SchedulerSection), 2)
-    for capability, (name, given) in _CAPABILITIES.items():
-        module = importlib.import_module(name)
-        head = f"Of any scheduler `{capability}.*`, besides its own:"
-        title = f"[scheduler.parameters] of {capability}"
-        lines += _table(title, _of_model(module.Settings), 2, head)
-        policies = {**getattr(module, "SCHEDULERS", {}), **module.POLICIES}
-        for policy, function in policies.items():
-            if rows := list(_of_function(function, given, ("seed",))):
-                lines += _table(f"{capability}.{policy}", rows, 3)
+    for name in KINDS:
+        if (schedulers := kind_called(name).schedulers) is None:
+            continue
+        head = f"Of any scheduler `{schedulers.capability}.*`, besides its own:"
+        title = f"[scheduler.parameters] of {schedulers.capability}"
+        lines += _table(title, _of_model(schedulers.settings), 2, head)
+        for policy, function in schedulers.policies.items():
+            if rows := list(_of_function(function, schedulers.by_position, ("seed",))):
+                lines += _table(f"{schedulers.capability}.{policy}", rows, 3)
     lines += _table("[simulation]", _of_model(SimulationSection, nested=False), 2)
     lines += _table("[simulation.options]", _of_options(), 2)
     lines += _table("[metrics]", _of_model(MetricsSection), 2)

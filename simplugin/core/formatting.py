@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import islice
@@ -34,6 +35,17 @@ def scale_of(value: float) -> tuple[float, str]:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural unless it is 1: ``1 host``, ``4,000 hosts``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """Return names of which those that occur several times are numbered: ``x-1``, ``x-2``."""
+    every = list(names)
+    total, used = Counter(every), Counter[str]()
+    for place, name in enumerate(every):
+        used[name] += 1
+        if total[name] > 1:
+            every[place] = f"{name}-{used[name]}"
+    return every
 
 
 def readable(value: float | int | str | None, unit: str = "") -> str:

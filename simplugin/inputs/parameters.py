@@ -19,26 +19,18 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, TypeVar, cast, get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import ConfigDict, PydanticSchemaGenerationError, TypeAdapter, ValidationError
 
-from simplugin.inputs.kinds import ScenarioParts
 from simplugin.inputs.messages import (
-    InputProblem,
     Path,
     missing_key,
     problems_of,
-    unknown_key,
 )
-from simplugin.inputs.sections import Section
 
-PATH = ("scheduler", "parameters")
 _KEYWORDS = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _STRICT = ConfigDict(strict=True)
-
-_Policy = TypeVar("_Policy", bound=Callable[..., Any])
-_Settings = TypeVar("_Settings", bound=Section)
 
 
 @dataclass(frozen=True)
@@ -90,7 +82,7 @@ class Signature:
             any(each.kind is inspect.Parameter.VAR_KEYWORD for each in every),
         )
 
-    def read(self, given: Mapping[str, Any], path: Path = PATH) -> tuple[dict[str, Any], list[Any]]:
+    def read(self, given: Mapping[str, Any], path: Path = ()) -> tuple[dict[str, Any], list[Any]]:
         """Validate keyword arguments.
 
         Parameters
@@ -124,89 +116,6 @@ def product_of_counts(value: Any) -> int:
     if isinstance(value, list | tuple):
         return math.prod(map(product_of_counts, value))
     return max(value, 1) if type(value) is int else 1
-
-
-def policy_of(scenario: ScenarioParts, shipped: Mapping[str, _Policy]) -> _Policy:
-    """Return the policy that ``scheduler.name`` names.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Its scheduler is ``capability.name`` of a shipped policy, or ``module:function``.
-    shipped : mapping of str to callable
-        The policies of the capability.
-
-    Raises
-    ------
-    ScenarioError
-        The reference names no function.
-    """
-    name = scenario.scheduler.name
-    if ":" in name:
-        return cast("_Policy", scenario.function(name, "scheduler", "name"))
-    return shipped[name.partition(".")[2]]
-
-
-def read_parameters(
-    scenario: ScenarioParts,
-    policy: Callable[..., Any],
-    settings: type[_Settings],
-    *,
-    by_position: int = 0,
-    reserved: Mapping[str, str] | None = None,
-) -> tuple[_Settings, dict[str, Any]]:
-    """Return the parameters of a scheduler: those of its execution, and those of its policy.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Has ``[scheduler.parameters]``.
-    policy : callable
-        The policy.
-    settings : class
-        The parameters that the execution takes; one that is in the signature of the policy, too,
-        goes to both.
-    by_position : int
-        The number of arguments that the policy is given by position.
-    reserved : mapping of str to str, optional
-        Parameters of the policy that a scenario must not give, each with the remedy.
-
-    Returns
-    -------
-    tuple of Section and dict
-        The settings, and the keyword arguments of the policy.
-
-    Raises
-    ------
-    ScenarioError
-        Parameters are unknown, missing, or invalid; the message has each of them.
-    """
-    given = scenario.scheduler.parameters
-    signature = Signature.of(policy, by_position)
-    further = [field.alias or name for name, field in settings.model_fields.items()]
-    hidden = reserved or {}
-    known = [name for name in signature.types if name not in hidden]
-    problems = []
-    for name in given:
-        path = (*PATH, name)
-        if name in hidden and name not in further:
-            problems.append(InputProblem(path, "unknown key '{key}'", hidden[name]))
-        elif name not in known and name not in further and not signature.takes_any:
-            takes = f"{scenario.scheduler.name!r} takes"
-            problems.append(unknown_key(path, [*dict.fromkeys([*known, *further])], takes))
-    own = {key: given[key] for key in given if key in signature.types or key not in further}
-    values, wrong = signature.read(own)
-    problems += wrong
-    found = None
-    chosen = {key: given[key] for key in given if key in further}
-    try:
-        found = settings.model_validate(chosen, context={"directory": scenario.directory})
-    except ValidationError as error:
-        problems += problems_of(error, settings, chosen, PATH)
-    if problems or found is None:
-        # A parameter that goes to both is wrong once.
-        raise scenario.errors(list(dict.fromkeys(problems)))
-    return found, values
 
 
 def _type_of(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, overload
 from simplugin.core.errors import ScenarioError, SimpluginError
 
 if TYPE_CHECKING:
-    from simplugin.inputs.kinds import ScenarioResult
     from simplugin.platforms import Platform
     from simplugin.regression.comparison import RunComparison
     from simplugin.regression.snapshots import Snapshot
     from simplugin.regression.tolerances import Tolerances
+    from simplugin.scenarios.scenario import ScenarioResult
     from simplugin.simulation import Result
     from simplugin.simulation.placement import Actors
 
@@ -100,7 +100,7 @@ class Simulations:
     def _scenario(self, name: str | os.PathLike[str], changes: dict[str, Any]) -> ScenarioResult:
         """Run a scenario file with other values at some keys."""
         from simplugin.inputs.messages import InvalidValueError
-        from simplugin.scenarios.scenario import load_scenario, run_scenario, scenario_from
+        from simplugin.scenarios.loading import load_scenario, run_scenario, scenario_from
         from simplugin.scenarios.substitutions import path_of, plain, substituted
 
         if not isinstance(name, str | os.PathLike):
@@ -339,9 +339,9 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
         It is nothing with metrics.
     """
     from simplugin.campaigns.keys import versions
-    from simplugin.inputs.kinds import ScenarioResult
     from simplugin.regression import snapshots
     from simplugin.results.row import Metric, Row
+    from simplugin.scenarios.scenario import ScenarioResult
     from simplugin.simulation import Result
 
     if isinstance(value, ScenarioResult):

@@ -11,7 +11,7 @@ from simplugin.campaigns.jobs import RunResult
 from simplugin.campaigns.keys import determining, text_digest, versions
 from simplugin.inputs.named_files import NamedFiles
 from simplugin.regression.snapshots import snapshot_of_outcome
-from simplugin.scenarios.scenario import load_scenario, run_scenario, scenario_from
+from simplugin.scenarios.loading import load_scenario, run_scenario, scenario_from
 from simplugin.scenarios.substitutions import canonical_json
 
 TARGET = f"{__name__}:record"

@@ -13,7 +13,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from simplugin.core.errors import SimpluginError
-from simplugin.inputs.kinds import ScenarioResult
 from simplugin.inputs.messages import problems_of
 from simplugin.regression.activities import (
     Activities,
@@ -24,6 +23,7 @@ from simplugin.regression.activities import (
 )
 from simplugin.regression.tolerances import ACTIVITIES
 from simplugin.results.row import Best, Metric, Row
+from simplugin.scenarios.scenario import ScenarioResult
 from simplugin.simulation import Result
 
 FORMAT = 1

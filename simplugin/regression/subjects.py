@@ -13,7 +13,7 @@ from simplugin.campaigns.campaign import load_campaign
 from simplugin.core.errors import ScenarioError, SimpluginError
 from simplugin.regression.fixtures import safe_name
 from simplugin.regression.snapshots import is_snapshot
-from simplugin.scenarios.scenario import CAMPAIGN_TABLES, read_toml
+from simplugin.scenarios.loading import CAMPAIGN_TABLES, read_toml
 from simplugin.scenarios.sweeps import VARIATION
 
 RECORDED = "recorded"

@@ -16,7 +16,7 @@ from simplugin.core.name_suggestions import did_you_mean
 from simplugin.inputs.documents import Document
 from simplugin.inputs.sections import Section
 from simplugin.inputs.validation import validated
-from simplugin.scenarios.scenario import read_toml
+from simplugin.scenarios.loading import read_toml
 
 RELATIVE = 1e-9
 ABSOLUTE = 0.0

@@ -10,7 +10,7 @@ from simplugin.core.errors import ScenarioError
 from simplugin.inputs.messages import InputProblem, dotted
 from simplugin.inputs.references import References, UnresolvedError
 from simplugin.scenarios.kinds import kind_called
-from simplugin.scenarios.scenario import scenario_from
+from simplugin.scenarios.loading import scenario_from
 from simplugin.scenarios.substitutions import canonical_json
 
 _NAME = ("scheduler", "name")

@@ -13,8 +13,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from simplugin.core.errors import SimpluginError
-from simplugin.inputs.kinds import ScenarioResult
-from simplugin.scenarios.scenario import Scenario
+from simplugin.scenarios.scenario import Scenario, ScenarioResult
 from simplugin.simulation import Result
 from simplugin.simulation.metrics import hosts_listing
 

@@ -1,51 +1,181 @@
-"""Scenarios: what a run consists of, read from TOML."""
+"""A scenario, the kinds of workload that it can have, and the result of running it."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from pydantic import ValidationError, ValidationInfo, create_model, field_validator
+from pydantic import BaseModel
 
 from simplugin.core.errors import PlatformError, ScenarioError
 from simplugin.formats.platform_reading import options_of, read_document
-from simplugin.inputs import documents
-from simplugin.inputs.kinds import Progress, WorkloadKind
-from simplugin.inputs.kinds import ScenarioResult as ScenarioResult
-from simplugin.inputs.messages import (
-    InputProblem,
-    InvalidValueError,
-    dotted,
-    missing_key,
-    problems_of,
-    suggestion,
-)
+from simplugin.inputs.documents import Document
+from simplugin.inputs.messages import InputProblem, dotted
 from simplugin.inputs.named_files import named_modules
 from simplugin.inputs.references import References, UnresolvedError
 from simplugin.inputs.sections import PlatformSection, SchedulerSection, Section, is_below
 from simplugin.platforms import Platform
+from simplugin.results.charts import GraphChart, ScheduleChart
+from simplugin.results.curves import CurvePlot
+from simplugin.results.row import Best, Metric, Row
+from simplugin.results.tables import ResultTable
 from simplugin.scenarios.generators.registry import Generator, generator_called
 from simplugin.scenarios.importing import importable
-from simplugin.scenarios.kinds import KINDS, kind_called
-from simplugin.scenarios.ranges import is_too_large
 from simplugin.scenarios.sections import (
     BELOW,
-    NEED_TRACE,
     TRACE_FILE,
     MetricsSection,
     OutputSection,
     SimulationSection,
 )
 
-_SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "output")
-SCENARIO_KEYS = ("title", *_SECTIONS)
-# What campaign files have besides.
-CAMPAIGN_TABLES = ("campaign", "sweep", "variations", "slurm")
+if TYPE_CHECKING:
+    from simplugin.simulation.result import Result
+
+Progress = Callable[[float, int], None]
+Settings = TypeVar("Settings", bound=Section)
+
+
+class Assessment(Protocol):
+    """An execution compared with its optimum, as each capability has a class of."""
+
+    @property
+    def best(self) -> Best | None:
+        """The best possible value of a metric."""
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the metrics of the execution."""
+
+    def listings(self) -> tuple[ResultTable, ...]:
+        """Return the tables to show below the metrics."""
+
+
+@dataclass(frozen=True)
+class ScenarioResult:
+    """The result of running a scenario.
+
+    Attributes
+    ----------
+    row : Row
+        Metrics, best possible value and provenance.
+    result : Result
+        The result of the simulation.
+    listings : tuple of ResultTable
+        Tables to show below the row.
+    figures : tuple of CurvePlot
+        Curves.
+    schedule : ScheduleChart, optional
+        The schedule that the Gantt chart shows instead of the trace.
+    graphs : tuple of GraphChart
+        Graphs.
+    """
+
+    row: Row
+    result: Result
+    listings: tuple[ResultTable, ...] = ()
+    figures: tuple[CurvePlot, ...] = ()
+    schedule: ScheduleChart | None = None
+    graphs: tuple[GraphChart, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        assessment: Assessment,
+        result: Result,
+        *,
+        figures: tuple[CurvePlot, ...] = (),
+        also: Sequence[str] = ("energy",),
+    ) -> ScenarioResult:
+        """Return the result of a scenario from the assessment of its execution.
+
+        Parameters
+        ----------
+        assessment : Assessment
+            Gives metrics, best possible value and tables.
+        result : Result
+            The result of the simulation.
+        figures : tuple of CurvePlot
+            Curves.
+        also : sequence of str
+            Metrics of the simulation that are appended to those of the assessment.
+        """
+        from simplugin.simulation.metrics import metrics
+
+        simulated = (metric for metric in metrics(result) if metric.name in also)
+        row = Row((*assessment.metrics(), *simulated), result.provenance, assessment.best)
+        return cls(row, result, assessment.listings(), figures)
+
+    def _repr_html_(self) -> str:
+        """Show metrics and tables in a notebook."""
+        return self.row._repr_html_() + "".join(each._repr_html_() for each in self.listings)
+
+
+@dataclass(frozen=True)
+class Schedulers(Generic[Settings]):
+    """The schedulers of a kind of workload.
+
+    Attributes
+    ----------
+    capability : str
+        The part before the dot in the names of the shipped policies.
+    policies : mapping of str to callable
+        The shipped policies by the part of their names after the dot.
+    settings : class
+        The keys of ``[scheduler.parameters]`` that the execution takes; all other keys are
+        keyword arguments of the policy.
+    by_position : int
+        The number of arguments that the execution passes to a policy by position.
+    """
+
+    capability: str
+    policies: Mapping[str, Callable[..., Any]]
+    settings: type[Settings]
+    by_position: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the shipped policies, as ``scheduler.name`` has them."""
+        return tuple(f"{self.capability}.{name}" for name in self.policies)
+
+
+@dataclass(frozen=True)
+class WorkloadKind:
+    """A kind of workload.
+
+    Attributes
+    ----------
+    workload : class
+        The keys of ``[workload]`` other than `kind`.
+    run : callable
+        ``(scenario, progress) -> ScenarioResult``.
+    schedulers : Schedulers, optional
+        The schedulers; None if the kind takes no ``[scheduler]``.
+    check : callable
+        ``(scenario) -> object``; raises ScenarioError if the policy or its parameters are invalid,
+        as `run` does, but simulates nothing and makes no platform. Depends on the values of
+        ``[scheduler]``, on which keys ``[workload]`` has and which of its tables are empty;
+        without schedulers, on the values of ``[workload]``.
+    outputs : tuple of str
+        The files that ``-o`` writes; ``curves`` and ``graphs`` are allowed in ``[output]`` only
+        if they are among them.
+    need_trace : tuple of str
+        The files that need a trace.
+    """
+
+    workload: type[BaseModel]
+    run: Callable[[Scenario, Progress | None], ScenarioResult]
+    schedulers: Schedulers[Any] | None = None
+    check: Callable[[Scenario], object] = lambda _: None
+    outputs: tuple[str, ...] = ("result", "trace", "gantt")
+    need_trace: tuple[str, ...] = ("trace", "gantt")
+
+    @property
+    def scheduler_names(self) -> tuple[str, ...]:
+        """The names of the shipped schedulers; empty if the kind takes none."""
+        return () if self.schedulers is None else self.schedulers.names
 
 
 @dataclass(frozen=True)
@@ -62,13 +192,15 @@ class Scenario:
         Its contents as TOML has them.
     title : str
         For tables and charts.
-    kind : Kind
-        Of its workload.
+    kind : WorkloadKind
+        The kind of its workload.
     platform, workload, scheduler, simulation, metrics, output
         Its sections; `workload` is an instance of the kind's class, and the name of `scheduler`
         is empty if the kind takes none.
     trust : tuple of str
         Modules that it may name although they are elsewhere, as `References` has them.
+    output_directory : Path, optional
+        The directory below which outputs must stay; by default that of the file.
     """
 
     file: Path
@@ -83,6 +215,7 @@ class Scenario:
     metrics: MetricsSection
     output: OutputSection
     trust: tuple[str, ...] = ()
+    output_directory: Path | None = None
 
     @property
     def directory(self) -> Path:
@@ -120,6 +253,47 @@ class Scenario:
         """Return one exception about several problems."""
         return scenario_error(problems, self.file, self.text)
 
+    @contextmanager
+    def errors_at(
+        self,
+        *key: str | int,
+        of: type[Exception] | tuple[type[Exception], ...],
+        before: str = "",
+    ) -> Iterator[None]:
+        """Locate errors of a block at a key.
+
+        Parameters
+        ----------
+        *key : str or int
+            The key.
+        of : type or tuple of type
+            The classes of these errors.
+        before : str
+            Text that precedes the message of the error.
+
+        Raises
+        ------
+        ScenarioError
+            The block raises such an error.
+        """
+        try:
+            yield
+        except of as error:
+            raise self.error(f"{before}{error}", *key) from error
+
+    def relocated(self, directory: Path) -> Scenario:
+        """Return the scenario with all outputs of its kind in another directory.
+
+        Parameters
+        ----------
+        directory : Path
+            Relative to the current directory.
+        """
+        kind, traced = self.kind, self.simulation.trace
+        wanted = [name for name in kind.outputs if traced or name not in kind.need_trace]
+        output = self.output.relocated(directory, wanted)
+        return replace(self, output=output, output_directory=directory)
+
     def refuse_stray_outputs(self) -> None:
         """Raise unless all outputs stay below the output directory, and it below the file's.
 
@@ -128,7 +302,7 @@ class Scenario:
         ScenarioError
             One leaves it.
         """
-        if strays := list(self.output.strays(self.directory)):
+        if strays := list(self.output.strays(self.output_directory or self.directory)):
             raise self.errors(strays)
 
     def has_traced_output(self, *names: str) -> bool:
@@ -184,220 +358,6 @@ class Scenario:
 
 def scenario_error(problems: Iterable[InputProblem], file: Path, text: str) -> ScenarioError:
     """Return one exception about all problems, with the line and the key of the first."""
-    found = documents.Document(None, ScenarioError, file, text).errors(problems)
+    found = Document(None, ScenarioError, file, text).errors(problems)
     assert isinstance(found, ScenarioError)
     return found
-
-
-def load_scenario(path: str | os.PathLike[str], *, trust: Iterable[str] = ()) -> Scenario:
-    """Read a scenario file.
-
-    Parameters
-    ----------
-    path : path
-        A TOML file.
-    trust : iterable of str
-        Modules and packages whose functions it may name besides those of modules beside it and of
-        packages that declare themselves.
-
-    Raises
-    ------
-    ScenarioError
-        It cannot be read, has an unknown key or a value out of range; everything that is wrong
-        has key and line, and `key` is the first one concerned.
-    """
-    file = Path(path)
-    document, text = read_toml(file)
-    return scenario_from(document, file, text, trust)
-
-
-def read_toml(file: Path) -> tuple[dict[str, Any], str]:
-    """Read a scenario or campaign file; return it as `tomllib` has it, and its text.
-
-    Raises
-    ------
-    ScenarioError
-        It cannot be read, or is no TOML.
-    """
-    document = documents.read_toml(file, ScenarioError)
-    return document.content, document.text
-
-
-def scenario_from(
-    document: Mapping[str, Any], file: Path, text: str = "", trust: Iterable[str] = ()
-) -> Scenario:
-    """Check a scenario that was read already, or put together by a program.
-
-    Parameters
-    ----------
-    document : mapping
-        As `tomllib` reads it.
-    file : Path
-        Paths are relative to its directory.
-    text : str
-        The file's contents, for the lines in messages.
-    trust : iterable of str
-        As `load_scenario` takes it.
-    """
-    refuse_large_numbers(document, file, text)
-    problems, kind, found = _checked(document, file)
-    if problems or kind is None or found is None:
-        raise scenario_error(problems, file, text)
-    about: dict[str, Any] = dict(found)
-    return Scenario(file=file, text=text, document=document, kind=kind, trust=tuple(trust), **about)
-
-
-# More of the same would not help.
-_MOST_LARGE = 20
-
-
-def refuse_large_numbers(document: Mapping[str, Any], file: Path, text: str) -> None:
-    """Raise if there are integers beyond all floats.
-
-    Raises
-    ------
-    ScenarioError
-        There is one.
-    """
-    found = [
-        InputProblem(path, f"{dotted(path)} is beyond all floats", "give a number up to 1.79e308")
-        for path in _large_numbers(document, ())
-    ]
-    if found:
-        raise scenario_error(found[:_MOST_LARGE], file, text)
-
-
-def _large_numbers(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    """Yield the paths of integers beyond all floats."""
-    if isinstance(value, Mapping | list | tuple):
-        for key, each in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from _large_numbers(each, (*path, key))
-    elif is_too_large(value):
-        yield path
-
-
-def scenario_problems(document: Mapping[str, Any], file: Path) -> list[InputProblem]:
-    """Return what is wrong with a scenario, as `scenario_from` would raise it."""
-    return _checked(document, file)[0]
-
-
-def run_scenario(scenario: Scenario, progress: Progress | None = None) -> ScenarioResult:
-    """Run a scenario; write nothing.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        What to run.
-    progress : callable, optional
-        Called now and then with the simulated date and the number of actors alive.
-
-    Raises
-    ------
-    ScenarioError
-        A module or function that it names cannot be had.
-    SimpluginError
-        As `simplugin.simulate`.
-    """
-    # With numpy, which no check needs; and before modules beside the scenario can be imported.
-    from simplugin.scenarios.user_metrics import with_own_metrics
-
-    with scenario.importable():
-        return with_own_metrics(scenario.metrics, scenario, scenario.kind.run(scenario, progress))
-
-
-class Sections(Section):
-    """The tables of a scenario of any kind.
-
-    Attributes
-    ----------
-    title : str
-        For tables and charts.
-    platform : PlatformSection
-        The hosts and the network.
-    workload : object
-        What is run; its `kind` decides which other keys it has.
-    scheduler : SchedulerSection
-        The policy, where the kind of workload has a choice.
-    simulation : SimulationSection
-        How it is simulated.
-    metrics : MetricsSection
-        What is recorded besides the metrics of the kind.
-    output : OutputSection
-        The files that are written.
-    """
-
-    title: str = ""
-    platform: PlatformSection
-    workload: Any
-    scheduler: SchedulerSection = SchedulerSection(name="")
-    simulation: SimulationSection = SimulationSection()
-    metrics: MetricsSection = MetricsSection.model_validate({})
-    output: OutputSection = OutputSection()
-
-    @field_validator("scheduler")
-    @classmethod
-    def _of_kind(cls, section: SchedulerSection, info: ValidationInfo) -> SchedulerSection:
-        """Raise unless the kind of workload takes the scheduler."""
-        kind: WorkloadKind | None = (info.context or {}).get("kind")
-        if kind is None or ":" in section.name or section.name in kind.schedulers:
-            return section
-        if not kind.schedulers:
-            message = "this kind of workload takes no [scheduler]"
-            raise InvalidValueError(message, "remove the table: the actors decide")
-        remedy = suggestion(section.name, kind.schedulers, "write 'module:function' or one of")
-        raise InvalidValueError(f"{{key}} is {section.name!r}", remedy, ("name",))
-
-    @field_validator("output")
-    @classmethod
-    def _available(cls, section: OutputSection, info: ValidationInfo) -> OutputSection:
-        """Raise if a file is asked for that the kind or the simulation cannot have."""
-        kind: WorkloadKind | None = (info.context or {}).get("kind")
-        for name in ("curves", "graphs"):
-            if kind is not None and name not in kind.outputs and getattr(section, name) is not None:
-                message = f"this kind of workload has no {name}"
-                raise InvalidValueError(message, "remove the key", (name,))
-        simulation = info.data.get("simulation")
-        if simulation is not None and not simulation.trace:
-            for name in NEED_TRACE if kind is None else kind.need_trace:
-                if getattr(section, name) is not None:
-                    message = "{key} needs the trace, which simulation.trace turns off"
-                    raise InvalidValueError(message, "remove one of the two", (name,))
-        return section
-
-
-@lru_cache
-def _sections_of(kind: str) -> type[Sections]:
-    """Return the sections of scenarios of a kind."""
-    return create_model("Sections", __base__=Sections, workload=(kind_called(kind).workload, ...))
-
-
-def _checked(
-    document: Mapping[str, Any], file: Path
-) -> tuple[list[InputProblem], WorkloadKind | None, Sections | None]:
-    """Return what is wrong with a document, the kind of its workload, and its sections."""
-    remedy = f"this file is for 'simplugin campaign run {file}'"
-    problems = [
-        InputProblem((key,), "[{key}] is for campaigns of many runs", remedy)
-        for key in CAMPAIGN_TABLES
-        if key in document
-    ]
-    content = {key: each for key, each in document.items() if key not in CAMPAIGN_TABLES}
-    table, kind, model, path = content.get("workload"), None, Sections, ("workload", "kind")
-    if isinstance(table, Mapping):
-        name = table.get("kind")
-        content["workload"] = {key: each for key, each in table.items() if key != "kind"}
-        if "kind" not in table:
-            problems.append(missing_key(path, " or ".join(map(repr, KINDS))))
-        elif not isinstance(name, str) or name not in KINDS:
-            remedy = suggestion(str(name), KINDS, "there is")
-            problems.append(InputProblem(path, f"{{key}} is {name!r}", remedy))
-        else:
-            kind, model = kind_called(name), _sections_of(name)
-    if kind is not None and kind.schedulers and "scheduler" not in content:
-        remedy = f"add it, with a name: {', '.join(map(repr, kind.schedulers))}"
-        problems.append(InputProblem(("workload",), "table [scheduler] is missing", remedy))
-    try:
-        found = model.model_validate(content, context={"directory": file.parent, "kind": kind})
-    except ValidationError as error:
-        return problems + problems_of(error, model, content), kind, None
-    return problems, kind, found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,14 +12,12 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
-    PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
 from simplugin.core.errors import SimpluginError
-from simplugin.inputs.kinds import WorkloadKind
 from simplugin.inputs.messages import InputProblem, InvalidValueError
 from simplugin.inputs.quantities import POSITIVE, Memory, Time
 from simplugin.inputs.sections import AnyPath, Reference, Section, is_below
@@ -196,7 +194,6 @@ class OutputSection(Section):
     gantt: str | None = None
     curves: str | None = None
     graphs: str | None = None
-    _asked: bool = PrivateAttr(default=False)
 
     @field_validator("result", "trace", "gantt", "curves", "graphs")
     @classmethod
@@ -207,37 +204,29 @@ class OutputSection(Section):
             raise ValueError(f"end the file's name with {' or '.join(suffixes)}")
         return value
 
-    def relocated(self, directory: Path, kind: WorkloadKind, *, trace: bool) -> OutputSection:
-        """Return the section for writing to `directory`, files without a name included.
+    def relocated(self, directory: Path, wanted: Iterable[str]) -> OutputSection:
+        """Return the section for writing to another directory.
 
         Parameters
         ----------
         directory : Path
             Relative to the current directory.
-        kind : Kind
-            Of the workload; it names the files that are wanted even without a name.
-        trace : bool
-            True if there will be a trace to write and to draw.
+        wanted : iterable of str
+            Outputs that get a default file name if the section gives none.
         """
-        wanted = [name for name in kind.outputs if trace or name not in kind.need_trace]
         named = {name: getattr(self, name) or DEFAULT_FILES[name] for name in wanted}
-        relocated = self.model_copy(update={"directory": directory, **named})
-        relocated._asked = True
-        return relocated
+        return self.model_copy(update={"directory": directory, **named})
 
     def strays(self, directory: Path) -> Iterator[InputProblem]:
         """Yield paths that leave the output directory, links followed.
 
-        The output directory must not leave that of the scenario file either, unless it was asked
-        for: it is that of `relocated`.
-
         Parameters
         ----------
         directory : Path
-            That of the scenario file.
+            The directory that must contain the output directory.
         """
         place = self.directory or directory
-        paths = [("directory", place, place if self._asked else directory)]
+        paths = [("directory", place, directory)]
         files = [(name, getattr(self, name)) for name in FORMATS]
         paths += [(name, place / file, place) for name, file in files if file is not None]
         for name, path, around in paths:

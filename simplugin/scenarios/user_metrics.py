@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from simplugin.core.errors import DeploymentError, ScenarioError
-from simplugin.inputs.kinds import ScenarioParts, ScenarioResult
 from simplugin.inputs.locations import shown
 from simplugin.inputs.messages import dotted, suggestion
 from simplugin.inputs.references import place_of_failure
 from simplugin.platforms import Platform
 from simplugin.platforms.host_choices import HostChoice
 from simplugin.results.row import Metric
+from simplugin.scenarios.scenario import Scenario, ScenarioResult
 from simplugin.scenarios.sections import MetricsSection, MetricTable
 from simplugin.simulation import Result
 from simplugin.simulation.metrics import HOST_MEASURES, of_hosts
@@ -38,8 +38,8 @@ _COMBINED: dict[str, Callable[[list[Any]], float]] = {
 _OF_NONE = {"sum": 0.0, "count": 0}
 
 
-def with_own_metrics(
-    section: MetricsSection, scenario: ScenarioParts, outcome: ScenarioResult
+def add_user_metrics(
+    section: MetricsSection, scenario: Scenario, outcome: ScenarioResult
 ) -> ScenarioResult:
     """Return an outcome whose row also has what ``[metrics]`` of its scenario names.
 
@@ -79,7 +79,7 @@ def host_choice(platform: Path | Platform) -> HostChoice:
 class _Sources:
     """Takes metrics from the result of a scenario."""
 
-    def __init__(self, scenario: ScenarioParts, result: Result) -> None:
+    def __init__(self, scenario: Scenario, result: Result) -> None:
         self._scenario = scenario
         self._result = result
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.inputs.kinds import ScenarioResult
-from simplugin.results.row import Metric, Row
+from simplugin.results.row import Metric
 from simplugin.results.tables import ResultTable
 from simplugin.simulation.result import Result
 from simplugin.simulation.trace import KINDS, STATES
@@ -25,25 +21,6 @@ HOST_MEASURES = {
     "queue": "",
     "longest_queue": "",
 }
-
-
-def outcome_of(found: Any, result: Result, also: Sequence[str] = ("energy",)) -> ScenarioResult:
-    """Return the outcome of a scenario from an assessment of its simulation.
-
-    Parameters
-    ----------
-    found : object
-        The assessment, with an attribute `best` and methods `metrics`, `listings` and, if it has
-        curves, `figures`.
-    result : Result
-        The simulation's.
-    also : sequence of str
-        Which metrics of the simulation follow.
-    """
-    simulated = (metric for metric in metrics(result) if metric.name in also)
-    row = Row((*found.metrics(), *simulated), result.provenance, found.best)
-    figures = found.figures() if hasattr(found, "figures") else ()
-    return ScenarioResult(row, result, found.listings(), figures)
 
 
 def metrics(result: Result) -> tuple[Metric, ...]:

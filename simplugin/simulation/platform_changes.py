@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from simplugin.core.errors import PlatformError, UnitError, WorkloadError
+from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
 from simplugin.formats.profiles import read_profile
 from simplugin.platforms import Cluster, Host, Link, Platform, Profile, ProfileUse
@@ -19,7 +19,6 @@ from simplugin.platforms.profiles import timeline
 from simplugin.simulation.resolve import resolve
 
 if TYPE_CHECKING:
-    from simplugin.inputs.kinds import ScenarioParts
     from simplugin.workloads.shared_deployment import SharedDeployment
 
 # A resource, and what of it changes.
@@ -288,25 +287,6 @@ class ChangeableResources(NamedTuple):
             raise WorkloadError(f"{what} is a host and a link; name them apart")
         if name in self.owned:
             raise WorkloadError(f"{what} has a profile in the platform; leave out one")
-
-    def change_in(self, scenario: ScenarioParts, number: int) -> CapacityChange:
-        """Return one of the changes of a scenario.
-
-        Raises
-        ------
-        ScenarioError
-            Its resource cannot change, or its capacity is that of the other kind of resource.
-        """
-        table = scenario.workload.changes[number]
-        key = ("workload", "changes", number)
-        try:
-            self.check(table.resource)
-            capacity = table.value(of_host=table.resource in self.hosts)
-        except WorkloadError as error:
-            raise scenario.error(str(error), *key, "resource") from error
-        except UnitError as error:
-            raise scenario.error(f"{{key}}: {error}", *key, "capacity") from None
-        return CapacityChange(table.date, table.resource, capacity)
 
 
 def changeable(platform: Graph | Platform) -> ChangeableResources:

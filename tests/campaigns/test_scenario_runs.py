@@ -15,8 +15,8 @@ from simplugin.inputs.references import resolve
 from simplugin.results.curves import CurvePlot
 from simplugin.results.tables import ResultTable
 from simplugin.scenarios.importing import importable
+from simplugin.scenarios.loading import load_scenario, run_scenario
 from simplugin.scenarios.outputs import from_document
-from simplugin.scenarios.scenario import load_scenario, run_scenario
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "scenarios" / "campaigns").glob("*.toml"))

@@ -11,8 +11,8 @@ import pytest
 
 # Sessions of pytester forget what they import, and numpy cannot be imported twice.
 import simplugin.regression.checking
-import simplugin.scenarios.actors
-import simplugin.scenarios.bags
+import simplugin.scenarios.kinds.actors
+import simplugin.scenarios.kinds.bags
 import simplugin.simulation.simulate  # noqa: F401
 
 pytest_plugins = ("pytester",)

@@ -1,17 +1,16 @@
-"""Scenarios whose applications negotiate prices, in rounds or while hosts and links change."""
-
-import math
+"""Scenarios whose tasks are handed out over a tree."""
 
 import numpy as np
 import pytest
-from changed_scenarios import change, cut, listing, refused, run
+from changed_scenarios import change, listing, refused, run
 
-from simplugin.formats.platform_xml import read_platform, write_platform
-from simplugin.platforms import Platform, Profile, ProfileUse
+from simplugin.bags.policies.shipped import POLICIES
+from simplugin.core.errors import SimulatedTimeLimitError
+from simplugin.formats.platform_xml import write_platform
 from simplugin.platforms.graphs import Graph
 
 SCENARIO = """
-title = "Two share a line"
+title = "Two bags on a line"
 [platform]
 file = "line.xml"
 [workload]
@@ -19,280 +18,228 @@ kind = "bags"
 [[workload.applications]]
 name = "x"
 master = "a"
-flop = "1kf"
+flop = "1Mf"
 byte = 10
+count = 60
 [[workload.applications]]
 name = "y"
-master = "c"
-flop = 2000.0
+master = "a"
+flop = 2e6
 byte = "20B"
+count = 180
 weight = 3.0
 [scheduler]
-name = "pricing.market"
-parameters = { rounds = 40 }
+name = "bags.lp"
+parameters = { buffer = 6 }
 [simulation.options]
 network_model = "CM02"
 crosstraffic = false
 tcp_gamma = 0.0
+[output]
+gantt = "gantt.png"
 """
-# Links are wide: x and y share 8 Mflop/s by their weights, 1 to 3.
-X, Y = 8e6 * 1 / 4 / 1e3, 8e6 * 3 / 4 / 2e3
-OPTIMUM = math.log(X) + 3 * math.log(Y)
+SPEED = np.array([1e6, 4e6, 3e6])
+# Links are wide: the CPUs bound x and y, whose throughputs are 1 to 3.
+FAIR = SPEED.sum() / (1e6 + 3 * 2e6)
+POLICY = """
+from simplugin.bags import Policy, servable
+
+def smallest(state):
+    return min(servable(state), key=lambda pair: state.known.flop[pair[1]], default=None)
+
+def smallest_first(tree, bags, name="smallest"):
+    if not name:
+        raise ValueError("name is empty")
+    return Policy(name, smallest)
+
+def nothing(tree, bags):
+    return 3
+"""
 
 
-def written(directory):
-    """Write a scenario on three hosts in a line."""
-    graph = Graph.duplex("abc", np.array([1e6, 4e6, 3e6]), np.array([(0, 1), (1, 2)]), [1e8, 1e8])
+def make_line(directory):
+    """Write a scenario on three hosts in a line, and functions beside it."""
+    graph = Graph.duplex("abc", SPEED, np.array([(0, 1), (1, 2)]), [1e6, 1e6], 1e-4)
     write_platform(graph.platform(), directory / "line.xml")
     (directory / "line.toml").write_text(SCENARIO)
+    (directory / "mine.py").write_text(POLICY)
     return directory / "line.toml"
 
 
 @pytest.fixture
 def line(tmp_path):
-    return written(tmp_path)
+    return make_line(tmp_path)
 
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory):
-    return run(written(tmp_path_factory.mktemp("line")))
+    return run(make_line(tmp_path_factory.mktemp("line")))
 
 
-def test_market_reaches_the_closed_form(outcome):
+def test_throughput_is_near_the_closed_form(outcome):
     row = outcome.row
-    assert (row.best.value, row["objective"]) == pytest.approx((OPTIMUM, OPTIMUM), rel=1e-6)
-    assert abs(row.gap) < 1e-6
-    assert row["worst_error"] < 1e-3
-    assert row["rounds"] == 40
-    assert 0 < row["rounds_to_5_percent"] <= row["rounds_to_1_percent"] < 40
-    assert (row["makespan"], row["actors_killed"]) == (outcome.result.clock, 0)
-    assert row["negotiation_bytes"] > 0
+    assert row.best.value == pytest.approx(FAIR, rel=1e-9)
+    assert row["theory"] == pytest.approx(FAIR, rel=1e-2)
+    assert row["fair_throughput"] == pytest.approx(FAIR, rel=0.1)
+    assert row["fair_slope"] == pytest.approx(FAIR, rel=0.1)
+    assert row.gap == pytest.approx(1 - row["fair_throughput"] / FAIR)
+    assert (row["tasks"], row["hosts_used"]) == (240, 3)
+    # No schedule computes faster than all hosts together.
+    assert (60 * 1e6 + 180 * 2e6) / SPEED.sum() <= row["makespan"] <= outcome.result.clock
     assert row.provenance["options"]["network/model"] == "CM02"
-    assert [figure.name for figure in outcome.figures] == [
-        "objective",
-        "throughputs",
-        "overload",
-        "prices",
-    ]
-    titles = ["Applications", "Busiest hosts", "Busiest links", "Convergence"]
-    assert [each.title for each in outcome.listings] == titles
+    assert {"x", "y"} <= set(outcome.result.trace.label.tolist())
 
 
 def test_applications_stand_beside_their_optimum(outcome):
     found = listing(outcome, "Applications")
-    assert found.column("application") == ("x", "y")
-    assert found.column("optimum") == pytest.approx((X, Y), rel=1e-7)
-    assert found.column("throughput") == pytest.approx((X, Y), rel=1e-3)
-    assert found.column("gap") == pytest.approx((0, 0), abs=1e-3)
+    assert (found.column("name"), found.column("tasks")) == (("x", "y"), (60, 180))
+    assert found.column("optimum") == pytest.approx((FAIR, 3 * FAIR), rel=1e-9)
+    assert found.column("throughput") == pytest.approx((FAIR, 3 * FAIR), rel=0.1)
 
 
-@pytest.mark.parametrize("name", ["scaled", "unscaled", "market", "market_accelerated"])
-def test_every_shipped_method_runs(line, name):
-    change(line, "pricing.market", f"pricing.{name}", "rounds = 40", "rounds = 3")
-    assert run(line).row["rounds"] == 3
+def test_there_is_no_trace_that_nobody_asked_for(line):
+    assert len(run(change(line, 'gantt = "gantt.png"', "")).result.trace) == 0
 
 
-def test_steps_are_parameters(line):
-    change(line, "pricing.market", "pricing.scaled", "rounds = 40", "rounds = 2, start_rate = 7.0")
-    _, throughputs, *_ = run(line).figures
-    # Three agents of x at the start.
-    assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
+@pytest.mark.parametrize("name", list(POLICIES))
+def test_every_shipped_policy_runs(line, name):
+    row = run(change(line, '"bags.lp"', f'"bags.{name}"')).row
+    assert row["tasks"] == 240
+    assert 0 < row["fair_throughput"] <= 1.1 * FAIR
 
 
-def test_steps_are_lists_of_applications_and_hosts(line):
-    steps = "rounds = 2, start_rate = [7.0, 3.0], host = [0.001, 0.002, 0.003]"
-    change(line, "pricing.market", "pricing.scaled", "rounds = 40", steps)
-    _, throughputs, *_ = run(line).figures
-    assert throughputs.series["x"][1][0] == pytest.approx(3 * 7.0 / X)
-    assert throughputs.series["y"][1][0] == pytest.approx(3 * 3.0 / Y)
+def test_tasks_are_200_where_nothing_is_said(line):
+    assert run(change(line, "count = 60\n", "", "count = 180\n", "")).row["tasks"] == 400
 
 
-def test_restricted_hosts_and_trees(line):
-    change(line, "byte = 10\n", 'byte = 10\nhosts = ["a"]\n')
-    path = change(line, "[scheduler]", '[workload.trees]\ny = { b = "c" }\n\n[scheduler]')
-    found = listing(run(path), "Applications")
-    # x has host a alone, y the others.
-    assert found.column("optimum") == pytest.approx((1e6 / 1e3, 7e6 / 2e3), rel=1e-7)
+def test_parents_choose_the_tree(line):
+    outcome = run(change(line, '"bags"', '"bags"\nparents = { b = "a" }'))
+    assert listing(outcome, "Nodes").column("node") == ("a", "b")
+    assert outcome.row.best.value == pytest.approx(5e6 / 7e6, rel=1e-9)
 
 
-def test_method_of_ones_own(line):
-    (line.parent / "mine.py").write_text(
-        "from simplugin.pricing import Gradient, StepSizes\n\n\n"
-        "def careful(speed):\n    return Gradient(steps=StepSizes(host=speed))\n"
-    )
-    change(line, "pricing.market", "mine:careful", "rounds = 40", "rounds = 2, speed = 1e-3")
-    assert run(line).row["rounds"] == 2
+def test_root_can_only_distribute(line):
+    outcome = run(change(line, '"bags"', '"bags"\ndistributors = ["a"]'))
+    assert listing(outcome, "Nodes").column("CPU")[0] is None
+    assert outcome.row.best.value == pytest.approx(7e6 / 7e6, rel=1e-9)
 
 
-def test_method_without_agents(line):
-    (line.parent / "mine.py").write_text("def nothing():\n    return 3\n")
-    change(line, "parameters = { rounds = 40 }", "", '"pricing.market"', '"mine:nothing"')
-    refused(line, key="scheduler.name")
+def test_measurements_can_be_wrong(line):
+    row = run(change(line, "buffer = 6", "buffer = 6, errors = 0.2")).row
+    # The plan follows what was measured, the optimum what there is.
+    assert row.best.value == pytest.approx(FAIR, rel=1e-6)
+    assert 1e-3 < abs(row["theory"] / FAIR - 1) < 0.25
 
 
-MARKET, ROUNDS, PARAMETERS = "pricing.market", "rounds = 40", "scheduler.parameters"
-# Texts that are replaced by others, the key that is named, and words of the message.
+def test_measuring_can_be_left_out(line):
+    plain = run(line).row
+    told = run(change(line, "buffer = 6", "buffer = 6, measure = false")).row
+    # On a linear platform what is measured is what there is.
+    assert told["fair_throughput"] == pytest.approx(plain["fair_throughput"], rel=1e-6)
+
+
+def test_first_requests_can_be_shuffled(line):
+    change(line, '"bags.lp"', '"bags.fcfs"')
+    dates = {run(line).row["makespan"]}
+    dates.add(run(change(line, "buffer = 6", "buffer = 6, shuffle = true")).row["makespan"])
+    seeded = "[simulation]\nseed = 2\n\n[simulation.options]"
+    dates.add(run(change(line, "[simulation.options]", seeded)).row["makespan"])
+    assert len(dates) == 3
+
+
+def test_policy_of_ones_own(line):
+    row = run(change(line, "bags.lp", "mine:smallest_first")).row
+    assert (row["tasks"], row["theory"]) == (240, None)
+    assert run(change(line, "buffer = 6", 'buffer = 6, name = "tiny"')).row["tasks"] == 240
+
+
+def changed(line, *changes):
+    """Let resources change at dates."""
+    table = '[[workload.changes]]\nresource = "{}"\ndate = {}\ncapacity = {}\n\n'
+    text = "".join(table.format(*each) for each in changes)
+    return change(line, "[scheduler]", text + "[scheduler]")
+
+
+def test_changes_slow_it_down(line):
+    plain = run(line).row["makespan"]
+    outcome = run(changed(line, ("b", 5.0, '"1Mf"')))
+    assert (outcome.row.best, outcome.row["tasks"]) == (None, 240)
+    # Host b loses three quarters from 5 s on.
+    done = 5.0 * SPEED.sum()
+    least = 5.0 + (60 * 1e6 + 180 * 2e6 - done) / (SPEED.sum() - 3e6)
+    assert outcome.row["makespan"] >= least > 1.3 * plain
+    assert "before it changed" in listing(outcome, "Applications").note
+
+
+def test_hosts_fail_and_come_back(line):
+    plain = run(line).row["makespan"]
+    row = run(changed(line, ("b", 5.0, 0.0), ("b", 25.0, '"4Mf"'))).row
+    assert row["tasks"] == 240
+    assert row["tasks_lost"] > 0
+    # Of 20 s, b computes nothing.
+    assert row["makespan"] > plain + 20 * SPEED[1] / SPEED.sum() - 5
+
+
+def test_root_never_fails(line):
+    platform = line.parent / "line.xml"
+    (line.parent / "off.profile").write_text("1 0\n")
+    change(platform, 'id="a" ', 'id="a" state_file="off.profile" ')
+    refused(line, "the root 'a' has a profile of its state")
+
+
+def test_time_can_be_limited(line):
+    path = change(line, "[simulation.options]", "[simulation]\nuntil = 5.0\n\n[simulation.options]")
+    with pytest.raises(SimulatedTimeLimitError):
+        run(path)
+
+
+def test_hosts_that_may_compute(line):
+    found = listing(run(change(line, "weight = 3.0", 'hosts = ["c"]')), "Nodes")
+    assert found.column("y") == (0, 0, 180)
+
+
+BUFFER, PARAMETERS = "buffer = 6", "scheduler.parameters"
+APPLICATIONS = "workload.applications"
 WRONG = [
-    ('flop = "1kf"', 'flop = "1kB"', "workload.applications.0.flop", "unknown unit 'kB'"),
-    ('flop = "1kf"', "flop = -1.0", "workload.applications.0.flop", "flop is -1.0; give"),
-    ('name = "y"', 'name = "x"', "workload.applications", "two applications are called 'x'"),
-    ('master = "c"', 'master = "d"', "workload.applications.1", "its master 'd' is no host"),
-    ("weight = 3.0", "hosts = []", "workload.applications", "application 'y' reaches no host"),
-    ("weight = 3.0", 'start = "1m"', "workload.applications.1", "'y' is not there all the time"),
-    ('"bags"', '"bags"\nalpha = -1.0', "workload.alpha", "greater than or equal to 0"),
-    ('"bags"', '"bags"\nalpha = inf', "workload.alpha", "max-min"),
-    (ROUNDS, "rounds = 0", f"{PARAMETERS}.rounds", "rounds is 0"),
-    (ROUNDS, "roundz = 40", f"{PARAMETERS}.roundz", "did you mean 'rounds'"),
-    (ROUNDS, "rounds = true", f"{PARAMETERS}.rounds", "rounds is True"),
+    ("count = 60", "count = 0", f"{APPLICATIONS}.0.count", "count is 0; give"),
+    ('name = "y"\nmaster = "a"', 'name = "y"\nmaster = "b"', f"{APPLICATIONS}.1", "at the root"),
+    ('name = "y"', 'name = "x"', f"{APPLICATIONS}.0", "two applications are called 'x'"),
+    ("weight = 3.0", 'hosts = ["z"]', f"{APPLICATIONS}.1.hosts", "'y' names 'z', which is no host"),
+    ("weight = 3.0", "hosts = []", APPLICATIONS, "may compute application 'y'"),
+    ("weight = 3.0", "end = 5.0", f"{APPLICATIONS}.1.end", "kind = 'fair_sharing'"),
+    ('"bags"', '"bags"\nalpha = 1.0', "workload.alpha", "kind = 'fair_sharing'"),
+    ('"bags"', '"bags"\ntrees = {}', "workload.trees", "kind = 'fair_sharing'"),
+    ('"bags"', '"bags"\nparents = { b = "z" }', "workload.parents", "parents names 'z'"),
+    ('"bags"', '"bags"\nparents = { c = "a" }', "workload.parents", "there is no route"),
+    ('"bags"', '"bags"\ndistributors = ["z"]', "workload.distributors", "distributors names 'z'"),
+    ('"bags"', '"bags"\ndistributors = ["a","b","c"]', APPLICATIONS, "no host of the tree"),
+    ('"bags.lp"', '"pricing.market"', "scheduler.name", "write workload.kind = 'fair_sharing'"),
+    (BUFFER, "buffer = 0", f"{PARAMETERS}.buffer", "buffer is 0; give"),
+    (BUFFER, "measure = 1", f"{PARAMETERS}.measure", "measure is 1; give true or false"),
+    (BUFFER, "errors = 1.0", f"{PARAMETERS}.errors", "errors is 1.0; give"),
+    (BUFFER, "bufer = 6", f"{PARAMETERS}.bufer", "did you mean 'buffer'"),
+    (BUFFER, "cut = 0.9", PARAMETERS, "'bags.lp' refused its parameters"),
+    ("bags.lp", "mine:nothing", "scheduler.name", "returned int"),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "key", "told"), WRONG)
-def test_wrong_applications_and_parameters_are_refused(line, old, new, key, told):
+def test_wrong_workloads_and_schedulers_are_refused(line, old, new, key, told):
     refused(change(line, old, new), told, key)
 
 
-@pytest.mark.parametrize("step", ['"big"', "-1.0", "nan", "[1.0, 2.0]", "[1.0, -1.0, 2.0]"])
-def test_wrong_steps_are_refused(line, step):
-    change(line, MARKET, "pricing.scaled", ROUNDS, f"rounds = 2, host = {step}")
-    assert refused(line, "host ").key.startswith(PARAMETERS)
-
-
-@pytest.mark.parametrize("name", ["b", "a-&gt;b"])
-def test_platforms_that_change_are_refused(line, name):
-    (line.parent / "off.profile").write_text("1 0\n")
-    element = f'id="{name}" '
-    change(line.parent / "line.xml", element, f'{element}state_file="off.profile" ')
-    refused(line, "must not change; remove it")
-
-
-def test_scheduler_is_needed(line):
-    error = refused(cut(line, "[scheduler]", "[simulation"), "[scheduler] is missing", "workload")
-    assert "'pricing.market'" in str(error)
-
-
-CHANGES = """[[workload.changes]]
-date = 8
-resource = "b"
-capacity = "2Mf"
-[[workload.changes]]
-date = "12s"
-resource = "b"
-capacity = 0
-"""
-PERIODS = 'period = "20ms", until = 16'
-# x has all hosts, 8 Mflop/s; then x and y share by their weights, 1 to 3; then b has 2 Mflop/s
-# instead of 4; then x has a, y has c.
-LAST_X, LAST_Y = 1e6 / 1e3, 3e6 / 2e3
-
-
-def changing(line):
-    """Let an application arrive and a host change."""
-    change(line, "weight = 3.0", 'weight = 3.0\nstart = "4s"', "rounds = 40", PERIODS)
-    return change(line, "[scheduler]", f"{CHANGES}[scheduler]")
-
-
-@pytest.fixture
-def changes(line):
-    return changing(line)
-
-
-@pytest.fixture(scope="module")
-def changed(tmp_path_factory):
-    return run(changing(written(tmp_path_factory.mktemp("line"))))
-
-
-def test_each_change_is_a_line(changed):
-    found = listing(changed, "Changes")
-    events = ("start", "y arrives", "b has 2 Mflop/s", "b fails")
-    assert (found.column("from"), found.column("what changed")) == ((0.0, 4.0, 8.0, 12.0), events)
-    near, nearer = found.column("to 5 %"), found.column("to 1 %")
-    assert all(0 <= first <= second < 4 for first, second in zip(near, nearer, strict=True))
-    periods = found.column("periods to 1 %")
-    assert periods == tuple(math.ceil(time / 0.02 - 1e-6) for time in nearer)
-    assert max(found.column("worst error at end")) <= 0.01
-    assert max(found.column("overload at end")) <= 0.01
-
-
-def test_the_last_interval_stands_beside_its_optimum(changed):
-    found = listing(changed, "Applications")
-    assert found.column("optimum") == pytest.approx((LAST_X, LAST_Y), rel=1e-6)
-    assert found.column("throughput") == pytest.approx((LAST_X, LAST_Y), rel=1e-2)
-    row = changed.row
-    assert row.best.value == pytest.approx(math.log(LAST_X) + 3 * math.log(LAST_Y), rel=1e-9)
-    assert row["objective"] == pytest.approx(row.best.value, rel=1e-3)
-    assert (row["intervals"], row["intervals_within_1_percent"]) == (4, 4)
-    assert row["longest_return_to_1_percent"] == max(listing(changed, "Changes").column("to 1 %"))
-    hosts = listing(changed, "Busiest hosts")
-    prices = dict(zip(hosts.column("host"), hosts.column("price [utility/Gflop]"), strict=True))
-    # What is left of the weights' worth: 1 on a, 3 on c.
-    assert prices == {"a": pytest.approx(1e3, rel=1e-2), "c": pytest.approx(1e3, rel=1e-2)}
-    throughputs, _ = changed.figures
-    dates, ratio = throughputs.series["x"]
-    # Just after b has half its speed, x still has more than it is to have: 2e3 instead of 1.5e3.
-    assert 1.05 < ratio[np.searchsorted(dates, 8.01)] < 1.34
-
-
-def test_profiles_of_the_platform_are_changes_too(changes):
-    # The same as the tables, as profiles in the file.
-    file = changes.parent / "line.xml"
-    followed = {"SPEED": [(8.0, 0.5)], "HOST_AVAIL": [(12.0, 0.0)]}
-    profiles = [Profile.of_points(kind, points) for kind, points in followed.items()]
-    uses = [ProfileUse(kind, "b", kind) for kind in followed]
-    write_platform(Platform((*read_platform(file).elements, *profiles, *uses)), file)
-    refused(changes, "there is a change of 'b', which has a profile", "workload.changes.0.resource")
-    found = listing(run(change(changes, CHANGES, "")), "Changes")
-    assert found.column("what changed")[2:] == ("b has 2 Mflop/s", "b fails")
-    assert None not in found.column("to 1 %")
-    change(changes, PERIODS, "rounds = 3", 'start = "4s"\n', "")
-    assert "period" in str(refused(changes, "'b' of the platform has a profile"))
-
-
-def test_the_scaled_rule_follows_slowly(changes):
-    row = run(change(changes, "pricing.market", "pricing.scaled")).row
-    assert row["objective"] == pytest.approx(row.best.value, rel=0.05)
-
-
-def test_never_is_a_dash(changes):
-    change(changes, MARKET, "pricing.scaled", "until = 16", "until = 13, host = 1e-9, link = 1e-9")
-    outcome = run(changes)
-    assert None in listing(outcome, "Changes").column("to 1 %")
-    assert outcome.row["longest_return_to_1_percent"] is None
-
-
-def test_an_application_may_end_after_the_run(changes):
-    assert run(change(changes, 'start = "4s"', "end = 20")).row["intervals"] == 3
-
-
-LATER = "scheduler] a parameter period"
 WRONG_CHANGES = [
-    (PERIODS, "rounds = 9", "workload.applications.1", LATER),
-    (PERIODS, "until = 16", f"{PARAMETERS}.until", LATER),
-    (PERIODS, "period = 0.02", f"{PARAMETERS}.until", "until' is missing; add it"),
-    (PERIODS, f"{PERIODS}, rounds = 3", f"{PARAMETERS}.rounds", "beside a period"),
-    (PERIODS, 'period = "20mb", until = 16', f"{PARAMETERS}.period", "unknown unit 'mb'"),
-    (PERIODS, "period = 0, until = 16", f"{PARAMETERS}.period", "period is 0"),
-    (PERIODS, "period = 16, until = 16", f"{PARAMETERS}.until", "not after the first period"),
-    (PERIODS, "period = 0.02, until = inf", f"{PARAMETERS}.until", "until is inf"),
-    (PERIODS, f"{PERIODS}, patience = 0", f"{PARAMETERS}.patience", "patience is 0"),
-    (PERIODS, f"{PERIODS}, steps = 3", f"{PARAMETERS}.steps", "takes feasible, patience, period"),
-    (PERIODS, "period = 0.02, until = 12", "workload.changes.1.date", "at or after the end"),
-    (PERIODS, "period = 1, until = 4", "workload.applications.1.start", "when the run is over"),
-    ("date = 8", "date = -8", "workload.changes.0.date", "greater than or equal to 0"),
-    ('"2Mf"', '"2MBps"', "workload.changes.0.capacity", "unknown unit 'MBps'"),
-    ('"2Mf"', "-1", "workload.changes.0.capacity", "number greater than or equal to 0"),
-    ('"2Mf"', "inf", "workload.changes.0.capacity", "finite number"),
-    ('"b"\ncapacity = 0', '"d"\ncapacity = 0', "workload.changes.1.resource", "'d', which"),
-    (MARKET, "pricing.market_accelerated", "scheduler.name", "pricing.market or"),
-    ("[simulation.", "[simulation]\nuntil = 3\n[simulation.", "simulation.until", "remove it"),
+    ("z", 1.0, "resource", "which is no host or link"),
+    ("b", '"1MBps"', "capacity", "capacity"),
+    ("a", 0.0, "capacity", "makes the root 'a' fail"),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "key", "told"), WRONG_CHANGES)
-def test_wrong_periods_and_changes_are_refused(changes, old, new, key, told):
-    refused(change(changes, old, new), told, key)
+@pytest.mark.parametrize(("resource", "capacity", "key", "told"), WRONG_CHANGES)
+def test_changes_that_cannot_be(line, resource, capacity, key, told):
+    refused(changed(line, (resource, 5.0, capacity)), told, f"workload.changes.0.{key}")
 
 
-def test_all_hosts_fail(changes):
-    more = [CHANGES.replace('"b"', f'"{name}"').replace('"2Mf"', "1") for name in "abc"]
-    refused(change(changes, CHANGES, "".join(more)), "every host fails at some time")
+def test_change_of_who_does_not_compute(line):
+    change(changed(line, ("a", 5.0, 1.0)), '"bags"', '"bags"\ndistributors = ["a"]')
+    refused(line, "which computes no tasks; remove it")

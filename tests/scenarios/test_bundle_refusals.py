@@ -4,7 +4,7 @@ import pytest
 from changed_scenarios import change, refused, run
 
 from simplugin.core.errors import WorkloadFileError
-from simplugin.market import sections
+from simplugin.scenarios.kinds import market_workload
 
 SIZES = 'flop = "1Gf"\nbyte = "100MB"\ncount = 3'
 
@@ -127,7 +127,7 @@ def test_prices_that_are_infinite_are_refused(three):
 
 
 def test_tasks_of_a_log_may_be_too_many(three, monkeypatch):
-    monkeypatch.setattr(sections, "MOST_TASKS", 4)
+    monkeypatch.setattr(market_workload, "MOST_TASKS", 4)
     error = refused(change(three, SIZES, 'file = "log.swf"\nleast = 2'), "5 tasks are too many")
     assert "give the first bundles of the log only" in str(error)
     assert error.key == "workload.bundles.0.file"

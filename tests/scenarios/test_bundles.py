@@ -7,10 +7,10 @@ from changed_scenarios import change, cut, refused, run
 from simplugin.core.errors import WorkloadFileError
 from simplugin.market.policies.negotiation import own_generator
 from simplugin.market.policies.shipped import RANDOM
-from simplugin.market.scenario import KIND
 from simplugin.market.sites import site_of
 from simplugin.platforms.twelve_peers import chosen_site, consistent_site, scaled_site
 from simplugin.scenarios import load_scenario
+from simplugin.scenarios.kinds.market import KIND
 from simplugin.workloads.bundles import lcg_bundles
 
 CAPPED = "alpha = 0.5\nn_max = 2"
@@ -143,7 +143,7 @@ def test_copies_are_dealt_anew(three, name):
     assert len(set(run_once.listings[0].column("benefit"))) == 3
 
 
-@pytest.mark.parametrize("name", sorted({*KIND.schedulers} - {"market.isgbmat_printed"}))
+@pytest.mark.parametrize("name", sorted({*KIND.scheduler_names} - {"market.isgbmat_printed"}))
 def test_every_shipped_scheduler_places_all_tasks(three, name):
     change(three, "count = 3", "count = 57", "alpha = 0.5", "alpha = 0.03")
     row = run(change(three, "market.optimum", name)).row

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from simplugin import Host, Platform, Zone, simulate
 from simplugin.campaigns.store.documents import text_of, value_of
 from simplugin.core.errors import SimpluginError
-from simplugin.inputs.kinds import ScenarioResult
 from simplugin.results.charts import Bar, ScheduleChart
 from simplugin.results.claims import Claim
 from simplugin.results.curves import CurvePlot
@@ -21,6 +20,7 @@ from simplugin.results.row import Row
 from simplugin.results.tables import ResultTable
 from simplugin.scenarios import load_scenario, outputs, run_scenario
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
+from simplugin.scenarios.scenario import ScenarioResult
 
 
 def with_output(lab, keys):
@@ -67,11 +67,15 @@ def test_files_go_where_the_scenario_says(lab, name, read):
 
 def test_relocated(lab, tmp_path):
     scenario = with_output(lab, "trace = 'mine.parquet'")
-    output, kind = scenario.output, scenario.kind
-    moved = output.relocated(tmp_path, kind, trace=True)
+    moved = scenario.relocated(tmp_path).output
     assert (moved.directory, moved.trace) == (tmp_path, "mine.parquet")
     assert (moved.result, moved.gantt) == ("result.json", "gantt.png")
-    bare = output.model_copy(update={"trace": None}).relocated(tmp_path, kind, trace=False)
+    untraced = replace(
+        scenario,
+        output=scenario.output.model_copy(update={"trace": None}),
+        simulation=scenario.simulation.model_copy(update={"trace": False}),
+    )
+    bare = untraced.relocated(tmp_path).output
     assert (bare.result, bare.gantt) == ("result.json", None)
 
 

@@ -9,7 +9,7 @@ from changed_scenarios import change, refused, run
 from simplugin.campaigns.campaign import check_file
 from simplugin.core.errors import ActorError, DeploymentError, ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
-from simplugin.scenarios.scenario import scenario_from
+from simplugin.scenarios.loading import scenario_from
 from simplugin.simulation import SimGridOptions
 
 # 200 MB at 100 MB/s, then 6 Gflop at 2 Gflop/s.

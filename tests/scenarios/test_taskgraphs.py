@@ -8,8 +8,8 @@ from changed_scenarios import change, cut, run
 
 from simplugin.platforms.sites import MultiCluster
 from simplugin.scenarios import load_scenario
+from simplugin.scenarios.kinds.taskgraphs import KIND
 from simplugin.taskgraphs.platform_sites import site_of
-from simplugin.taskgraphs.scenario import KIND
 
 MIXED = """
 title = "Mixed"
@@ -198,7 +198,7 @@ def test_there_is_a_trace_if_one_is_asked_for(two, asked, labels):
     assert (len(trace) > 0) == bool(asked)
 
 
-@pytest.mark.parametrize("name", KIND.schedulers)
+@pytest.mark.parametrize("name", KIND.scheduler_names)
 def test_every_shipped_scheduler_runs(mixed, name):
     outcome = run(change(mixed, "count = 2\n", "", "taskgraphs.wps_width", name))
     assert outcome.row["makespan"] >= outcome.row.best.value * (1 - 1e-6)

@@ -16,7 +16,7 @@ from simplugin.campaigns.keys import versions
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.documents import value_of
 from simplugin.core.errors import SimpluginError, StoreError
-from simplugin.scenarios.scenario import read_toml
+from simplugin.scenarios.loading import read_toml
 
 # How many campaigns are named in a message.
 _MOST_NAMED = 5

@@ -34,7 +34,7 @@ LENGTH = struct.Struct("!Q")
 _LONGEST_TEXT = 20_000
 _LAST_FRAMES = 8
 # What every scenario needs. Solvers are left out: they take longer to load than most need them.
-_NEEDED = ("simplugin.scenarios.scenario", "simplugin.formats.platform_xml")
+_NEEDED = ("simplugin.scenarios.loading", "simplugin.formats.platform_xml")
 # What is in it ends with the run process; empty if there is no room.
 _directory = ""
 

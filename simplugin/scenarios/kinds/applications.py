@@ -1,29 +1,44 @@
-"""The section ``[workload]`` of scenarios of kind "bags"."""
+"""Applications and changes of the platform, as the kinds "bags" and "fair_sharing" have them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.core.errors import InfeasibleError, UnitError, WorkloadError
 from simplugin.core.units import parse_bandwidth, parse_speed
-from simplugin.inputs.kinds import ScenarioParts
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Bandwidth, Size, Speed, Time, Work
 from simplugin.inputs.sections import Section
+from simplugin.scenarios.scenario import Scenario
+from simplugin.simulation.platform_changes import CapacityChange, ChangeableResources
 from simplugin.workloads.applications import Application
 
 
+def keys_of_kind(kind: str, *keys: str) -> Any:
+    """Return a validator that refuses keys which only another kind of workload has."""
+
+    def check(table: Any) -> Any:
+        """Raise InvalidValueError at the first of the keys."""
+        for key in keys:
+            if isinstance(table, Mapping) and key in table:
+                message = f"{{key}} is a key of workloads of kind {kind!r}"
+                remedy = f"remove it, or write workload.kind = {kind!r}"
+                raise InvalidValueError(message, remedy, (key,))
+        return table
+
+    return model_validator(mode="before")(check)
+
+
 class ApplicationTable(Section):
-    """``[[workload.applications]]``: the fields of `Application`, by their names.
+    """Keys of ``[[workload.applications]]`` of both kinds.
 
     Attributes
     ----------
-    name, master, flop, byte, weight, hosts, start, end, count
+    name, master, flop, byte, weight, hosts
         See `Application`.
     """
 
@@ -33,22 +48,10 @@ class ApplicationTable(Section):
     byte: Annotated[Size, NOT_NEGATIVE] = 0.0
     weight: Annotated[float, POSITIVE] = 1.0
     hosts: list[str] | None = None
-    start: Annotated[Time, NOT_NEGATIVE] = 0.0
-    end: Annotated[Time, Field(gt=0)] = math.inf
-    count: Annotated[int, Field(ge=1)] | None = None
-
-    @model_validator(mode="after")
-    def _sensible(self) -> ApplicationTable:
-        """Raise unless it ends after it starts."""
-        if not self.start < self.end:
-            message = f"{{key}} is {self.end:g} s, not after the start, {self.start:g} s"
-            raise InvalidValueError(message, "give a later date", ("end",))
-        return self
 
     def application(self) -> Application:
         """Return the application."""
-        fields = {name: getattr(self, name) for name in type(self).model_fields}
-        return Application(**fields)
+        return Application(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
 _CAPACITY: TypeAdapter[float] = TypeAdapter(
@@ -92,42 +95,8 @@ class ChangeTable(Section):
         return self.capacity
 
 
-class BagsWorkload(Section):
-    """``[workload]`` of kind "bags".
-
-    Attributes
-    ----------
-    applications : list of ApplicationTable
-        At least one.
-    alpha : float
-        Of the fairness between them; 1 is proportional fairness.
-    trees : dict of str to dict of str to str
-        For an application's name, the parent of each host of its tree but the master; by
-        default those of `simplugin.pricing.deployment.sharing_of`.
-    changes : list of ChangeTable
-        Changes of hosts and links, besides profiles of the platform.
-    parents : dict of str to str
-        The parent of each host of the tree but the master; by default as in
-        `simplugin.bags.trees.tree_of`.
-    distributors : list of str
-        Hosts that compute no tasks.
-    """
-
-    applications: Annotated[list[ApplicationTable], Field(min_length=1)]
-    alpha: Annotated[float, Field(ge=0)] = 1.0
-    trees: dict[str, dict[str, str]] = Field(default_factory=dict)
-    changes: list[ChangeTable] = Field(default_factory=list)
-    parents: dict[str, str] = Field(default_factory=dict)
-    distributors: list[str] = Field(default_factory=list)
-
-    @property
-    def is_counted(self) -> bool:
-        """True if some application has a number of tasks."""
-        return any(each.count is not None for each in self.applications)
-
-
 @contextmanager
-def errors_at_applications(scenario: ScenarioParts) -> Iterator[None]:
+def errors_at_applications(scenario: Scenario) -> Iterator[None]:
     """Locate errors of a block at the applications of a scenario, or at the one that they name.
 
     Raises
@@ -143,3 +112,32 @@ def errors_at_applications(scenario: ScenarioParts) -> Iterator[None]:
         if isinstance(error, WorkloadError) and error.application in names:
             place = [names.index(error.application), *([error.argument] if error.argument else [])]
         raise scenario.error(str(error), "workload", "applications", *place) from error
+
+
+def change_in(scenario: Scenario, number: int, known: ChangeableResources) -> CapacityChange:
+    """Return one of the changes of a scenario.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Its workload has changes.
+    number : int
+        The position of the change in ``[[workload.changes]]``.
+    known : ChangeableResources
+        The resources of the platform.
+
+    Raises
+    ------
+    ScenarioError
+        The resource cannot change, or the capacity has the unit of the other kind of resource.
+    """
+    table: ChangeTable = scenario.workload.changes[number]
+    key = ("workload", "changes", number)
+    try:
+        known.check(table.resource)
+        capacity = table.value(of_host=table.resource in known.hosts)
+    except WorkloadError as error:
+        raise scenario.error(str(error), *key, "resource") from error
+    except UnitError as error:
+        raise scenario.error(f"{{key}}: {error}", *key, "capacity") from None
+    return CapacityChange(table.date, table.resource, capacity)

@@ -1,9 +1,9 @@
-"""Scenarios whose tasks are distributed over a tree."""
+"""Workloads of kind "bags": independent tasks that are distributed over a tree."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -12,18 +12,30 @@ from simplugin.bags.assessment import BagAssessment
 from simplugin.bags.execution import Direction, execute
 from simplugin.bags.measurement import measure, with_errors
 from simplugin.bags.policies.classics import first_request_delays
-from simplugin.bags.policies.shipped import POLICIES, PolicyMaker
+from simplugin.bags.policies.shipped import POLICIES
 from simplugin.bags.policy import BUFFER, BagPolicy
 from simplugin.bags.trees import tree_of
 from simplugin.core.errors import PlatformError, SimpluginError, WorkloadError
 from simplugin.formats.platform_xml import read_platform
-from simplugin.inputs.kinds import Progress, ScenarioParts, ScenarioResult, errors_at
-from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.sections import Section
 from simplugin.optimum.steady_state import steady_state
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
-from simplugin.simulation.metrics import outcome_of
+from simplugin.scenarios.kinds.applications import (
+    ApplicationTable,
+    ChangeTable,
+    change_in,
+    errors_at_applications,
+    keys_of_kind,
+)
+from simplugin.scenarios.scenario import (
+    Progress,
+    Scenario,
+    ScenarioResult,
+    Schedulers,
+    WorkloadKind,
+)
+from simplugin.scenarios.schedulers import PARAMETERS, ChosenScheduler, read_scheduler
 from simplugin.simulation.platform_changes import (
     CapacityChange,
     ChangeableResources,
@@ -33,11 +45,48 @@ from simplugin.simulation.platform_changes import (
 )
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.applications import Bags
-from simplugin.workloads.bag_sections import BagsWorkload, errors_at_applications
 
 # Tasks of an application without a count.
 COUNT = 200
 _STATES = ("HOST_AVAIL", "LINK_AVAIL")
+
+
+class CountedApplicationTable(ApplicationTable):
+    """``[[workload.applications]]`` of kind "bags": an application with a number of tasks.
+
+    Attributes
+    ----------
+    name, master, flop, byte, weight, hosts
+        See `ApplicationTable`.
+    count : int, optional
+        Number of tasks; by default 200.
+    """
+
+    _other_keys = keys_of_kind("fair_sharing", "start", "end")
+    count: Annotated[int, Field(ge=1)] | None = None
+
+
+class BagsWorkload(Section):
+    """``[workload]`` of kind "bags".
+
+    Attributes
+    ----------
+    applications : list of CountedApplicationTable
+        At least one.
+    changes : list of ChangeTable
+        Changes of hosts and links, in addition to profiles of the platform.
+    parents : dict of str to str
+        The parent of each host of the tree but the master; by default as in
+        `simplugin.bags.trees.tree_of`.
+    distributors : list of str
+        Hosts that compute no tasks.
+    """
+
+    _other_keys = keys_of_kind("fair_sharing", "alpha", "trees")
+    applications: Annotated[list[CountedApplicationTable], Field(min_length=1)]
+    changes: list[ChangeTable] = Field(default_factory=list)
+    parents: dict[str, str] = Field(default_factory=dict)
+    distributors: list[str] = Field(default_factory=list)
 
 
 class BagSchedulerSection(Section):
@@ -72,9 +121,10 @@ class BagSchedulerSection(Section):
     single_requests: bool = False
 
 
-def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
+def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     """Distribute all tasks on the simulated platform, and compare with the optimum."""
-    settings, make, parameters = check(scenario)
+    chosen = check(scenario)
+    settings = chosen.settings
     with errors_at_applications(scenario):
         bags = Bags.of([each.application() for each in scenario.workload.applications], COUNT)
     given = scenario.simulation.arguments()
@@ -99,7 +149,9 @@ def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
     ):
         if fails and wrong:
             message = f"{name} is given, but hosts or links fail"
-            raise scenario.error(message, *PATH, name, remedy="remove it, or let nothing fail")
+            raise scenario.error(
+                message, *PARAMETERS, name, remedy="remove it, or let nothing fail"
+            )
     measured = tree
     if settings.measure:
         # Before anything changes, as is the optimum.
@@ -110,14 +162,14 @@ def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
     draws = np.random.default_rng(scenario.simulation.seed)
     known, bias = with_errors(measured, settings.errors, draws)
     called = scenario.scheduler.name
-    place = PATH if scenario.scheduler.parameters else ("scheduler", "name")
-    refused = f"{called!r} {'refused its parameters' if parameters else 'cannot be used'}: "
+    place = PARAMETERS if scenario.scheduler.parameters else ("scheduler", "name")
+    refused = f"{called!r} {'refused its parameters' if chosen.parameters else 'cannot be used'}: "
     kinds = SimpluginError, TypeError, ValueError
-    with errors_at(scenario, *place, of=kinds, before=refused):
-        policy: object = make(known, bags, **parameters)
+    with scenario.errors_at(*place, of=kinds, before=refused):
+        policy: object = chosen.policy(known, bags, **chosen.parameters)
     if not isinstance(policy, BagPolicy):
         message = f"{called!r} returned {type(policy).__name__}, not a Policy"
-        remedy = "applications with a count are distributed by a simplugin.bags.Policy"
+        remedy = "return a simplugin.bags.BagPolicy; a pricing method needs kind 'fair_sharing'"
         raise scenario.error(message, "scheduler", "name", remedy=remedy)
     done = execute(
         tree,
@@ -135,29 +187,28 @@ def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
         progress=progress,
         **given,
     )
-    return outcome_of(BagAssessment(done, best, policy.theory, changes), done.result)
+    found = BagAssessment(done, best, policy.theory, changes)
+    return ScenarioResult.of(found, done.result, figures=found.figures())
 
 
-def check(scenario: ScenarioParts) -> tuple[BagSchedulerSection, PolicyMaker, dict[str, Any]]:
-    """Return the settings, the maker of the policy, and its parameters.
+def check(scenario: Scenario) -> ChosenScheduler[BagSchedulerSection]:
+    """Return the maker of the policy with its parameters.
 
     Raises
     ------
     ScenarioError
         A parameter of the scheduler is unknown or invalid.
     """
-    make = policy_of(scenario, POLICIES)
-    settings, parameters = read_parameters(scenario, make, BagSchedulerSection, by_position=2)
-    return settings, make, parameters
+    return read_scheduler(scenario, SCHEDULERS)
 
 
 def _changing(
-    scenario: ScenarioParts, platform: Platform | Path, tree: Tree
+    scenario: Scenario, platform: Platform | Path, tree: Tree
 ) -> tuple[Platform | Path, bool, bool]:
     """Return a platform with profiles of its changes; whether anything changes, or fails."""
     workload: BagsWorkload = scenario.workload
     described = read_platform(platform) if isinstance(platform, Path) else platform
-    with errors_at(scenario, "platform", of=PlatformError):
+    with scenario.errors_at("platform", of=PlatformError):
         followed = profiles(described)
     fails = any(kind in _STATES for _, kind in followed)
     if (tree.hosts[0], _STATES[0]) in followed:
@@ -173,10 +224,10 @@ def _changing(
 
 
 def _change(
-    scenario: ScenarioParts, number: int, known: ChangeableResources, tree: Tree
+    scenario: Scenario, number: int, known: ChangeableResources, tree: Tree
 ) -> CapacityChange:
     """Return a change, checked."""
-    change = known.change_in(scenario, number)
+    change = change_in(scenario, number, known)
     key = ("workload", "changes", number)
     of_host = change.resource in known.hosts
     at = tree.hosts.index(change.resource) if change.resource in tree.hosts else -1
@@ -187,3 +238,13 @@ def _change(
         message = f"a change makes the root {change.resource!r} fail, but it has all tasks"
         raise scenario.error(message, *key, "capacity", remedy="give a capacity above 0")
     return change
+
+
+SCHEDULERS = Schedulers("bags", POLICIES, BagSchedulerSection, by_position=2)
+KIND = WorkloadKind(
+    workload=BagsWorkload,
+    run=run,
+    schedulers=SCHEDULERS,
+    check=check,
+    outputs=("result", "curves"),
+)

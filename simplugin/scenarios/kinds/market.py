@@ -1,4 +1,4 @@
-"""Scenarios whose bundles of identical tasks are sold to computing peers."""
+"""Workloads of kind "bundles": bundles of identical tasks that are sold to computing peers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from simplugin.core.errors import InfeasibleError, PlatformError, WorkloadError
-from simplugin.inputs.kinds import Progress, ScenarioParts, ScenarioResult, WorkloadKind, errors_at
 from simplugin.inputs.messages import suggestion
-from simplugin.inputs.parameters import PATH, policy_of, read_parameters
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import Section
@@ -28,11 +26,23 @@ from simplugin.market.model import MarketTerms, completion_times
 from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import BundleNegotiation, negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, assigned, posted
-from simplugin.market.sections import BundlesWorkload, bundles_of
 from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
-from simplugin.simulation.metrics import outcome_of
+from simplugin.scenarios.kinds.market_workload import BundlesWorkload, bundles_of
+from simplugin.scenarios.scenario import (
+    Progress,
+    Scenario,
+    ScenarioResult,
+    Schedulers,
+    WorkloadKind,
+)
+from simplugin.scenarios.schedulers import (
+    PARAMETERS,
+    ChosenScheduler,
+    policy_of,
+    read_scheduler,
+)
 from simplugin.simulation.resolve import resolve
 from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 from simplugin.workloads.bundles import Bundle
@@ -63,20 +73,21 @@ class MarketSchedulerSection(Section):
     patience: Annotated[Time, Field(gt=0)] | None = None
 
 
-def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
+def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     """Sell all bundles, execute their tasks, and compare with the largest benefit.
 
     Speeds and bandwidths that prices follow from are those that SimGrid has for the platform; the
     latencies of routes, and what transfers share, show in measured times only.
     """
-    settings, parameters = check(scenario)
+    chosen = check(scenario)
+    settings = chosen.settings
     workload: BundlesWorkload = scenario.workload
     bundles, left_open = bundles_of(scenario)
     platform = scenario.make_platform()
     site = site_in(scenario, platform)
     terms = terms_of(scenario, site, bundles)
     markets = markets_of(sites_of(site), terms, bundles[0])
-    negotiation = negotiation_of(scenario, parameters, markets[0], settings.decides)
+    negotiation = negotiation_of(scenario, chosen.parameters, markets[0], settings.decides)
     believed = site
     if workload.estimates != "alone":
         # With the bandwidths that peers expect.
@@ -89,7 +100,7 @@ def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
         known = [shared_site(platform, each, mean, workload.setup) for each in sites_of(site)]
         believed = known[0] if isinstance(site, PeerSite) else replace(site, sites=tuple(known))
     key, unusable = ("scheduler", "name"), f"{scenario.scheduler.name!r} cannot be used: "
-    with errors_at(scenario, *key, of=(InfeasibleError, WorkloadError), before=unusable):
+    with scenario.errors_at(*key, of=(InfeasibleError, WorkloadError), before=unusable):
         done = execute(
             site,
             bundles,
@@ -104,18 +115,19 @@ def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
             patience=settings.patience,
             **scenario.simulation.arguments(),
         )
-    return outcome_of(BundleAssessment(done, left_open), done.result)
+    found = BundleAssessment(done, left_open)
+    return ScenarioResult.of(found, done.result, figures=found.figures())
 
 
-def check(scenario: ScenarioParts) -> tuple[MarketSchedulerSection, dict[str, Any]]:
-    """Return the settings of a scenario, and the parameters of its policy.
+def check(scenario: Scenario) -> ChosenScheduler[MarketSchedulerSection]:
+    """Return the policy of a scenario with its parameters.
 
     Raises
     ------
     ScenarioError
-        A parameter is unknown or invalid, or says nothing.
+        A parameter is unknown or invalid, or has no effect.
     """
-    policy = _policy(scenario)
+    policy = policy_of(scenario, SCHEDULERS)
     own = ":" in scenario.scheduler.name
     # All that a negotiation has by position its two sides are given.
     negotiates = own and scenario.scheduler.parameters.get("decides") == "negotiation"
@@ -125,33 +137,25 @@ def check(scenario: ScenarioParts) -> tuple[MarketSchedulerSection, dict[str, An
         drawing = functools.partial(policy, seed=None)
         drawing.__module__ = policy.__module__
         policy, reserved = drawing, {}
-    settings, parameters = read_parameters(
-        scenario,
-        policy,
-        MarketSchedulerSection,
-        by_position=0 if negotiates else 4,
-        reserved=reserved,
+    by_position = 0 if negotiates else SCHEDULERS.by_position
+    chosen = read_scheduler(
+        scenario, SCHEDULERS, policy, by_position=by_position, reserved=reserved
     )
+    settings = chosen.settings
     if "decides" in settings.model_fields_set and not own:
         message = f"scheduler.parameters.decides says nothing to {scenario.scheduler.name!r}"
-        raise scenario.error(message, *PATH, "decides", remedy="remove it")
+        raise scenario.error(message, *PARAMETERS, "decides", remedy="remove it")
     if settings.patience is not None and (settings.overlap or scenario.workload.sites):
         message = "scheduler.parameters.patience does not go with overlap, nor with several sites"
-        raise scenario.error(message, *PATH, "patience", remedy="remove it")
+        raise scenario.error(message, *PARAMETERS, "patience", remedy="remove it")
     if "dispatch" in settings.model_fields_set and not scenario.workload.sites:
         message = "scheduler.parameters.dispatch says nothing to one site"
-        raise scenario.error(message, *PATH, "dispatch", remedy="remove it")
-    return settings, parameters
+        raise scenario.error(message, *PARAMETERS, "dispatch", remedy="remove it")
+    return chosen
 
 
-def _policy(scenario: ScenarioParts) -> Callable[..., Any]:
-    """Return the policy, shipped or a user's own; one without parameters for a negotiation."""
-
-    def negotiated(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> None:
-        """Stand for a negotiation that is no policy."""
-
-    shipped: dict[str, Callable[..., Any]] = {**dict.fromkeys(NEGOTIATIONS, negotiated), **POLICIES}
-    return policy_of(scenario, shipped)
+def _negotiated(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> None:
+    """Stand for a negotiation that is no policy: it takes no parameters."""
 
 
 def _guarded(policy: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,7 +179,7 @@ def _guarded(policy: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def negotiation_of(
-    scenario: ScenarioParts, parameters: dict[str, Any], market: BundleMarket, decides: str
+    scenario: Scenario, parameters: dict[str, Any], market: BundleMarket, decides: str
 ) -> BundleNegotiation:
     """Return the negotiation between the local scheduler and its peers.
 
@@ -203,7 +207,7 @@ def negotiation_of(
     name = scenario.scheduler.name.removeprefix("market.")
     if name in NEGOTIATIONS and not parameters:
         return NEGOTIATIONS[name]
-    policy = _policy(scenario)
+    policy = policy_of(scenario, SCHEDULERS)
     found: Any = None
     trial = parameters
     if decides == "negotiation":
@@ -226,12 +230,12 @@ def negotiation_of(
     key = ("scheduler", "parameters" if parameters else "name")
     kinds = (InfeasibleError, WorkloadError, TypeError, ValueError)
     unusable = f"{scenario.scheduler.name!r} cannot be used: "
-    with errors_at(scenario, *key, of=kinds, before=unusable):
+    with scenario.errors_at(*key, of=kinds, before=unusable):
         assigned(policy(*market.arguments, **trial), market)
     return found or posted(policy, name, **parameters)
 
 
-def site_in(scenario: ScenarioParts, platform: Platform | Path) -> PeerSite | PeerGrid:
+def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGrid:
     """Return the site of a scenario's peers, or the grid of its sites.
 
     Raises
@@ -255,12 +259,12 @@ def site_in(scenario: ScenarioParts, platform: Platform | Path) -> PeerSite | Pe
         message = f"global_scheduler {workload.global_scheduler!r} is no host"
         remedy = suggestion(workload.global_scheduler, hosts, "there are")
         raise scenario.error(message, "workload", "global_scheduler", remedy=remedy)
-    with errors_at(scenario, "workload", "sites", of=PlatformError):
+    with scenario.errors_at("workload", "sites", of=PlatformError):
         return PeerGrid(tuple(names), tuple(sites), scheduler=workload.global_scheduler)
 
 
 def _site(
-    scenario: ScenarioParts,
+    scenario: Scenario,
     platform: Platform | Path,
     scheduler: str,
     peers: Sequence[str] | None,
@@ -276,7 +280,7 @@ def _site(
 
 
 def terms_of(
-    scenario: ScenarioParts, site: PeerSite | PeerGrid, bundles: Sequence[Bundle]
+    scenario: Scenario, site: PeerSite | PeerGrid, bundles: Sequence[Bundle]
 ) -> list[MarketTerms]:
     """Return the terms of each site.
 
@@ -310,8 +314,8 @@ def terms_of(
     for bundle in bundles:
         what = f"bundle {bundle.name!r}"
         with (
-            errors_at(scenario, "workload", "n_max", of=InfeasibleError, before=f"{what}: "),
-            errors_at(scenario, "workload", of=WorkloadError, before=f"{what} has no market: "),
+            scenario.errors_at("workload", "n_max", of=InfeasibleError, before=f"{what}: "),
+            scenario.errors_at("workload", of=WorkloadError, before=f"{what} has no market: "),
         ):
             markets_of(sites, terms, bundle)
     return terms
@@ -341,7 +345,7 @@ def markets_of(
     return markets
 
 
-def _check_peers(scenario: ScenarioParts, sites: Sequence[PeerSite]) -> None:
+def _check_peers(scenario: Scenario, sites: Sequence[PeerSite]) -> None:
     """Raise ScenarioError unless names are of peers, and each has a discount rate."""
     workload: BundlesWorkload = scenario.workload
     peers = [name for site in sites for name in site.names]
@@ -361,10 +365,16 @@ def _check_peers(scenario: ScenarioParts, sites: Sequence[PeerSite]) -> None:
         raise scenario.error(message, "workload", "alpha", remedy=remedy)
 
 
+SCHEDULERS = Schedulers(
+    "market",
+    {**dict.fromkeys(NEGOTIATIONS, _negotiated), **POLICIES},
+    MarketSchedulerSection,
+    by_position=4,
+)
 KIND = WorkloadKind(
     workload=BundlesWorkload,
     run=run,
+    schedulers=SCHEDULERS,
     check=check,
-    schedulers=tuple(f"market.{name}" for name in {**NEGOTIATIONS, **POLICIES}),
     outputs=("result", "trace", "gantt", "curves"),
 )

@@ -1,4 +1,4 @@
-"""Bundles as scenarios have them: the ``[workload]`` of kind "bundles"."""
+"""Section ``[workload]`` of kind "bundles", and the bundles that it describes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 
-from simplugin.core.formatting import listed
+from simplugin.core.formatting import listed, numbered
 from simplugin.formats.swf import read_swf
-from simplugin.inputs.kinds import ScenarioParts, numbered
 from simplugin.inputs.messages import InvalidValueError
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Size, Speed, Time, Work
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.market.model import HOUR
 from simplugin.results.tables import OpenPoint
+from simplugin.scenarios.scenario import Scenario
 from simplugin.workloads.bundles import (
     CLASSES,
     MEGA,
@@ -229,7 +229,7 @@ class BundlesWorkload(Section):
 LeftOpen = list[tuple[str, tuple[OpenPoint, ...]]]
 
 
-def bundles_of(scenario: ScenarioParts) -> tuple[list[Bundle], LeftOpen]:
+def bundles_of(scenario: Scenario) -> tuple[list[Bundle], LeftOpen]:
     """Return the bundles of a scenario of kind "bundles", by date, and what its logs leave open.
 
     They are called as their table says, else after their class or file; those of the same name are
@@ -255,10 +255,12 @@ def bundles_of(scenario: ScenarioParts) -> tuple[list[Bundle], LeftOpen]:
         tasks += sum(bundle.count for bundle in made)
         _check_tasks(scenario, place, tasks)
         bundles += made
-    return numbered(sorted(bundles, key=lambda bundle: bundle.release)), left_open
+    bundles.sort(key=lambda bundle: bundle.release)
+    names = numbered(bundle.name for bundle in bundles)
+    return [replace(each, name=name) for each, name in zip(bundles, names, strict=True)], left_open
 
 
-def _check_tasks(scenario: ScenarioParts, place: int, tasks: int) -> None:
+def _check_tasks(scenario: Scenario, place: int, tasks: int) -> None:
     """Raise ScenarioError at the table that exceeds MOST_TASKS."""
     if tasks <= MOST_TASKS:
         return
@@ -276,7 +278,7 @@ def _check_tasks(scenario: ScenarioParts, place: int, tasks: int) -> None:
     raise scenario.error(message, *_KEY, place, key, remedy=remedy)
 
 
-def _alike(scenario: ScenarioParts, place: int) -> list[Bundle]:
+def _alike(scenario: Scenario, place: int) -> list[Bundle]:
     """Return one bundle, or copies of it one period after the other."""
     table: BundleTable = scenario.workload.bundles[place]
     flop, byte = table.flop or 0.0, table.byte or 0.0
@@ -287,7 +289,7 @@ def _alike(scenario: ScenarioParts, place: int) -> list[Bundle]:
     return [Bundle(name, table.count, flop, byte, date) for date in dates]
 
 
-def _logged(scenario: ScenarioParts, place: int, left_open: LeftOpen) -> list[Bundle]:
+def _logged(scenario: Scenario, place: int, left_open: LeftOpen) -> list[Bundle]:
     """Return the bundles of a trace or of the LCG grid, the first submitted at the release."""
     table: BundleTable = scenario.workload.bundles[place]
     byte = table.byte or 0.0

@@ -11,13 +11,12 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator, model_validator
 
 from simplugin.core.errors import DeploymentError
-from simplugin.inputs.kinds import Progress, ScenarioResult, WorkloadKind
 from simplugin.inputs.messages import InputProblem, Path, dotted, unknown_key
 from simplugin.inputs.parameters import Signature
 from simplugin.inputs.quantities import Time
 from simplugin.inputs.sections import ExistingFile, Reference, Section
 from simplugin.results.row import Row
-from simplugin.scenarios.scenario import Scenario
+from simplugin.scenarios.scenario import Progress, Scenario, ScenarioResult, WorkloadKind
 from simplugin.scenarios.sections import Hosts
 from simplugin.simulation import simulate
 from simplugin.simulation.placement import Placement, placements

@@ -1,4 +1,4 @@
-"""Scenarios whose task graphs share a site."""
+"""Workloads of kind "taskgraphs": task graphs that share a site."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, model_validator
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.core.formatting import numbered
 from simplugin.formats.task_graph_files import read_task_graph
 from simplugin.formats.task_graph_structure import DEFAULT_SPEED
 from simplugin.inputs.decisions import listed
 from simplugin.inputs.files import unpacked_name
-from simplugin.inputs.kinds import (
-    Progress,
-    ScenarioParts,
-    ScenarioResult,
-    WorkloadKind,
-    errors_at,
-    numbered,
-)
 from simplugin.inputs.messages import InvalidValueError
-from simplugin.inputs.parameters import PATH, policy_of, product_of_counts, read_parameters
+from simplugin.inputs.parameters import product_of_counts
 from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Speed, Time
 from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import one_of
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
 from simplugin.platforms.sites import Site
-from simplugin.simulation.metrics import outcome_of
+from simplugin.scenarios.scenario import (
+    Progress,
+    Scenario,
+    ScenarioResult,
+    Schedulers,
+    WorkloadKind,
+)
+from simplugin.scenarios.schedulers import PARAMETERS, read_scheduler
 from simplugin.simulation.options import SimGridOptions
 from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.assessment import GraphAssessment
@@ -207,7 +207,7 @@ class Scheduler:
         Parameters of the function.
     """
 
-    scenario: ScenarioParts
+    scenario: Scenario
     decides: str
     function: Callable[..., Any]
     settings: GraphSchedulerSection
@@ -228,8 +228,8 @@ class Scheduler:
             idle = [graph.name for graph in graphs if graph.work == 0]
             if idle:
                 message += f" (graph {idle[0]!r} has nothing to compute)"
-            key = PATH if self.parameters else ("scheduler", "name")
-            place = (*PATH, "revision") if revision else key
+            key = PARAMETERS if self.parameters else ("scheduler", "name")
+            place = (*PARAMETERS, "revision") if revision else key
             own = ":" in self.scenario.scheduler.name and self.decides == "shares" and not known
             remedy = (
                 "shares are asked for: is 'decides' missing in its parameters?" if own else None
@@ -324,10 +324,10 @@ class Scheduler:
 
     def own_revision(self) -> Callable[..., Any]:
         """Return the function that makes the user's own revision."""
-        return self.scenario.function(self.settings.revision, *PATH, "revision")
+        return self.scenario.function(self.settings.revision, *PARAMETERS, "revision")
 
 
-def check(scenario: ScenarioParts) -> Scheduler:
+def check(scenario: Scenario) -> Scheduler:
     """Return the scheduler of a scenario.
 
     Raises
@@ -335,17 +335,16 @@ def check(scenario: ScenarioParts) -> Scheduler:
     ScenarioError
         A parameter is unknown, invalid, or has no effect beside the others.
     """
-    shipped: dict[str, Callable[..., Any]] = {**POLICIES, **SCHEDULERS}
-    function = policy_of(scenario, shipped)
-    settings, parameters = read_parameters(scenario, function, GraphSchedulerSection, by_position=2)
+    chosen = read_scheduler(scenario, SHIPPED)
+    function, settings = chosen.policy, chosen.settings
     decides: str = settings.decides
     if ":" not in scenario.scheduler.name:
         decides = "schedule" if function in SCHEDULERS.values() else "shares"
-    scheduler = Scheduler(scenario, decides, function, settings, parameters)
+    scheduler = Scheduler(scenario, decides, function, settings, chosen.parameters)
     if ":" in settings.revision:
         scheduler.own_revision()
     for key, message, remedy in _conflicts(scheduler):
-        raise scenario.error(message, *PATH, key, remedy=remedy)
+        raise scenario.error(message, *PARAMETERS, key, remedy=remedy)
     return scheduler
 
 
@@ -396,7 +395,7 @@ def _conflicts(scheduler: Scheduler) -> Iterator[tuple[str, str, str]]:
         yield key, message, "remove it"
 
 
-def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
+def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     """Execute all graphs together and each alone, and compare with bounds.
 
     Bounds count the least times of redistributions on the platforms of this package's generators
@@ -458,13 +457,13 @@ def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
         program,
     )
     return replace(
-        outcome_of(found, done.result),
+        ScenarioResult.of(found, done.result),
         schedule=found.chart(scenario.title),
         graphs=found.graph_charts(),
     )
 
 
-def graph_set(scenario: ScenarioParts) -> GraphSet:
+def graph_set(scenario: Scenario) -> GraphSet:
     """Return the graphs of a scenario.
 
     Graphs have the name of their table, by default that of their file or generator; graphs of the
@@ -484,22 +483,24 @@ def graph_set(scenario: ScenarioParts) -> GraphSet:
         make = _read if table.generator is None else _drawn
         graphs += make(scenario, place, table)
         release += [table.release] * table.count
-    with errors_at(scenario, *_GRAPHS, of=WorkloadError):
-        return GraphSet(tuple(numbered(graphs)), np.array(release))
+    names = numbered(graph.name for graph in graphs)
+    with scenario.errors_at(*_GRAPHS, of=WorkloadError):
+        named = (replace(graph, name=name) for graph, name in zip(graphs, names, strict=True))
+        return GraphSet(tuple(named), np.array(release))
 
 
-def _read(scenario: ScenarioParts, place: int, table: GraphTable) -> list[TaskGraph]:
+def _read(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
     """Return the graphs of a file."""
     assert table.file is not None
     name = table.name or unpacked_name(table.file).stem
     # Keys that are not given are assumptions, which are stated.
     given = table.model_dump(include={"alpha", "speed", "lenient"}, exclude_unset=True)
-    with errors_at(scenario, *_GRAPHS, place, of=WorkloadError):
+    with scenario.errors_at(*_GRAPHS, place, of=WorkloadError):
         graph = read_task_graph(table.file, name=name, **given)
     return [graph] * table.count
 
 
-def _drawn(scenario: ScenarioParts, place: int, table: GraphTable) -> list[TaskGraph]:
+def _drawn(scenario: Scenario, place: int, table: GraphTable) -> list[TaskGraph]:
     """Return the graphs of a generator."""
     assert table.generator is not None
     seed = (scenario.simulation.seed, place) if table.seed is None else table.seed
@@ -508,17 +509,18 @@ def _drawn(scenario: ScenarioParts, place: int, table: GraphTable) -> list[TaskG
     key = (*_GRAPHS, place, "parameters" if table.parameters else "generator")
     reason = "refused its parameters" if table.parameters else "cannot be used"
     refused = f"generator {table.generator!r} {reason}: "
-    with errors_at(scenario, *key, of=(WorkloadError, TypeError, ValueError), before=refused):
+    with scenario.errors_at(*key, of=(WorkloadError, TypeError, ValueError), before=refused):
         return [
             graph_named(table.generator, generator, **(name | table.parameters))
             for _ in range(table.count)
         ]
 
 
+SHIPPED = Schedulers("taskgraphs", {**POLICIES, **SCHEDULERS}, GraphSchedulerSection, by_position=2)
 KIND = WorkloadKind(
     workload=TaskGraphsWorkload,
     run=run,
-    schedulers=tuple(f"taskgraphs.{name}" for name in (*POLICIES, *SCHEDULERS)),
+    schedulers=SHIPPED,
     check=check,
     outputs=("result", "gantt", "graphs"),
     need_trace=("trace",),

@@ -1,4 +1,4 @@
-"""Scenarios whose applications share the platform by prices, in rounds or without."""
+"""Workloads of kind "fair_sharing": endless applications that share the platform by prices."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from simplugin.core.errors import (
     WorkloadError,
 )
 from simplugin.formats.platform_xml import read_platform
-from simplugin.inputs.kinds import Progress, ScenarioParts, ScenarioResult, errors_at
 from simplugin.inputs.messages import InvalidValueError
-from simplugin.inputs.parameters import policy_of, read_parameters
-from simplugin.inputs.quantities import POSITIVE, Time
+from simplugin.inputs.quantities import NOT_NEGATIVE, POSITIVE, Time
 from simplugin.inputs.sections import Section
 from simplugin.optimum.fair_sharing import fair_sharing
 from simplugin.platforms import Platform
@@ -28,10 +26,23 @@ from simplugin.pricing.deployment import sharing_of
 from simplugin.pricing.execution import negotiate, simulate_periodic
 from simplugin.pricing.method import Method, require_method
 from simplugin.pricing.methods import POLICIES
-from simplugin.simulation.metrics import outcome_of
+from simplugin.scenarios.kinds.applications import (
+    ApplicationTable,
+    ChangeTable,
+    change_in,
+    errors_at_applications,
+    keys_of_kind,
+)
+from simplugin.scenarios.scenario import (
+    Progress,
+    Scenario,
+    ScenarioResult,
+    Schedulers,
+    WorkloadKind,
+)
+from simplugin.scenarios.schedulers import PARAMETERS, read_scheduler
 from simplugin.simulation.platform_changes import changeable, own_changes, profiles
 from simplugin.workloads import AlphaFair, SharedDeployment
-from simplugin.workloads.bag_sections import BagsWorkload, errors_at_applications
 
 ROUNDS = 200
 # Without rounds messages are old, and markets must move more slowly.
@@ -41,6 +52,53 @@ _WITHOUT_ROUNDS = "give [scheduler] a parameter period, in s, to run without rou
 _SIMULATED = ("makespan", "actors", "actors_killed", "energy")
 
 _Period = Annotated[Time, POSITIVE]
+
+
+class EndlessApplicationTable(ApplicationTable):
+    """``[[workload.applications]]`` of kind "fair_sharing": an application without end of tasks.
+
+    Attributes
+    ----------
+    name, master, flop, byte, weight, hosts
+        See `ApplicationTable`.
+    start, end : float
+        Dates at which it arrives and leaves [s].
+    """
+
+    _other_keys = keys_of_kind("bags", "count")
+    start: Annotated[Time, NOT_NEGATIVE] = 0.0
+    end: Annotated[Time, Field(gt=0)] = math.inf
+
+    @model_validator(mode="after")
+    def _sensible(self) -> EndlessApplicationTable:
+        """Raise unless it ends after it starts."""
+        if not self.start < self.end:
+            message = f"{{key}} is {self.end:g} s, not after the start, {self.start:g} s"
+            raise InvalidValueError(message, "give a later date", ("end",))
+        return self
+
+
+class FairSharingWorkload(Section):
+    """``[workload]`` of kind "fair_sharing".
+
+    Attributes
+    ----------
+    applications : list of EndlessApplicationTable
+        At least one.
+    alpha : float
+        Parameter of the fairness between them; 1 is proportional fairness.
+    trees : dict of str to dict of str to str
+        For an application's name, the parent of each host of its tree but the master; by
+        default those of `simplugin.pricing.deployment.sharing_of`.
+    changes : list of ChangeTable
+        Changes of hosts and links, in addition to profiles of the platform.
+    """
+
+    _other_keys = keys_of_kind("bags", "parents", "distributors")
+    applications: Annotated[list[EndlessApplicationTable], Field(min_length=1)]
+    alpha: Annotated[float, Field(ge=0)] = 1.0
+    trees: dict[str, dict[str, str]] = Field(default_factory=dict)
+    changes: list[ChangeTable] = Field(default_factory=list)
 
 
 class PricingSchedulerSection(Section):
@@ -81,7 +139,7 @@ class PricingSchedulerSection(Section):
         return self
 
 
-def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
+def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     """Simulate the negotiation of a scenario, and compare it with the optimum."""
     settings, method = check(scenario)
     if settings.until is None or settings.period is None:
@@ -90,7 +148,7 @@ def run(scenario: ScenarioParts, progress: Progress | None) -> ScenarioResult:
     return _through_changes(scenario, method, clock, progress)
 
 
-def check(scenario: ScenarioParts) -> tuple[PricingSchedulerSection, Method[Any]]:
+def check(scenario: Scenario) -> tuple[PricingSchedulerSection, Method[Any]]:
     """Return the settings and the method that a scenario names.
 
     Raises
@@ -98,16 +156,16 @@ def check(scenario: ScenarioParts) -> tuple[PricingSchedulerSection, Method[Any]
     ScenarioError
         A parameter is unknown or invalid, or no actors run the method.
     """
-    make = policy_of(scenario, POLICIES)
-    settings, parameters = read_parameters(scenario, make, PricingSchedulerSection)
+    chosen = read_scheduler(scenario, SCHEDULERS)
+    settings, parameters = chosen.settings, chosen.parameters
     periodic = settings.period is not None
     if periodic and scenario.scheduler.name == "pricing.market":
         parameters = {"relaxation": RELAXATION} | parameters
     try:
-        method = make(**parameters)
+        method = chosen.policy(**parameters)
     except (TypeError, WorkloadError) as error:
         remedy = getattr(error, "remedy", None) or "give other parameters"
-        raise scenario.error(str(error), "scheduler", "parameters", remedy=remedy) from error
+        raise scenario.error(str(error), *PARAMETERS, remedy=remedy) from error
     try:
         method = require_method(method)
         if periodic:
@@ -125,7 +183,7 @@ def check(scenario: ScenarioParts) -> tuple[PricingSchedulerSection, Method[Any]
 
 
 def _in_rounds(
-    scenario: ScenarioParts, method: Method[Any], rounds: int, progress: Progress | None
+    scenario: Scenario, method: Method[Any], rounds: int, progress: Progress | None
 ) -> ScenarioResult:
     """Simulate synchronous rounds."""
     utility = _utility(scenario)
@@ -146,34 +204,34 @@ def _in_rounds(
         platform, sharing, method, rounds, utility, progress=progress, **_simulation(scenario)
     )
     found = PricingAssessment(sharing, utility, done.trajectory, best)
-    return outcome_of(found, done.result, _SIMULATED)
+    return ScenarioResult.of(found, done.result, figures=found.figures(), also=_SIMULATED)
 
 
 def _through_changes(
-    scenario: ScenarioParts,
+    scenario: Scenario,
     method: Method[Any],
     clock: tuple[float, float, int],
     progress: Progress | None,
 ) -> ScenarioResult:
     """Simulate periods, and compare with the optimum between any two changes."""
-    workload: BagsWorkload = scenario.workload
+    workload: FairSharingWorkload = scenario.workload
     utility = _utility(scenario)
     period, until, patience = clock
     _check_dates(scenario, until)
     platform = scenario.make_platform()
     sharing = _sharing(scenario, platform, method)
     applications = [each.application() for each in workload.applications]
-    with errors_at(scenario, "platform", of=PlatformError):
+    with scenario.errors_at("platform", of=PlatformError):
         of_platform = own_changes(platform, sharing, until)
     changes = []
     if workload.changes:
         known = changeable(_described(platform))
-        changes = [known.change_in(scenario, place) for place in range(len(workload.changes))]
+        changes = [change_in(scenario, place, known) for place in range(len(workload.changes))]
     parts = intervals(sharing, applications, changes, until, platform)
     optima = []
     for part in parts:
         span = f"from {part.start:g} s to {part.end:g} s: "
-        with errors_at(scenario, "workload", "applications", of=InfeasibleError, before=span):
+        with scenario.errors_at("workload", "applications", of=InfeasibleError, before=span):
             optima.append(fair_sharing(part.sharing, workload.alpha))
     if not parts:
         message = f"no application is there at any time before {until:g} s"
@@ -185,7 +243,7 @@ def _through_changes(
             *("simulation", "until"),
             remedy="remove it: scheduler.parameters.until is the end",
         )
-    with errors_at(scenario, "workload", "changes", of=WorkloadError):
+    with scenario.errors_at("workload", "changes", of=WorkloadError):
         kept = simulate_periodic(
             platform,
             applications,
@@ -202,16 +260,16 @@ def _through_changes(
     stretches = [Stretch(kept, part, best) for part, best in zip(parts, optima, strict=True)]
     events = events_of(sharing, applications, [*changes, *of_platform])
     found = Recovery(sharing, utility, kept, stretches, events)
-    return outcome_of(found, kept.result, _SIMULATED)
+    return ScenarioResult.of(found, kept.result, figures=found.figures(), also=_SIMULATED)
 
 
-def _simulation(scenario: ScenarioParts) -> dict[str, Any]:
+def _simulation(scenario: Scenario) -> dict[str, Any]:
     """Return the arguments of `simulate`; each message is an activity, so traces are on demand."""
     found: dict[str, Any] = scenario.simulation.arguments()
     return found | {"trace": scenario.has_traced_output("trace", "gantt")}
 
 
-def _utility(scenario: ScenarioParts) -> AlphaFair:
+def _utility(scenario: Scenario) -> AlphaFair:
     """Return the utility of every application."""
     utility = AlphaFair(scenario.workload.alpha)
     if math.isinf(utility.alpha):
@@ -221,21 +279,21 @@ def _utility(scenario: ScenarioParts) -> AlphaFair:
 
 
 def _sharing(
-    scenario: ScenarioParts, platform: Platform | Path, method: Method[Any]
+    scenario: Scenario, platform: Platform | Path, method: Method[Any]
 ) -> SharedDeployment:
     """Return the deployment of the scenario's applications, for which the method has steps."""
-    workload: BagsWorkload = scenario.workload
+    workload: FairSharingWorkload = scenario.workload
     applications = [each.application() for each in workload.applications]
     with errors_at_applications(scenario):
         sharing = sharing_of(platform, applications, workload.trees)
-    with errors_at(scenario, "scheduler", "parameters", of=WorkloadError):
+    with scenario.errors_at(*PARAMETERS, of=WorkloadError):
         method.check(sharing)
     return sharing
 
 
-def _check_unchanging(scenario: ScenarioParts) -> None:
+def _check_unchanging(scenario: Scenario) -> None:
     """Raise if applications come and go, or something changes."""
-    workload: BagsWorkload = scenario.workload
+    workload: FairSharingWorkload = scenario.workload
     for number, each in enumerate(workload.applications):
         if each.start > 0 or math.isfinite(each.end):
             raise scenario.error(
@@ -256,9 +314,9 @@ def _described(platform: Platform | Path) -> Platform:
     return read_platform(platform) if isinstance(platform, Path) else platform
 
 
-def _check_dates(scenario: ScenarioParts, until: float) -> None:
+def _check_dates(scenario: Scenario, until: float) -> None:
     """Raise if something happens after the end."""
-    workload: BagsWorkload = scenario.workload
+    workload: FairSharingWorkload = scenario.workload
     remedy = "give an earlier date, or a later scheduler.parameters.until"
     for number, each in enumerate(workload.applications):
         if each.start >= until:
@@ -270,3 +328,13 @@ def _check_dates(scenario: ScenarioParts, until: float) -> None:
             message = f"a change of {change.resource!r} is at {change.date:g} s, at or after"
             key = ("workload", "changes", number, "date")
             raise scenario.error(f"{message} the end, {until:g} s", *key, remedy=remedy)
+
+
+SCHEDULERS = Schedulers("pricing", POLICIES, PricingSchedulerSection)
+KIND = WorkloadKind(
+    workload=FairSharingWorkload,
+    run=run,
+    schedulers=SCHEDULERS,
+    check=check,
+    outputs=("result", "curves"),
+)
