@@ -88,7 +88,7 @@ def scalar():
     return 1.0
 
 def in_turn(*, first: int = 0, breaks: bool = False):
-    from simplugin.market import Agreement, Call, Negotiation
+    from simplugin.market import Agreement, BundleNegotiation, Call
 
     def scheduler(n_peers, m, generator):
         amounts = np.zeros(n_peers, dtype=int)
@@ -104,7 +104,7 @@ def in_turn(*, first: int = 0, breaks: bool = False):
         def reply(self, message):
             return ("taken", min(self.cap, message[1]))
 
-    return Negotiation("in turn", scheduler, Peer)
+    return BundleNegotiation("in turn", scheduler, Peer)
 """
 JOBS = "\n".join(
     f"{number} {submit} 0 {run} 2 -1 -1 2 -1 -1 1 {user} 1 -1 1 1 -1 -1"

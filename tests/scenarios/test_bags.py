@@ -42,7 +42,7 @@ SPEED = np.array([1e6, 4e6, 3e6])
 # Links are wide: the CPUs bound x and y, whose throughputs are 1 to 3.
 FAIR = SPEED.sum() / (1e6 + 3 * 2e6)
 POLICY = """
-from simplugin.bags import Policy, servable
+from simplugin.bags import BagPolicy, servable
 
 def smallest(state):
     return min(servable(state), key=lambda pair: state.known.flop[pair[1]], default=None)
@@ -50,7 +50,7 @@ def smallest(state):
 def smallest_first(tree, bags, name="smallest"):
     if not name:
         raise ValueError("name is empty")
-    return Policy(name, smallest)
+    return BagPolicy(name, smallest)
 
 def nothing(tree, bags):
     return 3
