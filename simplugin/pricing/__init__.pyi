@@ -4,6 +4,7 @@ from .changes import CapacityChange as CapacityChange
 from .changes import intervals as intervals
 from .deployment import deploy as deploy
 from .deployment import sharing_of as sharing_of
+from .execution import PeriodicSettings as PeriodicSettings
 from .execution import negotiate as negotiate
 from .execution import simulate_periodic as simulate_periodic
 from .iteration import Trajectory as Trajectory
@@ -21,4 +22,5 @@ from .policies.baselines import AutomaticGradient as AutomaticGradient
 from .policies.baselines import PrimalDual as PrimalDual
 from .policies.gradient import StepSizes as StepSizes
 from .seeded_instances import instances as instances
+from .task_dispatch import DispatchSettings as DispatchSettings
 from .task_dispatch import dispatch as dispatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -387,21 +387,62 @@ class PeriodicRun:
         return np.asarray(np.maximum(worst, overload))
 
 
+@dataclass(frozen=True, eq=False)
+class PeriodicSettings:
+    """End, period and sizes of a run without rounds.
+
+    Attributes
+    ----------
+    until : float
+        End of the run [s].
+    period : float
+        Time between two decisions of a role [s].
+    patience : int
+        Periods for which a role may be silent before it is dropped.
+    sample : float, optional
+        Time between two samples of the rates [s]; by default the period.
+    grain : float or float64, shape (n_applications,), optional
+        Number of tasks for which a simulated task stands. With it, tasks are dispatched at the
+        negotiated rates, as `dispatch` does, over the links that messages cross; by default no
+        tasks are dispatched.
+    envelope : Envelope
+        Sizes of messages.
+
+    Raises
+    ------
+    WorkloadError
+        A time or `patience` is out of range.
+    """
+
+    until: float
+    period: float
+    patience: int = 5
+    sample: float | None = None
+    grain: float | Floats | None = None
+    envelope: Envelope = field(default_factory=Envelope)
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        times = self.until, self.period, self.period if self.sample is None else self.sample
+        few = all(0 < each <= self.until <= _MOST_PERIODS * each for each in times)
+        if not few or self.until == np.inf or self.patience < 1:
+            raise WorkloadError(
+                f"until is {self.until}, period {self.period}, sample {self.sample} and patience"
+                f" {self.patience}; give positive, finite times, from one to {_MOST_PERIODS:,}"
+                " periods and samples, and a patience of 1 or more"
+            )
+
+
 def simulate_periodic(
     platform: Graph | Platform | str | os.PathLike[str],
     applications: Sequence[Application],
     sharing: SharedDeployment,
     method: Method[Any],
     utility: AlphaFair,
+    settings: PeriodicSettings,
     *,
-    until: float,
-    period: float,
     changes: Sequence[CapacityChange] = (),
-    patience: int = 5,
-    sample: float | None = None,
-    grain: float | Floats | None = None,
     options: SimGridOptions | None = None,
-    envelope: Envelope | None = None,
     **simulation: Any,
 ) -> PeriodicRun:
     """Simulate agents and managers that act each period on their last messages, through changes.
@@ -425,23 +466,12 @@ def simulate_periodic(
         The method.
     utility : AlphaFair
         Of every application.
-    until : float
-        When it ends [s].
-    period : float
-        Between two decisions of a role [s].
-    changes : sequence of Change
+    settings : PeriodicSettings
+        End of the run, period and sizes.
+    changes : sequence of CapacityChange
         Changes of other hosts and links, as profiles of the simulated platform.
-    patience : int
-        Periods for which a role may be silent.
-    sample : float, optional
-        Between two looks of the observer [s]; a period without.
-    grain : float or float64, shape (n_applications,), optional
-        With it, tasks are dispatched meanwhile at the rates of each moment, as `dispatch` does,
-        over the links that messages cross: the number of tasks for which a simulated one stands.
     options : SimGridOptions, optional
-        Of the simulation; ``SimGridOptions.linear()`` without.
-    envelope : Envelope, optional
-        Sizes of messages.
+        Options of SimGrid, by default ``SimGridOptions.linear()``.
     **simulation
         Further arguments of `simulate`: seed of the phases, limits, back end, progress; no trace
         by default.
@@ -460,15 +490,8 @@ def simulate_periodic(
         not there, a time or `patience` is out of range, or something fails while tasks are
         dispatched.
     """
-    times = (until, period, period if sample is None else sample)
-    few = all(0 < each <= until <= _MOST_PERIODS * each for each in times)
-    if not few or until == np.inf or patience < 1:
-        raise WorkloadError(
-            f"until is {until}, period {period}, sample {sample} and patience {patience}; give"
-            f" positive, finite times, {_MOST_PERIODS:,} periods and samples at most and one at"
-            " least, and a patience of 1 or more"
-        )
-    require_method(method).periodic_roles(utility, patience)
+    until, grain = settings.until, settings.grain
+    require_method(method).periodic_roles(utility, settings.patience)
     if isinstance(platform, Graph):
         check_ways_back(platform, sharing)
     method.check(sharing)
@@ -484,15 +507,26 @@ def simulate_periodic(
     # Managers of links are on other hosts if possible.
     failing = {host for host, name in enumerate(sharing.hosts) if name in off}
     failing |= {child for _, child in ways(platform, sharing, off.difference(sharing.hosts))}
-    asked = (sharing, tuple(applications), frozenset(failing), method, utility, patience, period)
-    stations = {} if grain is None else live_stations(sharing, grain, period, until)
+    stations = {} if grain is None else live_stations(sharing, grain, settings.period, until)
     if changes and not isinstance(platform, Graph | Platform):
         platform = read_platform(platform)
     if isinstance(platform, Graph | Platform):
         platform = changing(platform, changes, sharing)
     result = simulate(
         platform,
-        [(safe[0], monitor, *asked, envelope or Envelope(), sample or period, until, stations)],
+        [
+            (
+                safe[0],
+                monitor,
+                sharing,
+                tuple(applications),
+                frozenset(failing),
+                method,
+                utility,
+                settings,
+                stations,
+            )
+        ],
         options=options or SimGridOptions.linear(),
         **({"trace": False} | simulation),
     )
@@ -504,7 +538,7 @@ def simulate_periodic(
         rates,
         prices[: sharing.n_hosts],
         prices[sharing.n_hosts :],
-        period,
+        settings.period,
         float(result.links.bytes.sum()),
         result,
         None if grain is None else measured(sharing, result, grain, date, throughput),
@@ -518,11 +552,7 @@ async def monitor(
     failing: Collection[int],
     method: Method[Any],
     utility: AlphaFair,
-    patience: int,
-    period: float,
-    envelope: Envelope,
-    sample: float,
-    until: float,
+    settings: PeriodicSettings,
     stations: Mapping[int, AgentSetup],
 ) -> tuple[Floats, Floats, Floats]:
     """Start all roles as daemons, and those who dispatch; look at the rates until the end.
@@ -539,7 +569,7 @@ async def monitor(
         Prices at the last look [utility/flop or utility/byte].
     """
     around = neighbourhoods(sharing, applications, failing)
-    roles = method.periodic_roles(utility, patience)
+    roles = method.periodic_roles(utility, settings.patience)
     board = np.zeros(len(around.host))
     waiting: dict[str, list[RolePlace]] = {}
     for place in _places(around, roles, sharing):
@@ -547,17 +577,17 @@ async def monitor(
     for number, station in stations.items():
         me.spawn(agent, station, host=sharing.hosts[around.host[number]], name=station.name)
     dates, rates, prices = [], [], np.zeros(0)
-    while me.now < until:
+    while me.now < settings.until:
         for host in [name for name in waiting if me.host_by_name(name).is_on]:
             for place in waiting.pop(host):
                 setup = stations.get(place.seat.number)
                 live = setup.proportions if setup is not None else None
                 assert not isinstance(live, Proportions)
-                post = place, board, period, envelope, live
+                post = place, board, settings.period, settings.envelope, live
                 me.spawn(act_periodically, *post, host=host, daemon=True, restart=True)
-        await me.sleep_for(sample)
+        await me.sleep_for(settings.sample or settings.period)
         dates.append(me.now)
         rates.append(board[: sharing.n_agents].copy())
-        if me.now < until:
+        if me.now < settings.until:
             prices = board[sharing.n_agents :].copy()
     return np.array(dates), np.array(rates), prices

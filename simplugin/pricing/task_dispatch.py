@@ -28,6 +28,8 @@ Integers = NDArray[np.int64]
 _TASKS = 2000
 # Default part of the duration before the measurement.
 _WARM_UP = 0.25
+# Simulated tasks that an agent keeps for each queue in use while rates are negotiated.
+_LIVE_THRESHOLD = 4
 # Each task that is under way has an actor that waits for it.
 _MOST_REQUESTED = 100_000
 
@@ -78,16 +80,60 @@ class Dispatch:
         return missing / promised
 
 
+@dataclass(frozen=True, eq=False)
+class DispatchSettings:
+    """Duration, measurement and sizes of a dispatch of tasks.
+
+    Attributes
+    ----------
+    duration : float
+        Length of the run [s].
+    warm_up : float, optional
+        When the measurement starts [s]; after a quarter of the duration by default.
+    grain : float or float64, shape (n_applications,), optional
+        Number of tasks for which a simulated task stands: it has `grain` times the computation
+        and the data. By default each application releases some 2000 simulated tasks. Latencies do
+        not grow with the grain: the tasks in transit, during a request's way there and a task's
+        way back, should be fewer than the threshold.
+    threshold : int
+        Simulated tasks that an agent keeps for each queue in use.
+    paced : bool
+        True if masters release tasks at the throughput of their applications at most.
+
+    Raises
+    ------
+    WorkloadError
+        `duration`, `warm_up` or `threshold` is out of range.
+    """
+
+    duration: float
+    warm_up: float | None = None
+    grain: float | Floats | None = None
+    threshold: int = 16
+    paced: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        valid = 0 <= self.start < self.duration < np.inf
+        if not valid or not 1 <= self.threshold <= _MOST_REQUESTED:
+            raise WorkloadError(
+                f"duration is {self.duration!r}, warm_up {self.start!r} and threshold"
+                f" {self.threshold!r}; give 0 <= warm_up < duration and a threshold from 1 to"
+                f" {_MOST_REQUESTED}"
+            )
+
+    @property
+    def start(self) -> float:
+        """When the measurement starts [s]."""
+        return _WARM_UP * self.duration if self.warm_up is None else self.warm_up
+
+
 def dispatch(
     platform: Graph | Platform | str | os.PathLike[str],
     sharing: SharedDeployment,
     rates: Floats | Iterable[tuple[float, Floats]],
+    settings: DispatchSettings,
     *,
-    duration: float,
-    warm_up: float | None = None,
-    grain: float | Floats | None = None,
-    threshold: int = 16,
-    paced: bool = True,
     options: SimGridOptions | None = None,
     back_end: Literal["coroutines", "threads"] = "coroutines",
     trace: bool = False,
@@ -118,19 +164,8 @@ def dispatch(
     rates : float64, shape (n_agents,), or iterable of (float, float64, shape (n_agents,))
         Tasks that each agent computes [tasks/s]; or dates [s], ascending, and the rates from
         then on, for rates that are still being negotiated. Before the first date they are 0.
-    duration : float
-        Length of the run [s].
-    warm_up : float, optional
-        When the measurement starts [s]; after a quarter of the duration by default.
-    grain : float or float64, shape (n_applications,), optional
-        Number of tasks for which a simulated task stands: it has `grain` times the computation
-        and the data. By default each application releases some 2000 simulated tasks. Latencies do
-        not grow with the grain: the tasks in transit, during a request's way there and a task's
-        way back, should be fewer than the threshold.
-    threshold : int
-        Simulated tasks that an agent keeps for each queue in use.
-    paced : bool
-        True if masters release tasks at the throughput of their applications at most.
+    settings : DispatchSettings
+        Duration, measurement and sizes.
     options : SimGridOptions, optional
         The linear model by default.
     back_end : {"coroutines", "threads"}
@@ -154,12 +189,7 @@ def dispatch(
        multiple bag-of-tasks application scheduling on grids. Slides, "Decentralized Scheduling".
     """
     dates, lines = _lines(sharing, rates)
-    start = _WARM_UP * duration if warm_up is None else warm_up
-    if not 0 <= start < duration < np.inf or not 1 <= threshold <= _MOST_REQUESTED:
-        raise WorkloadError(
-            f"duration is {duration!r}, warm_up {start!r} and threshold {threshold!r};"
-            f" give 0 <= warm_up < duration and a threshold from 1 to {_MOST_REQUESTED}"
-        )
+    start, duration, grain = settings.start, settings.duration, settings.grain
     flows = np.array([sharing.gather(line) for line in lines])
     masters = flows[:, sharing.masters]
     if grain is None:
@@ -177,8 +207,7 @@ def dispatch(
         new = np.append(True, np.any(np.diff(weights, axis=0) != 0, axis=1))
         return Proportions(tuple(dates[new].tolist()), tuple(map(tuple, weights[new].tolist())))
 
-    limits = int(threshold), paced, float(duration)
-    stations = _seated(sharing, active, coarse, proportions, limits)
+    stations = _seated(sharing, active, coarse, proportions, settings)
     result = simulate(
         platform.platform() if isinstance(platform, Graph) else platform,
         [
@@ -229,7 +258,7 @@ def _average(values: Floats, dates: Floats, start: float, end: float) -> Floats:
 
 
 def live_stations(
-    sharing: SharedDeployment, grain: float | Floats, period: float, end: float, threshold: int = 4
+    sharing: SharedDeployment, grain: float | Floats, period: float, end: float
 ) -> dict[int, AgentSetup]:
     """Return what each agent knows that dispatches tasks at the rates that it negotiates.
 
@@ -243,8 +272,6 @@ def live_stations(
         Between two looks at the rates [s].
     end : float
         When all stop [s].
-    threshold : int
-        Simulated tasks that an agent keeps for each queue in use.
     """
     coarse, agents = _checked(grain, sharing.n_applications), list(range(sharing.n_agents))
 
@@ -252,7 +279,8 @@ def live_stations(
         del number
         return LiveProportions(period, (0.0,) * (1 + len(children)))
 
-    return _seated(sharing, agents, coarse, proportions, (threshold, True, end))
+    settings = DispatchSettings(end, threshold=_LIVE_THRESHOLD)
+    return _seated(sharing, agents, coarse, proportions, settings)
 
 
 def measured(
@@ -288,9 +316,9 @@ def _seated(
     active: list[int],
     grain: Floats,
     proportions: Callable[[int, list[int]], Proportions | LiveProportions],
-    limits: tuple[int, bool, float],
+    settings: DispatchSettings,
 ) -> dict[int, AgentSetup]:
-    """Return the stations of some agents, with their threshold, whether masters are paced, end."""
+    """Return the initial knowledge of some agents, by number."""
     children: dict[int, list[int]] = {number: [] for number in active}
     for number in active:
         if sharing.parent[number] >= 0:
@@ -309,7 +337,9 @@ def _seated(
             float(sharing.flop[application] * grain[application]),
             float(sharing.byte[application] * grain[application]),
             proportions(number, children[number]),
-            *limits,
+            int(settings.threshold),
+            settings.paced,
+            float(settings.duration),
         )
     return stations
 

@@ -1,6 +1,6 @@
 """Agents without rounds, through changes."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import inf, nan
 
 import numpy as np
@@ -12,7 +12,7 @@ from simplugin.platforms.graphs import Graph
 from simplugin.pricing.actors.delivery import News
 from simplugin.pricing.changes import CapacityChange, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import simulate_periodic
+from simplugin.pricing.execution import PeriodicSettings, simulate_periodic
 from simplugin.pricing.methods import Gradient, Market
 from simplugin.workloads import AlphaFair, Application
 
@@ -28,8 +28,11 @@ def followed(applications, method, until, *, changes=(), latency=1e-3, period=PE
     """Return what agents made of changes, the deployment, and the intervals between changes."""
     graph = report_platform(latency)
     sharing = deploy(graph, applications)
-    further |= {"until": until, "period": period, "changes": changes}
-    kept = simulate_periodic(graph, applications, sharing, method, LOG, **further)
+    names = {field.name for field in fields(PeriodicSettings)} & further.keys()
+    settings = PeriodicSettings(until, period, **{name: further.pop(name) for name in names})
+    kept = simulate_periodic(
+        graph, applications, sharing, method, LOG, settings, changes=changes, **further
+    )
     return kept, sharing, intervals(sharing, applications, changes, until)
 
 
@@ -156,14 +159,12 @@ def test_the_optimum_of_an_interval_has_what_is_left():
 def test_changes_of_what_is_not_there_are_refused():
     graph, applications = report_platform(), report_applications()
     sharing = deploy(graph, applications)
-    arguments = (graph, applications, sharing, Market(), LOG)
+    arguments = graph, applications, sharing, Market(), LOG, PeriodicSettings(1.0, 0.1)
     with pytest.raises(WorkloadError, match="'F', which is no host or link"):
-        simulate_periodic(
-            *arguments, until=1.0, period=0.1, changes=[CapacityChange(0.5, "F", 1.0)]
-        )
+        simulate_periodic(*arguments, changes=[CapacityChange(0.5, "F", 1.0)])
     changes = [CapacityChange(0.5, host, 0.0) for host in "ABCDE"]
     with pytest.raises(WorkloadError, match="every host fails"):
-        simulate_periodic(*arguments, until=1.0, period=0.1, changes=changes)
+        simulate_periodic(*arguments, changes=changes)
 
 
 def test_news_are_forgotten_after_silence_or_farewell():
@@ -183,15 +184,8 @@ ENDLESS = [
 
 @pytest.mark.parametrize("wrong", ENDLESS)
 def test_times_that_never_end_are_refused(wrong):
-    with pytest.raises(WorkloadError, match="positive, finite times"):
-        simulate_periodic(
-            report_platform(),
-            ALWAYS,
-            deploy(report_platform(), ALWAYS),
-            Market(),
-            LOG,
-            **({"until": 1.0, "period": PERIOD} | wrong),
-        )
+    with pytest.raises(WorkloadError):
+        PeriodicSettings(**({"until": 1.0, "period": PERIOD} | wrong))
 
 
 def test_tasks_and_messages_share_the_network_while_rates_follow_a_change():

@@ -21,7 +21,7 @@ from simplugin.pricing.policies.task_queues import (
     to_request,
 )
 from simplugin.pricing.seeded_instances import instance
-from simplugin.pricing.task_dispatch import Dispatch, dispatch
+from simplugin.pricing.task_dispatch import Dispatch, DispatchSettings, dispatch
 from simplugin.workloads.applications import Application
 from simplugin.workloads.shared_deployment import SharedDeployment
 
@@ -105,14 +105,16 @@ def test_a_master_gains_tasks_as_its_throughput_says():
 def test_one_host_computes_at_its_speed():
     alone = Graph(("a",), np.array([1e6]), *[np.zeros(0)] * 4)
     sharing = deploy(alone, [Application("k", "a", flop=1e3, byte=7.0)])
-    done = dispatch(alone, sharing, np.array([1000.0]), duration=10.0, grain=10.0)
+    done = dispatch(alone, sharing, np.array([1000.0]), DispatchSettings(duration=10.0, grain=10.0))
     # Ten tasks take 0.01 s, from 0 on.
     np.testing.assert_allclose(done.date, 0.01 * np.arange(1, len(done.date) + 1), rtol=1e-6)
     assert len(done.date) in (999, 1000)
     assert done.throughput[0] == pytest.approx(1000.0, rel=2e-3)
     assert done.deviation[0] == pytest.approx(0.0, abs=2e-3)
     # What was asked beyond the speed is missing: 1 - 1000 / 1600.
-    faster = dispatch(alone, sharing, np.array([1600.0]), duration=10.0, grain=10.0)
+    faster = dispatch(
+        alone, sharing, np.array([1600.0]), DispatchSettings(duration=10.0, grain=10.0)
+    )
     assert faster.throughput[0] == pytest.approx(1000.0, rel=2e-3)
     assert faster.deviation[0] == pytest.approx(0.375, rel=1e-2)
 
@@ -122,7 +124,9 @@ def test_all_cores_of_a_host_compute():
     route = Route("a", "b", ["wire"])
     platform = Platform((Zone("flat", "Full", (*hosts, Link("wire", 1e9, 1e-4)), (route,)),))
     sharing = sharing_of(platform, [Application("k", "a", flop=1e3, byte=1.0)])
-    done = dispatch(platform, sharing, sharing.speed[sharing.host] / 1e3, duration=4.0)
+    done = dispatch(
+        platform, sharing, sharing.speed[sharing.host] / 1e3, DispatchSettings(duration=4.0)
+    )
     # One core and four, each 1000 tasks/s.
     assert done.throughput[0] == pytest.approx(5000.0, rel=1e-2)
     assert np.mean(done.agent[done.date > 1.0] == 1) == pytest.approx(0.8, abs=1e-2)
@@ -132,7 +136,9 @@ def test_a_link_beyond_its_bandwidth_slows_the_whole_application():
     graph = line((1e6, 1e6), 2.5e5)
     sharing = deploy(graph, [Application("k", "a", flop=1e3, byte=1e3)])
     # Half of the tasks are for b, whose link carries 250 a second: the proportion stays.
-    done = dispatch(graph, sharing, np.array([1000.0, 1000.0]), duration=20.0, grain=1.0)
+    done = dispatch(
+        graph, sharing, np.array([1000.0, 1000.0]), DispatchSettings(duration=20.0, grain=1.0)
+    )
     assert done.throughput[0] == pytest.approx(500.0, rel=1e-2)
     assert done.deviation[0] == pytest.approx(0.75, abs=5e-3)
 
@@ -145,11 +151,11 @@ def test_unequal_rates_on_a_shared_star_are_kept():
     both = [Application("x", "m", 1e3, 1e2), Application("y", "m", 2e3, 1e2)]
     sharing = deploy(graph, both)
     rates = np.where(sharing.application == 0, 900.0, 50.0) * sharing.computes
-    done = dispatch(graph, sharing, rates, duration=20.0)
+    done = dispatch(graph, sharing, rates, DispatchSettings(duration=20.0))
     np.testing.assert_allclose(done.theoretical, [2700.0, 150.0])
     np.testing.assert_allclose(done.deviation, 0.0, atol=5e-3)
     # Equal parts, which is what the host would give without a pace, are 500 and 250.
-    free = dispatch(graph, sharing, rates, duration=20.0, paced=False)
+    free = dispatch(graph, sharing, rates, DispatchSettings(duration=20.0, paced=False))
     np.testing.assert_allclose(free.throughput, [1500.0, 750.0], rtol=1e-2)
 
 
@@ -159,7 +165,9 @@ def test_a_route_of_two_links_is_crossed_once():
     platform = Platform(Zone("z", "Full", [*hosts, up, down], [Route("a", "b", ["up", "down"])]))
     relayed = sharing_of(platform, [Application("k", "a", flop=1e3, byte=1e3)])
     assert relayed.host.tolist() == [0, 1, 1]
-    done = dispatch(platform, relayed, np.array([1000.0, 0.0, 200.0]), duration=20.0)
+    done = dispatch(
+        platform, relayed, np.array([1000.0, 0.0, 200.0]), DispatchSettings(duration=20.0)
+    )
     assert abs(done.deviation[0]) < 5e-3
     carried = done.result.links.row("down")["bytes"]
     assert carried == done.result.links.row("up")["bytes"]
@@ -176,7 +184,7 @@ def report() -> Report:
     """Return the report's applications, optimal rates for them, and what became of these."""
     sharing = deploy(FIVE, REPORT)
     rates = fair_sharing(sharing).rate
-    return sharing, rates, dispatch(FIVE, sharing, rates, duration=10.0)
+    return sharing, rates, dispatch(FIVE, sharing, rates, DispatchSettings(duration=10.0))
 
 
 def test_the_report_s_platform_keeps_the_optimal_rates(report):
@@ -237,10 +245,10 @@ def test_agents_without_a_rate_get_nothing():
     rates = fair_sharing(sharing).rate.copy()
     leaves = np.setdiff1d(np.arange(sharing.n_agents), sharing.parent)
     rates[leaves] = 0.0
-    done = dispatch(FIVE, sharing, rates, duration=2.0)
+    done = dispatch(FIVE, sharing, rates, DispatchSettings(duration=2.0))
     assert not np.isin(leaves, done.agent).any()
     assert np.all(done.arrived[leaves] == 0)
-    nothing = dispatch(FIVE, sharing, np.zeros(sharing.n_agents), duration=1.0)
+    nothing = dispatch(FIVE, sharing, np.zeros(sharing.n_agents), DispatchSettings(duration=1.0))
     assert len(nothing.date) == 0
     assert np.all(np.isnan(nothing.deviation))
 
@@ -249,7 +257,7 @@ def test_agents_without_a_rate_get_nothing():
 def test_optimal_rates_of_other_platforms_are_kept(number):
     problem = instance(number)
     rates = fair_sharing(problem.sharing).rate
-    done = dispatch(problem.graph, problem.sharing, rates, duration=10.0)
+    done = dispatch(problem.graph, problem.sharing, rates, DispatchSettings(duration=10.0))
     np.testing.assert_allclose(done.theoretical, problem.sharing.throughput(rates))
     assert np.all(np.abs(done.deviation) < 0.02)
 
@@ -265,7 +273,9 @@ def test_changed_rates_are_followed():
     second = np.array([0.0, 200.0, 100.0, 900.0])
     silent = np.zeros(4)
     changes = [(0.1, first), (5.0, second), (10.0, silent), (15.0, first)]
-    done = dispatch(graph, sharing, changes, duration=20.0, warm_up=0.0, grain=2.0)
+    done = dispatch(
+        graph, sharing, changes, DispatchSettings(duration=20.0, warm_up=0.0, grain=2.0)
+    )
     np.testing.assert_allclose(done.theoretical, [(4.9 + 5) * 40 + 25, (4.9 + 5) * 40 + 275])
     np.testing.assert_allclose(ended(done, sharing, 1.0, 5.0) / 4.0, [800.0, 800.0], rtol=1e-2)
     np.testing.assert_allclose(ended(done, sharing, 5.5, 10.0) / 4.5, [100.0, 1100.0], rtol=2e-2)
@@ -278,7 +288,9 @@ def test_rates_that_ask_too_much_leave_no_debt():
     graph = line((1e6, 1e6), 1e9)
     sharing = deploy(graph, [Application("k", "a", 1e3, 1e2), Application("l", "b", 1e3, 1e2)])
     fair = np.full(4, 500.0)
-    done = dispatch(graph, sharing, [(0.0, 4 * fair), (5.0, fair)], duration=15.0, grain=2.0)
+    done = dispatch(
+        graph, sharing, [(0.0, 4 * fair), (5.0, fair)], DispatchSettings(duration=15.0, grain=2.0)
+    )
     # Twice the speed of both hosts in equal parts, whatever was asked, then what is asked.
     np.testing.assert_allclose(ended(done, sharing, 1.0, 5.0) / 4.0, 1000.0, rtol=1e-2)
     np.testing.assert_allclose(ended(done, sharing, 6.0, 15.0) / 9.0, 1000.0, rtol=1e-2)
@@ -293,7 +305,9 @@ def test_both_back_ends_agree():
     sharing = deploy(graph, both)
     rates = np.array([400.0, 100.0, 377.0, 61.0])
     runs = [
-        dispatch(graph, sharing, rates, duration=3.0, grain=10.0, back_end=back_end)
+        dispatch(
+            graph, sharing, rates, DispatchSettings(duration=3.0, grain=10.0), back_end=back_end
+        )
         for back_end in ("coroutines", "threads")
     ]
     assert len(runs[0].date) > 200
@@ -315,11 +329,11 @@ def test_what_makes_no_sense_is_refused():
     ]
     for rates, message in refused:
         with pytest.raises(WorkloadError, match=message):
-            dispatch(graph, sharing, rates, duration=1.0)
+            dispatch(graph, sharing, rates, DispatchSettings(duration=1.0))
     with pytest.raises(WorkloadError, match="duration"):
-        dispatch(graph, sharing, fine, duration=1.0, warm_up=1.0)
+        dispatch(graph, sharing, fine, DispatchSettings(duration=1.0, warm_up=1.0))
     for threshold in (0, 10**9, math.inf, math.nan):
         with pytest.raises(WorkloadError, match="threshold"):
-            dispatch(graph, sharing, fine, duration=1.0, threshold=threshold)  # type: ignore[arg-type]
+            dispatch(graph, sharing, fine, DispatchSettings(duration=1.0, threshold=threshold))  # type: ignore[arg-type]
     with pytest.raises(WorkloadError, match="grain"):
-        dispatch(graph, sharing, fine, duration=1.0, grain=0.0)
+        dispatch(graph, sharing, fine, DispatchSettings(duration=1.0, grain=0.0))

@@ -15,7 +15,7 @@ from simplugin.platforms.graphs import Graph
 from simplugin.platforms.links import FATPIPE
 from simplugin.pricing.changes import CapacityChange, changing, intervals
 from simplugin.pricing.deployment import deploy, sharing_of
-from simplugin.pricing.execution import simulate_periodic
+from simplugin.pricing.execution import PeriodicSettings, simulate_periodic
 from simplugin.pricing.methods import Market
 from simplugin.simulation.platform_changes import own_changes
 from simplugin.workloads import AlphaFair, Application
@@ -129,8 +129,7 @@ def followed(platform, applications, sharing, until, changes=()):
         sharing,
         Market(relaxation=0.5),
         LOG,
-        until=until,
-        period=0.02,
+        PeriodicSettings(until=until, period=0.02),
         changes=changes,
     )
     parts = intervals(sharing, applications, changes, until, platform)

@@ -16,7 +16,7 @@ from simplugin.platforms.graphs import Graph, Tree
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.sites import MultiCluster
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import negotiate, simulate_periodic
+from simplugin.pricing.execution import PeriodicSettings, negotiate, simulate_periodic
 from simplugin.pricing.methods import Market
 from simplugin.taskgraphs.execution import execute as execute_graphs
 from simplugin.taskgraphs.policies.allocation import scrap_max
@@ -49,8 +49,7 @@ def priced(flop: float, time: float) -> list[np.ndarray]:
         sharing,
         Market(relaxation=0.5),
         AlphaFair(),
-        until=20.2 * time,
-        period=0.5 * time,
+        PeriodicSettings(until=20.2 * time, period=0.5 * time),
     )
     best = fair_sharing(sharing).throughput
     return [best * time, rounds.throughput * time, rounds.date / time, kept.throughput * time]

@@ -22,7 +22,7 @@ from simplugin.pricing.iteration import Trajectory, settled
 from simplugin.pricing.method import Method
 from simplugin.pricing.methods import POLICIES, Gradient, Market
 from simplugin.pricing.policies.gradient import GradientAssumptions, StepSizes, task_price
-from simplugin.pricing.task_dispatch import dispatch
+from simplugin.pricing.task_dispatch import DispatchSettings, dispatch
 from simplugin.results.curves import CurvePlot
 
 Floats = NDArray[np.float64]
@@ -262,7 +262,7 @@ def _deviation(rates: Any, duration: float, warm_up: float) -> Quantity:
     """Return the largest part of an application's rates that its tasks on SimGrid miss."""
     grain = sharing().throughput(fair_sharing(sharing()).rate) / _TASKS_A_SECOND
     graph = five_hosts(latency=five.LATENCY)
-    done = dispatch(graph, sharing(), rates, duration=duration, warm_up=warm_up, grain=grain)
+    done = dispatch(graph, sharing(), rates, DispatchSettings(duration, warm_up, grain))
     return Quantity(
         float(np.abs(done.deviation).max()),
         note=", ".join(f"{100 * each:.2g} %" for each in done.deviation),

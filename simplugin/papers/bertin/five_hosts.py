@@ -22,7 +22,7 @@ from simplugin.platforms.topologies.shapes import (
 )
 from simplugin.pricing.changes import CapacityChange, ProblemInterval, intervals
 from simplugin.pricing.deployment import deploy
-from simplugin.pricing.execution import PeriodicRun, negotiate, simulate_periodic
+from simplugin.pricing.execution import PeriodicRun, PeriodicSettings, negotiate, simulate_periodic
 from simplugin.pricing.iteration import Trajectory, iterate, objective_error, settled
 from simplugin.pricing.method import Method
 from simplugin.pricing.methods import Gradient
@@ -257,8 +257,7 @@ def live_through(method: Method[Any], seed: int = 0) -> tuple[PeriodicRun, list[
         deployed,
         method,
         PROPORTIONAL,
-        until=UNTIL,
-        period=PERIOD,
+        PeriodicSettings(UNTIL, PERIOD),
         changes=CHANGES,
         seed=seed,
     )

@@ -23,7 +23,7 @@ from simplugin.platforms import Platform
 from simplugin.pricing.assessment import PricingAssessment, Recovery, Stretch, events_of
 from simplugin.pricing.changes import intervals
 from simplugin.pricing.deployment import sharing_of
-from simplugin.pricing.execution import negotiate, simulate_periodic
+from simplugin.pricing.execution import PeriodicSettings, negotiate, simulate_periodic
 from simplugin.pricing.method import Method, require_method
 from simplugin.pricing.methods import POLICIES
 from simplugin.scenarios.kinds.applications import (
@@ -250,10 +250,8 @@ def _through_changes(
             sharing,
             method,
             utility,
-            until=until,
-            period=period,
+            PeriodicSettings(until, period, patience),
             changes=changes,
-            patience=patience,
             progress=progress,
             **simulation,
         )
