@@ -12,9 +12,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
-SOURCES := $(wildcard cpp/*)
+SOURCES := $(wildcard cpp/*.hpp cpp/*/*)
 # What `make lint` calls C++: the plug-in and the benchmarks' programs.
-CPP     := $(wildcard cpp/*.cpp cpp/*.hpp benchmarks/*.cpp benchmarks/*.hpp)
+CPP     := $(wildcard cpp/*.hpp cpp/*/*.cpp cpp/*/*.hpp benchmarks/*.cpp benchmarks/*.hpp)
 # In the order of their names: the documentation, few tests that take long, must not come last.
 PYTEST  := -n 2 --dist loadfile --no-loadscope-reorder
 # Compiled once, not by each of the many processes that tests start.
@@ -94,7 +94,7 @@ docs: install
 tidy: install
 	@simgrid=$$(cat $(STAMPS)/simgrid)
 	includes=$$($(BIN)/python -c "import pybind11, sysconfig; print('-isystem', pybind11.get_include(), '-isystem', sysconfig.get_path('include'))")
-	ls cpp/*.cpp | xargs -P "$$(nproc)" -I{} $(BIN)/clang-tidy --quiet {} -- -std=c++17 -isystem $$simgrid/include -isystem $$simgrid/kernel $$includes
+	ls cpp/*/*.cpp | xargs -P "$$(nproc)" -I{} $(BIN)/clang-tidy --quiet {} -- -std=c++17 -isystem $$simgrid/include -isystem $$simgrid/kernel $$includes
 
 # Python itself is not compiled with them, so that their libraries have to be loaded first. Python's own allocator would hide
 # what happens to the memory of objects. The plug-in of the other targets is compiled anew afterwards.

@@ -12,10 +12,9 @@
 #include "src/kernel/resource/models/ptask_L07.hpp" // latencies of parallel tasks
 
 // The reference back end, and plug-ins that listen to activities.
-#include "src/kernel/activity/CommImpl.hpp"    // put that has outlived its host; signals of transfers for plug-ins
-#include "src/kernel/activity/ExecImpl.hpp"    // signals of executions for plug-ins
-#include "src/kernel/activity/MailboxImpl.hpp" // takes such a put out of its mailbox
-#include "src/kernel/actor/ActorImpl.hpp"      // the maestro's activities; daemons of plug-ins
+#include "src/kernel/activity/CommImpl.hpp" // put that has outlived its host; signals of transfers for plug-ins
+#include "src/kernel/activity/ExecImpl.hpp" // signals of executions for plug-ins
+#include "src/kernel/actor/ActorImpl.hpp"   // the maestro's activities; daemons of plug-ins
 
 // Checks that the rates of SimGrid's default options are right.
 #include "src/kernel/lmm/System.hpp"

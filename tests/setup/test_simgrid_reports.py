@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[2]
-REPORTS = CHECKOUT / "docs/simgrid"
+PAGES = CHECKOUT / "docs/simgrid"
+REPORTS = CHECKOUT / "tools/simgrid_reports"
 PROGRAMS = sorted(path.stem for path in REPORTS.glob("*.cpp"))
 PATCHED = {path.stem for path in CHECKOUT.glob("tools/simgrid_patches/*.patch")}
 
@@ -59,8 +60,8 @@ def test_reported_defects(name: str, program: Path, tmp_path: Path) -> None:
 
 
 def test_the_index_has_all_reports_and_links_lead_to_files() -> None:
-    for page in REPORTS.glob("*.md"):
+    for page in PAGES.glob("*.md"):
         links = re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
-        assert all((REPORTS / link).is_file() for link in links), page
+        assert all((PAGES / link).is_file() for link in links), page
         if page.stem == "README":
-            assert {path.name for path in REPORTS.glob("*.md")} - {page.name} <= set(links)
+            assert {path.name for path in PAGES.glob("*.md")} - {page.name} <= set(links)
