@@ -373,7 +373,7 @@ def test_the_citation_is_of_this_package():
 
 
 def test_the_workflow_of_a_release_runs_what_there_is():
-    jobs = yaml.safe_load((CHECKOUT / "docs/releasing.yml").read_text())["jobs"]
+    jobs = yaml.safe_load((CHECKOUT / ".github/workflows/release.yml").read_text())["jobs"]
     makefile = (CHECKOUT / "Makefile").read_text()
     metadata = importlib.metadata.metadata("simplugin")
     pythons = jobs["files"]["strategy"]["matrix"]["python"]
