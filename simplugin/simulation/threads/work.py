@@ -383,7 +383,7 @@ class Sleep(ThreadsActivity):
         """Start it."""
         follows = _driver.is_default("precision/timing")
         now = self.world.now
-        # As cpp/driver/zero_capacity.cpp has it; a sleep that does not move the date would never end a loop.
+        # As in cpp/driver/zero_capacity.cpp: a sleep that does not move the date never ends a loop.
         least = max(1e-300, 1e-9 * min(now, 1.0), 1e-15 * now)
         if not follows:
             least = float(_driver.option("precision/timing", "d"))
