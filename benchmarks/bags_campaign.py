@@ -31,7 +31,7 @@ from simplugin.papers.beaumont.comparisons import ratios
 from simplugin.papers.beaumont.conditions import SLOWS
 from simplugin.papers.beaumont.heuristics import LARGER, LONGER, POLICIES, section_6_2
 from simplugin.papers.beaumont.instances import READINGS, SEEDS, TASKS, TREES
-from simplugin.papers.beaumont.own_policies import CHANGES, ERRORS, OURS, PARTS
+from simplugin.papers.beaumont.new_policies import CHANGES, ERRORS, OURS, PARTS
 
 PAPER = tuple(
     PolicySetting(name, orders=ORDERS[False] if name == "fcfs" else 1) for name in POLICIES

@@ -22,12 +22,12 @@ import time
 
 import numpy as np
 
-from simplugin.market.balance import is_supported
 from simplugin.market.model import HOUR
 from simplugin.market.policies.isgbmat import run_isgbmat
-from simplugin.market.trade_offs import front as whole_front
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import assignment_program, continuous_optimum, relaxation
+from simplugin.papers.zheng.balance import is_supported
+from simplugin.papers.zheng.trade_offs import front as whole_front
 from simplugin.workloads.bundle_markets import BundleMarket, largest_share
 
 PARTS = ("exact", "discounts", "beside", "relaxation", "front")

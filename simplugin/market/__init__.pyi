@@ -1,14 +1,10 @@
 from .assessment import BundleAssessment as BundleAssessment
-from .coalitions import core as core
-from .coalitions import objection as objection
-from .coalitions import shapley_value as shapley_value
 from .discount_rates import balancing_rates as balancing_rates
 from .discount_rates import completion_bound as completion_bound
 from .execution import execute as execute
 from .mechanisms import ascending_clock as ascending_clock
 from .mechanisms import uniform as uniform
 from .mechanisms import vickrey_clarke_groves as vickrey_clarke_groves
-from .misreports import best_report as best_report
 from .model import MarketTerms as MarketTerms
 from .model import completion_times as completion_times
 from .policies.negotiation import Agreement as Agreement
@@ -20,4 +16,3 @@ from .policies.shipped import NEGOTIATIONS as NEGOTIATIONS
 from .policies.shipped import POLICIES as POLICIES
 from .sites import shared_site as shared_site
 from .sites import site_of as site_of
-from .trade_offs import front as front

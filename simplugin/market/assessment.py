@@ -39,7 +39,7 @@ class BundleAssessment:
 
     Attributes
     ----------
-    execution : Execution
+    execution : BundleExecution
         The execution.
     left_open : sequence of (str, sequence of OpenPoint)
         What its logs leave open, by their names.

@@ -94,9 +94,9 @@ def execute(
         The site or grid.
     bundles : Bundle or sequence of Bundle
         The bundles; they are submitted at their release dates.
-    terms : Terms or sequence of Terms, optional
+    terms : MarketTerms or sequence of MarketTerms, optional
         Terms of all sites, or of each site of a grid; None for ``MarketTerms()``.
-    negotiation : str, callable or Negotiation
+    negotiation : str, callable or BundleNegotiation
         Negotiation: a name of `NEGOTIATIONS`; or a policy, its name in `POLICIES` or its
         ``module:function``, to which peers post all that they know.
     believed : as `site`, optional
@@ -130,7 +130,7 @@ def execute(
 
     Returns
     -------
-    Execution
+    BundleExecution
         A deal for each bundle.
 
     Raises

@@ -39,7 +39,7 @@ def measure(arguments: Mapping[str, Any]) -> RunResult:
 
     Returns
     -------
-    Measured
+    RunResult
         In its contents a list of documents, under ``claims`` or ``figures``, and the CPU time that
         it took, under ``cpu`` [s].
     """

@@ -16,7 +16,7 @@ from simplugin.platforms.graphs import Graph
 from simplugin.simulation.platform_changes import (
     CapacityChange,
     changeable,
-    own_changes,
+    profile_changes,
     ways,
     with_changes,
 )
@@ -119,12 +119,12 @@ def intervals(
     Raises
     ------
     PlatformError
-        As `own_changes`.
+        As `profile_changes`.
     """
     dated = [change for change in changes if change.date < until]
     cuts: Mapping[tuple[int, int], frozenset[str]] = {}
     if platform is not None:
-        dated += own_changes(platform, sharing, until)
+        dated += profile_changes(platform, sharing, until)
         failing = {change.resource for change in dated if change.fails}
         cuts = ways(platform, sharing, failing.difference(sharing.hosts))
     dated.sort(key=lambda change: change.date)

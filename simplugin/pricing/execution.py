@@ -35,7 +35,7 @@ from simplugin.pricing.policies.task_queues import Proportions
 from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
 from simplugin.simulation import Actor, Result, SimGridOptions
 from simplugin.simulation.api import Semaphore
-from simplugin.simulation.platform_changes import own_changes, profiles, ways
+from simplugin.simulation.platform_changes import profile_changes, profiles, ways
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.applications import Application
 from simplugin.workloads.shared_deployment import AlphaFair, SharedDeployment
@@ -484,7 +484,7 @@ def simulate_periodic(
     Raises
     ------
     PlatformError
-        A profile of the platform cannot be foretold, see `own_changes`.
+        A profile of the platform cannot be foretold, see `profile_changes`.
     WorkloadError
         A child has no link to its parent, all hosts fail at some time, a change is about what is
         not there, a time or `patience` is out of range, or something fails while tasks are
@@ -495,7 +495,7 @@ def simulate_periodic(
     if isinstance(platform, Graph):
         check_ways_back(platform, sharing)
     method.check(sharing)
-    every = [*own_changes(platform, sharing, until), *changes]
+    every = [*profile_changes(platform, sharing, until), *changes]
     off = {change.resource for change in every if change.fails}
     if off and grain is not None:
         raise WorkloadError(

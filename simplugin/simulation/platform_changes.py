@@ -56,7 +56,7 @@ class CapacityChange:
         return self.capacity <= 0 if self.on is None else not self.on
 
 
-def own_changes(
+def profile_changes(
     platform: Graph | Platform | str | os.PathLike[str], sharing: SharedDeployment, until: float
 ) -> list[CapacityChange]:
     """Return what the profiles of a platform change.

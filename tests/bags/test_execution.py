@@ -24,7 +24,7 @@ from simplugin.bags.policy import BagPolicy, NodePlan
 from simplugin.bags.trace_check import trace_violations
 from simplugin.core.errors import InfeasibleError, PlatformError, WorkloadError
 from simplugin.papers.beaumont.instances import SEEDS, instance
-from simplugin.papers.beaumont.own_policies import violations_of
+from simplugin.papers.beaumont.new_policies import violations_of
 from simplugin.platforms.graphs import Tree
 from simplugin.platforms.topologies.random_graphs import random_tree
 from simplugin.simulation import SimGridOptions

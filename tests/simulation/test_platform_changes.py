@@ -17,7 +17,7 @@ from simplugin.pricing.changes import CapacityChange, changing, intervals
 from simplugin.pricing.deployment import deploy, sharing_of
 from simplugin.pricing.execution import PeriodicSettings, simulate_periodic
 from simplugin.pricing.methods import Market
-from simplugin.simulation.platform_changes import own_changes
+from simplugin.simulation.platform_changes import profile_changes
 from simplugin.workloads import AlphaFair, Application
 
 LOG = AlphaFair(1.0)
@@ -79,7 +79,7 @@ def capacity_at(date, name, nominal, changes):
 def test_simgrid_sees_the_same_capacities(file):
     platform = read_platform(file)
     sharing = sharing_of(file, [APPLICATION])
-    changes = own_changes(platform, sharing, 40.0)
+    changes = profile_changes(platform, sharing, 40.0)
     dates = np.arange(0.25, 40.0, 0.5).tolist()
     hosts, links = ("m", "a", "b"), ("wide_UP", "narrow")
     result = simulate(file, [("m", watch, hosts, links, dates)], trace=False)
@@ -97,11 +97,11 @@ def test_simgrid_sees_the_same_capacities(file):
 
 def test_each_change_changes_something(file):
     sharing = sharing_of(file, [APPLICATION])
-    changes = own_changes(file, sharing, 12.0)
+    changes = profile_changes(file, sharing, 12.0)
     of_b = [(each.date, each.capacity) for each in changes if each.resource == "b"]
     ons, offs = (1.0, 5.5, 10.0), (0.0, 2.5, 7.0, 11.5)
     assert of_b == sorted([(date, 75e6) for date in ons] + [(date, 0.0) for date in offs])
-    assert own_changes(Graph.duplex("AB", [1.0, 1.0], [(0, 1)], [1.0]), sharing, 12.0) == []
+    assert profile_changes(Graph.duplex("AB", [1.0, 1.0], [(0, 1)], [1.0]), sharing, 12.0) == []
     # A host of no speed for a while is not off.
     still = [each for each in changes if each.resource == "m" and each.capacity == 0]
     assert still
@@ -230,7 +230,7 @@ def test_hosts_that_only_forward_can_but_fail():
 def test_profiles_that_cannot_be_followed(platform, told):
     sharing = sharing_of(flat(), [APPLICATION])
     with pytest.raises(PlatformError, match=told):
-        own_changes(platform, sharing, 10.0)
+        profile_changes(platform, sharing, 10.0)
 
 
 # What the profiles of small_platform_failures.xml say.
@@ -253,7 +253,7 @@ def test_simgrids_example_of_failures(shared_data):
     ]
     sharing = sharing_of(file, applications)
     found: dict[str, list[tuple[float, float]]] = {}
-    for change in own_changes(file, sharing, 60.0):
+    for change in profile_changes(file, sharing, 60.0):
         found.setdefault(change.resource, []).append((change.date, change.capacity))
     assert found == FAILURES
     assert len(intervals(sharing, applications, [], 60.0, file)) == 12

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.papers.zheng.random_markets import ALPHA, PEERS, TASKS, random_market
 from simplugin.workloads.bundle_markets import BundleMarket
-from simplugin.workloads.random_markets import ALPHA, PEERS, TASKS, random_market
 
 SIMPLE = {"values": [7.0, 12.0], "m": 4, "caps": 4, "q": 0.5}
 

@@ -52,14 +52,14 @@ async def one_site(
         The local scheduler.
     peers : sequence of PeerStation
         Its peers.
-    negotiation : Negotiation
+    negotiation : BundleNegotiation
         The negotiation between them.
     bundles : sequence of Bundle
         The bundles that users submit at their release dates.
 
     Returns
     -------
-    list of DealRecord, list of list of Ledger
+    list of DealRecord, list of list of PeerRecords
         Of each bundle, in the order in which they were done; of each peer of each site.
     """
     records: list[DealRecord] = []
@@ -203,7 +203,7 @@ async def grid(
 
     Returns
     -------
-    list of DealRecord, list of list of Ledger
+    list of DealRecord, list of list of PeerRecords
         As from `one_site`.
     """
     records: list[DealRecord] = []

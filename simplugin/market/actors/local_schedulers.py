@@ -62,7 +62,7 @@ async def local_scheduler(
         On the scheduler's host.
     station : SchedulerStation
         Its knowledge.
-    negotiation : Negotiation
+    negotiation : BundleNegotiation
         The negotiation.
     records : list of DealRecord
         Where it writes down what happened.
@@ -165,7 +165,7 @@ async def _sell_to_present(
         On the scheduler's host.
     station : SchedulerStation
         Its knowledge.
-    negotiation : Negotiation
+    negotiation : BundleNegotiation
         The negotiation.
     record : DealRecord
         Where it writes down what happened.

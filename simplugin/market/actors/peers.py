@@ -37,9 +37,9 @@ async def computing_peer(
         On the peer's host.
     station : PeerStation
         Its knowledge.
-    negotiation : Negotiation
+    negotiation : BundleNegotiation
         The negotiation.
-    ledger : Ledger
+    ledger : PeerRecords
         Where it writes down what it thought; nobody else reads it before the end.
     """
     inbox = me.mailbox(inbox_of(station.host))

@@ -51,7 +51,7 @@ def clinching(tick: float | None = None) -> BundleNegotiation:
 
     Returns
     -------
-    Negotiation
+    BundleNegotiation
         Its agreement has payments; its price is their mean for a task.
 
     Raises

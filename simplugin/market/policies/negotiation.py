@@ -173,7 +173,7 @@ def negotiate(
 
     Parameters
     ----------
-    negotiation : Negotiation
+    negotiation : BundleNegotiation
         The two sides.
     values, m, caps, q
         As in `simplugin.workloads.bundle_markets.BundleMarket`. Of these the local scheduler
@@ -183,7 +183,7 @@ def negotiate(
 
     Returns
     -------
-    Negotiated
+    NegotiatedAgreement
         The agreement, with the rounds, messages and bytes it took.
 
     Raises

@@ -233,7 +233,7 @@ def negotiation_called(wanted: str | MarketPolicy | BundleNegotiation) -> Bundle
 
     Parameters
     ----------
-    wanted : str, callable or Negotiation
+    wanted : str, callable or BundleNegotiation
         A key of `NEGOTIATIONS` or of `POLICIES`, ``module:function`` of a policy, or a policy.
 
     Raises

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.papers.beaumont import heuristics, own_policies, periodic_schedules
+from simplugin.papers.beaumont import heuristics, new_policies, periodic_schedules
 from simplugin.papers.beaumont.campaign import (
     FEW,
     ORDERS,
@@ -97,18 +97,18 @@ EXPERIMENTS: dict[str, Callable[[bool], Mapping[str, Quantity]]] = {
     "enough tasks": heuristics.enough_tasks,
     "variants of readings": heuristics.variants,
     "orders of nodes": heuristics.node_orders,
-    "prices and lag": own_policies.plain,
-    "other readings": own_policies.other_readings,
-    "wrong measurements": own_policies.errors,
-    "changing platforms": own_policies.changes,
-    "part by part": own_policies.ablations,
-    "negotiation": own_policies.negotiations,
-    "networks": partial(own_policies.conditions, own_policies.NETWORK),
-    "changes": partial(own_policies.conditions, own_policies.CHANGING),
-    "failing hosts": partial(own_policies.conditions, own_policies.FAILING),
-    "measured rates": own_policies.measured_rates,
-    "replanning": own_policies.replanning,
-    "traces": own_policies.traces,
+    "prices and lag": new_policies.plain,
+    "other readings": new_policies.other_readings,
+    "wrong measurements": new_policies.errors,
+    "changing platforms": new_policies.changes,
+    "part by part": new_policies.ablations,
+    "negotiation": new_policies.negotiations,
+    "networks": partial(new_policies.conditions, new_policies.NETWORK),
+    "changes": partial(new_policies.conditions, new_policies.CHANGING),
+    "failing hosts": partial(new_policies.conditions, new_policies.FAILING),
+    "measured rates": new_policies.measured_rates,
+    "replanning": new_policies.replanning,
+    "traces": new_policies.traces,
     "slices": periodic_schedules.slices,
     "natural periods": periodic_schedules.natural,
     "rounded periods": periodic_schedules.rounded,

@@ -47,7 +47,7 @@ class Calm(NamedTuple):
 
     Attributes
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         Until then.
     best : FairShare
         The optimum until then.
@@ -89,7 +89,7 @@ def calm_down(sharing: SharedDeployment, method: Method[Any], rounds: int) -> Ca
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment.
     method : Market or AcceleratedMarket
         The method.
@@ -122,7 +122,7 @@ def recover(
         The platform after the change.
     calm : Calm
         The state before the change.
-    sharing : Sharing
+    sharing : SharedDeployment
         The deployment from now on, on all hosts of the platform; agents and applications may
         have come or gone, capacities changed.
     method : Market or AcceleratedMarket
@@ -198,11 +198,11 @@ def carried_over(
 
     Parameters
     ----------
-    before : Sharing
+    before : SharedDeployment
         The problem up to now.
     state : MarketState
         After its last round.
-    after : Sharing
+    after : SharedDeployment
         The problem from now on: hosts, links or applications have come or gone, or capacities
         changed.
 
@@ -255,7 +255,7 @@ def begun_from(
 
     Parameters
     ----------
-    sharing : Sharing
+    sharing : SharedDeployment
         The problem.
     rate : float64, shape (n_agents,)
         Tasks that each agent is to compute [tasks/s].

@@ -260,7 +260,7 @@ def without_leaf(before: Calm) -> SharedDeployment | None:
 
     Returns
     -------
-    Sharing or None
+    SharedDeployment or None
         None where all hosts that compute are masters' or forward data.
     """
     sharing = before.sharing

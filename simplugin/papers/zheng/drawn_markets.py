@@ -6,9 +6,9 @@ from functools import cache
 from typing import NamedTuple
 
 from simplugin.optimum.bundle_benefit import BestBundle
+from simplugin.papers.zheng.random_markets import random_market
 from simplugin.papers.zheng.settings import EQUAL, best_of
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket
-from simplugin.workloads.random_markets import random_market
 
 
 class Drawn(NamedTuple):

@@ -15,9 +15,9 @@ from simplugin.market.discount_rates import (
     rates_for,
 )
 from simplugin.market.model import HOUR, PricedAssignment
-from simplugin.market.trade_offs import least_completion
 from simplugin.optimum.bundle_benefit import identical_benefit, mixed_benefit, scaled_benefit
 from simplugin.papers.statements import Quantity, determined_by, share
+from simplugin.papers.zheng.random_markets import random_market
 from simplugin.papers.zheng.settings import (
     ALPHA,
     EQUAL,
@@ -26,10 +26,10 @@ from simplugin.papers.zheng.settings import (
     ExperimentSetting,
     best_of,
 )
+from simplugin.papers.zheng.trade_offs import least_completion
 from simplugin.platforms.twelve_peers import SEED, chosen_site, consistent_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.bundles import MEGA, drawn_sizes, lcg_bundles
-from simplugin.workloads.random_markets import random_market
 
 SITES, QUICK_SITES = 200, 20
 MARKETS, QUICK_MARKETS = 1000, 60
@@ -46,7 +46,7 @@ class Balanced(NamedTuple):
 
     Attributes
     ----------
-    common, own : Outcome
+    common, own : PricedAssignment
         Estimated outcomes.
     alpha : float64, shape (n_peers,)
         Rates of each peer.

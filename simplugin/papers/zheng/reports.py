@@ -17,15 +17,22 @@ from simplugin.market.mechanisms import (
     uniform,
     vickrey_clarke_groves,
 )
-from simplugin.market.misreports import Income, PeerReport, deviations, play, profit, rival_prices
 from simplugin.market.model import HOUR, Deal, completion_times
 from simplugin.market.policies.clocks import clinching
 from simplugin.papers.statements import Quantity, determined_by, share
 from simplugin.papers.zheng.drawn_markets import drawn_markets, seeds
+from simplugin.papers.zheng.random_markets import random_market
 from simplugin.papers.zheng.settings import EQUAL, SETTINGS, ExperimentSetting, dealt, spread
+from simplugin.papers.zheng.strategic_reports import (
+    Income,
+    PeerReport,
+    deviations,
+    play,
+    profit,
+    rival_prices,
+)
 from simplugin.platforms.twelve_peers import SETUP, chosen_site
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
-from simplugin.workloads.random_markets import random_market
 
 Rule = Callable[[BundleMarket], Settlement]
 

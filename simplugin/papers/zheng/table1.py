@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from simplugin.core.elementary import exp
 from simplugin.market.model import HOUR, PricedAssignment
 from simplugin.market.policies.shipped import POLICIES, RANDOM
-from simplugin.market.trade_offs import front
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.papers.statements import Quantity, resampled, share
 from simplugin.papers.zheng.settings import (
@@ -29,6 +28,7 @@ from simplugin.papers.zheng.settings import (
     best_of,
     bisected,
 )
+from simplugin.papers.zheng.trade_offs import front
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import (
     MEAN_PRICE,
@@ -225,7 +225,7 @@ def holding(
 
     Parameters
     ----------
-    settings : iterable of Setting
+    settings : iterable of ExperimentSetting
         Classes of tasks and terms.
     sites : int
         Seeds of consistent sites, from 0 on.

@@ -1,7 +1,7 @@
 """Section 4: balanced states, and what holds in place of Theorems 1 to 3.
 
 The proofs of Theorems 1 and 2 move tasks between peers and leave prices v_i as they are, though
-Eq. (7) lets them fall with the number of tasks; see `simplugin.market.balance`.
+Eq. (7) lets them fall with the number of tasks; see `simplugin.papers.zheng.balance`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.core.elementary import exp, expm1, log, log1p
-from simplugin.market.balance import best_response, is_balanced, is_supported, nearest_balance
 from simplugin.market.mechanisms import first_mean_price
 from simplugin.papers.statements import Quantity, determined_by, share
+from simplugin.papers.zheng.balance import best_response, is_balanced, is_supported, nearest_balance
 from simplugin.papers.zheng.counters import compositions
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
+from simplugin.papers.zheng.random_markets import ALPHA
 from simplugin.papers.zheng.settings import EQUAL, SETTINGS, best_of, spread
 from simplugin.results.curves import CurvePlot
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
-from simplugin.workloads.random_markets import ALPHA
 
 SEED = 2011
 DRAWS, QUICK_DRAWS = 1000, 100

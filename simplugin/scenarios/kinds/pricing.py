@@ -41,7 +41,7 @@ from simplugin.scenarios.scenario import (
     WorkloadKind,
 )
 from simplugin.scenarios.schedulers import PARAMETERS, read_scheduler
-from simplugin.simulation.platform_changes import changeable, own_changes, profiles
+from simplugin.simulation.platform_changes import changeable, profile_changes, profiles
 from simplugin.workloads import AlphaFair, SharedDeployment
 
 ROUNDS = 200
@@ -222,7 +222,7 @@ def _through_changes(
     sharing = _sharing(scenario, platform, method)
     applications = [each.application() for each in workload.applications]
     with scenario.errors_at("platform", of=PlatformError):
-        of_platform = own_changes(platform, sharing, until)
+        of_platform = profile_changes(platform, sharing, until)
     changes = []
     if workload.changes:
         known = changeable(_described(platform))

@@ -19,10 +19,10 @@ from simplugin.market.policies.auctions import (
 from simplugin.market.policies.clocks import CLINCHING
 from simplugin.market.policies.negotiation import Agreement, BundleNegotiation, Call, negotiate
 from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.papers.zheng.random_markets import random_market
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle
-from simplugin.workloads.random_markets import random_market
 
 
 def traded(values, m, caps, q, seed):

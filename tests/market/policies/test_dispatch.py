@@ -19,11 +19,11 @@ from simplugin.market.policies.dispatch import (
 )
 from simplugin.market.policies.negotiation import own_generator
 from simplugin.market.policies.shares import one_by_one, round_robin
+from simplugin.papers.zheng.random_markets import random_market
 from simplugin.papers.zheng.theorems import made_state, small_market
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import consistent_site
 from simplugin.workloads.bundles import Bundle
-from simplugin.workloads.random_markets import random_market
 
 
 def test_first_idle_takes_the_quickest_of_the_idle():

@@ -20,7 +20,7 @@ from simplugin.market.policies.isgbmat import (
 )
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.random_markets import random_market
+from simplugin.papers.zheng.random_markets import random_market
 
 
 def figure_2(values, m, caps, q, most_passes=5000, idle=False):

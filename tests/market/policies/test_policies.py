@@ -11,10 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
-from simplugin.market.balance import balanced_state
 from simplugin.market.execution import execute
 from simplugin.market.mechanisms import reported, uniform, vickrey_clarke_groves
-from simplugin.market.misreports import best_report, profit
 from simplugin.market.model import MarketTerms
 from simplugin.market.policies.clearing import bisection_rounds, median_rounds, secant_rounds
 from simplugin.market.policies.clocks import clock
@@ -23,11 +21,13 @@ from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, policy_called, posted
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import assignment_program, continuous_optimum, relaxation
+from simplugin.papers.zheng.balance import balanced_state
 from simplugin.papers.zheng.counters import kept_parts, serve
+from simplugin.papers.zheng.random_markets import random_market
+from simplugin.papers.zheng.strategic_reports import best_report, profit
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import Bundle
-from simplugin.workloads.random_markets import random_market
 
 EXACT = ("optimum", "isgbmat", "double_auction_marginal", "bisection", "median", "secant")
 ENDING = [name for name in POLICIES if name != "isgbmat_printed"]

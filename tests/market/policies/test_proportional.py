@@ -18,8 +18,8 @@ from simplugin.market.policies.shares import (
     proportional_share,
 )
 from simplugin.market.policies.shipped import NEGOTIATIONS
+from simplugin.papers.zheng.random_markets import random_market
 from simplugin.workloads.bundle_markets import BundleMarket
-from simplugin.workloads.random_markets import random_market
 
 
 def largest_remainder(values, m, caps):

@@ -26,7 +26,7 @@ from simplugin.market.policies.negotiation import (
 )
 from simplugin.market.policies.shipped import NEGOTIATIONS, posted
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.random_markets import random_market
+from simplugin.papers.zheng.random_markets import random_market
 
 # Replies in which all numbers are counts of tasks.
 COUNTS = {"cap", "count", "counts"}

@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 from simplugin.core.elementary import exp, log
 from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.optimum.least_core import LeastCore, excesses, least_core, membership
+from simplugin.papers.zheng.least_core import LeastCore, excesses, least_core, membership
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import whole
 

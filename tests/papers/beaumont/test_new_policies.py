@@ -6,7 +6,7 @@ import pytest
 
 from simplugin.bags.policies.price_negotiation import NegotiationParameters
 from simplugin.optimum.steady_state import steady_state
-from simplugin.papers.beaumont import own_policies
+from simplugin.papers.beaumont import new_policies
 from simplugin.papers.beaumont.comparisons import Loss, Ratios
 from simplugin.papers.beaumont.instances import instance
 
@@ -32,7 +32,7 @@ def give(monkeypatch):
             pairs = itertools.product(conditions, policies)
             return [made(*pair, *of(*pair)) for pair in pairs]
 
-        monkeypatch.setattr(own_policies, "losses", losses)
+        monkeypatch.setattr(new_policies, "losses", losses)
 
     return given
 
@@ -40,7 +40,7 @@ def give(monkeypatch):
 def test_bars_are_those_of_means_and_worst_trees(fake, verdicts):
     def found(fair, *, quick=False):
         fake(fair)
-        return own_policies.plain(quick=quick)
+        return new_policies.plain(quick=quick)
 
     def one(_reading, number, setting):
         return 1.0 if setting.policy == "lp" else 0.81 if number == 4 else 1.07
@@ -68,23 +68,23 @@ def test_bars_are_those_of_means_and_worst_trees(fake, verdicts):
 def test_disturbances_are_measured_against_lp_under_the_same(fake, verdicts):
     plain = {"lp": 1.0, "prices": 1.02, "lag": 0.9}
     fake(lambda _r, _n, setting: plain[setting.policy] * (0.5 if setting.errors else 1))
-    found = own_policies.errors(quick=True)
+    found = new_policies.errors(quick=True)
     assert found["prices.mean"].value == pytest.approx(1 / 1.02)
     assert found["lag.worst"].value == pytest.approx(1 / 0.9)
     # The full run has further disturbances, of which each may be the worst.
     assert set(verdicts("wrong measurements", found).values()) == {None}
-    assert all(verdicts("wrong measurements", own_policies.errors(quick=False)).values())
+    assert all(verdicts("wrong measurements", new_policies.errors(quick=False)).values())
 
 
 def test_full_runs_compare_both_seeds_under_all_disturbances(fake, monkeypatch):
-    monkeypatch.setattr(own_policies, "TREES", 2)
+    monkeypatch.setattr(new_policies, "TREES", 2)
 
     def fair(_reading, number, setting):
         worse = bool(setting.lasting or setting.conditions == "one host slows") and number == 1
         return 0.5 if worse and setting.policy == "lag" else 1.0
 
     fake(fair)
-    for experiment in (own_policies.errors, own_policies.changes):
+    for experiment in (new_policies.errors, new_policies.changes):
         found = experiment(quick=False)
         assert found["lag.worst"].value == pytest.approx(2.0)
         assert found["lag.worst"].note.count("seed 4711") == 2
@@ -92,29 +92,29 @@ def test_full_runs_compare_both_seeds_under_all_disturbances(fake, monkeypatch):
 
 def test_ahead_of_the_rivals_in_other_readings(fake, verdicts):
     fake(lambda reading, _, s: 0.5 if (reading, s.policy) == ("C", "lag") else 1.0)
-    found = own_policies.other_readings(quick=True)
+    found = new_policies.other_readings(quick=True)
     assert found["lag.over_rival"].value == pytest.approx(2)
     agrees = {"prices-other-readings": True, "lag-other-readings": False}
     assert verdicts("other readings", found) == agrees
     fake(lambda _r, n, s: (0.0 if s.policy == "prices" else 0.123) if n == 2 else 0.12)
-    found = own_policies.other_readings(quick=True)
+    found = new_policies.other_readings(quick=True)
     assert {each.value for each in found.values()} == {math.inf}
 
 
 def test_parts_that_are_worth_nothing_disagree(fake, verdicts):
     worth = {"sift": 0.98, "crowding": 0.9, "refuses": 0.9, "window": 1.0, "lead": 0.9}
     fake(lambda _r, _n, s: worth.get(next(iter(dict(s.parameters)), None), 1.0))
-    found = own_policies.ablations(quick=True)
+    found = new_policies.ablations(quick=True)
     assert verdicts("part by part", found) == {"prices-parts": True, "lag-parts": False}
     # A part is worth something if trees have no throughput without it.
     fake(lambda _r, number, s: float(not s.parameters or number != 2))
-    found = own_policies.ablations(quick=True)
+    found = new_policies.ablations(quick=True)
     assert {each.value for each in found.values()} == {math.inf}
 
 
 def test_conditions_hold_ours_against_lp(give):
     give({"prices": (1.25, 0.99), "hosts fail: lag": (0.8, 1.16)})
-    found = own_policies.conditions(own_policies.FAILING, quick=True)
+    found = new_policies.conditions(new_policies.FAILING, quick=True)
     assert (found["prices"].value, found["lag"].value) == pytest.approx((0.99, 1.16))
     # Throughput over 1.25 is 20 % less.
     assert "prices 20.0% (at most 20.0%), lag -25.0% (at most -25.0%)" in found["prices"].note
@@ -123,18 +123,18 @@ def test_conditions_hold_ours_against_lp(give):
 @pytest.mark.parametrize(("lost", "undone"), [(1.0, 1), (math.inf, 0)])
 def test_a_policy_that_fails_somewhere_is_infinitely_behind(monkeypatch, lost, undone):
     found = [made("x", "prices", lost, 0.9, undone), made("x", "lag", 1.0, 0.9)]
-    monkeypatch.setattr(own_policies, "losses", lambda *_: found)
-    values = own_policies.conditions(own_policies.FAILING, quick=False)
+    monkeypatch.setattr(new_policies, "losses", lambda *_: found)
+    values = new_policies.conditions(new_policies.FAILING, quick=False)
     assert (values["prices"].value, values["lag"].value) == (math.inf, pytest.approx(0.9))
 
 
 def test_measured_rates_agree_where_lp_loses_less_with_them(give, verdicts):
     for known, unknown, agrees in ((1.1, 1.3, True), (1.3, 1.1, False), (math.inf, 1.1, False)):
         give({"lp": (known, 1.0), "lp, unmeasured": (unknown, 1.0)})
-        found = own_policies.measured_rates(quick=True)
+        found = new_policies.measured_rates(quick=True)
         assert verdicts("measured rates", found) == {"measured-rates": agrees}
     give({"lp": (1.25, 1.0), "lp, unmeasured": (2.0, 1.0)})
-    assert own_policies.measured_rates(quick=True)["unmeasured"].value == pytest.approx(1.25 / 2)
+    assert new_policies.measured_rates(quick=True)["unmeasured"].value == pytest.approx(1.25 / 2)
 
 
 @pytest.mark.parametrize(
@@ -147,18 +147,18 @@ def test_replanning_must_gain_more_than_where_nothing_changes(give, verdicts, ca
     values |= {f"others transfer: {policy}": (1.0, 0.5) for policy in policies}
     values |= {f"availability: {policy}": (1.0, 0.5) for policy in policies}
     give(values)
-    found = own_policies.replanning(quick=False)
+    found = new_policies.replanning(quick=False)
     assert set(verdicts("replanning", found).values()) == {agrees}
     assert f"{1 / loaded - 1:+.1%}" in found["prices"].note
     assert found["prices"].value == pytest.approx(min(1 / loaded, calm / loaded))
     # The full run has further changes.
-    few = verdicts("replanning", own_policies.replanning(quick=True))
+    few = verdicts("replanning", new_policies.replanning(quick=True))
     assert set(few.values()) == {None if agrees else False}
 
 
 def test_actors_negotiate_the_optimum():
     tree, bags = instance("B", SEED, 2)
-    found = own_policies.negotiated(tree, bags, NegotiationParameters(rent=0.0))
+    found = new_policies.negotiated(tree, bags, NegotiationParameters(rent=0.0))
     assert found.fair == pytest.approx(steady_state(tree, bags).fair, rel=1e-9)
     # Each round has a message down and one up for each link, of more than its headers.
     assert found.bytes_sent > found.rounds * 2 * (tree.n_hosts - 1) * 40
@@ -167,8 +167,8 @@ def test_actors_negotiate_the_optimum():
 
 def test_violations_are_counted(monkeypatch):
     found = {(6, "lag"): ["x"]}
-    monkeypatch.setattr(own_policies, "violations_of", lambda _r, *run: found.get(run, []))
+    monkeypatch.setattr(new_policies, "violations_of", lambda _r, *run: found.get(run, []))
     for quick, trees in ((True, 3), (False, 20)):
-        violations = own_policies.traces(quick=quick)["violations"]
-        runs = trees * len(own_policies.POLICIES)
+        violations = new_policies.traces(quick=quick)["violations"]
+        runs = trees * len(new_policies.POLICIES)
         assert (violations.value, violations.note) == (1, f"{runs} runs; lag, tree 6: x")

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simplugin.market.mechanisms import reported, uniform
-from simplugin.market.misreports import deviations
 from simplugin.market.policies.negotiation import negotiate
 from simplugin.market.policies.shipped import NEGOTIATIONS
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -21,14 +20,15 @@ from simplugin.papers.zheng import fairness, policies, table1, theorems
 from simplugin.papers.zheng.drawn_markets import drawn_markets
 from simplugin.papers.zheng.experiments import EXPERIMENTS, FIGURES
 from simplugin.papers.zheng.negotiations import counting
+from simplugin.papers.zheng.random_markets import random_market
 from simplugin.papers.zheng.rates import balanced
 from simplugin.papers.zheng.reports import largest_gain, simulated_lie, survey, telling_reports
 from simplugin.papers.zheng.settings import SETTINGS, ExperimentSetting
+from simplugin.papers.zheng.strategic_reports import deviations
 from simplugin.platforms.twelve_peers import DEGREES, chosen_site, consistent_site, scaled_site
 from simplugin.scenarios.outputs import finite, plain
 from simplugin.workloads.bundle_markets import BundleMarket
 from simplugin.workloads.bundles import lcg_bundles
-from simplugin.workloads.random_markets import random_market
 
 PAPER = "simplugin.papers.zheng"
 SIZES = {"computation": (1000, 1), "neutral": (500, 500), "communication": (1, 1000)}

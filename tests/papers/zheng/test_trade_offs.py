@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
-from simplugin.market.trade_offs import front, least_completion
 from simplugin.optimum.bundle_benefit import largest_benefit
+from simplugin.papers.zheng.trade_offs import front, least_completion
 
 
 def enumerated(values, times, m, caps, q) -> list[tuple[float, float]]:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
-from simplugin.market import core, objection, shapley_value, vickrey_clarke_groves
-from simplugin.market.coalitions import coalition_worths
+from simplugin.market import vickrey_clarke_groves
 from simplugin.market.mechanisms import lowest_uniform, uniform
-from simplugin.optimum.least_core import least_core
+from simplugin.papers.zheng.coalitions import coalition_worths, core, objection, shapley_value
+from simplugin.papers.zheng.least_core import least_core
 from simplugin.workloads.bundle_markets import BundleMarket
 
 

@@ -103,7 +103,7 @@ def _against_lp(
 
     Parameters
     ----------
-    settings : mapping of str to Setting
+    settings : mapping of str to ExperimentSetting
         Settings without a policy, by their words; none for the plain one.
     few : sequence of int
         Numbers of the instances of a quick run.

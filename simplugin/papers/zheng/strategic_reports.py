@@ -128,7 +128,7 @@ def best_report(
 
     Returns
     -------
-    Report
+    PeerReport
         The present report where no other earns more by 1e-6 of its profit.
     """
     one_of("rule", rule, RULES)
