@@ -39,6 +39,7 @@ _TEXTS: dict[Value, Value] = {"yes": True, "no": False, "inf": math.inf, "-inf":
 _ENDS, _RESAMPLES = (0.025, 0.975), 200
 # The largest samples, from which the tail of their distribution is estimated.
 _TAIL = 10
+_NO_PROVENANCE: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,12 @@ class Quantity:
 
 
 def resampled(
-    measure: Callable[[NDArray[np.int64]], float | bool], samples: int, note: str = "", **more: Any
+    measure: Callable[[NDArray[np.int64]], float | bool],
+    samples: int,
+    note: str = "",
+    *,
+    over: str = "seeds",
+    provenance: Mapping[str, Any] = _NO_PROVENANCE,
 ) -> Quantity:
     """Return a quantity of random samples with its 95 % interval, by the bootstrap.
 
@@ -110,10 +116,8 @@ def resampled(
         How many there are. As the bootstrap is too narrow for few, the interval is wider by the
         quantile of Student's distribution and the root of ``samples / (samples - 1)``. It has no
         ends where the measure is NaN too often to know them, and is a value that is infinite.
-    note : str
-        Circumstances.
-    **more
-        Further attributes of `Quantity`.
+    note, over, provenance
+        As in `Quantity`.
     """
     value = measure(np.arange(samples))
     draws = np.random.default_rng(0).integers(samples, size=(_RESAMPLES, samples))
@@ -131,10 +135,10 @@ def resampled(
         wider = float(stdtrit(samples - 1, _ENDS[1])) / 1.96 * math.sqrt(samples / (samples - 1))
         low, high = np.nanquantile(found, _ENDS, method="nearest").tolist()
         interval = value + wider * min(low - value, 0), value + wider * max(high - value, 0)
-    return Quantity(value, interval, note, samples=samples, **more)
+    return Quantity(value, interval, note, None, provenance, samples, over)
 
 
-def largest(values: ArrayLike, note: str = "", **more: Any) -> Quantity:
+def largest(values: ArrayLike, note: str = "", *, over: str = "seeds") -> Quantity:
     """Return the largest of random samples, with the 95 % interval for as many fresh ones.
 
     The distribution's tail is that of Hill [1]_: of n samples, a share (k / n) (x / y)^-a exceeds
@@ -146,10 +150,8 @@ def largest(values: ArrayLike, note: str = "", **more: Any) -> Quantity:
     ----------
     values : float64, shape (samples,)
         The samples, all positive; those that are NaN do not count.
-    note : str
-        Circumstances.
-    **more
-        Further attributes of `Quantity`.
+    note, over
+        As in `Quantity`.
 
     References
     ----------
@@ -160,7 +162,7 @@ def largest(values: ArrayLike, note: str = "", **more: Any) -> Quantity:
     found = found[~np.isnan(found)]
     samples, finite = len(found), found[np.isfinite(found)]
     if not samples:
-        return Quantity(math.nan, (-math.inf, math.inf), note, **more)
+        return Quantity(math.nan, (-math.inf, math.inf), note, over=over)
     low, high = float(np.median(found)), math.inf
     if len(finite) > 2 * _TAIL:
         slope = float(np.mean(log(finite[:_TAIL] / finite[_TAIL])))
@@ -171,11 +173,18 @@ def largest(values: ArrayLike, note: str = "", **more: Any) -> Quantity:
         # As good as surely, some fresh sample is infinite, too.
         low = math.inf
     interval = min(low, float(found[0])), float(high)
-    return Quantity(float(found[0]), interval, note, samples=samples, **more)
+    return Quantity(float(found[0]), interval, note, samples=samples, over=over)
 
 
 def unrefuted(
-    value: float, worse: float, samples: int, *, quick: bool, note: str = "", **more: Any
+    value: float,
+    worse: float,
+    samples: int,
+    *,
+    quick: bool,
+    note: str = "",
+    over: str = "seeds",
+    provenance: Mapping[str, Any] = _NO_PROVENANCE,
 ) -> Quantity:
     """Return the worst of random samples, or the share in which something always holds.
 
@@ -183,7 +192,7 @@ def unrefuted(
     it: its interval reaches to `worse`.
     """
     interval = (float(min(value, worse)), float(max(value, worse))) if quick else None
-    return Quantity(float(value), interval, note, samples=samples, **more)
+    return Quantity(float(value), interval, note, None, provenance, samples, over)
 
 
 def share(
@@ -192,7 +201,7 @@ def share(
     *,
     over: str = "",
     quick: bool | None = None,
-    **further: Any,
+    provenance: Mapping[str, Any] = _NO_PROVENANCE,
 ) -> Quantity:
     """Return the share of cases in which something holds, with both numbers and words as note.
 
@@ -202,14 +211,16 @@ def share(
     cases = list(held)
     count, number = sum(map(bool, cases)), len(cases)
     value, note = count / number, f"{count} of {number}{words}"
-    further |= {"over": over} if over else {}
     if quick is not None:
-        return unrefuted(value, 0.0, number, quick=quick, note=note, **further)
+        cases_of = over or "seeds"
+        return unrefuted(
+            value, 0.0, number, quick=quick, note=note, over=cases_of, provenance=provenance
+        )
     if not over:
-        return Quantity(value, note=note, **further)
+        return Quantity(value, note=note, provenance=provenance)
     low = float(betaincinv(count, number - count + 1, _ENDS[0])) if count else 0.0
     high = float(betaincinv(count + 1, number - count, _ENDS[1])) if count < number else 1.0
-    return Quantity(value, (low, high), note, samples=number, **further)
+    return Quantity(value, (low, high), note, None, provenance, number, over)
 
 
 def determined_by(

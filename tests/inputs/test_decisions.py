@@ -17,7 +17,7 @@ from simplugin.bags.policy import NodePlan
 from simplugin.core.errors import DeadlockError, WorkloadError
 from simplugin.inputs.decisions import decided
 from simplugin.market.policies.negotiation import Agreement, BundleNegotiation, Call, negotiate
-from simplugin.market.policies.shipped import PostingPeer, posted
+from simplugin.market.policies.shipped import PostingPeer, as_negotiation
 from simplugin.platforms import Tree
 from simplugin.platforms.graphs import Graph
 from simplugin.pricing import deploy
@@ -116,7 +116,7 @@ def given_plans(value, field):
 
 def assigned(value, of):
     answer = {"both": value, "amounts": (value, 1.0), "price": ([1, 1], value)}[of]
-    negotiate(posted(lambda *_: answer, "mine"), VALUES, 2, CAPS, Q)
+    negotiate(as_negotiation(lambda *_: answer, "mine"), VALUES, 2, CAPS, Q)
 
 
 def agreed(value, of):

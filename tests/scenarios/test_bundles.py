@@ -5,8 +5,7 @@ import pytest
 from changed_scenarios import change, cut, refused, run
 
 from simplugin.core.errors import WorkloadFileError
-from simplugin.market.policies.negotiation import own_generator
-from simplugin.market.policies.shipped import RANDOM
+from simplugin.market.policies.negotiation import party_generator
 from simplugin.market.sites import site_of
 from simplugin.platforms.twelve_peers import chosen_site, consistent_site, scaled_site
 from simplugin.scenarios import load_scenario
@@ -129,14 +128,17 @@ def test_draws_follow_the_seed(three):
         change(three, "[simulation.options]", f"[simulation]\nseed = {seed}\n[simulation.options]")
         drawn[seed] = run(three).listings[0].column("tasks")
         # The local scheduler's numbers are the source of the policy's seed.
-        given = own_generator(seed).integers(2**63)
+        given = party_generator(seed).integers(2**63)
         expected = np.bincount(np.random.default_rng(given).integers(0, 2, 400))
         assert drawn[seed] == tuple(expected)
         change(three, f"[simulation]\nseed = {seed}\n", "")
     assert drawn[0] != drawn[1]
 
 
-@pytest.mark.parametrize("name", ["mine:anywhere", *(f"market.{each}" for each in RANDOM)])
+@pytest.mark.parametrize(
+    "name",
+    ["mine:anywhere", *(f"market.{each}" for each in ("double_auction", "double_auction_rounds"))],
+)
 def test_copies_are_dealt_anew(three, name):
     change(three, "count = 3", "count = 400\ncopies = 3\nperiod = 2000.0")
     run_once = run(change(three, "alpha = 0.5", "alpha = 0.01", "market.optimum", name))

@@ -44,7 +44,7 @@ from simplugin.market.policies.negotiation import (
     checked_call,
     message_size,
     negotiation_seed,
-    own_generator,
+    party_generator,
 )
 from simplugin.simulation.api import Activity, Actor
 from simplugin.workloads.bundle_markets import BundleMarket
@@ -93,7 +93,7 @@ async def _serve(
         return record
     announced = Announcement(number, bundle.flop, bundle.byte, bundle.count)
     await _send(me, station.peers, announced, ANNOUNCEMENT, "announcement", None)
-    generator = own_generator(negotiation_seed(station.seed, number, station.site))
+    generator = party_generator(negotiation_seed(station.seed, number, station.site))
     talk = negotiation.scheduler(n_peers, bundle.count, generator)
     agreement = await _converse(me, station.peers, talk, record, None, negotiation.name)
     agreement = checked_agreement(negotiation.name, agreement, n_peers, bundle.count)
@@ -231,7 +231,7 @@ async def _agree(
         left = f"{announced.m} tasks of bundle {bundle.name!r} are left at {me.now:g} s, and {who}"
         if not hosts:
             raise InfeasibleError(f"{left}; let hosts come back earlier, or give a longer patience")
-        talk = negotiation.scheduler(len(hosts), announced.m, own_generator(seed))
+        talk = negotiation.scheduler(len(hosts), announced.m, party_generator(seed))
         try:
             return hosts, await _converse(
                 me, hosts, talk, record, station.patience, negotiation.name

@@ -12,7 +12,7 @@ from simplugin.core.elementary import exp, log
 from simplugin.core.errors import WorkloadError
 from simplugin.market.actors.messages import Announcement, Capacity
 from simplugin.market.model import discounted, task_time
-from simplugin.market.policies.negotiation import negotiation_seed, own_generator
+from simplugin.market.policies.negotiation import negotiation_seed, party_generator
 from simplugin.workloads.bundle_markets import Floats
 
 Counters = Literal["reset", "kept"] | float
@@ -133,7 +133,7 @@ class PeerStation:
 
     def generator(self, announced: Announcement) -> np.random.Generator:
         """Return its random numbers for a bundle."""
-        return own_generator(
+        return party_generator(
             negotiation_seed(self.seed, announced.number, self.site), peer=self.number
         )
 

@@ -19,7 +19,7 @@ from simplugin.market.policies.negotiation import (
     Message,
     Scheduler,
     negotiate,
-    own_generator,
+    party_generator,
 )
 from simplugin.market.policies.shares import one_by_one
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -29,7 +29,13 @@ _DRAWN_AT_ONCE = 256
 
 
 def double_auction(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /, *, seed: int = 0
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
+    *,
+    seed: int = 0,
 ) -> tuple[Amounts, float]:
     """Return a continuous double auction among traders of zero intelligence [1]_.
 
@@ -42,13 +48,13 @@ def double_auction(
     all m tasks are sold. A peer at its cap does not bid.
 
     The uniform draws of the scheduler (who arrives, then its ask) and those of each peer, one a
-    bid, come from generators of their own, see `own_generator`. [2]_ only cites double auctions;
+    bid, come from generators of their own, see `party_generator`. [2]_ only cites double auctions;
     this is one reading.
 
     Parameters
     ----------
-    values, m, caps, q
-        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+    values, n_tasks, capacities, discounts
+        As `values`, `m`, `caps` and `q` of `simplugin.workloads.bundle_markets.BundleMarket`.
     seed : int
         Seed of the draws.
 
@@ -73,12 +79,18 @@ def double_auction(
     .. [2] M. Zheng, Z. Hu, P. Xiao, M. Zheng, K. Zhang (2011). A Global Benefit Maximization
        Task-Bundle Allocation. NPC 2011.
     """
-    agreed = negotiate(DOUBLE_AUCTION, values, m, caps, q, seed)
+    agreed = negotiate(DOUBLE_AUCTION, values, n_tasks, capacities, discounts, seed)
     return agreed.amounts, agreed.price
 
 
 def double_auction_rounds(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /, *, seed: int = 0
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
+    *,
+    seed: int = 0,
 ) -> tuple[Amounts, float]:
     """Return a double auction of the same traders in rounds, in which the best bid is served.
 
@@ -94,7 +106,7 @@ def double_auction_rounds(
     price : float
         Mean of the prices at which tasks were sold [price].
     """
-    market = BundleMarket(values, m, caps, q)
+    market = BundleMarket(values, n_tasks, capacities, discounts)
     scheduler, *peers = _draws(seed, market.n_peers)
     worth = market.log_worth(1).copy()
     amounts = np.zeros_like(market.caps)
@@ -121,7 +133,7 @@ def uniform_draws(generator: np.random.Generator) -> Iterator[float]:
 
 def _draws(seed: int, n_peers: int) -> list[Iterator[float]]:
     """Return the uniform numbers of the local scheduler, then those of each peer."""
-    return [uniform_draws(own_generator(seed, peer)) for peer in (None, *range(n_peers))]
+    return [uniform_draws(party_generator(seed, peer)) for peer in (None, *range(n_peers))]
 
 
 def arriving(draw: float, open_: list[int]) -> int | None:
@@ -132,7 +144,11 @@ def arriving(draw: float, open_: list[int]) -> int | None:
 
 
 def double_auction_marginal(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return a double auction in which peers bid what their next task is worth to them.
 
@@ -146,12 +162,16 @@ def double_auction_marginal(
     price : float
         The lowest bid that gets a task [price].
     """
-    best = largest_benefit(values, m, caps, q)
+    best = largest_benefit(values, n_tasks, capacities, discounts)
     return best.amounts, best.price
 
 
 def double_auction_mean(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return a double auction in which peers bid the mean deal price that they would then hold.
 
@@ -166,7 +186,7 @@ def double_auction_mean(
     price : float
         The lowest bid that gets a task [price].
     """
-    market = BundleMarket(values, m, caps, q)
+    market = BundleMarket(values, n_tasks, capacities, discounts)
     # Of a table these are values as they are.
     table = None if market.table is None else market.table.tolist()
     first = market.values.tolist() if table is None else [1.0] * market.n_peers
@@ -192,7 +212,11 @@ def double_auction_mean(
 
 
 def double_auction_dearest(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return a double auction in which peers bid their base prices, whatever they hold.
 
@@ -206,7 +230,7 @@ def double_auction_dearest(
     price : float
         The lowest bid that gets a task [price].
     """
-    market = BundleMarket(values, m, caps, q)
+    market = BundleMarket(values, n_tasks, capacities, discounts)
     amounts = one_by_one(market.m, market.caps, np.argsort(-market.values, kind="stable"))
     return amounts, float(market.values[amounts > 0].min())
 

@@ -152,9 +152,9 @@ class Run:
 
 def run_isgbmat(
     values: ArrayLike,
-    m: int,
-    caps: ArrayLike,
-    q: ArrayLike | None = None,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
     repairs: frozenset[str] = REPAIRED,
 ) -> Run:
     r"""Run ISGBMAT, Fig. 2 of [1]_, until it ends or is known never to.
@@ -174,8 +174,8 @@ def run_isgbmat(
 
     Parameters
     ----------
-    values, m, caps, q
-        As in `simplugin.workloads.bundle_markets.BundleMarket`; q may differ between peers.
+    values, n_tasks, capacities, discounts
+        As `values`, `m`, `caps` and `q` of `simplugin.workloads.bundle_markets.BundleMarket`.
     repairs : frozenset of str
         The repairs that are made, by their keys in `REPAIRS`; all by default, `PRINTED` for none.
 
@@ -197,16 +197,16 @@ def run_isgbmat(
        Task-Bundle Allocation. NPC 2011.
     """
     try:
-        market = BundleMarket(values, m, caps, q)
+        market = BundleMarket(values, n_tasks, capacities, discounts)
     except InfeasibleError:
         if "refusal" in repairs:
             raise
-        # The market of what can be placed.
-        room = int(np.broadcast_to(np.minimum(caps, m), np.shape(values)).sum())
-        market = BundleMarket(values, max(room, 1), caps, q)
+        # The market of the tasks that can be placed.
+        room = int(np.broadcast_to(np.minimum(capacities, n_tasks), np.shape(values)).sum())
+        market = BundleMarket(values, max(room, 1), capacities, discounts)
     peers = _logarithmic if "logarithms" in repairs else _printed
     mean = log_mean if "logarithms" in repairs else _mean
-    loop = _Loop(m, market.caps, repairs)
+    loop = _Loop(n_tasks, market.caps, repairs)
     passes = loop.passes(market.log_value if "logarithms" in repairs else market.values, mean)
     price, _ = next(passes)
     while True:
@@ -218,7 +218,7 @@ def run_isgbmat(
     amounts = loop.taken if "last_round" in repairs else loop.assigned
     if end == "ended" and "trim" in repairs:
         # Tasks of the last pass that are worth less than the others go back.
-        left, _ = _most_valuable(market, m, loop.before, loop.taken)
+        left, _ = _most_valuable(market, n_tasks, loop.before, loop.taken)
         amounts = amounts - (loop.taken - left)
     price = exp(loop.price) if "logarithms" in repairs else loop.price
     if "clearing_price" in repairs and end == "ended":
@@ -363,7 +363,11 @@ def _returned(
 
 
 def isgbmat(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return what ISGBMAT with all repairs assigns, without going through its passes.
 
@@ -378,19 +382,23 @@ def isgbmat(
     price : float
         Value of the last task that is sold [price].
     """
-    market = BundleMarket(values, m, caps, q)
+    market = BundleMarket(values, n_tasks, capacities, discounts)
     amounts, log_price = _most_valuable(market, market.m, np.zeros_like(market.caps), market.caps)
     return amounts, exp(log_price)
 
 
 def isgbmat_printed(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return what ISGBMAT as printed assigns, if it does: A + F, as A alone lacks tasks.
 
     Parameters
     ----------
-    values, m, caps, q
+    values, n_tasks, capacities, discounts
         As in `run_isgbmat`.
 
     Returns
@@ -405,13 +413,14 @@ def isgbmat_printed(
     InfeasibleError
         It does not end, or without a price, and the message says how; or caps leave tasks over.
     """
-    run = run_isgbmat(values, m, caps, q, frozenset({"refusal"}))
+    run = run_isgbmat(values, n_tasks, capacities, discounts, frozenset({"refusal"}))
     if run.end == "ended" and np.isfinite(run.price):
         return run.taken, run.price
     how = {
         "ended": "its last price is 0/0, step 19",
         "not a number": "its price became 0/0, step 19",
-        "overshoot": f"it took {int(run.taken.sum())} tasks of {m} and waits for exactly {m}",
+        "overshoot": f"it took {int(run.taken.sum())} tasks of {n_tasks} and waits for"
+        f" exactly {n_tasks}",
         "stuck": "its rounds stay empty for ever",
     }
     raise InfeasibleError(

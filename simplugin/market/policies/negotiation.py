@@ -91,7 +91,7 @@ class BundleNegotiation:
         ``(n_peers, m, generator)``: the local scheduler of `m` tasks.
     peer : callable
         ``(value, cap, q, generator)``: a peer; where the values of all tasks are given, `value` is
-        an array of them and q None, see `OwnTasks`.
+        an array of them and q None, see `PeerTasks`.
     """
 
     name: str
@@ -164,9 +164,9 @@ def message_size(message: Message) -> float:
 def negotiate(
     negotiation: BundleNegotiation,
     values: ArrayLike,
-    m: int,
-    caps: ArrayLike,
-    q: ArrayLike | None = None,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
     seed: int = 0,
 ) -> NegotiatedAgreement:
     """Negotiate in this process, without a network.
@@ -175,9 +175,10 @@ def negotiate(
     ----------
     negotiation : BundleNegotiation
         The two sides.
-    values, m, caps, q
-        As in `simplugin.workloads.bundle_markets.BundleMarket`. Of these the local scheduler
-        knows m and the number of peers, and each peer its own value, cap and q.
+    values, n_tasks, capacities, discounts
+        As `values`, `m`, `caps` and `q` of `simplugin.workloads.bundle_markets.BundleMarket`. The
+        local scheduler knows the numbers of tasks and of peers, each peer its own value, cap and
+        discount.
     seed : int
         Seed of the random numbers of each party.
 
@@ -193,10 +194,10 @@ def negotiate(
     InfeasibleError
         The caps leave tasks over.
     """
-    market = BundleMarket(values, m, caps, q)
-    own = zip(*market.known, strict=True)
-    peers = [negotiation.peer(*known, own_generator(seed, i)) for i, known in enumerate(own)]
-    scheduler = negotiation.scheduler(market.n_peers, market.m, own_generator(seed))
+    market = BundleMarket(values, n_tasks, capacities, discounts)
+    known = enumerate(zip(*market.known, strict=True))
+    peers = [negotiation.peer(*own, party_generator(seed, i)) for i, own in known]
+    scheduler = negotiation.scheduler(market.n_peers, market.m, party_generator(seed))
     rounds = messages = 0
     size = 0.0
     replies: list[Message] | None = None
@@ -242,7 +243,7 @@ def negotiation_seed(seed: int, bundle: int, site: int) -> int:
     return int(np.random.SeedSequence([seed, bundle, site]).generate_state(1, np.uint64)[0])
 
 
-def own_generator(seed: int, peer: int | None = None) -> np.random.Generator:
+def party_generator(seed: int, peer: int | None = None) -> np.random.Generator:
     """Return the random numbers of a peer, or of the local scheduler, which nobody else draws.
 
     Parameters
@@ -256,7 +257,7 @@ def own_generator(seed: int, peer: int | None = None) -> np.random.Generator:
     return np.random.default_rng([_NEGOTIATIONS, seed, 1 if peer is None else peer + 2])
 
 
-class OwnTasks:
+class PeerTasks:
     """Tasks of one peer, each worth less than the one before; logarithms, as these never underflow.
 
     Parameters
@@ -332,7 +333,7 @@ class OwnTasks:
         return top + log(expm1(count * self._log_q) / expm1(self._log_q) / count)
 
 
-class AnsweringPeer(OwnTasks):
+class AnsweringPeer(PeerTasks):
     """A peer that answers questions about its demand; all prices are logarithms.
 
     Where a question names two prices it is about tasks that are worth at least the first and less

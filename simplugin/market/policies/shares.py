@@ -87,7 +87,11 @@ def one_by_one(count: int, caps: Amounts, order: Amounts) -> Amounts:
 
 
 def proportional_share(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return tasks in proportion to the peers' base prices, by the largest remainder.
 
@@ -98,8 +102,8 @@ def proportional_share(
 
     Parameters
     ----------
-    values, m, caps, q
-        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+    values, n_tasks, capacities, discounts
+        As `values`, `m`, `caps` and `q` of `simplugin.workloads.bundle_markets.BundleMarket`.
 
     Returns
     -------
@@ -116,7 +120,7 @@ def proportional_share(
     InfeasibleError
         The caps leave tasks over.
     """
-    market = BundleMarket(values, m, caps, q)
+    market = BundleMarket(values, n_tasks, capacities, discounts)
     amounts = in_proportion(market.values, market.m, market.caps)
     return amounts, market.benefit(amounts) / market.m
 
@@ -185,7 +189,11 @@ def _shares(weights: Floats, count: int, caps: Amounts) -> Floats:
 
 
 def commodity(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return a flat commodity market: tasks are sold at a price that stays as it was first set.
 
@@ -197,8 +205,8 @@ def commodity(
 
     Parameters
     ----------
-    values, m, caps, q
-        As in `simplugin.workloads.bundle_markets.BundleMarket`.
+    values, n_tasks, capacities, discounts
+        As `values`, `m`, `caps` and `q` of `simplugin.workloads.bundle_markets.BundleMarket`.
 
     Returns
     -------
@@ -221,12 +229,16 @@ def commodity(
     .. [2] R. Buyya (2002). Economic-based Distributed Resource Management and Scheduling for Grid
        Computing. PhD thesis, Monash University.
     """
-    agreed = negotiate(COMMODITY, values, m, caps, q)
+    agreed = negotiate(COMMODITY, values, n_tasks, capacities, discounts)
     return agreed.amounts, agreed.price
 
 
 def commodity_equal(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return a flat commodity market in which all peers cost the same, so that turns decide.
 
@@ -239,12 +251,16 @@ def commodity_equal(
     price : float
         The mean of the base prices of the peers that may take tasks [price].
     """
-    market = BundleMarket(values, m, caps, q)
+    market = BundleMarket(values, n_tasks, capacities, discounts)
     return round_robin(market.m, market.caps), float(market.values[market.caps > 0].mean())
 
 
 def commodity_cheapest(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return a flat commodity market in which users go to the cheapest peer that takes tasks.
 
@@ -258,7 +274,7 @@ def commodity_cheapest(
     price : float
         Price posted by the dearest peer that gets tasks [price].
     """
-    market = BundleMarket(values, m, caps, q)
+    market = BundleMarket(values, n_tasks, capacities, discounts)
     amounts = one_by_one(market.m, market.caps, np.argsort(market.values, kind="stable"))
     return amounts, float(market.values[amounts > 0].max())
 

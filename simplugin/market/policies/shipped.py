@@ -42,10 +42,11 @@ from simplugin.market.policies.shares import (
     proportional_share,
 )
 from simplugin.optimum.bundle_benefit import largest_benefit
-from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats, rows_of
+from simplugin.workloads.bundle_markets import Amounts, BundleMarket, rows_of
 
 # How many seeds a policy may be given.
 _SEEDS = 2**63
+_NO_PARAMETERS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -64,53 +65,76 @@ class PostingPeer:
         return ("posted", self.value, self.cap, self.q)
 
 
-def posted(
-    policy: Callable[..., tuple[Amounts, float]], name: str = "", **parameters: Any
+def as_negotiation(
+    policy: Callable[..., tuple[Amounts, float]],
+    name: str = "",
+    parameters: Mapping[str, Any] = _NO_PARAMETERS,
 ) -> BundleNegotiation:
-    """Return a policy as a negotiation of one round, after which it knows the whole market.
-
-    A policy that takes a `seed` is given another for each negotiation, drawn from the local
-    scheduler's random numbers, unless one is bound: in `parameters` or by `functools.partial`.
+    """Return a policy as a negotiation of one round, in which peers report all that they know.
 
     Parameters
     ----------
     policy : callable
-        ``(values, m, caps, q, **parameters)``: amounts and a price.
+        A `MarketPolicy`, which may have further parameters. If it draws, each negotiation passes
+        it another seed from the local scheduler's random numbers, see `decide`.
     name : str
-        That of the function without.
-    **parameters
+        Name of the negotiation; by default that of the function.
+    parameters : mapping
         Further arguments of the policy.
 
     Raises
     ------
     WorkloadError
-        When it decides: amounts are not whole, do not place all tasks or exceed a cap, or the price
-        is no number.
+        In the negotiation: amounts are not whole, do not place all tasks or exceed a cap, or the
+        price is not a number.
     """
-    decide = partial(policy, **parameters)
     called = name or getattr(policy, "__name__", "policy")
-    try:
-        draws = "seed" not in decide.keywords and "seed" in inspect.signature(policy).parameters
-    except ValueError:  # a function of C may have no signature
-        draws = False
 
     def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
         replies = yield Call(tuple(range(n_peers)), ("post",))
-        q: Floats | None = None
         if replies[0][0] == "posted":
-            values, limits, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
-            caps = limits.astype(np.int64)
+            values, caps, q = np.array([reply[1:] for reply in replies], dtype=np.float64).T
+            market = BundleMarket(values, m, caps, q)
         else:
-            values = rows_of([np.array(reply[2:]) for reply in replies])
-            caps = np.array([reply[1] for reply in replies], dtype=np.int64)
-        drawn = {"seed": int(generator.integers(_SEEDS))} if draws else {}
-        answer: object = decide(values, m, caps, q, **drawn)
+            table = rows_of([np.array(reply[2:]) for reply in replies])
+            market = BundleMarket(table, m, [reply[1] for reply in replies])
+        decision = decide(policy, market, int(generator.integers(_SEEDS)), parameters)
         try:
-            return assigned(answer, BundleMarket(values, m, caps, q))
+            return assigned(decision, market)
         except WorkloadError as error:
             raise WorkloadError(f"policy {called}: {error}") from None
 
     return BundleNegotiation(called, scheduler, PostingPeer)
+
+
+def decide(
+    policy: Callable[..., tuple[Amounts, float]],
+    market: BundleMarket,
+    seed: int,
+    parameters: Mapping[str, Any] = _NO_PARAMETERS,
+) -> tuple[Amounts, float]:
+    """Return the decision of a policy about a market, with a seed if it draws.
+
+    Parameters
+    ----------
+    policy : callable
+        A `MarketPolicy`, which may have further parameters. It draws if it has a parameter `seed`
+        that is neither in `parameters` nor bound by `functools.partial`.
+    market : BundleMarket
+        The market.
+    seed : int
+        Seed of its draws.
+    parameters : mapping
+        Further arguments of the policy.
+    """
+    given = dict(parameters)
+    bound = policy.keywords if isinstance(policy, partial) else {}
+    try:
+        if "seed" in inspect.signature(policy).parameters and "seed" not in {**bound, **given}:
+            given["seed"] = seed
+    except ValueError:  # a function of C may have no signature
+        pass
+    return policy(*market.arguments, **given)
 
 
 def assigned(answer: object, market: BundleMarket) -> Agreement:
@@ -122,31 +146,31 @@ def assigned(answer: object, market: BundleMarket) -> Agreement:
 
 
 class MarketPolicy(Protocol):
-    """Assigns the tasks of a bundle to peers, and says at which price."""
+    """Assigns the tasks of a bundle to peers, and sets their price."""
 
     def __call__(
         self,
         values: ArrayLike,
-        m: int,
-        caps: ArrayLike,
-        q: ArrayLike | None = None,
+        n_tasks: int,
+        capacities: ArrayLike,
+        discounts: ArrayLike | None = None,
         /,
-        *args: Any,
-        **parameters: Any,
     ) -> tuple[Amounts, float]:
         """Return the tasks of each peer, which place all under the caps, and the price.
 
         Parameters
         ----------
-        values, m, caps, q
-            As in `simplugin.workloads.bundle_markets.BundleMarket`.
-        *args, **parameters
-            The policy's own; a scenario gives those with a name.
+        values, n_tasks, capacities, discounts
+            As `values`, `m`, `caps` and `q` of `simplugin.workloads.bundle_markets.BundleMarket`.
         """
 
 
 def optimum(
-    values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike | None = None, /
+    values: ArrayLike,
+    n_tasks: int,
+    capacities: ArrayLike,
+    discounts: ArrayLike | None = None,
+    /,
 ) -> tuple[Amounts, float]:
     """Return the assignment with the largest global benefit.
 
@@ -159,15 +183,21 @@ def optimum(
     price : float
         Value of the last task that is sold, the highest clearing price [price].
     """
-    best = largest_benefit(values, m, caps, q)
+    best = largest_benefit(values, n_tasks, capacities, discounts)
     return best.amounts, best.price
 
 
 def _agreed_by(negotiation: BundleNegotiation) -> MarketPolicy:
-    """Return what a negotiation in one process agrees on, as a policy."""
+    """Return a negotiation as a policy, which negotiates in this process."""
 
-    def policy(*market: Any) -> tuple[Amounts, float]:
-        agreed = negotiate(negotiation, *market)
+    def policy(
+        values: ArrayLike,
+        n_tasks: int,
+        capacities: ArrayLike,
+        discounts: ArrayLike | None = None,
+        /,
+    ) -> tuple[Amounts, float]:
+        agreed = negotiate(negotiation, values, n_tasks, capacities, discounts)
         return agreed.amounts, agreed.price
 
     policy.__name__ = negotiation.name
@@ -192,9 +222,6 @@ POLICIES: Mapping[str, MarketPolicy] = {
     "secant": _agreed_by(SECANT),
 }
 
-# Of these: those that draw, by a keyword `seed`.
-RANDOM = ("double_auction", "double_auction_rounds")
-
 
 def policy_called(name: str) -> MarketPolicy:
     """Return a policy.
@@ -218,8 +245,8 @@ NEGOTIATIONS: dict[str, BundleNegotiation] = {
         ISGBMAT,
         COMMODITY,
         DOUBLE_AUCTION,
-        posted(proportional_share),
-        posted(optimum),
+        as_negotiation(proportional_share),
+        as_negotiation(optimum),
         BISECTION,
         MEDIAN,
         SECANT,
@@ -243,12 +270,12 @@ def negotiation_called(wanted: str | MarketPolicy | BundleNegotiation) -> Bundle
     """
     if isinstance(wanted, BundleNegotiation):
         return wanted
-    if callable(wanted):
-        return posted(wanted)
     if isinstance(wanted, str):
         if wanted in NEGOTIATIONS:
             return NEGOTIATIONS[wanted]
         if wanted in POLICIES or ":" in wanted:
-            return posted(policy_called(wanted), wanted)
+            return as_negotiation(policy_called(wanted), wanted)
+    elif callable(wanted):
+        return as_negotiation(wanted)
     known = ", ".join(dict.fromkeys([*NEGOTIATIONS, *POLICIES]))
     raise WorkloadError(f"negotiation is {wanted!r}; give one of {known}, or a policy")

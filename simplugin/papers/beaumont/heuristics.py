@@ -64,9 +64,9 @@ NODE_ORDERS, ORDER_READINGS = ("fast", "breadth", "slow"), ("A", "C")
 FAILED, EXPECTED = 1.5, 1.2
 
 
-def provenance(numbers: Sequence[int], **more: Any) -> dict[str, Any]:
+def provenance(numbers: Sequence[int]) -> dict[str, Any]:
     """Return the seed and the trees of a measurement."""
-    return {"seed": SEED, "trees": listed(numbers), **more}
+    return {"seed": SEED, "trees": listed(numbers)}
 
 
 def listed(numbers: Sequence[int]) -> str:
@@ -149,7 +149,7 @@ def heuristics(quick: bool) -> dict[str, Quantity]:
         key = f"{policy}.mean"
         quantities[key] = replace(quantities[key], optimum=optimum)
     quantities["fewest.misses"] = _fewest_misses(found)
-    return determined_by(provenance(numbers, orders=orders), quantities)
+    return determined_by(provenance(numbers) | {"orders": orders}, quantities)
 
 
 def variants(_quick: bool) -> dict[str, Quantity]:
@@ -201,7 +201,7 @@ def deviation(quick: bool) -> dict[str, Quantity]:
         beside[f"there with {TASKS * MANY} tasks"] = _deviation(_expecting(MANY_TREES, long))
     found, words = _deviation(more), (f"{key} {each.value:.4f}" for key, each in beside.items())
     found = replace(found, note="; ".join([found.note, *words]), optimum=0.0)
-    known = provenance(numbers, buffer=10 * LARGER, tasks=TASKS * LARGER)
+    known = provenance(numbers) | {"buffer": 10 * LARGER, "tasks": TASKS * LARGER}
     return determined_by(known, {"deviation.larger": found})
 
 
@@ -235,7 +235,7 @@ def enough_tasks(quick: bool) -> dict[str, Quantity]:
     words = "; reading A, median and largest change: " + ", ".join(
         f"{name} {np.median(each):.1%}, {np.max(each):.1%}" for name, each in changes.items()
     )
-    measured_on = provenance(numbers, tasks=TASKS * LARGER)
+    measured_on = provenance(numbers) | {"tasks": TASKS * LARGER}
     return {"tasks.enough": share(within, words, provenance=measured_on)}
 
 

@@ -257,7 +257,7 @@ def replanning(quick: bool) -> dict[str, Quantity]:
 
 def _trees(numbers: Sequence[int]) -> dict[str, Any]:
     """Return what determines losses."""
-    return provenance(numbers, reading="A")
+    return provenance(numbers) | {"reading": "A"}
 
 
 class NegotiationOutcome(NamedTuple):
@@ -329,7 +329,7 @@ def negotiations(quick: bool) -> dict[str, Quantity]:
         "gap": Quantity(max(gaps[0.0]), note=note, optimum=0.0),
         "apart": Quantity(max(apart)),
     }
-    return determined_by(provenance(numbers, readings=", ".join(MAIN)), found)
+    return determined_by(provenance(numbers) | {"readings": ", ".join(MAIN)}, found)
 
 
 def traces(quick: bool) -> dict[str, Quantity]:

@@ -109,7 +109,7 @@ def other_steps(quick: bool) -> Quantities:
     ]
     near = [error(run(tried, scaled=False, steps=steps))[tried // 2 :] for steps in varied]
     plain = run(_SHOWN, scaled=False, reading=GradientAssumptions(late=True, normalised=False))
-    small = _provenance(steps="gamma2 1, lambda 5e-4, mu 5e-5", rounds=rounds)
+    small = _provenance(rounds) | {"steps": "gamma2 1, lambda 5e-4, mu 5e-5"}
     return {
         "last_fall": Quantity(
             int(five.falls(trajectory.throughput).max(initial=0)), provenance=small
@@ -322,10 +322,11 @@ def _listed(times: Floats) -> str:
     )
 
 
-def _provenance(**more: Any) -> dict[str, Any]:
-    """Return what determines a pure iteration."""
+def _provenance(rounds: int) -> dict[str, Any]:
+    """Return the facts that determine a pure iteration."""
     reading = next(iter(five.READINGS))
-    return {"platform": five.PLATFORM, "by": "pure iteration", "reading": reading, **more}
+    given = {"platform": five.PLATFORM, "by": "pure iteration", "reading": reading}
+    return {**given, "rounds": rounds}
 
 
 _OBJECTIVE = "sum of log throughput"
@@ -346,11 +347,17 @@ def _levels() -> dict[str, float]:
 
 
 def _over_rounds(
-    name: str, title: str, label: str, columns: Mapping[str, Floats], **further: Any
+    name: str,
+    title: str,
+    label: str,
+    columns: Mapping[str, Floats],
+    *,
+    lines: Mapping[str, float] | None = None,
+    log_y: bool = False,
 ) -> CurvePlot:
     """Return columns over rounds."""
     series = {key: (np.arange(_FROM, len(each)), each[_FROM:]) for key, each in columns.items()}
-    return CurvePlot(name, title, "round", label, series, **further)
+    return CurvePlot(name, title, "round", label, series, lines or {}, log_y=log_y)
 
 
 def _objectives(name: str, title: str, trajectory: Trajectory, shown: int = _SHOWN) -> CurvePlot:
@@ -371,11 +378,13 @@ def figure4(_quick: bool) -> list[CurvePlot]:
     return [_objectives("figure4", title, run(_SHOWN, scaled=False, steps=five.SMALL))]
 
 
-def _throughputs(name: str, title: str, trajectory: Trajectory, **further: Any) -> CurvePlot:
+def _throughputs(
+    name: str, title: str, trajectory: Trajectory, lines: Mapping[str, float] | None = None
+) -> CurvePlot:
     """Return throughputs over rounds."""
     names = [f"application {application}" for application in sharing().applications]
     columns = dict(zip(names, trajectory.throughput.T, strict=True))
-    return _over_rounds(name, title, "throughput [tasks/s]", columns, **further)
+    return _over_rounds(name, title, "throughput [tasks/s]", columns, lines=lines)
 
 
 def figure5(_quick: bool) -> list[CurvePlot]:

@@ -89,7 +89,7 @@ def arrivals(quick: bool) -> dict[str, Quantity]:
     }
     if not quick:
         least["ours"] = _ours(scope)
-    return determined_by(scope.provenance(rho=list(rhos)), least)
+    return determined_by(scope.provenance() | {"rho": list(rhos)}, least)
 
 
 def _gained(scope: Scope, rhos: Sequence[float], pairs: Sequence[tuple[str, str, str]]) -> Quantity:

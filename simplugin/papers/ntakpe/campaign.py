@@ -160,14 +160,13 @@ class Scope:
         """Number of runs of each number of graphs."""
         return self.combinations * len(self.sites)
 
-    def provenance(self, **further: object) -> dict[str, object]:
+    def provenance(self) -> dict[str, object]:
         """Return the facts that determine the measurements."""
         return {
             "seed": SEED,
             "graphs": list(self.counts),
             "combinations": self.combinations,
             "sites": list(self.sites),
-            **further,
         }
 
 

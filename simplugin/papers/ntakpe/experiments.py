@@ -305,7 +305,7 @@ def constrained(_quick: bool) -> Quantities:
         ),
         "postponed": Quantity(late["SCRAP-MAX"], note=f"under SCRAP {late['SCRAP']:.1f} %"),
     }
-    return determined_by(ALONE.provenance(beta=list(BETAS)), quantities)
+    return determined_by(ALONE.provenance() | {"beta": list(BETAS)}, quantities)
 
 
 def mapping(quick: bool) -> Quantities:

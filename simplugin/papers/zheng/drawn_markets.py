@@ -37,11 +37,10 @@ def drawn_markets(
     return tuple(Drawn(each, best_of(each)) for each in markets)
 
 
-def seeds(count: int, **further: object) -> dict[str, object]:
+def seeds(count: int) -> dict[str, object]:
     """Return what determines a measurement on random markets."""
     return {
         "seeds": f"0-{count - 1}",
         "alpha": "1e-4 to 0.5, log-uniform",
         "N_max": "none, lambda ceil(m / n) or any, of a third of the markets each",
-        **further,
     }

@@ -111,7 +111,7 @@ def negotiations(quick: bool) -> dict[str, Quantity]:
         name: [effort(name, quick, own_rates=own) for own in (False, True)] for name in CLEARING
     }
     gap = max(float(np.abs(each.gaps).max()) for some in both.values() for each in some)
-    known = seeds(len(both["secant"][0].gaps), rates="common, and of each peer's own")
+    known = seeds(len(both["secant"][0].gaps)) | {"rates": "common, and of each peer's own"}
     found = {
         "clearing.gap": Quantity(gap, note=", ".join(CLEARING), optimum=0.0),
         "clearing.effort": _rounds(both, quick),
@@ -212,7 +212,7 @@ def _clocks(quick: bool) -> Quantity:
             f"step {step:g}: {len(rounds)} of {len(drawn)} end, within {np.median(rounds):.0f}"
             f" rounds in the median and {max(rounds)} at most, {cycles} cycle"
         )
-    return Quantity(ended, note="; ".join(words), provenance=seeds(len(drawn), first_price=1))
+    return Quantity(ended, note="; ".join(words), provenance=seeds(len(drawn)) | {"first_price": 1})
 
 
 def _on_simgrid() -> Quantity:

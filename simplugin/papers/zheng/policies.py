@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from simplugin.market.policies.isgbmat import PRINTED, REPAIRED, REPAIRS, Run, run_isgbmat
 from simplugin.market.policies.shares import in_proportion, one_by_one, round_robin
-from simplugin.market.policies.shipped import POLICIES, RANDOM
+from simplugin.market.policies.shipped import POLICIES, decide
 from simplugin.optimum.bundle_programs import continuous_optimum
 from simplugin.papers.statements import Quantity, determined_by, resampled, share
 from simplugin.papers.zheng.drawn_markets import Drawn, drawn_markets, seeds
@@ -102,11 +103,13 @@ def loop(quick: bool) -> dict[str, Quantity]:
             f" {parts.mean():.3f}, median {np.median(parts):.3f}; a single peer takes {single} for"
             f" {TASKS} tasks",
         ),
-        "repaired.right": share(
-            [not each.failure for each in whole],
-            f"; at most {1 - min(lost):.1e} below the maximum",
-            quick=quick,
-            over="markets",
+        "repaired.right": replace(
+            share(
+                [not each.failure for each in whole],
+                f"; at most {1 - min(lost):.1e} below the maximum",
+                quick=quick,
+                over="markets",
+            ),
             optimum=1.0,
         ),
         "repairs.failures": _needed(quick),
@@ -191,8 +194,7 @@ def gaps(quick: bool) -> tuple[Mapping[str, Floats], int]:
     for seed, drawn in enumerate(drawn_markets(_count(quick))):
         market, best = drawn
         for name, parts in found.items():
-            own = {"seed": seed} if name in RANDOM else {}
-            amounts, _ = POLICIES[name](*market.arguments, **own)
+            amounts, _ = decide(POLICIES[name], market, seed)
             within = np.all((amounts >= 0) & (amounts <= market.caps))
             placed += bool(within and amounts.sum() == market.m)
             parts.append(1 - market.benefit(amounts) / best.benefit)

@@ -45,6 +45,7 @@ GAMES, QUICK_GAMES = 200, 5
 BESIDE, TICK = 1e-9, 0.01
 # From the local scheduler to any peer where a clock runs on SimGrid [s].
 LATENCY = 0.01
+_TASKS = {"m": f"2 to {MOST_TASKS}"}
 
 
 class MisreportSurvey(NamedTuple):
@@ -93,7 +94,7 @@ def reports(quick: bool) -> dict[str, Quantity]:
     """Measure gains of misreports, and payments of mechanisms."""
     found = [survey(seed) for seed in range(QUICK_MARKETS if quick else MARKETS)]
     free = [each for each in found if not each.captive]
-    known = seeds(len(found), m=f"2 to {MOST_TASKS}")
+    known = seeds(len(found)) | _TASKS
     measured = {
         "uniform.liars": share(
             [each.gain > EQUAL for each in free],
@@ -188,7 +189,7 @@ def _most_gain(tried: int) -> Quantity:
         note=f"{', '.join(f'{name} {gain:.1e}' for name, gain in most.items())} of U^G. Paid by"
         f" the time reported, {claiming} of {peers} peers of the chosen site earn the more the"
         " faster they claim to be",
-        provenance=seeds(tried, m=f"2 to {MOST_TASKS}"),
+        provenance=seeds(tried) | _TASKS,
     )
 
 
@@ -256,7 +257,7 @@ def _clock(count: int, incomes: list[float]) -> Quantity:
         f" VCG brings {np.mean(incomes):.2f} of one price's income on average ({min(incomes):.2f}"
         f" to {max(incomes):.2f}), on the chosen site {ratios}",
         optimum=0.0,
-        provenance=seeds(count, m=f"2 to {MOST_TASKS}"),
+        provenance=seeds(count) | _TASKS,
     )
 
 
@@ -289,5 +290,5 @@ def _games(wanted: int) -> Quantity:
         f" settle, {ended.count('cycle')} come back to the same reports for ever; U^G loses"
         f" {spread(benefit)}, more than 5% in {np.sum(benefit > 0.05)}, the local scheduler's"
         f" income {spread(income)}",
-        provenance=seeds(chosen[-1] + 1, tick=TICK),
+        provenance=seeds(chosen[-1] + 1) | {"tick": TICK},
     )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from simplugin.core.elementary import exp
 from simplugin.market.model import HOUR, PricedAssignment
-from simplugin.market.policies.shipped import POLICIES, RANDOM
+from simplugin.market.policies.shipped import POLICIES, decide
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.papers.statements import Quantity, resampled, share
 from simplugin.papers.zheng.settings import (
@@ -111,8 +111,7 @@ def outcome(
 ) -> PricedAssignment:
     """Return the outcome of a policy at a site, with estimated times."""
     market, times = setting.market(site)
-    drawn = {"seed": seed} if policy in RANDOM else {}
-    amounts, price = POLICIES[policy](*market.arguments, **drawn)
+    amounts, price = decide(POLICIES[policy], market, seed)
     return PricedAssignment.estimated(market, amounts, price, times)
 
 
@@ -126,7 +125,7 @@ def row(
 ) -> Table1Row:
     """Return the metrics of a policy on a consistent site, the mean over runs if it draws."""
     site = consistent_site(seed, spread)
-    count = runs if policy in RANDOM else 1
+    count = runs if policy == "double_auction" else 1
     found = [outcome(site, setting, policy, each) for each in range(count)]
     means = np.mean([[getattr(each, name) for name in METRICS] for each in found], axis=0)
     return Table1Row(*means.tolist())

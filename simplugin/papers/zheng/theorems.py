@@ -6,6 +6,7 @@ Eq. (7) lets them fall with the number of tasks; see `simplugin.papers.zheng.bal
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
@@ -96,11 +97,14 @@ def theorems(quick: bool) -> dict[str, Quantity]:
             f" maxima are unbalanced; {losing / moves:.1%} of {moves} moves as in the proof lose,"
             f" in {len(small)} markets of 2 to 4 peers",
         ),
-        "balanced.maximal": share(
-            [each.loss <= EQUAL for each in made],
-            f"; the others lose {spread(each.loss for each in made if each.loss > EQUAL)}."
-            f" V = (7, 12), q = 1/2, m = 4: (1, 3) is {'balanced' if example else 'not balanced'}"
-            f" and worth {EXAMPLE.benefit(BALANCED):g}, (2, 2) is worth {best.benefit:g}",
+        "balanced.maximal": replace(
+            share(
+                [each.loss <= EQUAL for each in made],
+                f"; the others lose {spread(each.loss for each in made if each.loss > EQUAL)}."
+                f" V = (7, 12), q = 1/2, m = 4: (1, 3) is"
+                f" {'balanced' if example else 'not balanced'} and worth"
+                f" {EXAMPLE.benefit(BALANCED):g}, (2, 2) is worth {best.benefit:g}",
+            ),
             optimum=1.0,
         ),
         "near_balance.loss": Quantity(

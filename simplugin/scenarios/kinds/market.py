@@ -25,7 +25,13 @@ from simplugin.market.execution import execute, sites_of
 from simplugin.market.model import MarketTerms, completion_times
 from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import BundleNegotiation, negotiate
-from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, assigned, posted
+from simplugin.market.policies.shipped import (
+    NEGOTIATIONS,
+    POLICIES,
+    as_negotiation,
+    assigned,
+    decide,
+)
 from simplugin.market.sites import hosts_beside, shared_site, site_of
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
@@ -154,8 +160,10 @@ def check(scenario: Scenario) -> ChosenScheduler[MarketSchedulerSection]:
     return chosen
 
 
-def _negotiated(values: ArrayLike, m: int, caps: ArrayLike, q: ArrayLike) -> None:
-    """Stand for a negotiation that is no policy: it takes no parameters."""
+def _negotiated(
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike
+) -> None:
+    """Serve as the signature of negotiations, which have no parameters."""
 
 
 def _guarded(policy: Callable[..., Any]) -> Callable[..., Any]:
@@ -213,26 +221,24 @@ def negotiation_of(
     if decides == "negotiation":
         make, trial = policy, {}
 
-        def policy(values: Any, m: int, caps: Any, q: Any) -> tuple[Any, float]:
+        def policy(values: Any, n_tasks: int, capacities: Any, discounts: Any) -> tuple[Any, float]:
             """Negotiate in this process."""
             nonlocal found
             found = make(**parameters)
             if not isinstance(found, BundleNegotiation):
                 raise WorkloadError(f"it returns {type(found).__name__}; return a Negotiation")
-            done = negotiate(found, values, m, caps, q, scenario.simulation.seed)
+            seed = scenario.simulation.seed
+            done = negotiate(found, values, n_tasks, capacities, discounts, seed)
             return done.amounts, done.price
 
     if ":" in name:
         policy = _guarded(policy)
-    # Only here: bound for good, every copy and bundle would be dealt by the same draws.
-    if "seed" in inspect.signature(policy).parameters:
-        trial = {"seed": scenario.simulation.seed} | parameters
     key = ("scheduler", "parameters" if parameters else "name")
     kinds = (InfeasibleError, WorkloadError, TypeError, ValueError)
     unusable = f"{scenario.scheduler.name!r} cannot be used: "
     with scenario.errors_at(*key, of=kinds, before=unusable):
-        assigned(policy(*market.arguments, **trial), market)
-    return found or posted(policy, name, **parameters)
+        assigned(decide(policy, market, scenario.simulation.seed, trial), market)
+    return found or as_negotiation(policy, name, parameters)
 
 
 def site_in(scenario: Scenario, platform: Platform | Path) -> PeerSite | PeerGrid:

@@ -5,7 +5,12 @@ import pytest
 
 from simplugin.market.execution import execute
 from simplugin.market.model import MarketTerms
-from simplugin.market.policies.negotiation import Agreement, BundleNegotiation, Call, own_generator
+from simplugin.market.policies.negotiation import (
+    Agreement,
+    BundleNegotiation,
+    Call,
+    party_generator,
+)
 from simplugin.platforms.peers import PeerSite
 from simplugin.workloads.bundles import Bundle
 
@@ -43,7 +48,7 @@ def _all_to_the_luckiest(n_peers, m, generator):
 def test_sides_are_made_of_their_own(seed):
     negotiation = BundleNegotiation("luck", _all_to_the_luckiest, _Guesser)
     deal = execute(SITE, BUNDLE, MarketTerms(), negotiation, seed=seed).deals[0]
-    draws = [own_generator(seed, peer).random() for peer in range(3)]
+    draws = [party_generator(seed, peer).random() for peer in range(3)]
     assert deal.price == max(draws)
     assert deal.amounts[int(np.argmax(draws))] == 12
 
@@ -59,5 +64,5 @@ def test_one_way_calls_are_not_answered():
         SITE, BUNDLE, MarketTerms(), BundleNegotiation("quiet", scheduler, _Guesser)
     ).deals[0]
     # The peer has drawn for the first call too.
-    assert deal.price == own_generator(0, 1).random(2)[1]
+    assert deal.price == party_generator(0, 1).random(2)[1]
     assert (deal.rounds, deal.messages, deal.bytes) == (2, 3, 48 + 40 + 72)

@@ -17,7 +17,7 @@ from simplugin.market.policies.dispatch import (
     completion_of_best,
     first_idle,
 )
-from simplugin.market.policies.negotiation import own_generator
+from simplugin.market.policies.negotiation import party_generator
 from simplugin.market.policies.shares import one_by_one, round_robin
 from simplugin.papers.zheng.random_markets import random_market
 from simplugin.papers.zheng.theorems import made_state, small_market
@@ -161,8 +161,8 @@ DRAWN = {
     "site": consistent_site,
     "made state": made_state,
     "small market": small_market,
-    "local scheduler": own_generator,
-    "peer": lambda seed: [own_generator(seed, peer) for peer in range(SEEDS)],
+    "local scheduler": party_generator,
+    "peer": lambda seed: [party_generator(seed, peer) for peer in range(SEEDS)],
 }
 
 

@@ -18,7 +18,7 @@ from simplugin.market.policies.clearing import bisection_rounds, median_rounds, 
 from simplugin.market.policies.clocks import clock
 from simplugin.market.policies.isgbmat import run_isgbmat
 from simplugin.market.policies.negotiation import negotiate
-from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, policy_called, posted
+from simplugin.market.policies.shipped import NEGOTIATIONS, POLICIES, as_negotiation, policy_called
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.optimum.bundle_programs import assignment_program, continuous_optimum, relaxation
 from simplugin.papers.zheng.balance import balanced_state
@@ -198,7 +198,7 @@ def test_what_is_no_assignment_is_refused(amounts, price, message):
         return amounts, price
 
     with pytest.raises(WorkloadError, match=message):
-        negotiate(posted(own), *MARKET)
+        negotiate(as_negotiation(own), *MARKET)
 
 
 def test_a_policy_is_given_seeds_unless_one_is_bound():
@@ -212,10 +212,14 @@ def test_a_policy_is_given_seeds_unless_one_is_bound():
     def prices(how):
         return [negotiate(how, *MARKET, seed=seed).price for seed in range(20)]
 
-    assert len(set(prices(posted(own)))) == 20
-    assert prices(posted(own)) == prices(posted(own))
-    assert set(prices(posted(own, seed=3))) == set(prices(posted(partial(own, seed=3)))) == {3}
-    assert set(prices(posted(other))) == {-1}
+    assert len(set(prices(as_negotiation(own)))) == 20
+    assert prices(as_negotiation(own)) == prices(as_negotiation(own))
+    assert (
+        set(prices(as_negotiation(own, parameters={"seed": 3})))
+        == set(prices(as_negotiation(partial(own, seed=3))))
+        == {3}
+    )
+    assert set(prices(as_negotiation(other))) == {-1}
 
 
 FEW = st.sampled_from([0.0, 0.0, 1e-300, 1.0, 2.0, 2.5, 60.0, 1e6])

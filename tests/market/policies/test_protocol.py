@@ -22,9 +22,9 @@ from simplugin.market.policies.negotiation import (
     BundleNegotiation,
     Call,
     negotiate,
-    own_generator,
+    party_generator,
 )
-from simplugin.market.policies.shipped import NEGOTIATIONS, posted
+from simplugin.market.policies.shipped import NEGOTIATIONS, as_negotiation
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.papers.zheng.random_markets import random_market
 
@@ -51,7 +51,7 @@ def test_messages_and_bytes_are_counted():
     assert agreed.messages == 2 + 2 + 1
     assert agreed.bytes == 2 * 48 + 2 * (40 + 3 * 8) + (40 + 3 * 8)
     assert agreed.price == 5.0
-    assert got[0] == (2, 3, own_generator(4).random())
+    assert got[0] == (2, 3, party_generator(4).random())
     assert got[1:] == [[("three", 7, 1, 2)] * 2, []]
 
 
@@ -81,7 +81,7 @@ def test_a_local_scheduler_needs_nothing_but_replies(name):
     drawn, log = random_market(8), []
     values, m, *_ = drawn.arguments
     agreed = negotiate(heard(NEGOTIATIONS[name], log), *drawn.arguments, seed=2)
-    scheduler = NEGOTIATIONS[name].scheduler(len(values), m, own_generator(2))
+    scheduler = NEGOTIATIONS[name].scheduler(len(values), m, party_generator(2))
     played, ended = iter(log), []
 
     def driven():
@@ -118,12 +118,12 @@ def test_posted_prices_take_one_round_and_any_policy():
         assert caps.dtype == np.int64
         return np.array([m - share, share]), float(values[0])
 
-    agreed = negotiate(posted(first, share=2), [3.0, 1.0], 7, 9, 0.5)
+    agreed = negotiate(as_negotiation(first, parameters={"share": 2}), [3.0, 1.0], 7, 9, 0.5)
     assert agreed.amounts.tolist() == [5, 2]
     assert (agreed.price, agreed.rounds, agreed.messages) == (3.0, 1, 4)
     assert agreed.bytes == 2 * 40 + 2 * 64
-    assert posted(first).name == "first"
-    assert posted(first, "mine").name == "mine"
+    assert as_negotiation(first).name == "first"
+    assert as_negotiation(first, "mine").name == "mine"
 
 
 CLEARING = ("bisection", "median", "secant")
