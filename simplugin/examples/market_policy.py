@@ -11,20 +11,20 @@ from simplugin.scenarios import load_scenario, run_scenario
 
 def parts(
     values: NDArray[np.float64],
-    m: int,
-    caps: NDArray[np.int64],
-    q: NDArray[np.float64],
+    n_tasks: int,
+    capacities: NDArray[np.int64],
+    discounts: NDArray[np.float64],
     *,
     part: float = 0.5,
 ) -> tuple[NDArray[np.int64], float]:
     """Return the tasks of each peer and the price of a task.
 
-    Peers post all that they know: the value of the first task, the most tasks that they take, and
-    the ratio of the value of each further task to that of the one before.
+    Each peer reports the value of its first task, the maximum number of tasks that it takes, and
+    the ratio of the value of each further task to that of the previous one.
     """
     weights = np.full(len(values), (1 - part) / max(1, len(values) - 1))
     weights[np.argmax(values)] = part
-    return in_proportion(weights, m, caps), float(np.min(values))
+    return in_proportion(weights, n_tasks, capacities), float(np.min(values))
 
 
 def test_little_of_the_largest_benefit_is_lost():

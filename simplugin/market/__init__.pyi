@@ -1,3 +1,4 @@
+from .actors.stations import ServiceRules as ServiceRules
 from .assessment import BundleAssessment as BundleAssessment
 from .discount_rates import balancing_rates as balancing_rates
 from .discount_rates import completion_bound as completion_bound

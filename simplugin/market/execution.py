@@ -13,14 +13,12 @@ from simplugin.core.errors import ActorError, InfeasibleError, WorkloadError
 from simplugin.market.actors.global_schedulers import grid, one_site
 from simplugin.market.actors.messages import Capacity
 from simplugin.market.actors.stations import (
-    Counters,
     PeerRecords,
     PeerStation,
     SchedulerStation,
-    lifetime,
+    ServiceRules,
 )
 from simplugin.market.model import Deal, DealRecord, MarketTerms
-from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import BundleNegotiation
 from simplugin.market.policies.shipped import MarketPolicy, negotiation_called
 from simplugin.platforms import Platform
@@ -30,7 +28,6 @@ from simplugin.simulation.placement import Placement
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.bundle_markets import BundleMarket, rows_of
 from simplugin.workloads.bundles import Bundle
-from simplugin.workloads.parameter_ranges import one_of
 
 # Name of the actor that returns what the others have left.
 _MARKET = "market"
@@ -64,15 +61,12 @@ def execute(
     terms: MarketTerms | Sequence[MarketTerms] | None = None,
     negotiation: str | MarketPolicy | BundleNegotiation = "isgbmat",
     *,
+    rules: ServiceRules | None = None,
     believed: PeerSite | PeerGrid | None = None,
     platform: Platform | str | os.PathLike[str] | None = None,
-    overlap: bool = False,
-    counters: Counters = "reset",
-    dispatch: str = "first_idle",
     options: SimGridOptions | None = None,
     seed: int = 0,
     trace: bool = False,
-    patience: float | None = None,
     **simulation: Any,
 ) -> BundleExecution:
     """Sell bundles of tasks to computing peers on SimGrid, and execute all tasks.
@@ -99,18 +93,13 @@ def execute(
     negotiation : str, callable or BundleNegotiation
         Negotiation: a name of `NEGOTIATIONS`; or a policy, its name in `POLICIES` or its
         ``module:function``, to which peers post all that they know.
-    believed : as `site`, optional
+    rules : ServiceRules, optional
+        The service of bundles by sites and peers; None for ``ServiceRules()``.
+    believed : PeerSite or PeerGrid, optional
         Speeds and bandwidths as peers believe them; None for the true ones.
     platform : Platform or path, optional
         The platform to simulate; None for ``site.platform()``: its hosts have the site's names,
         and there are routes between the schedulers and those whom they serve.
-    overlap : bool
-        True if a peer fetches its next task while it computes one.
-    counters : {"reset", "kept"} or float
-        Effect of tasks sold in earlier bundles on the values in the next, V_i q^a_i: none, for
-        ever, or decaying with a time constant [s].
-    dispatch : str
-        Rule by which the global scheduler of a grid chooses sites, a name of `DISPATCHERS`.
     options : SimGridOptions, optional
         None for ``SimGridOptions.linear()``.
     seed : int
@@ -118,13 +107,6 @@ def execute(
         `negotiate` with it.
     trace : bool
         True to record activities.
-    patience : float, optional
-        Where hosts of peers and links may fail: after how long without a sign of it a peer is
-        taken for absent [s], longer than a task takes there. It then takes no task, and the
-        negotiation starts anew among the others. Tasks that were left undone are sold again, once
-        all others are through with theirs, to all who answer then, peers that have come back or
-        joined included. Peers pay for what they have done, at the price of its sale. None if
-        nothing fails.
     **simulation
         Further arguments of `simulate`.
 
@@ -159,34 +141,29 @@ def execute(
         )
     for bundle in given:
         _require_place(bundle, site, agreed)
-    one_of("dispatch", dispatch, DISPATCHERS)
-    several = isinstance(site, PeerGrid)
-    if patience is not None:
-        if not 0 < patience < np.inf:
-            raise WorkloadError(f"patience is {patience!r}; give a time above 0 s")
-        if overlap or several:
-            what = "overlap" if overlap else "a grid of sites"
-            raise WorkloadError(
-                f"patience is given with {what}, where no host may fail; remove one"
-            )
-    lasts, how = lifetime(counters), negotiation_called(negotiation)
+    rules, several = rules or ServiceRules(), isinstance(site, PeerGrid)
+    if rules.patience is not None and several:
+        raise WorkloadError(
+            "patience is given with a grid of sites, where no host may fail; remove one"
+        )
+    talks = negotiation_called(negotiation)
     schedulers, peers = [], []
     for number, (each, own) in enumerate(zip(sites, agreed, strict=True)):
         schedulers.append(
-            SchedulerStation(each.scheduler, each.names, number, seed, several, patience)
+            SchedulerStation(each.scheduler, each.names, number, seed, several, rules.patience)
         )
         capacities = zip(each.names, _capacities(thought[number], own), strict=True)
         peers.append(
             [
-                PeerStation(name, capacity, lasts, overlap, number, seed, several, patience, peer)
+                PeerStation(name, capacity, rules, number, seed, several, peer)
                 for peer, (name, capacity) in enumerate(capacities)
             ]
         )
     run: Any = grid if several else one_site
     parties: tuple[Any, ...] = (schedulers[0], peers[0])
     if several:
-        parties = (site.scheduler, dispatch, schedulers, peers)
-    actor = Placement(site.scheduler, run, (*parties, how, given), name=_MARKET)
+        parties = (site.scheduler, rules.dispatch, schedulers, peers)
+    actor = Placement(site.scheduler, run, (*parties, talks, given), name=_MARKET)
     try:
         result = simulate(
             site.platform() if platform is None else platform,

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.core.errors import ActorError, InfeasibleError, WorkloadError
+from simplugin.market.actors.stations import ServiceRules
 from simplugin.market.execution import execute
 from simplugin.market.model import MarketTerms
 from simplugin.market.policies.negotiation import Agreement, BundleNegotiation, Call, negotiate
@@ -46,7 +47,7 @@ def test_any_site_takes_the_times_of_its_tasks(data):
     terms = MarketTerms(data.draw(rates), n_max=n_max, setup=SETUP)
     bundle = Bundle("b", m, data.draw(st.floats(1e6, 1e9)), data.draw(st.integers(1, 10**9)))
     site = PeerSite.numbered(speed, bandwidth, latency=latency)
-    deal = execute(site, bundle, terms, "optimum", overlap=overlap).deals[0]
+    deal = execute(site, bundle, terms, "optimum", rules=ServiceRules(overlap=overlap)).deals[0]
     fetch, compute = SETUP + bundle.byte / bandwidth, bundle.flop / speed
     np.testing.assert_allclose(deal.times, fetch + compute, rtol=1e-14)
     best = largest_benefit(3600 / deal.times, m, n_max, 1 - np.array(terms.alpha))
@@ -135,18 +136,18 @@ def test_bundles_wait_for_their_turn():
 def test_kept_counters_make_many_bundles_one():
     whole = _run(count=120)
     parts = [Bundle.of_class("neutral", 30, str(n)) for n in range(4)]
-    deals = execute(SITE, parts, TERMS, "optimum", counters="kept").deals
+    deals = execute(SITE, parts, TERMS, "optimum", rules=ServiceRules(counters="kept")).deals
     np.testing.assert_array_equal(sum(deal.amounts for deal in deals), whole.amounts)
     total = sum(deal.outcome().benefit for deal in deals)
     assert total == pytest.approx(whole.outcome().benefit, rel=1e-12)
-    anew = execute(SITE, parts, TERMS, "optimum", counters="reset").deals
+    anew = execute(SITE, parts, TERMS, "optimum", rules=ServiceRules(counters="reset")).deals
     assert sum(deal.outcome().benefit for deal in anew) > 1.01 * total
 
 
 def test_counters_decay():
     lasts = 500.0
     bundles = [Bundle.of_class("neutral", 30, str(n), 400.0 * n) for n in range(3)]
-    deals = execute(SITE, bundles, TERMS, "optimum", counters=lasts).deals
+    deals = execute(SITE, bundles, TERMS, "optimum", rules=ServiceRules(counters=lasts)).deals
     sold, since = np.zeros(5), 0.0
     for deal in deals:
         sold *= np.exp(-(deal.called - since) / lasts)
@@ -197,7 +198,7 @@ def test_back_ends_agree(overlap):
 
     def run(back_end):
         return execute(
-            site, bundles, TERMS, "isgbmat", overlap=overlap, counters="kept",
+            site, bundles, TERMS, "isgbmat", rules=ServiceRules(overlap=overlap, counters="kept"),
             options=SimGridOptions(), back_end=back_end,
         )  # fmt: skip
 
@@ -290,14 +291,22 @@ def test_refuses(arguments, error, message):
 def test_refuses_values_that_discounts_used_up():
     bundles = [Bundle.of_class("neutral", 400, str(n)) for n in range(3)]
     with pytest.raises(WorkloadError, match=r"peer 'peer-\d' has sold \d+ tasks at alpha 0\.9, so"):
-        execute(ONE_SITE, bundles, MarketTerms(alpha=0.9), "optimum", counters="kept")
+        execute(
+            ONE_SITE,
+            bundles,
+            MarketTerms(alpha=0.9),
+            "optimum",
+            rules=ServiceRules(counters="kept"),
+        )
 
 
 def test_values_are_lost_no_sooner_than_numbers_end():
     # 0.1^400 is none, but 1e300 of it is: powers of q alone would be lost before.
     bundles = [Bundle.of_class("neutral", 800, str(n)) for n in range(2)]
     terms = MarketTerms(alpha=0.9, price_unit=1e300)
-    first, second = execute(ONE_SITE, bundles, terms, "optimum", counters="kept").deals
+    first, second = execute(
+        ONE_SITE, bundles, terms, "optimum", rules=ServiceRules(counters="kept")
+    ).deals
     assert 0.1**400 == 0
     left = np.log10(first.market.values) - first.amounts
     np.testing.assert_allclose(np.log10(second.market.values), left, rtol=1e-9)

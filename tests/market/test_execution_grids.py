@@ -8,6 +8,7 @@ import pytest
 
 from simplugin.core.errors import DeploymentError, InfeasibleError, WorkloadError
 from simplugin.formats.platform_xml import write_platform
+from simplugin.market.actors.stations import ServiceRules
 from simplugin.market.execution import execute
 from simplugin.market.model import MarketTerms, completion_times
 from simplugin.market.policies.dispatch import DISPATCHERS, completion_of_best
@@ -64,7 +65,7 @@ def _overlaps(deals):
 @pytest.mark.parametrize("dispatch", DISPATCHERS)
 def test_every_bundle_is_served_once(dispatch):
     bundles = _bundles(7, gap=100.0)
-    deals = _run(bundles, dispatch=dispatch)
+    deals = _run(bundles, rules=ServiceRules(dispatch=dispatch))
     assert [deal.bundle for deal in deals] == list(range(7))
     assert not _overlaps(deals)
     for deal, bundle in zip(deals, bundles, strict=True):
@@ -123,8 +124,8 @@ def test_the_desk_goes_by_what_peers_believe(dispatch):
         for site, other in zip(SITES, (SITES[0], SITES[2], SITES[1]), strict=True)
     )
     believed = replace(GRID, sites=thought)
-    honest = _run(_bundles(1), dispatch=dispatch)
-    (deal,) = _run(_bundles(1), dispatch=dispatch, believed=believed)
+    honest = _run(_bundles(1), rules=ServiceRules(dispatch=dispatch))
+    (deal,) = _run(_bundles(1), rules=ServiceRules(dispatch=dispatch), believed=believed)
     assert (honest[0].site, deal.site) == (1, 2)
     assert deal.finished > 3 * honest[0].finished
     assert deal.estimated().completion == pytest.approx(honest[0].estimated().completion)
@@ -132,7 +133,7 @@ def test_the_desk_goes_by_what_peers_believe(dispatch):
 
 def test_earliest_is_a_list_schedule():
     bundles = _bundles(9)
-    deals = _run(bundles, dispatch="earliest")
+    deals = _run(bundles, rules=ServiceRules(dispatch="earliest"))
     times = np.array([_estimated(site, bundles[0]) for site in SITES])
     ready = np.zeros(3)
     for number, deal in enumerate(deals):
@@ -146,7 +147,7 @@ def test_earliest_is_a_list_schedule():
 
 
 def test_sites_keep_counters_of_their_own():
-    deals = _run(_bundles(6), dispatch="round_robin", counters="kept")
+    deals = _run(_bundles(6), rules=ServiceRules(dispatch="round_robin", counters="kept"))
     for first, second in zip(deals[:3], deals[3:], strict=True):
         expected = first.market.values * 0.98**first.amounts
         np.testing.assert_allclose(second.market.values, expected, rtol=1e-12)
@@ -154,7 +155,9 @@ def test_sites_keep_counters_of_their_own():
 
 def test_each_site_has_terms_of_its_own():
     terms = (TERMS, MarketTerms(alpha=[0.01, 0.02, 0.03]), MarketTerms(n_max=15))
-    deals = execute(GRID, _bundles(3), terms, "optimum", dispatch="round_robin").deals
+    deals = execute(
+        GRID, _bundles(3), terms, "optimum", rules=ServiceRules(dispatch="round_robin")
+    ).deals
     np.testing.assert_allclose(deals[1].market.q, [0.99, 0.98, 0.97])
     assert deals[2].market.caps.tolist() == [15] * 3
     assert deals[2].amounts.max() <= 15
@@ -230,13 +233,13 @@ def run(states, negotiation="optimum", terms=ABSENT_TERMS, kind="HOST_AVAIL", **
     for name, lines in states.items():
         changes += [Profile(f"of {name}", lines), ProfileUse(f"of {name}", name, kind)]
     platform = Platform((*SITE.platform().elements, *changes))
-    given = {"platform": platform, "patience": PATIENCE} | further
+    given = {"platform": platform, "rules": ServiceRules(patience=PATIENCE)} | further
     return execute(SITE, TWICE, terms, negotiation, **given).deals
 
 
 @pytest.mark.parametrize("name", NEGOTIATIONS)
 def test_where_nothing_fails_patience_changes_nothing(name):
-    for deal, other in zip(run({}, name), run({}, name, patience=None), strict=True):
+    for deal, other in zip(run({}, name), run({}, name, rules=ServiceRules()), strict=True):
         assert deal.amounts.tolist() == other.amounts.tolist()
         assert deal.outcome().paid == pytest.approx(other.outcome().paid)
         assert deal.peer_finish == pytest.approx(other.peer_finish, rel=1e-9)
@@ -299,10 +302,10 @@ def test_tasks_that_nobody_takes_are_refused_with_the_reason():
         with pytest.raises(
             InfeasibleError, match=r"12 tasks of .*give a (longer patience|patience l)"
         ):
-            run({}, patience=patience)
+            run({}, rules=ServiceRules(patience=patience))
     with pytest.raises(WorkloadError, match="patience is 0; give a time above 0 s"):
-        run({}, patience=0)
+        run({}, rules=ServiceRules(patience=0))
     with pytest.raises(WorkloadError, match="patience is given with overlap"):
-        run({}, overlap=True)
+        run({}, rules=ServiceRules(patience=1.0, overlap=True))
     with pytest.raises(WorkloadError, match="patience is given with a grid of sites"):
-        execute(PeerGrid(("a",), (SITE,)), TWICE, ABSENT_TERMS, patience=1.0)
+        execute(PeerGrid(("a",), (SITE,)), TWICE, ABSENT_TERMS, rules=ServiceRules(patience=1.0))

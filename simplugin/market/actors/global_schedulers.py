@@ -25,6 +25,7 @@ from simplugin.market.actors.stations import (
     PeerRecords,
     PeerStation,
     SchedulerStation,
+    lifetime,
 )
 from simplugin.market.model import DealRecord
 from simplugin.market.policies.dispatch import DISPATCHERS, Situation
@@ -79,16 +80,15 @@ def open_site(
     records: list[DealRecord],
 ) -> list[PeerRecords]:
     """Start a local scheduler and its peers; return the ledgers of these."""
-    ledgers = [PeerRecords(DiscountCounter(station.lifetime)) for station in peers]
+    ledgers = [PeerRecords(DiscountCounter(lifetime(station.rules.counters))) for station in peers]
     side, host = (scheduler, negotiation, records), scheduler.host
     me.spawn(local_scheduler, *side, host=host, name=f"local scheduler on {host}", daemon=True)
     if scheduler.reports:
         me.spawn(estimator, scheduler, host=host, name=f"estimates of {host}", daemon=True)
     for station, ledger in zip(peers, ledgers, strict=True):
         own = (station, negotiation, ledger)
-        if station.patience is not None:
-            enrolled = (station.patience, computing_peer, station.host, *own)
-            me.spawn(enrol, *enrolled, name=f"start of {station.host}", daemon=True)
+        if scheduler.patience is not None:
+            me.spawn(enrol, *own, name=f"start of {station.host}", daemon=True)
             continue
         me.spawn(
             computing_peer, *own, host=station.host, name=f"peer on {station.host}", daemon=True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from simplugin.core.errors import ActivityError, HostFailureException
 from simplugin.market.actors.messages import (
     Announcement,
@@ -46,7 +44,7 @@ async def computing_peer(
     if station.reports:
         box = me.mailbox(capacity_of(station.host))
         await box.put(station.capacity, station.capacity.size, label="capacity")
-    replies, patience = me.mailbox(replies_of(station.host)), station.patience
+    replies, patience = me.mailbox(replies_of(station.host)), station.rules.patience
     side: MarketPeer | None = None
     number = -1
     while True:
@@ -67,7 +65,9 @@ async def computing_peer(
                     await replies.put(reply, size, label="reply", timeout=patience)
             elif patience is None:
                 ledger.counter.sell(me.now, heard.amount)
-                await (_overlapped if station.overlap else _one_by_one)(me, station, heard.amount)
+                await (_overlapped if station.rules.overlap else _one_by_one)(
+                    me, station, heard.amount
+                )
             else:
                 for _ in range(heard.amount):
                     await _one_by_one(me, station, 1)
@@ -80,14 +80,15 @@ async def computing_peer(
 
 
 async def enrol(
-    me: Actor, patience: float, start: Callable[..., object], host: str, *arguments: object
+    me: Actor, station: PeerStation, negotiation: BundleNegotiation, ledger: PeerRecords
 ) -> None:
-    """Start a peer's actor once its host is on, looking each `patience`; it restarts with it."""
+    """Start a peer's actor once its host is on, which it checks each `patience`."""
+    host, patience = station.host, station.rules.patience
+    assert patience is not None
+    actor = (computing_peer, station, negotiation, ledger)
     while True:
         try:
-            me.spawn(
-                start, *arguments, host=host, name=f"peer on {host}", daemon=True, restart=True
-            )
+            me.spawn(*actor, host=host, name=f"peer on {host}", daemon=True, restart=True)
             return
         except HostFailureException:
             await me.sleep_for(patience)
@@ -98,8 +99,8 @@ async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:
     tasks, ends = me.mailbox(tasks_for(station.host)), me.mailbox(ends_at(station.host))
     for _ in range(amount):
         await me.sleep_for(station.capacity.setup)
-        await me.execute(await tasks.get(timeout=station.patience), label="task")
-        await ends.put(None, 0, label="end", timeout=station.patience)
+        await me.execute(await tasks.get(timeout=station.rules.patience), label="task")
+        await ends.put(None, 0, label="end", timeout=station.rules.patience)
 
 
 async def _overlapped(me: Actor, station: PeerStation, amount: int) -> None:

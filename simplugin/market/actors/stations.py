@@ -12,8 +12,10 @@ from simplugin.core.elementary import exp, log
 from simplugin.core.errors import WorkloadError
 from simplugin.market.actors.messages import Announcement, Capacity
 from simplugin.market.model import discounted, task_time
+from simplugin.market.policies.dispatch import DISPATCHERS
 from simplugin.market.policies.negotiation import negotiation_seed, party_generator
 from simplugin.workloads.bundle_markets import Floats
+from simplugin.workloads.parameter_ranges import one_of
 
 Counters = Literal["reset", "kept"] | float
 
@@ -70,6 +72,49 @@ def lifetime(counters: Counters) -> float:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class ServiceRules:
+    """The service of bundles by sites and peers.
+
+    Attributes
+    ----------
+    overlap : bool
+        True if a peer fetches its next task while it computes one.
+    counters : {"reset", "kept"} or float
+        Effect of tasks sold in earlier bundles on the values in the next, V_i q^a_i: none, for
+        ever, or decaying with a time constant [s].
+    dispatch : str
+        Rule by which the global scheduler of a grid chooses sites, a name of `DISPATCHERS`.
+    patience : float, optional
+        Where hosts of peers and links may fail: time without a message after which a peer counts
+        as absent [s], longer than a task takes there. An absent peer takes no task, and the others
+        start the negotiation again. Once they have done their tasks, those left undone are sold to
+        all peers that answer then, including peers that have returned or joined. Peers pay for the
+        tasks that they have done, at the price of their sale. None if nothing fails.
+
+    Raises
+    ------
+    WorkloadError
+        A value is out of its range, or patience is combined with overlap.
+    """
+
+    overlap: bool = False
+    counters: Counters = "reset"
+    dispatch: str = "first_idle"
+    patience: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the fields."""
+        lifetime(self.counters)
+        one_of("dispatch", self.dispatch, DISPATCHERS)
+        if self.patience is not None and not 0 < self.patience < math.inf:
+            raise WorkloadError(f"patience is {self.patience!r}; give a time above 0 s")
+        if self.patience is not None and self.overlap:
+            raise WorkloadError(
+                "patience is given with overlap, where no host may fail; remove one"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class SchedulerStation:
     """Knowledge of a local scheduler at the start: nothing of its peers' capacities.
@@ -107,28 +152,22 @@ class PeerStation:
         Where it computes.
     capacity : Capacity
         What it can do as it believes, and its terms.
-    lifetime : float
-        Lifetime of its discounts [s].
-    overlap : bool
-        True if it fetches the next task while it computes one.
+    rules : ServiceRules
+        The service of bundles.
     site, seed : int
         The site's number and the execution's seed, for what it draws.
     reports : bool
         True if it reports its capacity to the local scheduler of a grid's site.
-    patience : float, optional
-        How long it waits for the local scheduler [s]; None if nothing fails.
     number : int
         Its number at its site, for what it draws.
     """
 
     host: str
     capacity: Capacity
-    lifetime: float
-    overlap: bool
+    rules: ServiceRules
     site: int
     seed: int
     reports: bool
-    patience: float | None
     number: int
 
     def generator(self, announced: Announcement) -> np.random.Generator:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from simplugin.core.elementary import exp
-from simplugin.market.actors.stations import Counters
+from simplugin.market.actors.stations import Counters, ServiceRules
 from simplugin.market.execution import BundleExecution, execute
 from simplugin.market.model import HOUR, jain_index
 from simplugin.papers.statements import Quantity, determined_by, resampled
@@ -171,7 +171,8 @@ def simulated(
     """
     bundles = lcg_workload(sizes)
     grid = lcg_grid(seed, load)
-    return Arrivals.of(execute(grid, bundles, TERMS, negotiation, counters=counters, seed=seed))
+    rules = ServiceRules(counters=counters)
+    return Arrivals.of(execute(grid, bundles, TERMS, negotiation, rules=rules, seed=seed))
 
 
 def arrivals(quick: bool) -> dict[str, Quantity]:
@@ -202,7 +203,8 @@ def _cut(number: int, counters: Counters) -> tuple[float, float, float]:
     whole = Bundle.of_class("computation", TASKS)
     each, rest = divmod(TASKS, number)
     parts = [replace(whole, count=each + (place < rest)) for place in range(number)]
-    deals = execute(chosen_site(), parts, TERMS, "optimum", counters=counters).deals
+    rules = ServiceRules(counters=counters)
+    deals = execute(chosen_site(), parts, TERMS, "optimum", rules=rules).deals
     busy = np.sum([deal.peer_finish - deal.agreed for deal in deals], axis=0)
     return sum(deal.outcome().benefit for deal in deals), float(busy.max()), jain_index(busy)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from simplugin.core.elementary import exp, log
+from simplugin.market.actors.stations import ServiceRules
 from simplugin.market.execution import execute
 from simplugin.market.model import Deal, MarketTerms, completion_times
+from simplugin.market.policies.negotiation import BundleNegotiation
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.platforms.peers import PeerSite
 from simplugin.platforms.twelve_peers import N_PEERS, SEED, SETUP, chosen_site
+from simplugin.simulation import SimGridOptions
 from simplugin.workloads.bundle_markets import BundleMarket, Floats, largest_share
 from simplugin.workloads.bundles import CLASSES, Bundle
 
@@ -64,9 +66,22 @@ def best_of(market: BundleMarket) -> BestBundle:
     return largest_benefit(*market.arguments)
 
 
-def dealt(site: PeerSite, bundle: Bundle, negotiation: Any = "optimum", **further: Any) -> Deal:
+def dealt(
+    site: PeerSite,
+    bundle: Bundle,
+    negotiation: str | BundleNegotiation = "optimum",
+    *,
+    rules: ServiceRules | None = None,
+    believed: PeerSite | None = None,
+    options: SimGridOptions | None = None,
+    seed: int = 0,
+) -> Deal:
     """Return a bundle's deal on SimGrid at a discount rate of 0.01, without N_max."""
-    return execute(site, bundle, TERMS, negotiation, **further).deals[0]
+    options = options or SimGridOptions.linear()
+    done = execute(
+        site, bundle, TERMS, negotiation, rules=rules, believed=believed, options=options, seed=seed
+    )
+    return done.deals[0]
 
 
 def bisected(

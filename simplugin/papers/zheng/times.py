@@ -8,6 +8,7 @@ import numpy as np
 
 from simplugin.core.elementary import exp, log, log1p
 from simplugin.market.actors.messages import AWARD
+from simplugin.market.actors.stations import ServiceRules
 from simplugin.papers.statements import Quantity, resampled
 from simplugin.papers.zheng.settings import (
     ON_SITE,
@@ -143,13 +144,20 @@ def _closed_forms() -> Quantity:
     """Return the largest deviation from closed forms, with network models, latency, overlap."""
     off, words = [], []
 
-    def compare(name: str, site: PeerSite, factors: dict[str, float], **how: object) -> None:
-        excess = []
+    def compare(
+        name: str,
+        site: PeerSite,
+        factors: dict[str, float],
+        options: SimGridOptions | None = None,
+        *,
+        overlap: bool = False,
+    ) -> None:
+        excess, rules = [], ServiceRules(overlap=overlap)
         for setting in SETTINGS:
-            deal = dealt(site, setting.bundle, **how)
+            deal = dealt(site, setting.bundle, rules=rules, options=options)
             measured = deal.outcome().times
             excess.append(100 * deviation(measured, deal.estimated().times))
-            if "overlap" in how:
+            if overlap:
                 expected = overlapped(site, setting.bundle, deal.amounts)
             else:
                 expected = one_by_one(site, setting.bundle, deal.amounts, **factors)
@@ -158,11 +166,11 @@ def _closed_forms() -> Quantity:
 
     compare("linear", chosen_site(), {})
     for name, (options, factor) in _MODELS.items():
-        compare(name, chosen_site(), {"transfers": factor}, options=options)
+        compare(name, chosen_site(), {"transfers": factor}, options)
     far = replace(chosen_site(), latency=LATENCY)
     compare(f"{LATENCY} s latency", far, {})
     default = {"transfers": CROSS / BANDWIDTH, "latencies": LATENCY_FACTOR}
-    compare(f"{LATENCY} s latency by the default", far, default, options=SimGridOptions())
+    compare(f"{LATENCY} s latency by the default", far, default, SimGridOptions())
     compare("transfers beside executions", chosen_site(), {}, overlap=True)
     return Quantity(
         max(off),

@@ -20,6 +20,7 @@ from simplugin.inputs.quantities import Time
 from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import Section
 from simplugin.inputs.validation import one_of
+from simplugin.market.actors.stations import ServiceRules
 from simplugin.market.assessment import BundleAssessment
 from simplugin.market.execution import execute, sites_of
 from simplugin.market.model import MarketTerms, completion_times
@@ -64,7 +65,7 @@ class MarketSchedulerSection(Section):
     overlap : bool
         True if a peer fetches its next task while it computes one.
     counters : {"reset", "kept"} or float
-        As in `simplugin.market.execution.execute`.
+        As in `simplugin.market.actors.stations.ServiceRules`.
     dispatch : str
         The rule by which the global scheduler of several sites chooses one.
     patience : float, optional
@@ -114,11 +115,13 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
             negotiation,
             believed=believed,
             platform=platform,
-            overlap=settings.overlap,
-            counters=settings.counters,
+            rules=ServiceRules(
+                overlap=settings.overlap,
+                counters=settings.counters,
+                dispatch=settings.dispatch,
+                patience=settings.patience,
+            ),
             progress=progress,
-            dispatch=settings.dispatch,
-            patience=settings.patience,
             **scenario.simulation.arguments(),
         )
     found = BundleAssessment(done, left_open)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simplugin.core.errors import InfeasibleError, WorkloadError
+from simplugin.market.actors.stations import ServiceRules
 from simplugin.market.execution import execute
 from simplugin.market.mechanisms import reported, uniform, vickrey_clarke_groves
 from simplugin.market.model import MarketTerms
@@ -348,12 +349,12 @@ def test_discounts_of_any_shape_on_simgrid(name, counters):
     site = PeerSite.numbered([3e9, 2e9, 1e9, 9e9], [1e8] * 4)
     terms = MarketTerms(discounts=[1.0, 0.9, 0.9, 0.0], n_max=[5, 5, 5, 0])
     bundles = [Bundle("b", m, 1e9, 1e6) for m in (7, 11)]
-    for deal in execute(site, bundles, terms, name, counters=counters).deals:
+    for deal in execute(site, bundles, terms, name, rules=ServiceRules(counters=counters)).deals:
         market = deal.market
         assert market.check(deal.amounts)[3] == 0
         if name in EXACT:
             assert deal.amounts.tolist() == largest_benefit(*market.arguments).amounts.tolist()
-    sold = execute(site, bundles, terms, name, counters=counters).deals[0]
+    sold = execute(site, bundles, terms, name, rules=ServiceRules(counters=counters)).deals[0]
     values = 3600 / sold.times[:3, None] * [1.0, 0.9, 0.9, 0.0, 0.0]
     np.testing.assert_allclose(sold.market.table[:3], values, rtol=1e-14)
     # Sites of a grid answer by the same discounts.

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from simplugin.market.actors.stations import ServiceRules
 from simplugin.market.execution import execute
 from simplugin.market.model import MarketTerms
 from simplugin.optimum.bundle_benefit import largest_benefit
@@ -75,7 +76,9 @@ def test_a_grid_by_hand(sizes):
 def test_actors_keep_counters_as_the_mathematics_do(counters):
     site = lcg_grid(1, 1.0).sites[0]
     bundles = lcg_workload()[:25]
-    deals = execute(site, bundles, MarketTerms(alpha=ALPHA), "optimum", counters=counters).deals
+    deals = execute(
+        site, bundles, MarketTerms(alpha=ALPHA), "optimum", rules=ServiceRules(counters=counters)
+    ).deals
     times = [SETUP + each.byte / site.bandwidth + each.flop / site.speed for each in bundles]
     values = [3600 / each for each in times]
     counts = [bundle.count for bundle in bundles]
