@@ -1,4 +1,4 @@
-"""Metrics, tables and curves of bundles that were sold and executed, beside the optimum."""
+"""Metrics, tables and curves of executed bundles, compared with the optimum."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from simplugin.results.tables import Cell, OpenPoint, ResultTable, left_open
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.bundles import MEGA
 
-# What prices are in: grid dollars.
+# The unit of prices: grid dollars.
 DOLLAR = "G$"
 _MOST_LINES = 20
-# By how much more tasks than there are demand is drawn.
+# Largest demand that is drawn, relative to the number of tasks.
 _BEYOND = 1.5
-# More points of the demand curve are no clearer.
+# Number of points of the demand curve.
 _MOST_POINTS = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class BundleAssessment:
-    """Bundles that were sold and executed, beside the largest benefit of each.
+    """Executed bundles, compared with the largest benefit of each.
 
-    Where there are several bundles, the optimum of each is that of its own market, with the prices
-    that discount counters had come to. A bundle that is sold otherwise changes the prices of later
-    ones, and so their optima: their sum is the best for each bundle in its turn, not for all.
+    Where there are several bundles, the optimum of each is that of its own market, at the values
+    that the discount counters leave. Another sale of a bundle would change the values of later
+    bundles, and so their optima: the sum is the best for each bundle in turn, not for all.
 
     Attributes
     ----------
     execution : BundleExecution
         The execution.
     left_open : sequence of (str, sequence of OpenPoint)
-        What its logs leave open, by their names.
+        Facts that its logs leave open, by the names of the logs.
     """
 
     execution: BundleExecution
@@ -50,23 +50,23 @@ class BundleAssessment:
 
     @property
     def deals(self) -> tuple[Deal, ...]:
-        """Of each bundle."""
+        """Deals of all bundles."""
         return self.execution.deals
 
     @cached_property
     def sites(self) -> tuple[PeerSite, ...]:
-        """Sites whose peers were sold tasks."""
+        """Sites of the execution."""
         return sites_of(self.execution.site)
 
     @cached_property
     def site_names(self) -> tuple[str, ...]:
-        """Their names."""
+        """Names of the sites."""
         site = self.execution.site
         return (site.scheduler,) if isinstance(site, PeerSite) else site.names
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Of all peers, one site after the other."""
+        """Names of all peers, one site after the other."""
         return tuple(name for site in self.sites for name in site.names)
 
     @cached_property
@@ -86,7 +86,7 @@ class BundleAssessment:
 
     @property
     def best(self) -> Best:
-        """The largest benefit; of several bundles the sum."""
+        """The largest benefit; for several bundles the sum."""
         return Best("benefit", sum(each.benefit for each in self.optima), "optimum", "max")
 
     def by_peer(self, values: Callable[[int], ArrayLike]) -> Floats:
@@ -95,7 +95,7 @@ class BundleAssessment:
         Parameters
         ----------
         values : callable
-            For the number of a deal, its values; array_like, shape (n_peers of its site,).
+            Function of the number of a deal that returns array_like, shape (n_peers of its site,).
         """
         first = np.cumsum([0, *(site.n_peers for site in self.sites)])
         total = np.zeros(first[-1])
@@ -105,7 +105,7 @@ class BundleAssessment:
 
     @cached_property
     def errors(self) -> Floats:
-        """Of each deal, the largest deviation of a peer's time from its estimate, relative."""
+        """Largest relative deviation of a peer's time from its estimate, for each deal."""
         worst = []
         for measured, estimated in zip(self.measured, self.estimated, strict=True):
             some = measured.amounts > 0
@@ -115,11 +115,11 @@ class BundleAssessment:
 
     @cached_property
     def responses(self) -> Floats:
-        """From the submission of each bundle to its end [s]."""
+        """Time from the submission of each bundle to its end [s]."""
         return np.array([deal.response for deal in self.deals])
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Return the numbers that sum it up."""
+        """Return the metrics of the execution."""
         deals, measured = self.deals, self.measured
         speed = np.concatenate([site.speed for site in self.sites])
         bandwidth = np.concatenate([site.bandwidth for site in self.sites])
@@ -149,7 +149,7 @@ class BundleAssessment:
         )
 
     def _clearing(self) -> tuple[Metric, ...]:
-        """Return between which prices peers buy exactly all tasks."""
+        """Return the lowest and the highest price at which peers buy exactly all tasks."""
         [best] = self.optima
         return (
             Metric("clears_above", best.next_price, DOLLAR),
@@ -157,7 +157,7 @@ class BundleAssessment:
         )
 
     def _responses(self) -> tuple[Metric, ...]:
-        """Return how long bundles took from their submission on."""
+        """Return the number of bundles, and their waiting and response times."""
         waits = [deal.called - deal.submitted for deal in self.deals]
         return (
             Metric("bundles", len(self.deals)),
@@ -172,7 +172,7 @@ class BundleAssessment:
         return tables if len(self.deals) == 1 else (self._bundles(most), *tables)
 
     def figures(self) -> tuple[CurvePlot, ...]:
-        """Return allocation and prices; of several bundles, the queue and response times."""
+        """Return allocation and prices; for several bundles, also queue and response times."""
         deals, measured = self.deals, self.measured
         peers, bundles = (f"{each}, in the order of the table" for each in ("peer", "bundle"))
         amounts = {
@@ -196,7 +196,7 @@ class BundleAssessment:
         )
 
     def _peers(self, most: int) -> ResultTable:
-        """Return what each peer bought, earned and took."""
+        """Return the tasks, income, payment and times of each peer."""
         measured, sites = self.measured, self.sites
         tasks = self.by_peer(lambda k: measured[k].amounts)
         best = self.by_peer(lambda k: self.optima[k].amounts)
@@ -231,7 +231,7 @@ class BundleAssessment:
         return ResultTable.of_columns("Peers", columns, words, most)
 
     def _bundles(self, most: int) -> ResultTable:
-        """Return when each bundle was sold and executed, and for how much."""
+        """Return the dates and prices of each bundle."""
         deals, measured = self.deals, self.measured
         columns: list[tuple[str, str, list[Cell]]] = [
             ("bundle", "", [self.execution.bundles[deal.bundle].name for deal in deals]),
@@ -258,7 +258,7 @@ class BundleAssessment:
         return ResultTable.of_columns("Bundles", columns, words, most)
 
     def _gaps(self) -> list[Cell]:
-        """Return by which part each bundle's benefit is below its largest."""
+        """Return the relative gap of each bundle's benefit to the largest [%]."""
         pairs = zip(self.measured, self.optima, strict=True)
         return [
             Best("benefit", best.benefit, sense="max").gap(each.benefit) for each, best in pairs
@@ -274,7 +274,7 @@ def _bars(
 
 
 def _prices(outcome: PricedAssignment, peers: str) -> CurvePlot:
-    """Return what the first, the last and the mean task is worth to each peer."""
+    """Return the values of the first, the last and the mean task of each peer."""
     market, amounts = outcome.market, outcome.amounts
     last = np.where(amounts > 0, market.worth(np.maximum(amounts, 1)), market.values)
     worths = {
@@ -289,7 +289,7 @@ def _prices(outcome: PricedAssignment, peers: str) -> CurvePlot:
 
 
 def _demand(outcome: PricedAssignment) -> CurvePlot:
-    """Return how many tasks peers buy at a price."""
+    """Return the demand curve."""
     market = outcome.market
     price, tasks = demand_curve(market)
     return CurvePlot(
@@ -306,12 +306,12 @@ def _demand(outcome: PricedAssignment) -> CurvePlot:
 
 
 def demand_curve(market: BundleMarket) -> tuple[Floats, Floats]:
-    """Return prices, falling, and how many tasks all peers together buy at each.
+    """Return falling prices, and the number of tasks that all peers buy at each.
 
-    Prices go from that of the most valuable task to where half as many again would be bought, or
-    all that the caps allow.
+    Prices range from the value of the most valuable task to the price at which 1.5 times the tasks
+    would be bought, or all that the caps allow.
     """
-    # At a price of 0, which no logarithm has, all want what is worth nothing, too.
+    # All peers want worthless tasks at the price 0, which has no logarithm.
     if not np.any(market.valuable):
         return np.zeros(1), np.array([float(market.caps.sum())])
     some = market.valuable > 0
@@ -330,7 +330,7 @@ def demand_curve(market: BundleMarket) -> tuple[Floats, Floats]:
 
 
 def _queue(deals: Sequence[Deal]) -> CurvePlot:
-    """Return how many bundles wait, and are there at all, over time."""
+    """Return the numbers of waiting and of all bundles over time."""
     submitted = np.array([deal.submitted for deal in deals])
     called = np.array([deal.called for deal in deals])
     finished = np.array([deal.finished for deal in deals])

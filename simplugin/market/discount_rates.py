@@ -1,4 +1,4 @@
-"""Discount rates of each peer under which the assignment that is wanted is the optimum."""
+"""Discount rates of each peer under which a given assignment is the optimum."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from simplugin.core.errors import InfeasibleError, WorkloadError
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import whole
 
-# How close the price comes to values of peers, which it must stay between, and benefits that are
-# the same; relative.
+# Relative distance of the price from the values of peers, and relative difference of benefits that
+# count as equal.
 _MARGIN, _EQUAL = 1e-6, 1e-12
-# The lowest price that is looked at, as part of the highest, and the largest ln(1/q).
+# The lowest price, relative to the highest, and the largest ln(1/q).
 _LOWEST, _STEEPEST = 1e-250, 30.0
-# By what parts of a step the last task may be worth more than the price.
+# Bounds of the part of a step by which the last task may be worth more than the price.
 _PARTS = (0.05, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
 class BalancingRates:
-    """Discount rates, and what they are made for.
+    """Discount rates, and the optimum under them.
 
     Attributes
     ----------
     alpha : float64, shape (n_peers,)
         Discount rate of each peer.
     price : float
-        That clears the market under these rates [price].
+        Price that clears the market under these rates [price].
     amounts : int64, shape (n_peers,)
         Tasks of each peer, the one optimum under these rates.
     """
@@ -43,7 +43,7 @@ class BalancingRates:
 
 
 def completion_bound(times: ArrayLike, m: int) -> float:
-    """Return what the completion time is at least: all finish together [s].
+    """Return the lower bound of the completion time, at which all peers finish together [s].
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def balanced_split(times: ArrayLike, m: int, caps: ArrayLike | None = None) -> A
     """Return the assignment with the shortest completion time.
 
     It takes the m earliest of all finishing times k t_i. The same assignment maximises the benefit
-    where the k-th task of a peer is worth what one is that ends when it does, c / (k t_i), a
-    price that falls without any discount rate. But for rounding it is in proportion to prices
-    V_i, as Proportional Share is; as a rounding of that it is d'Hondt's.
+    if the k-th task of a peer has the value c / (k t_i), the inverse of its finishing time. Except
+    for rounding it is proportional to the prices V_i, as Proportional Share is; the rounding is
+    d'Hondt's.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def balanced_split(times: ArrayLike, m: int, caps: ArrayLike | None = None) -> A
     Returns
     -------
     int64, shape (n_peers,)
-        Tasks of each peer; of equal times the peer of the lowest number has its own first.
+        Tasks of each peer; ties go to the peer of the lowest number.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def balanced_split(times: ArrayLike, m: int, caps: ArrayLike | None = None) -> A
     taken = positive_times(times)
     market = BundleMarket(1 / taken, whole("m", m), m if caps is None else caps, 0.5)
     amounts = np.zeros(market.n_peers, dtype=np.int64)
-    # Whole shares of the time by which those who may take more finish surely belong to them.
+    # Peers below their caps surely get these whole shares of the common finishing time.
     while (left := m - int(amounts.sum())) > market.n_peers:
         open_ = amounts < market.caps
         level = (left + amounts[open_].sum()) / np.sum(1 / taken[open_])
@@ -113,26 +113,26 @@ def rates_for(
     idle: float = 0.5,
     part: float = 0.5,
 ) -> Floats:
-    r"""Return discount rates under which amounts are the one optimum, at a price that clears.
+    r"""Return discount rates under which amounts are the unique optimum at a clearing price.
 
     With :math:`\ln(1/q_i) = \ln(V_i / p) / (A_i - 1/2)` the last task of a peer is worth more than
     the price p and the next one less, by half a step each; 1/2 may be any other part of it. A
-    peer with tasks must have :math:`V_i > p`, an idle one :math:`V_i < p`: no rate keeps a peer
-    idle whose first task is worth more.
+    peer with tasks must have :math:`V_i > p`, an idle one :math:`V_i < p`: a peer whose first
+    task is worth more than the price buys it at any rate.
 
     Parameters
     ----------
     values : float64, shape (n_peers,)
         Value of the first task on each peer, V_i [price].
     amounts : int64, shape (n_peers,)
-        Tasks wanted on each.
+        Tasks of each peer.
     price : float
-        Of a task [price].
+        Price of a task [price].
     idle : float
-        Rate of peers without tasks, of no consequence.
+        Rate of peers without tasks, without effect.
     part : float
-        By what part of a step the last task is worth more than the price, between 0 and 1; the
-        more, the larger are rates.
+        Part of a step by which the last task is worth more than the price, between 0 and 1; larger
+        parts mean larger rates.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def rates_for(
             f"no discount rate gives peer {peer}, whose first task is worth {worth[peer]:.6g},"
             f" {wanted[peer]} tasks at the price {price:.6g}; give a price {side} that"
         )
-    # Rates must not round to 1; a single task may be followed by a worthless one all the same.
+    # Rates must not round to 1, except for a single task followed by a worthless one.
     most = _STEEPEST * (wanted - 0.5)
     ratio = log(worth / price)
     if np.any(active & (ratio > most)):
@@ -178,12 +178,12 @@ def balancing_rates(
 ) -> BalancingRates:
     """Return rates under which peers that work finish together and the benefit is as given.
 
-    Other rates mean other prices of the same tasks, so that benefits under them can only be
-    compared if something is held; here it is the benefit itself, say that of the common rate. It
-    rises with the price, and the lower that is, the more peers are worth it and work. Of all
-    sets of peers, those with the highest values first, the largest is taken that can have the
-    benefit. Where it is more than with all of a set and less than without its last peer, that one
-    gets fewer tasks than balance asks for, as many as can be.
+    Other rates mean other values of the same tasks, so that benefits can be compared only if one
+    quantity is fixed: here the benefit, for instance that of the common rate. The benefit rises
+    with the price; at lower prices more peers work. Sets of peers are tried in the order of their
+    values, and the largest set that reaches the benefit is used. If the benefit lies between that
+    of a set and that of the set without its last peer, this peer gets fewer tasks than balance
+    requires, but as many as possible.
 
     Parameters
     ----------
@@ -208,8 +208,8 @@ def balancing_rates(
     Raises
     ------
     InfeasibleError
-        No set of peers and price have that benefit: it is out of range, or with few tasks a peer
-        between what can be had.
+        No set of peers and price has that benefit: it is out of range, or in a gap between possible
+        benefits, as occurs with few tasks per peer.
     """
     market = BundleMarket(values, m, m if caps is None else caps, 0.5)
     taken = positive_times(times)
@@ -220,7 +220,7 @@ def balancing_rates(
         if amounts is not None and found is not None:
             alpha = rates_for(market.values, amounts, found[0], idle, found[1])
             return BalancingRates(alpha, found[0], amounts)
-    # Where the price is nothing.
+    # The benefit at the price 0.
     least = market.values[balanced_split(taken, market.m, market.caps) > 0].sum()
     raise InfeasibleError(
         f"no price gives a balanced assignment a benefit of {benefit:.6g}: values allow from"
@@ -230,7 +230,7 @@ def balancing_rates(
 
 
 def _wanted(market: BundleMarket, taken: Floats, chosen: Amounts, benefit: float) -> Amounts | None:
-    """Return balanced amounts of peers that can have a benefit, with fewer for the last one."""
+    """Return balanced amounts that reach a benefit, with fewer tasks for the last peer."""
     last = int(chosen[-1])
     caps = np.zeros_like(market.caps)
     caps[chosen] = market.caps[chosen]
@@ -261,12 +261,12 @@ def _wanted(market: BundleMarket, taken: Floats, chosen: Amounts, benefit: float
 
 
 def _highest(market: BundleMarket, amounts: Amounts) -> float:
-    """Return about the highest price at which all peers that have tasks want some."""
+    """Return a price just below the lowest value of a peer with tasks."""
     return float(market.values[amounts > 0].min()) * (1 - _MARGIN)
 
 
 def _price(market: BundleMarket, amounts: Amounts, benefit: float) -> tuple[float, float] | None:
-    """Return the price at which amounts have a benefit, and the part of a step for it."""
+    """Return the price and the part of a step that give amounts a benefit."""
     high = _highest(market, amounts)
     low = float(market.values[amounts == 0].max(initial=0.0)) * (1 + _MARGIN)
     active = amounts > 0
@@ -285,7 +285,7 @@ def _price(market: BundleMarket, amounts: Amounts, benefit: float) -> tuple[floa
             log(high),
         )
         return exp(logarithm), 0.5
-    # One task more or less of the slowest peer leaves a gap, which other parts of a step fill.
+    # The gap between two numbers of tasks of the slowest peer is filled by other parts of a step.
     price, ends = (low, (0.5, _PARTS[1])) if benefit < bottom else (high, (_PARTS[0], 0.5))
     most, least = (_benefit(market, amounts, price, part) for part in ends)
     if not least <= benefit <= most:
@@ -294,14 +294,14 @@ def _price(market: BundleMarket, amounts: Amounts, benefit: float) -> tuple[floa
 
 
 def root(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Return the least number at which a rising function is positive or 0, if not at `low`."""
+    """Return the least number above `low` at which a rising function is 0 or positive."""
     while low < (middle := 0.5 * (low + high)) < high:
         low, high = (middle, high) if rising(middle) < 0 else (low, middle)
     return high
 
 
 def _benefit(market: BundleMarket, amounts: Amounts, price: float, part: float = 0.5) -> float:
-    """Return the global benefit of amounts under the rates that a price gives them."""
+    """Return the global benefit of amounts under the rates of a price."""
     alpha = rates_for(market.values, amounts, price, part=part)
     return BundleMarket(market.values, market.m, market.caps, 1 - alpha).benefit(amounts)
 

@@ -29,7 +29,7 @@ from simplugin.simulation.simulate import simulate
 from simplugin.workloads.bundle_markets import BundleMarket, rows_of
 from simplugin.workloads.bundles import Bundle
 
-# Name of the actor that returns what the others have left.
+# Name of the actor that returns the records.
 _MARKET = "market"
 
 
@@ -74,32 +74,33 @@ def execute(
     A local scheduler announces a bundle to its peers, negotiates with them over the network, and
     sends each the tasks that it has bought, all peers side by side. A peer takes one after the
     other: it sets up, fetches the data, computes and acknowledges. A site serves one bundle after
-    the other, in the order of submission. In a grid, users submit to a global scheduler, which
-    hands the first bundle of its queue to a site: what there is to do; the data come from the
-    local scheduler. It decides by their reports. When a bundle comes to the head of the queue it
-    asks each site how long that would take, one message there and one back; a local scheduler
-    answers by what its peers reported when they started, one message each, without
-    discounts that earlier bundles have left, or that it cannot take the bundle. These messages
-    cross the network, and belong to no negotiation.
+    the other, in the order of submission.
+
+    In a grid, users submit to a global scheduler, which forwards descriptions of bundles to sites;
+    the data come from the local scheduler. When a bundle reaches the head of the queue, the global
+    scheduler asks each site for an estimate, one message there and one back. A local scheduler
+    estimates from the capacities that its peers reported when they started, one message each,
+    without the discounts of earlier bundles; it may answer that it cannot take the bundle. These
+    messages cross the network, but are not counted as messages of a negotiation.
 
     Parameters
     ----------
     site : PeerSite or PeerGrid
         The site or grid.
     bundles : Bundle or sequence of Bundle
-        The bundles; they are submitted at their release dates.
+        The bundles, submitted at their release dates.
     terms : MarketTerms or sequence of MarketTerms, optional
         Terms of all sites, or of each site of a grid; None for ``MarketTerms()``.
     negotiation : str, callable or BundleNegotiation
         Negotiation: a name of `NEGOTIATIONS`; or a policy, its name in `POLICIES` or its
-        ``module:function``, to which peers post all that they know.
+        ``module:function``, to which peers report all that they know.
     rules : ServiceRules, optional
         The service of bundles by sites and peers; None for ``ServiceRules()``.
     believed : PeerSite or PeerGrid, optional
         Speeds and bandwidths as peers believe them; None for the true ones.
     platform : Platform or path, optional
-        The platform to simulate; None for ``site.platform()``: its hosts have the site's names,
-        and there are routes between the schedulers and those whom they serve.
+        The platform to simulate, with hosts of the site's names and routes between schedulers and
+        their peers; None for ``site.platform()``.
     options : SimGridOptions, optional
         None for ``SimGridOptions.linear()``.
     seed : int
@@ -118,11 +119,11 @@ def execute(
     Raises
     ------
     WorkloadError
-        There is no bundle or no such negotiation, an argument is out of its range, or the
-        negotiation does not place all tasks.
+        There is no bundle, the negotiation is unknown or does not place all tasks, or an argument
+        is out of its range.
     InfeasibleError
-        No site can place a bundle under the caps, or the negotiation ended without an agreement;
-        or peers that answer cannot take the tasks that are left.
+        No site can place a bundle under the caps, the negotiation ended without an agreement, or
+        the peers that answer cannot take the remaining tasks.
     """
     given = (bundles,) if isinstance(bundles, Bundle) else tuple(bundles)
     if not given:
@@ -208,7 +209,7 @@ def _require_place(bundle: Bundle, site: PeerSite | PeerGrid, terms: Sequence[Ma
 
 
 def _capacities(thought: PeerSite, terms: MarketTerms) -> list[Capacity]:
-    """Return what each peer of a site believes that it can do, and its terms."""
+    """Return the believed capacities of each peer of a site, and its terms."""
     limit = np.inf if terms.n_max is None else terms.n_max
     columns = np.broadcast_arrays(
         thought.speed,
@@ -233,7 +234,7 @@ def _deal(
 ) -> Deal:
     """Return the deal from the records of the local scheduler and its peers."""
     number, bundle = record.bundle, bundles[record.bundle]
-    # Peers that never heard of the bundle take nothing.
+    # Peers without an announcement of the bundle take no task.
     heard = np.array([number in ledger.values for ledger in ledgers])
     caps = np.where(heard, bundle.count if terms.n_max is None else terms.n_max, 0)
     worths = [np.atleast_1d(ledger.values.get(number, 0.0)) for ledger in ledgers]

@@ -37,11 +37,11 @@ class Settlement:
 
     @property
     def revenue(self) -> float:
-        """Of the local scheduler [price]."""
+        """Revenue of the local scheduler [price]."""
         return float(self.payments.sum())
 
     def profits(self, truth: BundleMarket | None = None) -> Floats:
-        """Return what each peer earns with its tasks less what it pays; shape (n_peers,).
+        """Return the profit of each peer; shape (n_peers,).
 
         Parameters
         ----------
@@ -51,13 +51,13 @@ class Settlement:
         return (truth or self.market).sums(self.amounts) - self.payments
 
     def losers(self, truth: BundleMarket | None = None) -> int:
-        """Return how many peers would rather have stayed away, by 1e-9 of what they earn."""
+        """Return the number of peers whose payment is above their income, by 1e-9 of it."""
         market = truth or self.market
         return int(np.sum(self.payments > market.sums(self.amounts) * (1 + 1e-9)))
 
 
 class Mechanism(Protocol):
-    """A rule of payments: what peers report becomes a settlement."""
+    """A rule of payments."""
 
     def __call__(self, market: BundleMarket, /) -> Settlement:
         """Return the settlement of a market as reported."""
@@ -65,49 +65,49 @@ class Mechanism(Protocol):
 
 
 def uniform(market: BundleMarket) -> Settlement:
-    """Let all pay the highest clearing price for each task, as ``<p*, A>`` of the paper means.
+    """Return the settlement at the highest clearing price, ``<p*, A>`` of the paper.
 
-    That is what the last task sold is worth; nobody pays more than a task is worth to it.
+    This price is the value of the last task sold, so that peers pay at most their values.
     """
     best = largest_benefit(*market.arguments)
     return Settlement(market, best.amounts, _each(best.amounts, best.price))
 
 
 def lowest_uniform(market: BundleMarket) -> Settlement:
-    """Let all pay the lowest clearing price for each task: the best value that is not served."""
+    """Return the settlement at the lowest clearing price, the best value that is not served."""
     best = largest_benefit(*market.arguments)
     return Settlement(market, best.amounts, _each(best.amounts, best.next_price))
 
 
 def first_mean_price(market: BundleMarket) -> Settlement:
-    """Let all pay the mean of first prices for each task, Eq. (8) as ISGBMAT starts from.
+    """Return the settlement at the mean of first prices, Eq. (8), from which ISGBMAT starts.
 
-    Peers may lose: nothing keeps that price below what tasks are worth.
+    Peers may lose: that price may be above the values of tasks.
     """
     best = largest_benefit(*market.arguments)
     return Settlement(market, best.amounts, _each(best.amounts, float(market.values.mean())))
 
 
 def vickrey_clarke_groves(market: BundleMarket, *, unsold: Unsold = "refused") -> Settlement:
-    """Let each pay what the others lose by its presence, so that to report the truth is best.
+    """Return VCG's settlement: each peer pays the loss of the others by its presence.
 
-    Of identical tasks with falling values these are the best values of the others that are not
-    served, as many as the peer has tasks [1]_, so that each pays at most the lowest clearing
-    price for a task. They are found by solving again without the peer.
+    The truth is then each peer's best report. For identical tasks with falling values, a peer of k
+    tasks pays the k best values of the others that are not served [1]_, at most the lowest clearing
+    price for each task. They are found by a second solution without the peer.
 
     Parameters
     ----------
     market : BundleMarket
         The market as peers report it.
     unsold : {"refused", "worthless"}
-        Action where the caps of the others leave tasks over without a peer: raise, or take
-        a task that nobody executes to be worth nothing. That, too, keeps the truth best, but such
-        a peer gets those tasks for nothing.
+        Action if the others cannot take all tasks without a peer: raise, or set the value of
+        unsold tasks to 0. The truth stays the best report, but such a peer gets those tasks for
+        free.
 
     Returns
     -------
     Settlement
-        Payments from 0 to what tasks are worth to each.
+        Payments from 0 to the income of each peer.
 
     Raises
     ------
@@ -129,25 +129,25 @@ def vickrey_clarke_groves(market: BundleMarket, *, unsold: Unsold = "refused") -
 
 
 def _externality(market: BundleMarket, amounts: Amounts, peer: int, unsold: Unsold) -> float:
-    """Return what the tasks of a peer would be worth to the others."""
+    """Return the value of a peer's tasks to the others."""
     others = np.arange(market.n_peers) != peer
     room = int(market.caps[others].sum())
     if room < market.m and unsold == "refused":
         raise InfeasibleError(
-            f"without peer {peer} the others take only {room} of {market.m} tasks, so that what"
-            " it displaces is not known; raise N_max, or give unsold='worthless'"
+            f"without peer {peer} the others take only {room} of {market.m} tasks, so that the"
+            " value of its tasks to them is unknown; raise N_max, or give unsold='worthless'"
         )
     tasks = min(market.m, room)
     if not tasks:
         return 0.0
     rivals = market.among(others, tasks)
     without = largest_benefit(*rivals.arguments).amounts
-    # Only what they would get more: differences of whole sums would lose digits.
+    # Sums of additional tasks only: differences of whole sums would lose digits.
     return float(np.sum(rivals.sums(without, after=amounts[others])))
 
 
 def _each(amounts: Amounts, price: float) -> Floats:
-    """Return what peers pay at one price."""
+    """Return the payments at one price."""
     return amounts.astype(np.float64) * price
 
 
@@ -160,14 +160,14 @@ MECHANISMS: dict[str, Mechanism] = {
 
 
 def reported(market: BundleMarket, factors: Floats | float) -> BundleMarket:
-    """Return a market as it looks if peers report multiples of what tasks are worth to them.
+    """Return the market reported by peers that scale their values by factors.
 
     Parameters
     ----------
     market : BundleMarket
-        The truth.
+        The true market.
     factors : float64, shape (n_peers,)
-        Reported speed as part of the true one; one number for all will do.
+        Reported speed over the true one, for each peer or all.
 
     Raises
     ------
@@ -187,7 +187,7 @@ class Clock:
     Attributes
     ----------
     settlement : Settlement
-        Tasks that peers clinched and what they pay for them.
+        Tasks that peers clinched, and their payments.
     rounds, messages : int
         Calls of the local scheduler, and messages of both sides.
     """
@@ -203,9 +203,9 @@ def ascending_clock(market: BundleMarket, *, tick: float | None = None) -> Clock
     Parameters
     ----------
     market : BundleMarket
-        The true market; each peer only answers for itself.
+        The true market, of which each peer knows its own part.
     tick : float, optional
-        As there.
+        As in `clinching`.
 
     Returns
     -------

@@ -15,9 +15,9 @@ from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 from simplugin.workloads.bundles import Bundle
 
 HOUR = 3600.0
-# Discount rate if nothing is said.
+# Default discount rate.
 COMMON_RATE = 0.01
-# More tasks than any bundle has.
+# Above the number of tasks of any bundle.
 _NO_LIMIT = 2**53
 
 Numbers = TypeVar("Numbers", float, Floats)
@@ -31,7 +31,7 @@ def task_time(
     Parameters
     ----------
     flop, byte : float
-        Its computation and communication size, S_cp [flop] and S_cm [byte].
+        Computation and communication size of the task, S_cp [flop] and S_cm [byte].
     speed, bandwidth : float or float64, shape (n_peers,)
         Capacities of a peer or of each, Cp [flop/s] and Cm [byte/s].
     setup : float or float64, shape (n_peers,)
@@ -73,25 +73,25 @@ def completion_times(site: PeerSite, bundle: Bundle, setup: float = 0.005) -> Fl
 
 @dataclass(frozen=True, eq=False)
 class MarketTerms:
-    """Terms of a market: what its prices follow from besides the times of tasks.
+    """Terms of a market, which determine its prices together with the times of tasks.
 
-    Arrays are copied, and cannot be written to.
+    Arrays are copied and read-only.
 
     Attributes
     ----------
     alpha : float or array_like, shape (n_peers,)
         Discount rate of all peers, or of each.
     n_max : int or array_like, shape (n_peers,), optional
-        Maximum number of tasks of all peers, or of each; None or inf for no limit. Kept as None if
-        it limits nobody, else as int or int64.
+        Maximum number of tasks of all peers, or of each; None or inf for no limit. Stored as None
+        if all are unlimited, else as int or int64.
     price_unit : float
         Price of a task that takes one second [G$ s]; the paper's figures need 3600: G$ for a
         task an hour.
     setup : float
         Time of each task before its data are sent, t^setup [s].
     discounts : array_like, shape (n_factors,), optional
-        Instead of alpha: parts of its first task's value that a peer's first, second and further
-        tasks are worth, from 0 to 1, none above the one before; tasks beyond them have the last.
+        Instead of alpha: values of a peer's first, second and further tasks, relative to the
+        first, from 0 to 1 and not rising; the last one holds for all further tasks.
 
     Raises
     ------
@@ -128,7 +128,7 @@ class MarketTerms:
     def _factors(self) -> Floats:
         """Return the discounts."""
         if np.any(self.alpha != np.float64(COMMON_RATE)):
-            raise WorkloadError("alpha says nothing beside discounts; give one of the two")
+            raise WorkloadError("alpha cannot be combined with discounts; give one of the two")
         factors: Floats = _numbers(self.discounts)
         within = (factors >= 0) & (factors <= 1)
         if factors.ndim != 1 or not factors.size or not np.all(within):
@@ -143,7 +143,7 @@ class MarketTerms:
         return kept
 
     def _limits(self) -> int | Amounts | None:
-        """Return what a peer gets at most, None for no limit."""
+        """Return the maximum number of tasks of a peer; None for no limit."""
         wanted = _numbers(self.n_max)
         if not np.all((wanted >= 0) & (wanted == np.floor(wanted))):
             raise WorkloadError(
@@ -171,29 +171,29 @@ class MarketTerms:
         values = self.values(times)
         if self.discounts is None:
             return BundleMarket(values, m, caps, 1 - np.asarray(self.alpha))
-        # No more than are sold at most, so that what is refused is not made before.
+        # Only as many as can be sold, so that infeasible markets do not allocate memory.
         most = int(min(m, np.max(caps)))
         return BundleMarket(discounted(values[:, None], self.discounts, 0.0, most), m, caps)
 
 
 def discounted(value: ArrayLike, factors: ArrayLike, sold: float, count: int) -> Floats:
-    """Return what tasks are worth to a peer that has sold some before.
+    """Return the values of tasks to a peer that has sold some before.
 
     Parameters
     ----------
     value : float or float64, shape (n_peers, 1)
-        Of a first task [price].
+        Value of a first task [price].
     factors : array_like, shape (n_factors,)
-        As `MarketTerms.discounts`; between two of them they are interpolated.
+        As `MarketTerms.discounts`, interpolated between two of them.
     sold : float
-        Tasks sold before, that count still.
+        Number of tasks sold before that still count.
     count : int
-        Number of tasks; one where it is 0.
+        Number of tasks; 0 is taken as 1.
 
     Returns
     -------
     float64, shape (count,) or (n_peers, count)
-        None above the one before [price].
+        Values of the tasks, not rising [price].
     """
     known = np.asarray(factors, dtype=np.float64)
     places = sold + np.arange(max(count, 1))
@@ -202,7 +202,7 @@ def discounted(value: ArrayLike, factors: ArrayLike, sold: float, count: int) ->
 
 
 def _numbers(given: ArrayLike | None) -> Floats:
-    """Return numbers; NaN for what is none."""
+    """Return numbers; NaN if the value is not numeric."""
     try:
         return np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -210,7 +210,7 @@ def _numbers(given: ArrayLike | None) -> Floats:
 
 
 def _kept(values: NDArray[Any]) -> Any:
-    """Return one number as such, and several so that nobody can write to them."""
+    """Return a single number as a scalar, several as a read-only array."""
     if not values.ndim:
         return values.item()
     values.flags.writeable = False
@@ -265,7 +265,7 @@ class PricedAssignment:
         times: Floats,
         payments: Floats | None = None,
     ) -> PricedAssignment:
-        """Return the outcome if tasks take their estimated times one after the other.
+        """Return the outcome under estimated times of tasks, one after the other.
 
         Parameters
         ----------
@@ -325,7 +325,7 @@ def jain_index(times: ArrayLike) -> float:
     values = np.asarray(times, dtype=np.float64)
     largest = values.max(initial=0.0)
     if not largest > 0:
-        raise WorkloadError("nobody takes any time, so that fairness has no value")
+        raise WorkloadError("all times are 0, so that fairness is undefined; give times above 0")
     shares = values / largest
     return float(shares.sum() ** 2 / (len(shares) * np.sum(shares**2)))
 
@@ -333,24 +333,24 @@ def jain_index(times: ArrayLike) -> float:
 def heterogeneity(computation: ArrayLike, communication: ArrayLike) -> float:
     """Return the heterogeneity degree H_D of peers, Eq. (13).
 
-    It adds standard deviations (of all peers, not of a sample) of quantities with different units,
-    so that its value depends on those.
+    It is the mean of two standard deviations (of all peers, not of a sample) in different units,
+    on which it depends.
 
     Parameters
     ----------
     computation, communication : array_like, shape (n_peers,)
-        Capacities Cp and Cm in the units wanted.
+        Capacities Cp and Cm in the units of the result.
     """
     return 0.5 * float(np.std(np.asarray(computation)) + np.std(np.asarray(communication)))
 
 
 def checked_payments(payments: ArrayLike, amounts: Amounts) -> Floats:
-    """Return payments if there is one for each peer, and none but for tasks.
+    """Return payments, one for each peer, which are 0 for peers without tasks.
 
     Raises
     ------
     WorkloadError
-        They are no such numbers.
+        The payments are invalid.
     """
     rule = f"{len(amounts)} finite numbers, one for each peer"
     given: Floats = decided("the payments are", payments, rule, amounts.shape)
@@ -362,27 +362,27 @@ def checked_payments(payments: ArrayLike, amounts: Amounts) -> Floats:
 
 @dataclass(eq=False)
 class DealRecord:
-    """A bundle as its local scheduler saw it.
+    """A bundle as recorded by its local scheduler.
 
     Attributes
     ----------
     bundle, site : int
         Numbers of the bundle and of the site that served it.
     called, agreed, finished : float
-        When the local scheduler began to negotiate, when it had the agreement, and when it had
-        heard of the end of the last task [s].
+        Dates at which the local scheduler began to negotiate, had the agreement, and received the
+        end of the last task [s].
     amounts : int64, shape (n_peers,)
         Tasks of each peer, A.
     price : float
         Price of each task, p*; the mean where each peer has a payment of its own [price].
     peer_finish : array_like, shape (n_peers,)
-        When the local scheduler had heard of the end of each peer's last task; `agreed` where a
-        peer has none [s].
+        Date at which the local scheduler received the end of each peer's last task; `agreed` for
+        peers without tasks [s].
     rounds, messages : int
-        Of the negotiation: calls, and messages of both sides. The announcement and the award, one
-        each for every peer, come on top.
+        Calls of the negotiation, and its messages by both sides, without the announcement and the
+        award to each peer.
     bytes : float
-        Their size [byte].
+        Size of these messages [byte].
     payments : float64, shape (n_peers,), optional
         Payment of each peer for all its tasks; None for the price of each [price].
     """
@@ -403,16 +403,16 @@ class DealRecord:
 
 @dataclass(eq=False, kw_only=True)
 class Deal(DealRecord):
-    """A bundle, as it was dealt and as it was done.
+    """A bundle with its sale and its execution.
 
     Attributes
     ----------
     market : BundleMarket
-        The market of the site: values at the time, caps and discounts.
+        The market of the site: values at the date of the sale, caps and discounts.
     times : float64, shape (n_peers,)
         Estimated time of one task on each peer, t_i [s].
     submitted : float
-        When the user submitted the bundle [s].
+        Date of its submission by the user [s].
     """
 
     market: BundleMarket
@@ -420,12 +420,12 @@ class Deal(DealRecord):
     submitted: float
 
     def outcome(self) -> PricedAssignment:
-        """Return what came of it, with the times that peers really took since the agreement."""
+        """Return the outcome, with the times that peers took since the agreement."""
         times = self.peer_finish - self.agreed
         return PricedAssignment(self.market, self.amounts, self.price, times, self.payments)
 
     def estimated(self) -> PricedAssignment:
-        """Return what was to come of it, with tasks that take what peers expected."""
+        """Return the outcome under the times that peers expected."""
         return PricedAssignment.estimated(
             self.market, self.amounts, self.price, self.times, self.payments
         )

@@ -29,10 +29,10 @@ def site_of(
 ) -> PeerSite:
     """Return hosts of a SimGrid platform as a local scheduler and its computing peers.
 
-    SimGrid itself is asked. A peer's speed is that of one core, since it computes one task at a
-    time; its bandwidth is that of the narrowest link on the route from the scheduler, nominal and
-    as if it had the link for itself; the site's latency is that of the longest route. The uplink
-    stays unlimited: links that peers share are the platform's matter, to be simulated with it.
+    Speeds, routes and links are those that SimGrid reports. A peer's speed is that of one core,
+    since it computes one task after the other; its bandwidth is the nominal bandwidth of the
+    narrowest link on the route from the scheduler, without sharing; the site's latency is that of
+    the longest route. The uplink stays unlimited: shared links are simulated with the platform.
 
     Parameters
     ----------
@@ -41,16 +41,16 @@ def site_of(
     scheduler : str
         The host of the local scheduler.
     peers : sequence of str, optional
-        Hosts of the peers; without, all others that compute and that it has a route to.
+        Hosts of the peers; by default all others that compute and have a route to the scheduler.
 
     Raises
     ------
     PlatformError
         SimGrid refuses the platform.
     WorkloadError
-        A host is not there, computes nothing or cannot be reached, a host is named twice, or a
-        route has no one bandwidth: it passes a Wi-Fi link, or none at all. `argument` is
-        ``scheduler`` or ``peers``, whichever is to be changed.
+        A host is missing, computes nothing, cannot be reached or is named twice, or a route has no
+        definite bandwidth: it passes a Wi-Fi link, or no link. `argument` is the invalid argument,
+        ``scheduler`` or ``peers``.
     """
     speed = {host.name: host.speed for host in resolve(platform).hosts}
     if scheduler not in speed:
@@ -95,11 +95,11 @@ def shared_site(
     bundle: Bundle,
     setup: float = 0.005,
 ) -> PeerSite:
-    """Return a site whose bandwidths are what peers get while all are at work.
+    """Return a site with the bandwidths of peers while all execute tasks.
 
-    Links are shared max-min fairly, and nominally: of those that are asked for more than they
-    carry, the one that leaves its peers least is filled first, by an equal bandwidth for each. As
-    `believed` of `simplugin.market.execution.execute` such a site makes prices know contention.
+    Nominal bandwidths are shared max-min fairly: of the overloaded links, the one with the least
+    bandwidth for each of its peers is filled first. As `believed` of
+    `simplugin.market.execution.execute`, such a site gives prices that include contention.
 
     Parameters
     ----------
@@ -108,8 +108,8 @@ def shared_site(
     site : PeerSite
         The peers.
     bundle : Bundle
-        Tasks that all peers take one after the other, so that each transfers only while it neither
-        sets up nor computes: byte / t_i on average.
+        Tasks that all peers execute one after the other; each peer's mean rate is byte / t_i, since
+        it transfers only while it neither sets up nor computes.
     setup : float
         Time of each task before its data are sent, t^setup [s].
 
@@ -129,7 +129,7 @@ def shared_site(
     bandwidth, open_ = site.bandwidth.copy(), np.ones(site.n_peers, dtype=bool)
 
     def excess(capacity: float, members: NDArray[np.bool_], most: float) -> float:
-        """Return by how much a link is asked for too much if open peers get so much at most."""
+        """Return the overload of a link if open peers get at most a bandwidth."""
         each = np.where(open_, np.minimum(bandwidth, most), bandwidth)
         return float(np.sum((byte / (busy + byte / each))[members])) - capacity
 
@@ -151,7 +151,7 @@ def shared_site(
 
 
 def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) -> list[str]:
-    """Return the other hosts of a scheduler's zone that are described one by one.
+    """Return the other individual hosts of a scheduler's zone.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) ->
     PlatformError
         The file cannot be read.
     WorkloadError
-        There is no such host, or it is alone.
+        There is no such host, or no other host in its zone.
     """
     described = platform if isinstance(platform, Platform) else read_platform(platform)
     zones = [
@@ -184,7 +184,7 @@ def hosts_beside(platform: Platform | str | os.PathLike[str], scheduler: str) ->
 
 
 def _key(name: str) -> tuple[str, int]:
-    """Return what a name is sorted by: peer-2 comes before peer-10."""
+    """Return the sort key of a name, by which peer-2 comes before peer-10."""
     stem = name.rstrip("0123456789")
     return stem, int(name[len(stem) :] or 0)
 

@@ -43,7 +43,7 @@ async def one_site(
     negotiation: BundleNegotiation,
     bundles: Sequence[Bundle],
 ) -> Notes:
-    """Run a site whose users submit bundles to the local scheduler itself.
+    """Run one site, whose users submit bundles to its local scheduler.
 
     Parameters
     ----------
@@ -54,14 +54,16 @@ async def one_site(
     peers : sequence of PeerStation
         Its peers.
     negotiation : BundleNegotiation
-        The negotiation between them.
+        The negotiation between the local scheduler and the peers.
     bundles : sequence of Bundle
         The bundles that users submit at their release dates.
 
     Returns
     -------
-    list of DealRecord, list of list of PeerRecords
-        Of each bundle, in the order in which they were done; of each peer of each site.
+    list of DealRecord
+        A record of each bundle, in the order of their ends.
+    list of list of PeerRecords
+        Records of the peers of each site.
     """
     records: list[DealRecord] = []
     ledgers = open_site(me, scheduler, peers, negotiation, records)
@@ -104,32 +106,31 @@ async def submit(me: Actor, bundles: Sequence[Bundle], queue: str) -> None:
 
 
 class GlobalSchedulerState:
-    """Bundles that wait at a global scheduler, those of each site, and the answers of sites.
+    """Queue of a global scheduler, its bundles at each site, and the answers of sites.
 
-    It asks all sites about the first bundle of its queue, and hands it over when it has all
-    answers. Of sites it knows nothing else than these answers and the ends of bundles.
+    The scheduler asks all sites about the first bundle of its queue, and forwards the bundle when
+    it has all answers. It knows sites by these answers and the ends of bundles only.
 
     Parameters
     ----------
     n_sites : int
         Number of sites.
     dispatch : str
-        Name of the rule by which it chooses one.
+        Name of the rule by which the scheduler chooses a site.
     """
 
     def __init__(self, n_sites: int, dispatch: str) -> None:
         self.waiting: deque[Submission] = deque()
         self.handed = self.done = 0
         self._decide = DISPATCHERS[dispatch]
-        # Of each site, how long each of its bundles is expected to take, and since when the first
-        # of them has been served.
+        # Expected duration of each bundle at each site, and the start of its first bundle.
         self._has: list[deque[float]] = [deque() for _ in range(n_sites)]
         self._since = [0.0] * n_sites
-        # About the first bundle of the queue, once sites have been asked.
+        # Answers about the first bundle of the queue; None before the question.
         self._answers: dict[int, float] | None = None
 
     def question(self) -> Announcement | None:
-        """Return what to ask all sites now, if they have not been asked that yet."""
+        """Return the question to all sites about the first bundle; None if they have it."""
         if not self.waiting or self._answers is not None:
             return None
         self._answers = {}
@@ -143,13 +144,13 @@ class GlobalSchedulerState:
         self._answers[estimate.site] = estimate.seconds
 
     def finish(self, site: int, now: float) -> None:
-        """Note that a site is done with its first bundle."""
+        """Note the end of the first bundle of a site."""
         self._has[site].popleft()
         self._since[site] = now
         self.done += 1
 
     def next(self, now: float) -> tuple[Submission, int] | None:
-        """Return the bundle to hand over now, and to which site, if there is one.
+        """Return the bundle to forward now and its site; None if the bundle has to wait.
 
         Raises
         ------
@@ -188,14 +189,14 @@ async def grid(
     negotiation: BundleNegotiation,
     bundles: Sequence[Bundle],
 ) -> Notes:
-    """Run a grid whose users submit bundles to the global scheduler.
+    """Run a grid, in which users submit bundles to the global scheduler.
 
     Parameters
     ----------
     me : Actor
         On the global scheduler's host.
     host : str
-        The global scheduler's.
+        Name of this host.
     dispatch : str
         Name of the rule by which it chooses sites.
     schedulers, peers, negotiation, bundles
@@ -240,7 +241,7 @@ async def grid(
 
 
 async def _forward(me: Actor, box: str, queue: str) -> None:
-    """Put what comes into a mailbox into a queue of this host."""
+    """Forward messages from a mailbox to a queue of this host."""
     heard, news = me.mailbox(box), me.message_queue(queue)
     while True:
         news.put_detached(await heard.get())

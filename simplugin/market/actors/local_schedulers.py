@@ -1,6 +1,6 @@
-"""Local schedulers: they sell bundles to their peers and answer for them to a global one.
+"""Local schedulers: they sell bundles to their peers and report to a global scheduler.
 
-Where hosts may fail, they sell to the peers that answer: these come back, leave and join.
+Where hosts may fail, they sell to the peers that answer; peers may leave, return and join.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ async def local_scheduler(
     negotiation : BundleNegotiation
         The negotiation.
     records : list of DealRecord
-        Where it writes down what happened.
+        List to which it appends a record of each bundle.
     """
     queue = me.message_queue(bundles_for(station.host))
     while True:
@@ -84,7 +84,7 @@ async def _serve(
     number: int,
     bundle: Bundle,
 ) -> DealRecord:
-    """Announce a bundle, negotiate, hand out its tasks and wait for their ends."""
+    """Announce a bundle, negotiate, send its tasks and wait for their ends."""
     n_peers = len(station.peers)
     record = DealRecord(number, station.site, me.now, 0.0, 0.0, np.zeros(0, np.int64), 0.0, [])
     if station.patience is not None:
@@ -108,7 +108,7 @@ async def _serve(
 async def _hand_out(
     me: Actor, station: SchedulerStation, bundle: Bundle, record: DealRecord
 ) -> list[float]:
-    """Send all peers their tasks, side by side; return when each had done the last one."""
+    """Send tasks to all peers in parallel; return the date of the last end of each."""
     work = np.full(bundle.count, bundle.flop) if bundle.work is None else bundle.work
     parts = np.split(work, np.cumsum(record.amounts)[:-1])
     paid = record.amounts * record.price if record.payments is None else record.payments
@@ -124,14 +124,14 @@ async def _hand_out(
 async def _deliver(
     me: Actor, host: str, work: list[float], byte: float, payment: float, record: DealRecord
 ) -> float:
-    """Send a peer its award and its tasks; return when it had done the last one."""
+    """Send a peer its award and its tasks; return the date of the last end."""
     await me.mailbox(inbox_of(host)).put(Award(len(work), payment), AWARD, label="award")
     if not work:
         return record.agreed
     tasks, end = me.mailbox(tasks_for(host)), me.mailbox(ends_at(host))
     ends = []
     for flop in work:
-        # Requested before the task is there: an end is in transit as soon as the peer sends it.
+        # Requested before the task arrives: an end is in transit as soon as the peer sends it.
         ends.append(end.get_async())
         await tasks.put(flop, byte, label="task")
     for each in ends:
@@ -140,7 +140,7 @@ async def _deliver(
 
 
 class _AbsentError(Exception):
-    """Some peers have not answered a call in time."""
+    """Peers that did not answer a call in time."""
 
     def __init__(self, hosts: set[str]) -> None:
         super().__init__(hosts)
@@ -154,10 +154,10 @@ async def _sell_to_present(
     record: DealRecord,
     bundle: Bundle,
 ) -> None:
-    """Sell a bundle, and what peers leave undone again, until all its tasks are done.
+    """Sell a bundle, and tasks left undone again, until all its tasks are done.
 
-    A peer from which nothing is heard for `station.patience` is absent until tasks are announced
-    again: the negotiation starts anew among the others. Peers pay for what they have done.
+    A peer without a message for `station.patience` is absent until the next announcement: the
+    others start the negotiation again. Peers pay for the tasks that they have done.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ async def _sell_to_present(
     negotiation : BundleNegotiation
         The negotiation.
     record : DealRecord
-        Where it writes down what happened.
+        Record of the bundle, to be completed.
     bundle : Bundle
         The tasks.
 
@@ -220,7 +220,7 @@ async def _agree(
     announced: Announcement,
     bundle: Bundle,
 ) -> tuple[tuple[str, ...], Agreement]:
-    """Return who answers, and what they agree on."""
+    """Return the hosts that answer, and their agreement."""
     absent: set[str] = set()
     seed = negotiation_seed(station.seed, announced.number, station.site)
     while True:
@@ -250,12 +250,12 @@ async def _converse(
     patience: float | None,
     name: str,
 ) -> Agreement:
-    """Carry calls to peers and their replies back until there is an agreement.
+    """Deliver calls and replies until there is an agreement.
 
     Raises
     ------
     _AbsentError
-        Some peers do not hear a call or answer it in time, if there is a patience.
+        A peer does not receive a call or answer it within the patience.
     """
     try:
         call = next(talk)
@@ -291,14 +291,14 @@ async def _send(
 ) -> set[str]:
     """Send peers the same message in parallel, and wait until all have received it.
 
-    Returned are those that have not received it in time, if there is a patience.
+    Return the hosts that have not received it within the patience.
     """
     puts = {h: me.mailbox(inbox_of(h)).put_async(what, size, label=label) for h in hosts}
     return await _late(me, puts, patience)
 
 
 async def _late(me: Actor, activities: dict[str, Activity], patience: float | None) -> set[str]:
-    """Wait for what concerns each host; cancel what is not over in time, and return whose it is."""
+    """Wait for an activity of each host; cancel late activities and return their hosts."""
     late: set[str] = set()
     if patience is None:
         for activity in activities.values():
@@ -320,7 +320,7 @@ async def _late(me: Actor, activities: dict[str, Activity], patience: float | No
 async def _deliver_to_present(
     me: Actor, station: SchedulerStation, host: str, work: list[float], byte: float, payment: float
 ) -> tuple[int, float]:
-    """Send a peer its award and tasks; return how many it has done, and until when."""
+    """Send a peer its award and tasks; return the number done and the date of the last end."""
     done, last, patience = 0, me.now, station.patience
     tasks, end = me.mailbox(tasks_for(host)), me.mailbox(ends_at(host))
     try:
@@ -336,7 +336,7 @@ async def _deliver_to_present(
 
 
 async def estimator(me: Actor, station: SchedulerStation) -> None:
-    """Hear what each peer can do, then answer all questions, beside what else the site does.
+    """Receive the capacity of each peer, then answer all questions of the global scheduler.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ async def estimator(me: Actor, station: SchedulerStation) -> None:
     """
     questions = me.mailbox(questions_for(station.host))
     answers = me.mailbox(estimates_of(station.host))
-    # Questions are under way while peers still speak.
+    # Questions may arrive before the capacities of all peers.
     asking = questions.get_async()
     telling = [me.mailbox(capacity_of(peer)).get_async() for peer in station.peers]
     capacities: list[Capacity] = [await each for each in telling]
@@ -359,12 +359,12 @@ async def estimator(me: Actor, station: SchedulerStation) -> None:
 
 
 def seconds(capacities: Sequence[Capacity], asked: Announcement) -> float:
-    """Return how long peers would take for a bundle, if no discounts of earlier ones are left.
+    """Return the time that peers would need for a bundle, without discounts of earlier bundles.
 
     Parameters
     ----------
     capacities : sequence of Capacity, shape (n_peers,)
-        Their reports.
+        Reports of the peers.
     asked : Announcement
         The bundle.
 

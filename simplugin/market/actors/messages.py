@@ -1,4 +1,4 @@
-"""Messages between the actors of a market, besides those of negotiations."""
+"""Messages between the actors of a market, and names of their mailboxes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Submission:
 class Announcement:
     """The announcement of a bundle by a local scheduler to its peers, before they negotiate.
 
-    A global scheduler asks sites by the same how long they would take.
+    A global scheduler sends the same to ask sites for their estimates.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class NegotiationMessage:
     Attributes
     ----------
     message : tuple
-        As the negotiation has it.
+        Message as the negotiation defines it.
     answers : bool
         True if the peer's reply is to be sent back.
     """
@@ -91,7 +91,7 @@ class Capacity:
     Attributes
     ----------
     speed, bandwidth : float
-        Its capacities as it believes them, Cp [flop/s] and Cm [byte/s].
+        Believed capacities, Cp [flop/s] and Cm [byte/s].
     setup : float
         Time of each task before its data are sent, t^setup [s].
     price_unit : float
@@ -135,8 +135,7 @@ class Estimate:
     seconds: float
 
 
-# Of an announcement, which a question of the global scheduler is as large as, and of an award, a
-# submission, a report, a peer's capacity and an estimate [byte].
+# Sizes of messages; a question of the global scheduler has the size of an announcement [byte].
 ANNOUNCEMENT = message_size(("announcement", 0, 0.0, 0.0, 0))
 AWARD = message_size(("award", 0, 0.0))
 SUBMISSION = message_size(("submission", 0, 0.0, 0.0, 0))
@@ -146,12 +145,12 @@ ESTIMATE = message_size(("estimate", 0, 0, 0.0))
 
 
 def plain(message: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a message of a negotiation as it is, if a network could carry it.
+    """Return a message of a negotiation if it consists of a kind and numbers.
 
     Raises
     ------
     WorkloadError
-        It has something else than a kind and numbers, such as an object of its sender's.
+        It has another value, such as an object of its sender.
     """
     kind, *numbers = message
     if not isinstance(kind, str) or not all(isinstance(each, _NUMBERS) for each in numbers):
@@ -160,45 +159,45 @@ def plain(message: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def inbox_of(peer: str) -> str:
-    """Return the mailbox in which a peer is spoken to."""
+    """Return the mailbox of messages to a peer."""
     return f"inbox of {peer}"
 
 
 def replies_of(peer: str) -> str:
-    """Return the mailbox in which the local scheduler gets a peer's replies."""
+    """Return the mailbox of a peer's replies to the local scheduler."""
     return f"replies of {peer}"
 
 
 def tasks_for(peer: str) -> str:
-    """Return the mailbox in which a peer gets its tasks."""
+    """Return the mailbox of a peer's tasks."""
     return f"tasks for {peer}"
 
 
 def ends_at(peer: str) -> str:
-    """Return the mailbox in which the local scheduler hears of each end of a task."""
+    """Return the mailbox of the acknowledgements of a peer's tasks."""
     return f"ends at {peer}"
 
 
 def bundles_for(scheduler: str) -> str:
-    """Return the mailbox, or the queue on its own host, in which a scheduler gets bundles."""
+    """Return the mailbox, or the queue on its own host, of bundles for a scheduler."""
     return f"bundles for {scheduler}"
 
 
 def reports_of(scheduler: str) -> str:
-    """Return the mailbox, or the queue on its own host, that gets the ends of bundles."""
+    """Return the mailbox, or the queue on its own host, of ends of bundles."""
     return f"reports of {scheduler}"
 
 
 def capacity_of(peer: str) -> str:
-    """Return the mailbox in which the local scheduler hears what a peer can do."""
+    """Return the mailbox of a peer's capacity."""
     return f"capacity of {peer}"
 
 
 def questions_for(scheduler: str) -> str:
-    """Return the mailbox in which a local scheduler is asked how long a bundle would take."""
+    """Return the mailbox of questions to a local scheduler."""
     return f"questions for {scheduler}"
 
 
 def estimates_of(scheduler: str) -> str:
-    """Return the mailbox in which the global scheduler gets a site's answers."""
+    """Return the mailbox of a site's estimates for the global scheduler."""
     return f"estimates of {scheduler}"

@@ -38,7 +38,7 @@ async def computing_peer(
     negotiation : BundleNegotiation
         The negotiation.
     ledger : PeerRecords
-        Where it writes down what it thought; nobody else reads it before the end.
+        Record of its values and sales, which the execution reads at the end.
     """
     inbox = me.mailbox(inbox_of(station.host))
     if station.reports:
@@ -56,7 +56,7 @@ async def computing_peer(
                 q = None if station.capacity.discounts else station.capacity.q
                 side = negotiation.peer(value, cap, q, station.generator(heard))
             elif side is None:
-                continue  # what it has missed the beginning of
+                continue  # a message of a negotiation whose announcement it missed
             elif isinstance(heard, NegotiationMessage):
                 who = f"a peer of negotiation {negotiation.name!r} replies"
                 reply = plain(checked_message(who, side.reply(heard.message)))
@@ -75,7 +75,7 @@ async def computing_peer(
         except ActivityError:
             if patience is None:
                 raise
-            # The scheduler takes it for absent.
+            # The scheduler counts this peer as absent.
             side = None
 
 
@@ -104,7 +104,7 @@ async def _one_by_one(me: Actor, station: PeerStation, amount: int) -> None:
 
 
 async def _overlapped(me: Actor, station: PeerStation, amount: int) -> None:
-    """Compute tasks while the next one of each is being fetched."""
+    """Compute tasks while the next is fetched."""
     if not amount:
         return
     ready, ends = me.message_queue(f"ready at {station.host}"), me.mailbox(ends_at(station.host))
@@ -115,7 +115,7 @@ async def _overlapped(me: Actor, station: PeerStation, amount: int) -> None:
 
 
 async def _fetch(me: Actor, station: PeerStation, amount: int) -> None:
-    """Set up and fetch tasks; the next one when the one before is being computed."""
+    """Set up and fetch tasks, the next while the previous one is computed."""
     tasks, ready = me.mailbox(tasks_for(station.host)), me.message_queue(f"ready at {station.host}")
     for _ in range(amount):
         await me.sleep_for(station.capacity.setup)

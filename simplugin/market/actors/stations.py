@@ -22,16 +22,16 @@ Counters = Literal["reset", "kept"] | float
 
 @dataclass
 class DiscountCounter:
-    """Number of tasks that count as sold already for a peer's discount, a_i.
+    """Number of sold tasks that count for a peer's discount, a_i.
 
-    The next task is worth V_i q_i^a_i to it.
+    The value of its next task is V_i q_i^a_i.
 
     Attributes
     ----------
     lifetime : float
-        Time constant with which it forgets [s]: 0 at once, inf never.
+        Time constant of its decay [s]; 0 to reset with each bundle, inf to keep.
     amount, since : float
-        Tasks that counted at the date of the last sale, and that date [s].
+        Value of the counter at the date of the last sale, and that date [s].
     """
 
     lifetime: float
@@ -39,7 +39,7 @@ class DiscountCounter:
     since: float = 0.0
 
     def sold(self, now: float) -> float:
-        """Return how many tasks still count at a date [s]."""
+        """Return the value of the counter at a date [s]."""
         if self.lifetime == 0:
             return 0.0
         return self.amount * exp((self.since - now) / self.lifetime)
@@ -55,12 +55,12 @@ def lifetime(counters: Counters) -> float:
     Parameters
     ----------
     counters : {"reset", "kept"} or float
-        Each bundle starts anew; what was sold counts for ever; or a time constant [s].
+        Reset for each bundle; keep; or decay with a time constant [s].
 
     Raises
     ------
     WorkloadError
-        It is none of these.
+        The value is invalid.
     """
     if isinstance(counters, str):
         if counters in ("reset", "kept"):
@@ -117,21 +117,20 @@ class ServiceRules:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerStation:
-    """Knowledge of a local scheduler at the start: nothing of its peers' capacities.
+    """Initial knowledge of a local scheduler, without the capacities of its peers.
 
     Attributes
     ----------
     host : str
-        Where it is.
+        Its host.
     peers : tuple of str
         Hosts of its peers.
     site, seed : int
-        Its site's number and the execution's seed, for what it draws.
+        Number of its site, and seed of the execution; both seed its random numbers.
     reports : bool
-        True if a global scheduler on another host asks it how long bundles would take, and gets
-        their ends.
+        True if it sends estimates and ends of bundles to a global scheduler on another host.
     patience : float, optional
-        How long it waits for a peer before it takes it for absent [s]; None if peers do not fail.
+        Time without a message after which a peer counts as absent [s]; None if peers do not fail.
     """
 
     host: str
@@ -144,22 +143,22 @@ class SchedulerStation:
 
 @dataclass(frozen=True, slots=True)
 class PeerStation:
-    """Knowledge of a peer at the start: nothing of others.
+    """Initial knowledge of a peer about itself.
 
     Attributes
     ----------
     host : str
-        Where it computes.
+        Its host.
     capacity : Capacity
-        What it can do as it believes, and its terms.
+        Its believed capacities, and its terms.
     rules : ServiceRules
         The service of bundles.
     site, seed : int
-        The site's number and the execution's seed, for what it draws.
+        Number of its site, and seed of the execution; both seed its random numbers.
     reports : bool
         True if it reports its capacity to the local scheduler of a grid's site.
     number : int
-        Its number at its site, for what it draws.
+        Its number at its site, which seeds its random numbers.
     """
 
     host: str
@@ -184,14 +183,14 @@ class PeerRecords:
     Attributes
     ----------
     counter : DiscountCounter
-        Tasks that it has sold.
+        Counter of its sold tasks.
     times : dict of int to float
-        By the number of the bundle, what it expected a task to take [s].
+        Expected time of a task, by the number of the bundle [s].
     values : dict of int to float or float64, shape (n_tasks,)
         Value of a first task to it, or of all under `Capacity.discounts`; discounts of earlier
         bundles included, when it was first announced [price].
     done : dict of int to int
-        By the number of the bundle, the tasks that it has done where hosts may fail.
+        Number of completed tasks, by the number of the bundle, where hosts may fail.
     """
 
     counter: DiscountCounter
@@ -200,17 +199,17 @@ class PeerRecords:
     done: dict[int, int] = field(default_factory=dict)
 
     def cap(self, station: PeerStation, announced: Announcement) -> int:
-        """Return how many tasks it takes at most, after what it has done of the bundle."""
+        """Return the maximum number of further tasks of the bundle."""
         done = self.done.get(announced.number, 0)
         return int(min(station.capacity.n_max - done, announced.m))
 
     def note(self, number: int, now: float) -> None:
-        """Note that a task of a bundle is done, and sold, at a date [s]."""
+        """Record that a task of a bundle is completed, and sold, at a date [s]."""
         self.counter.sell(now, 1)
         self.done[number] = self.done.get(number, 0) + 1
 
     def value(self, station: PeerStation, announced: Announcement, now: float) -> float | Floats:
-        """Return, and write down, what a first task is worth at a date, or each."""
+        """Record and return the value of a first task at a date, or of all tasks."""
         own, number = station.capacity, announced.number
         time = task_time(announced.flop, announced.byte, own.speed, own.bandwidth, own.setup)
         # Tasks of this bundle count whatever the lifetime of discounts.

@@ -37,19 +37,19 @@ def double_auction(
     *,
     seed: int = 0,
 ) -> tuple[Amounts, float]:
-    """Return a continuous double auction among traders of zero intelligence [1]_.
+    """Return the result of a continuous double auction of zero-intelligence traders [1]_.
 
-    Traders arrive one at a time. With probability 1/2 it is the local scheduler, which asks a
-    price for its next task, uniform between 0 and the most that any peer under its cap would pay;
-    else it is one of the peers under their caps, all alike, which bids for one task, uniform
-    between 0 and what its next task is worth to it, V_i q^(k-1) for the k-th. The best bid and
-    the best ask are kept. Once that bid is no lower than that ask, a task is sold at the price of
-    the earlier of the two, both are withdrawn, and so is everything else. The auction ends when
-    all m tasks are sold. A peer at its cap does not bid.
+    Traders arrive one after another. With probability 1/2 the local scheduler arrives and asks a
+    price for its next task, uniform between 0 and the largest value of a next task of a peer under
+    its cap. Otherwise one of the peers under their caps, each with equal probability, bids for one
+    task, uniform between 0 and the value of its next task, V_i q^(k-1) for the k-th. The best bid
+    and the best ask stand. Once the bid reaches the ask, a task is sold at the price of the earlier
+    of the two, and all bids and asks are withdrawn. The auction ends when all m tasks are sold. A
+    peer at its cap does not bid.
 
-    The uniform draws of the scheduler (who arrives, then its ask) and those of each peer, one a
-    bid, come from generators of their own, see `party_generator`. [2]_ only cites double auctions;
-    this is one reading.
+    The scheduler's uniform draws (the arriving trader, then its ask) and each peer's, one a bid,
+    come from separate generators, see `party_generator`. [2]_ only cites double auctions; this is
+    one reading.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ def double_auction_rounds(
     *,
     seed: int = 0,
 ) -> tuple[Amounts, float]:
-    """Return a double auction of the same traders in rounds, in which the best bid is served.
+    """Return the result of a double auction in rounds, each of which serves the best bid.
 
     In each round the local scheduler asks and all peers under their caps bid, from the same
-    ranges as in `double_auction`. If the best bid is no lower than the ask, a task is sold half
-    way between them; ties go to the lowest number. Draws come from the same generators, one a
-    trader and round. Parameters and errors as those of `double_auction`.
+    ranges as in `double_auction`. If the best bid reaches the ask, a task is sold at the mean of
+    the two; ties go to the lowest number. Draws come from the same generators, one for each trader
+    and round. Parameters and errors as those of `double_auction`.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def _draws(seed: int, n_peers: int) -> list[Iterator[float]]:
 
 
 def arriving(draw: float, open_: list[int]) -> int | None:
-    """Return the peer that arrives by a uniform number above 0 and up to 1; None: the scheduler."""
+    """Return the arriving peer for a uniform number in (0, 1]; None for the scheduler."""
     if draw > 0.5:
         return None
     return open_[min(int(2 * draw * len(open_)), len(open_) - 1)]
@@ -150,7 +150,7 @@ def double_auction_marginal(
     discounts: ArrayLike | None = None,
     /,
 ) -> tuple[Amounts, float]:
-    """Return a double auction in which peers bid what their next task is worth to them.
+    """Return the result of a double auction in which peers bid the value of their next task.
 
     Tasks go to the highest bids, which is the maximum of the benefit; ties go to the lowest
     number. Parameters and errors as those of `double_auction`.
@@ -173,7 +173,7 @@ def double_auction_mean(
     discounts: ArrayLike | None = None,
     /,
 ) -> tuple[Amounts, float]:
-    """Return a double auction in which peers bid the mean deal price that they would then hold.
+    """Return the result of a double auction in which peers bid their mean price after the deal.
 
     A peer of k tasks bids v_i(k + 1), Eq. (7), for the next; the highest bid gets it, of equal
     ones that of the lowest number. It ends in the whole numbers nearest to the balanced state.
@@ -187,7 +187,7 @@ def double_auction_mean(
         The lowest bid that gets a task [price].
     """
     market = BundleMarket(values, n_tasks, capacities, discounts)
-    # Of a table these are values as they are.
+    # For a table, the factors are the values themselves.
     table = None if market.table is None else market.table.tolist()
     first = market.values.tolist() if table is None else [1.0] * market.n_peers
     kept = market.q.tolist() if table is None else first
@@ -218,7 +218,7 @@ def double_auction_dearest(
     discounts: ArrayLike | None = None,
     /,
 ) -> tuple[Amounts, float]:
-    """Return a double auction in which peers bid their base prices, whatever they hold.
+    """Return the result of a double auction in which peers bid their base prices.
 
     The highest bidder gets as many tasks as it may, then the next; ties go to the lowest number.
     Parameters and errors as those of `double_auction`.
@@ -236,7 +236,7 @@ def double_auction_dearest(
 
 
 class BiddingPeer(AnsweringPeer):
-    """A peer that bids any price up to the value of its next task, by numbers of its self."""
+    """A peer that bids uniformly up to the value of its next task, by its own draws."""
 
     def __init__(
         self, value: ArrayLike, cap: int, q: float | None, generator: np.random.Generator
@@ -248,8 +248,8 @@ class BiddingPeer(AnsweringPeer):
     def reply(self, message: Message, /) -> Message:
         """Return a bid, or the next value after a sale; logarithms.
 
-        ``("bid",)`` is answered by a bid, ``("sold",)`` by the next task's value. Other questions
-        are answered as by `AnsweringPeer`.
+        The answer to ``("bid",)`` is a bid, that to ``("sold",)`` the next task's value. Other
+        questions are answered as by `AnsweringPeer`.
         """
         if message[0] == "bid":
             return ("bid", self.log_worth(self._bought + 1) + log(next(self._draws)))
@@ -260,10 +260,10 @@ class BiddingPeer(AnsweringPeer):
 
 
 def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:
-    """Ask a peer that arrives for its bid, and notify it when it has bought.
+    """Request a bid of each arriving peer, and notify peers of their purchases.
 
-    The highest ask is what any peer would pay, which peers therefore report: once at the beginning,
-    and after each task that they buy. There are as many rounds as bids and sales, and one.
+    The scheduler's asks depend on the largest value of a next task; peers report theirs at the
+    beginning and after each purchase. The number of rounds is that of bids and sales, plus one.
     """
     caps, (first,) = yield from opening(n_peers, m, ("begin", m))
     draws, worth = uniform_draws(generator), first.tolist()
@@ -283,7 +283,7 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
 def _trade(
     draws: Iterator[float], open_: list[int], top: float
 ) -> Generator[Call, list[Message], tuple[int, float]]:
-    """Return who buys the next task, and the logarithm of its price."""
+    """Return the buyer of the next task, and the logarithm of its price."""
     bid, ask, bidder = -math.inf, math.inf, -1
     while True:
         peer = arriving(next(draws), open_)

@@ -31,9 +31,9 @@ class Bracket:
     m : int
         The number of tasks.
     low, high : float
-        At `low` peers want m tasks together or more, at `high` fewer.
+        Peers together want at least m tasks at `low`, and fewer at `high`.
     most, least : int64, shape (n_peers,)
-        Number of tasks that each wants there.
+        Demand of each peer at `low` and at `high`.
     """
 
     m: int
@@ -58,7 +58,7 @@ class Bracket:
         return int(self.doubtful.sum())
 
     def decided(self, few: int) -> bool:
-        """Return True if one more round settles it: few tasks are in doubt, or all are equal."""
+        """Return True if one more round suffices: few tasks are in doubt, or all are equal."""
         return self.doubt <= few or self._clears or self._alike
 
     @property
@@ -72,7 +72,7 @@ class Bracket:
         return bool(self.high <= np.nextafter(self.low, np.inf))
 
     def heard(self, log_price: float, counts: Amounts) -> Bracket:
-        """Return the bracket after peers have said how many tasks they want at a price."""
+        """Return the bracket updated by the demand at a price."""
         total = int(counts.sum())
         if total >= self.m and log_price > self.low:
             return replace(self, low=log_price, most=counts)
@@ -81,11 +81,11 @@ class Bracket:
         return self
 
     def settle(self) -> Generator[Call, list[Message], Agreement]:
-        """Sell the best of the doubtful tasks, at the price of the last of them; a round, or none.
+        """Sell the best of the doubtful tasks in one round, or none if all are equal.
 
-        The price is what the last task sold is worth, the highest that clears the market. Peers
-        are asked what each of their doubtful tasks is worth; if all of these are sold, only what
-        the last one is worth. Of equal tasks those of the lowest peer are sold first.
+        The price is the value of the last task sold, the highest that clears the market. Peers
+        report the values of their doubtful tasks, or only the last value if all of these are sold.
+        Of equal tasks those of the lowest peer are sold first.
         """
         if self._alike:
             amounts = self.least + in_order(self.m - int(self.least.sum()), self.doubtful)
@@ -117,14 +117,14 @@ def counts_of(numbers: Floats) -> Amounts:
 def opening(
     n_peers: int, m: int, question: Message
 ) -> Generator[Call, list[Message], tuple[Amounts, Floats]]:
-    """Ask all peers how many of m tasks each takes at most.
+    """Query the caps of all peers for m tasks.
 
     Returns
     -------
     caps : int64, shape (n_peers,)
-        The first number that each answers.
+        First number of each answer.
     numbers : float64, shape (further numbers of each, n_peers)
-        The others.
+        Further numbers.
 
     Raises
     ------
@@ -138,49 +138,49 @@ def opening(
 
 
 def weighted_median(values: Floats, weights: NDArray[np.int64]) -> float:
-    """Return a value that is at least, and at most, values of half the weight.
+    """Return the weighted median: values of half the weight are at least it, and half at most.
 
     Parameters
     ----------
     values : float64, shape (n,)
-        Those without weight do not matter.
+        Values.
     weights : int64, shape (n,)
-        From 0 on; not all 0.
+        Weights from 0 on, not all 0.
     """
     order = np.argsort(-values, kind="stable")
     reached = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(2 * reached, reached[-1])])
 
 
-# Worths of a peer may be equal but for that, as a logarithm; a ratio is below 1 by that or more.
+# Smallest decrease from one value of a peer to the next, as a logarithm.
 _SLIGHT = 1e-16
 
 
 class DemandModel:
-    """Worth of each peer's tasks, taken to fall by the same ratio from one to the next.
+    """Model of each peer's values, which fall by a constant ratio from one task to the next.
 
-    Guesses choose prices, nothing else: what is agreed upon does not depend on them.
+    The model only proposes prices: the agreement does not depend on it.
 
     Parameters
     ----------
     numbers : int64, shape (n_peers,)
-        A task of each peer.
+        Number of one task of each peer.
     worth : float64, shape (n_peers,)
-        Logarithm of what it is worth.
+        Logarithm of the value of that task.
     caps : int64, shape (n_peers,)
         Maximum number of tasks of each peer.
     """
 
     def __init__(self, numbers: Amounts, worth: Floats, caps: Amounts) -> None:
-        # Of peers to which such a task is worth nothing no model is made.
+        # Peers to which that task is worthless are not modelled.
         modelled = np.isfinite(worth)
         self._numbers, self._caps = np.where(modelled, (numbers, caps), 0)
         self._worth = np.where((numbers > 0) & modelled, worth, 0.0)
-        # Between these each worth falls from one task to the next, as a logarithm.
+        # Bounds of the decrease from one value to the next, as a logarithm.
         self._least, self._most = np.zeros(len(caps)), np.full(len(caps), np.inf)
 
     def heard(self, log_price: float, counts: Amounts) -> None:
-        """Learn from how many tasks are worth at least a price."""
+        """Update the model by the number of tasks with at least the value of a price."""
         if log_price <= LOWEST:
             return
         counts = np.minimum(counts, self._caps)
@@ -188,7 +188,7 @@ class DemandModel:
         gap = self._worth - log_price
         with np.errstate(divide="ignore", invalid="ignore"):
             last, next_ = gap / further, gap / (further + 1)
-        # The last task taken is worth the price, the next one is not.
+        # The last task taken has at least the value of the price, the next one less.
         taken, left = counts > 0, counts < self._caps
         above, below = taken & (further > 0), taken & (further < 0)
         self._most[above] = np.minimum(self._most, last)[above]
@@ -198,9 +198,9 @@ class DemandModel:
         self._most[below] = np.minimum(self._most, next_)[below]
 
     def falls(self) -> Floats:
-        """Return by how much the logarithms of each peer's worths fall; NaN if nothing is known.
+        """Return the decrease of the logarithms of each peer's values; NaN if unknown.
 
-        If one number is possible for all, that is taken.
+        A single value is used if it is possible for all peers.
         """
         low, high = float(self._least.max()), float(self._most.min())
         least, most = self._least, self._most
@@ -215,24 +215,24 @@ class DemandModel:
         return np.maximum(middle, _SLIGHT)
 
     def prices(self, totals: tuple[float, ...], low: float, high: float) -> Floats:
-        """Return the prices at which peers want as many tasks together as each of some numbers.
+        """Return the prices at which the total demand is each of some numbers.
 
         Parameters
         ----------
         totals : tuple of float
             Numbers of tasks.
         low, high : float
-            Logarithms of prices between which these must be; either may be infinite.
+            Logarithms of the bounds of the prices; either may be infinite.
 
         Returns
         -------
         float64, shape (n_totals,)
-            Their logarithms; NaN if nothing is known.
+            Logarithms of the prices; NaN if unknown.
         """
         falls = self.falls()
         if np.any(np.isnan(falls)):
             return np.full(len(totals), np.nan)
-        # Demand is linear but for its bends, where a peer begins to buy and where it stops.
+        # Demand is piecewise linear; it bends where a peer begins or stops to buy.
         begin = self._worth + (self._numbers - 0.5) * falls
         prices = np.concatenate([begin, begin - self._caps * falls])
         order = np.argsort(-prices, kind="stable")
@@ -245,20 +245,20 @@ class DemandModel:
         return np.clip(found, low, high)
 
 
-# Doubtful tasks of each peer, on average, that are left to the last round.
+# Mean number of doubtful tasks of each peer that the last round settles.
 SETTLED = 2
-# Where steps down do not end above this logarithm of a price, tasks may be worth nothing.
+# Below this logarithm of a price, tasks may be worthless.
 DEEP = -(2.0**20)
 
 
 def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
-    """Announce prices until few tasks are in doubt, then ask what these are worth.
+    """Announce prices until few tasks are in doubt, then query their values.
 
     The first price is 1. Steps of 1, 2, 4 and so on of its logarithm find two prices between which
-    the bundle clears; these are bisected until no more than two tasks a peer are in doubt. Where
-    the steps have come to exp(-2^20), peers are asked once what is worth anything at all. No peer
-    reports what a task is worth to it unless it is in doubt then. The result is optimal, ties
-    included. `bisection_rounds` says how many rounds that takes at most.
+    the bundle clears; these are bisected until no more than two tasks a peer are in doubt. If the
+    steps reach exp(-2^20), peers report once the number of tasks of any value. Peers report values
+    only of tasks that are in doubt at the end. The result is optimal, ties included.
+    `bisection_rounds` is the maximum number of rounds.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def bisection(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler
 
 
 def bisection_rounds(market: BundleMarket, price: float) -> int:
-    r"""Return how many rounds bisection takes at most.
+    r"""Return the maximum number of rounds of bisection.
 
     With the highest clearing price p*, the smallest :math:`j` such that
     :math:`2^j - 1 > |\ln p^*|`, and the least :math:`s = \ln 1/q_i`, the steps outward take
@@ -315,15 +315,15 @@ BISECTION = BundleNegotiation("bisection", bisection, AnsweringPeer)
 
 
 def median(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
-    r"""Announce weighted medians of what peers' middle tasks are worth.
+    r"""Announce weighted medians of the values of peers' middle tasks.
 
-    Each peer answers how many tasks it wants at a price, how many above it, and what its middle
-    doubtful tasks on both sides are worth, so that one round does what would take two. Half the
-    doubtful tasks are with peers whose middle one is worth at least the median, and half of these
-    are worth at least that; so are, likewise, a quarter at most that. A round thus settles a
-    quarter of the doubtful tasks or ends. Rounds do not depend on values or discount rates, only
-    on how many tasks there are, see `median_rounds`. It is selection of the m-th largest from
-    sorted lists [1]_.
+    Each peer answers with its demand at a price and above it, and with the values of its middle
+    doubtful tasks on both sides, so that one round replaces two. Half the doubtful tasks belong to
+    peers whose middle value is at least the median, and half of these have at least that value;
+    likewise a quarter has at most that value. A round thus settles a quarter of the doubtful tasks,
+    or is the last. The number of rounds depends on the number of tasks only, not on values or
+    discount rates, see `median_rounds`. It is selection of the m-th largest from sorted lists
+    [1]_.
 
     Parameters
     ----------
@@ -357,12 +357,12 @@ def settle_by_medians(bracket: Bracket, few: int) -> Scheduler:
 
 
 def median_rounds(total: int, n_peers: int) -> int:
-    """Return how many rounds weighted medians take at most.
+    """Return the maximum number of rounds of weighted medians.
 
     Parameters
     ----------
     total : int
-        Maximum number of tasks of all peers, none more than there are.
+        Sum of the caps of all peers.
     n_peers : int
         The number of peers.
     """
@@ -374,7 +374,7 @@ def median_rounds(total: int, n_peers: int) -> int:
 MEDIAN = BundleNegotiation("median", median, AnsweringPeer)
 
 
-# Doubtful tasks beyond `SETTLED` a peer that are left to the last round.
+# Doubtful tasks beyond `SETTLED` a peer that the last round settles.
 SPARE = 2
 # Guesses that may be made before half the doubtful tasks are settled.
 GUESSES = 2
@@ -383,16 +383,16 @@ GUESSES = 2
 def secant(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
     r"""Announce two prices a round, between which the bundle should clear.
 
-    Peers first quote what their task would be worth in an equal split: at the lowest quote they
-    want at least m tasks, above the highest fewer, and if all buy and have one discount rate the
-    mean of the quotes clears the bundle but for half a task a peer. How counts change with the
-    price then says by how much each peer's worths fall, and so at which two prices half of n + 2
-    tasks more, and fewer, than m are wanted. Once two prices leave no more than 2 n + 2 tasks in
-    doubt, one round settles these.
+    Peers first quote the value of their last task in an equal split: at the lowest quote they want
+    at least m tasks, above the highest fewer, and if all buy and have one discount rate the mean of
+    the quotes clears the bundle to half a task a peer. The change of demand with the price then
+    gives the decrease of each peer's values, and so the two prices at which half of n + 2 tasks
+    more, and fewer, than m are wanted. Once two prices leave no more than 2 n + 2 tasks in doubt,
+    one round settles them.
 
-    Guesses may fail, for peers whose worths fall otherwise. If two of them do not halve the
-    doubtful tasks, two rounds therefore find and announce the weighted median of the middle ones,
-    which settles a quarter of them: see `secant_rounds`. The result is optimal, ties included.
+    These guesses may fail for peers whose values fall in another way. If two guesses do not halve
+    the doubtful tasks, two rounds find and announce the weighted median of the middle ones, which
+    settles a quarter of them: see `secant_rounds`. The result is optimal, ties included.
 
     Parameters
     ----------
@@ -422,24 +422,24 @@ def secant(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
 
 
 def secant_rounds(total: int, n_peers: int) -> int:
-    """Return how many rounds secants take at most, whatever peers answer.
+    """Return the maximum number of rounds of secants, for any answers of peers.
 
     Parameters
     ----------
     total : int
-        Maximum number of tasks of all peers, none more than there are.
+        Sum of the caps of all peers.
     n_peers : int
         The number of peers.
     """
     quarters = log(max(1.0, total / (SETTLED * n_peers + SPARE))) / log(4 / 3)
-    # Two openings, the first prices, guesses and a median for each quarter, the settlement.
+    # Two openings, the first prices, guesses and a median for each quarter, and the settlement.
     return 4 + (GUESSES + 2) * max(0, math.ceil(quarters))
 
 
 def _opened(
     n_peers: int, m: int
 ) -> Generator[Call, list[Message], tuple[Bracket, DemandModel, tuple[float, float]]]:
-    """Ask for caps and what a task of an equal split is worth; return the first two prices."""
+    """Query caps and the values of tasks in an equal split; return the first two prices."""
     share = -(-m // n_peers)
     caps, (worth,) = yield from opening(n_peers, m, ("quote", share, m))
     bracket = Bracket.everything(m, caps)
@@ -472,7 +472,7 @@ def _announce(
 
 
 def _guessed(bracket: Bracket, model: DemandModel) -> tuple[float, float]:
-    """Return the two prices between which about n tasks are in doubt; or NaN."""
+    """Return two prices between which about n tasks are in doubt; NaN if unknown."""
     margin = 0.5 * (SETTLED - 1) * len(bracket.most) + 0.5 * SPARE
     totals = (bracket.m + margin, bracket.m - margin)
     low, high = model.prices(totals, bracket.low, bracket.high).tolist()

@@ -20,7 +20,7 @@ from simplugin.market.policies.negotiation import (
 )
 from simplugin.workloads.bundle_markets import LOWEST, Amounts, in_order
 
-# How finely the start is looked for: widest bracket of the logarithm of its price.
+# Width of the bracket of the start, as a logarithm of the price.
 START = 0.01
 LEAST_TICK = 1e-6
 
@@ -28,26 +28,25 @@ LEAST_TICK = 1e-6
 def clinching(tick: float | None = None) -> BundleNegotiation:
     """Return a clock that rises until peers want no more tasks than there are.
 
-    Whenever all others together want fewer tasks than there are, a peer clinches the difference
-    at the price of that moment [1]_. With falling values and a clock that stops wherever someone
-    wants a task less, that is the largest benefit and VCG's payments, with tasks that nobody else
-    takes for nothing (``unsold="worthless"`` of
-    `simplugin.market.mechanisms.vickrey_clarke_groves`). To answer truly is best for a peer as
-    long as the others answer by some values of theirs.
+    Whenever the demand of all others is below the number of tasks, a peer clinches the difference
+    at the current price [1]_. With falling values and a clock that stops at each decrease of
+    demand, the result has the largest benefit and VCG's payments, where tasks without another taker
+    are free (``unsold="worthless"`` of `simplugin.market.mechanisms.vickrey_clarke_groves`). The
+    truth is a peer's best answer as long as the others answer by some values of theirs.
 
-    All peers say how many tasks they take at most, and how many they want at prices by which the
-    local scheduler finds the start of the clock: bisection, where nobody has clinched anything yet
-    or as good as free. Then all say up to which price they want as many as there, and the clock
-    stops at the lowest of these; whose it is takes a task less, and is asked again. Of peers that
-    leave at one price the highest number does first.
+    All peers report their caps, and their demand at prices by which the local scheduler finds the
+    start of the clock by bisection: a price at which no peer has clinched a task, or only at a
+    price near 0. Then all report up to which price their demand stays, and the clock stops at the
+    lowest of these prices; that peer wants a task less, and reports again. Of peers that leave at
+    one price the highest number leaves first.
 
     Parameters
     ----------
     tick : float, optional
-        The clock rises by factors of exp(tick), and peers answer with whole numbers only, all of
-        them at each tick. Where more leave in the last tick than may, those of high numbers do.
-        The benefit is right to that factor, and nobody pays more for a task than that many times
-        its VCG price.
+        Step of the price's logarithm, at each of which all peers report their demand. If too many
+        tasks are left in the last tick, peers of high numbers leave first. The benefit is within
+        that factor of the largest, and payments are at most that factor above VCG's. None for a
+        clock that stops at each decrease of demand.
 
     Returns
     -------
@@ -83,7 +82,7 @@ def clinching(tick: float | None = None) -> BundleNegotiation:
 
 
 def _exact(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
-    """Let the clock stop wherever someone wants a task less."""
+    """Stop the clock at each decrease of demand."""
     log_price, demand = yield from _start(n_peers, m)
     sale = _Sale(m, demand)
     if sale.excess > 0:
@@ -100,7 +99,7 @@ def _exact(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  
 
 
 class _Sale:
-    """Tasks that peers still want, and payments for those that they have clinched."""
+    """Demand of peers, and payments for the tasks that they have clinched."""
 
     def __init__(self, m: int, demand: Amounts) -> None:
         self._m, self.demand = m, demand
@@ -109,39 +108,39 @@ class _Sale:
 
     @property
     def excess(self) -> int:
-        """Number of tasks wanted in excess of those there are."""
+        """Demand in excess of the number of tasks."""
         return int(self.demand.sum()) - self._m
 
     def leave(self, leaving: Amounts, log_price: float) -> None:
-        """Note that peers want fewer tasks; others clinch what that leaves to them."""
+        """Reduce the demand of peers; others clinch the tasks that this leaves."""
         self.demand = self.demand - leaving
         now = clinched(self.demand, self._m)
         self._payments += (now - self._clinched) * exp(log_price)
         self._clinched = now
 
     def agreement(self) -> Agreement:
-        """Return what is sold."""
+        """Return the agreement."""
         return Agreement(self.demand, float(self._payments.sum()) / self._m, self._payments)
 
 
 def clinched(demand: Amounts, m: int) -> Amounts:
-    """Return how many tasks are left to each peer by what the others want."""
+    """Return the number of tasks that the others' demand leaves to each peer."""
     left: Amounts = m - (demand.sum() - demand)
     return np.maximum(0, left)
 
 
 def _start(n_peers: int, m: int) -> Generator[Call, list[Message], tuple[float, Amounts]]:
-    """Find a price below which nothing is clinched; return its logarithm and the demand there."""
+    """Find a price below which no task is clinched; return its logarithm and the demand."""
     limits, _ = yield from opening(n_peers, m, ("open", m))
     free = clinched(limits, m)
-    # From one unit of price by ever longer steps, as values are not known.
+    # From the price 1 by growing steps, as values are unknown.
     low, high, step, at = -math.inf, math.inf, 1.0, 0.0
     demand, asked = limits, False
     while high - low > START:
         (counts,) = yield from ask_all(n_peers, ("price", at))
         wanted = counts_of(counts)
         if at == LOWEST:
-            # What is worth nothing to others is clinched for nothing; look for the start again.
+            # Tasks that are worthless to others are clinched for free; find the start again.
             over, asked = m - int(wanted.sum()), True
             if over >= 0:
                 return at, wanted + in_order(over, limits - wanted)
@@ -162,7 +161,7 @@ def _start(n_peers: int, m: int) -> Generator[Call, list[Message], tuple[float, 
 
 
 def _rationed(leaving: Amounts, excess: int) -> Amounts:
-    """Return who leaves if no more may than the tasks wanted in excess: high numbers first."""
+    """Limit the tasks that are left to the excess demand, high numbers first."""
     before = np.cumsum(leaving[::-1]) - leaving[::-1]
     going: Amounts = np.clip(excess - before, 0, leaving[::-1])
     return going[::-1]
@@ -177,26 +176,25 @@ STEP, ROUNDS = 0.1, 20_000
 def clock(step: float = STEP, start: float = 0.0, rounds: int = ROUNDS) -> BundleNegotiation:
     r"""Return tatonnement with a fixed step: ln p grows by step (D - m) / m in each round.
 
-    It ends when demand D is m, at whichever price that clears the market it has come to. Demand is
-    whole numbers, so that it may jump from above m to below and the price go up and down for ever.
-    The sum of all D - m gives the price; once it has been there before, all that follows is known,
-    and the negotiation fails.
+    It ends at the first price at which the demand D is m. Demand is a whole number, so that it may
+    jump across m and the price may cycle. The sum of all D - m determines the price; if a sum
+    occurs again, the negotiation fails.
 
     Parameters
     ----------
     step : float
-        Part of the relative excess demand by which the price's logarithm moves.
+        Change of the price's logarithm, relative to the relative excess demand.
     start : float
         Logarithm of the first price.
     rounds : int
-        After how many to give up.
+        Maximum number of rounds.
     """
     if not (math.isfinite(step) and math.isfinite(start)):
         raise WorkloadError(f"step is {step!r} and start {start!r}; give finite numbers")
 
     def scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
         yield from opening(n_peers, m, ("open", m))
-        # A whole number, so that a price that comes again is the same to the last bit.
+        # A whole number, so that recurring prices are equal to the last bit.
         excess = 0
         seen: dict[int, int] = {}
         while excess not in seen and len(seen) < rounds:

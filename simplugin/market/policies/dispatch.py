@@ -12,18 +12,18 @@ from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Knowledge of a global scheduler that has a bundle to hand over.
+    """Knowledge of a global scheduler that chooses the site of a bundle.
 
     Attributes
     ----------
     estimates : tuple of float, shape (n_sites,)
         Time of each site for the bundle, by its own estimate; inf if it cannot take it [s].
     backlog : tuple of float, shape (n_sites,)
-        After how long each site is expected to be done with what it has [s].
+        Expected time until each site has finished its bundles [s].
     idle : tuple of bool, shape (n_sites,)
-        True for each site that has nothing to do.
+        True for each site without a bundle.
     handed : int
-        Number of bundles handed over before.
+        Number of bundles assigned before.
     """
 
     estimates: tuple[float, ...]
@@ -33,26 +33,26 @@ class Situation:
 
 
 Dispatcher = Callable[[Situation], int | None]
-"""Returns the site that gets the bundle, or None to wait until a site is done with one.
+"""Returns the site that gets the bundle, or None to wait for the next end of a bundle.
 
-One of the estimates at least is finite; a site whose estimate is not may not be chosen.
+At least one estimate is finite; a site with an infinite estimate must not be chosen.
 """
 
 
 def first_idle(situation: Situation) -> int | None:
-    """Wait until a site is idle; of several the quickest, then the first, gets the bundle."""
+    """Wait for an idle site; choose the quickest idle site, ties by number."""
     idle = [site for site in _able(situation) if situation.idle[site]]
     return min(idle, key=lambda site: situation.estimates[site], default=None)
 
 
 def round_robin(situation: Situation) -> int | None:
-    """Hand bundles to all sites in turn; instead of one that cannot take it, to the next."""
+    """Choose sites in turn, skipping sites that cannot take the bundle."""
     n_sites = len(situation.idle)
     return min(_able(situation), key=lambda site: (site - situation.handed) % n_sites)
 
 
 def earliest(situation: Situation) -> int | None:
-    """Hand the bundle to the site that is to be done with it first, behind what that has."""
+    """Choose the site that is expected to finish the bundle first, after its backlog."""
     done = [b + e for b, e in zip(situation.backlog, situation.estimates, strict=True)]
     return done.index(min(done))
 
@@ -70,7 +70,7 @@ DISPATCHERS: dict[str, Dispatcher] = {
 
 
 def completion_of_best(market: BundleMarket, times: Floats) -> float:
-    """Return how long the assignment of the largest benefit takes.
+    """Return the completion time of the assignment of largest benefit [s].
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ from simplugin.workloads.bundle_markets import (
     log_mean,
 )
 
-# Of each peer F, its retail price, and the value of its next task; both as the loop takes prices.
+# F, the retail price and the value of the next task of each peer; prices as in the loop.
 Answers = tuple[Floats, Floats, Floats]
 End = Literal["ended", "not a number", "overshoot", "stuck"]
 
@@ -119,16 +119,16 @@ class Run:
     Attributes
     ----------
     end : {"ended", "not a number", "overshoot", "stuck"}
-        Properly; p* or what peers want became 0/0; more than m tasks are taken, and amounts only
-        grow, so that it never ends; a round was empty, after which all rounds are the same.
+        Normal end; p* or a demand became 0/0; more than m tasks are taken, and never fewer; a round
+        was empty, after which all rounds are the same.
     passes : int
-        Times that the loop was run through, S.
+        Number of passes of the loop, S.
     rounds : int
-        Of them, those that ended a round.
+        Number of passes that ended a round.
     assigned, latest : int64, shape (n_peers,)
-        A and F when it ended.
+        A and F at the end.
     before : int64, shape (n_peers,)
-        A + LF: what peers had before the last pass.
+        A + LF: amounts before the last pass.
     amounts : int64, shape (n_peers,)
         The amounts returned.
     price : float
@@ -146,7 +146,7 @@ class Run:
 
     @property
     def taken(self) -> Amounts:
-        """A + F when it ended; shape (n_peers,)."""
+        """A + F at the end; shape (n_peers,)."""
         return self.assigned + self.latest
 
 
@@ -157,27 +157,28 @@ def run_isgbmat(
     discounts: ArrayLike | None = None,
     repairs: frozenset[str] = REPAIRED,
 ) -> Run:
-    r"""Run ISGBMAT, Fig. 2 of [1]_, until it ends or is known never to.
+    r"""Run ISGBMAT, Fig. 2 of [1]_, until it ends or is known not to end.
 
     In each pass the local scheduler announces :math:`p^*`, the mean of the peers' retail prices;
-    each peer then says how many tasks more it takes in this round, F. Once no F changes, they are
-    added to A and the next round begins from the prices of the peers' next tasks.
+    each peer then answers with the number of further tasks that it takes in this round, F. Once no
+    F changes, they are added to A and the next round begins from the prices of the peers' next
+    tasks.
 
     With all repairs it reaches the maximum of the benefit: in a round the price never rises,
-    since means fall as F grows, and a new round's price is below the last one's, since whatever
-    peers may still buy is worth less. What is taken is thus always all that is worth a price or
-    more, and the last pass is cut down to the most valuable. Each pass but those that end a round
-    takes a task, and no two of these follow each other: at most 2 m - 1 passes.
+    since means fall as F grows, and a new round's price is below the last one's, since all further
+    tasks have lower values. The tasks taken are thus always those with at least the value of a
+    price, and the last pass is cut down to the most valuable. Each pass except those that end a
+    round takes a task, and no two of the latter are consecutive: at most 2 m - 1 passes.
 
-    As printed it need not end. A round whose first pass leaves F = 0 changes nothing, so that
-    all further rounds are empty; F and A never fall, so that more than m tasks stay more.
+    As printed it may not end. A round whose first pass leaves F = 0 changes nothing, so that all
+    further rounds are empty; F and A never fall, so that an excess over m tasks remains.
 
     Parameters
     ----------
     values, n_tasks, capacities, discounts
         As `values`, `m`, `caps` and `q` of `simplugin.workloads.bundle_markets.BundleMarket`.
     repairs : frozenset of str
-        The repairs that are made, by their keys in `REPAIRS`; all by default, `PRINTED` for none.
+        Keys of the repairs in `REPAIRS`; all by default, `PRINTED` for none.
 
     Returns
     -------
@@ -217,7 +218,7 @@ def run_isgbmat(
             break
     amounts = loop.taken if "last_round" in repairs else loop.assigned
     if end == "ended" and "trim" in repairs:
-        # Tasks of the last pass that are worth less than the others go back.
+        # The least valuable tasks of the last pass are returned.
         left, _ = _most_valuable(market, n_tasks, loop.before, loop.taken)
         amounts = amounts - (loop.taken - left)
     price = exp(loop.price) if "logarithms" in repairs else loop.price
@@ -247,16 +248,16 @@ class _Loop:
 
     @property
     def counted(self) -> Amounts:
-        """The peers of whose retail prices the mean is taken."""
+        """The peers whose retail prices enter the mean."""
         everyone = "full_left_out" not in self.repairs
         return np.flatnonzero((self.assigned < self.caps) | everyone)
 
     def passes(
         self, retail: Floats, mean: Callable[[Floats], float]
     ) -> Generator[tuple[float, bool], Answers, End]:
-        """Yield the market price of each pass, and True if the last one ended a round.
+        """Yield the market price of each pass, and True if the last pass ended a round.
 
-        Sent are the answers of all peers; what is returned is how it ended.
+        Receive the answers of all peers, and return the kind of the end.
         """
         over = False
         total = 0
@@ -265,7 +266,7 @@ class _Loop:
         while not (total >= self.m if "trim" in self.repairs else total == self.m):
             takes, retail, following = yield self.price, over
             if np.isnan(self.price) or np.any(np.isnan(takes)):
-                # Where full peers are left out, it is the mean of none.
+                # Without full peers, it is the mean of no price.
                 full = "full_left_out" in self.repairs and np.all(self.assigned == self.caps)
                 return "stuck" if full else "not a number"
             if total > self.m:
@@ -288,7 +289,7 @@ class _Loop:
 
 
 def _printed(market: BundleMarket, price: float, loop: _Loop, idle: bool) -> Answers:
-    """Return the answers of all peers by the formulas as they are printed."""
+    """Return the answers of all peers by the printed formulas."""
     with np.errstate(all="ignore"):
         base = market.values * power(market.q, loop.assigned)
         takes = _limited(np.floor(1 + log(price / base) / log(market.q)), loop)
@@ -300,9 +301,9 @@ def _printed(market: BundleMarket, price: float, loop: _Loop, idle: bool) -> Ans
 
 
 def _logarithmic(market: BundleMarket, price: float, loop: _Loop, idle: bool) -> Answers:
-    """Return the same in logarithms, which neither underflow nor leave the dearest peer out.
+    """Return the answers in logarithms, which neither underflow nor exclude the dearest peer.
 
-    A task counts as worth its price if it is but for 1e-12.
+    A task is bought if its value is at least the price, to 1e-12.
     """
     if np.isnan(price):
         none = np.full(market.n_peers, np.nan)
@@ -330,11 +331,11 @@ def _mean(prices: Floats) -> float:
 def _most_valuable(
     market: BundleMarket, m: int, least: Amounts, most: Amounts
 ) -> tuple[Amounts, float]:
-    """Return the amounts if the most valuable tasks are sold, and the value of the last of them.
+    """Return the amounts of the most valuable tasks, and the value of the last of them.
 
-    Each peer gets from `least` to `most` tasks, together m, more than the sum of `least`. Of equal
-    tasks those of the lowest peer are sold first. Each step settles a quarter of the tasks in
-    doubt, so that memory is for peers.
+    Each peer gets from `least` to `most` tasks; the sum m is above that of `least`. Of equal tasks
+    those of the lowest peer are sold first. Each step settles a quarter of the tasks in doubt, with
+    memory proportional to the number of peers.
     """
     while True:
         doubtful = most - least
@@ -353,9 +354,9 @@ def _most_valuable(
 def _returned(
     peers: Amounts, place: Amounts, worth: Floats, taken: Amounts, m: int
 ) -> tuple[Amounts, float]:
-    """Return how many tasks of the last pass each peer gives back, and the value of the next one.
+    """Return the number of tasks that each peer returns, and the value of the next task.
 
-    The least valuable go back; of equal ones those of the highest peer, the last first.
+    The least valuable tasks are returned; of equal ones those of the highest peer, the last first.
     """
     beyond = int(taken.sum()) - m
     ranked = np.lexsort((place, -peers, worth))
@@ -369,11 +370,11 @@ def isgbmat(
     discounts: ArrayLike | None = None,
     /,
 ) -> tuple[Amounts, float]:
-    """Return what ISGBMAT with all repairs assigns, without going through its passes.
+    """Return the assignment of ISGBMAT with all repairs, without its passes.
 
-    After each pass peers have all tasks that are worth its price, or the least price before it,
-    and the last pass is cut down to the most valuable: whatever the prices, the m most valuable
-    tasks are sold. Parameters and errors as those of `run_isgbmat`, which runs the passes.
+    After each pass peers have all tasks of at least its price, or the least price before it, and
+    the last pass is cut down to the most valuable: the m most valuable tasks are sold at any
+    prices. Parameters and errors as those of `run_isgbmat`, which runs the passes.
 
     Returns
     -------
@@ -394,7 +395,7 @@ def isgbmat_printed(
     discounts: ArrayLike | None = None,
     /,
 ) -> tuple[Amounts, float]:
-    """Return what ISGBMAT as printed assigns, if it does: A + F, as A alone lacks tasks.
+    """Return the assignment of ISGBMAT as printed, A + F, as A alone lacks tasks.
 
     Parameters
     ----------
@@ -411,7 +412,7 @@ def isgbmat_printed(
     Raises
     ------
     InfeasibleError
-        It does not end, or without a price, and the message says how; or caps leave tasks over.
+        It does not end, or ends without a price; or the caps leave tasks over.
     """
     run = run_isgbmat(values, n_tasks, capacities, discounts, frozenset({"refusal"}))
     if run.end == "ended" and np.isfinite(run.price):
@@ -429,24 +430,23 @@ def isgbmat_printed(
     )
 
 
-# Values that a peer reports at once at the end; where it would be more, medians are announced
-# before.
+# Maximum number of values that a peer reports at the end; medians are announced before.
 _MOST_REPORTED = 10_000
 
 
 class RetailPeer(AnsweringPeer):
-    """A peer that says how many tasks it takes in a round, and at which mean price."""
+    """A peer that answers with its tasks of a round, and their mean price."""
 
     _assigned = _latest = 0
 
     def reply(self, message: Message, /) -> Message:
         """Return its tasks of this round, or the worths of the last.
 
-        ``("pass", x, over)``, with
-        the logarithm of p* and 1 if the last pass ended a round, by F and the logarithms of the
-        retail price after F tasks and of the value of the next task, which is the retail price if
-        this pass ends the round. ``("last", count)`` by that many tasks' values, the last first.
-        Other questions are answered as by `AnsweringPeer`.
+        The question ``("pass", x, over)`` has the logarithm of p*, and 1 if the last pass ended a
+        round. The answer is F and the logarithms of the retail price after F tasks and of the value
+        of the next task, which is the retail price if this pass ends the round. The answer to
+        ``("last", count)`` is the values of that many tasks, the last first. Other questions are
+        answered as by `AnsweringPeer`.
         """
         kind, *numbers = message
         if kind == "pass":
@@ -466,11 +466,11 @@ class RetailPeer(AnsweringPeer):
 
 
 def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Scheduler:  # noqa: ARG001
-    """Sell by the repaired loop: each pass is a round, in which open peers hear the market price.
+    """Sell by the repaired loop: in each pass, a round, open peers receive the market price.
 
-    One round before reports caps and base prices, and one after it the values of the last pass's
-    tasks, of which those beyond m go back. Where these are many, as they are if worths hardly fall,
-    medians are announced until few are in doubt.
+    A first round queries caps and base prices, a last one the values of the last pass's tasks, of
+    which those beyond m are returned. If these are many, as with slowly falling values, medians are
+    announced until few are in doubt.
     """
     caps, (retail,) = yield from opening(n_peers, m, ("begin", m))
     loop = _Loop(m, caps, REPAIRED)
@@ -478,7 +478,7 @@ def _scheduler(n_peers: int, m: int, generator: np.random.Generator) -> Schedule
     price, over = next(passes)
     low = high = np.inf
     while True:
-        # After this pass peers have what is worth at least `low`, and before it `high`.
+        # After this pass peers have all tasks of values from `low`, and before it from `high`.
         low, high = min(low, price - TOLERANCE), low
         open_ = np.flatnonzero(loop.assigned < caps)
         replies = yield Call(tuple(open_.tolist()), ("pass", price, int(over)))

@@ -25,22 +25,22 @@ from simplugin.workloads.bundle_markets import (
 
 # A kind, then numbers.
 Message = tuple[Any, ...]
-# What a message takes without numbers, and each number in it [byte].
+# Size of a message without numbers, and of each number [byte].
 ENVELOPE, NUMBER = 40.0, 8.0
 
 
 @dataclass(frozen=True)
 class Call:
-    """The same message to some peers, which reply to it or only hear it.
+    """A message to some peers, which reply to it or only receive it.
 
     Attributes
     ----------
     peers : tuple of int
-        Recipients; replies come back in this order.
+        Recipients, in the order of the replies.
     message : tuple
-        A kind and numbers.
+        Kind and numbers.
     answers : bool
-        True if the local scheduler waits for replies; otherwise it is sent an empty list.
+        True if the local scheduler waits for replies; otherwise it receives an empty list.
     """
 
     peers: tuple[int, ...]
@@ -55,7 +55,7 @@ class Agreement:
     Attributes
     ----------
     amounts : int64, shape (n_peers,)
-        Tasks of each peer; it learns them when they come.
+        Tasks of each peer, which learns them when they arrive.
     price : float
         Price of each task; the mean where each peer has a payment of its own [price].
     payments : float64, shape (n_peers,), optional
@@ -68,25 +68,25 @@ class Agreement:
 
 
 Scheduler = Generator[Call, list[Message], Agreement]
-"""A local scheduler: it yields calls and is sent their replies."""
+"""A local scheduler, which yields calls and receives their replies."""
 
 
 class MarketPeer(Protocol):
-    """A computing peer, which knows its own value, cap and discount, and what it has heard."""
+    """A computing peer, which knows its own value, cap and discount, and the calls to it."""
 
     def reply(self, message: Message, /) -> Message:
-        """Return what it answers; where no answer is wanted that goes nowhere."""
+        """Return the answer to a message; it is ignored for calls without answers."""
         ...
 
 
 @dataclass(frozen=True)
 class BundleNegotiation:
-    """An algorithm as its two sides.
+    """An algorithm, given by its two sides.
 
     Attributes
     ----------
     name : str
-        For tables.
+        Name in tables.
     scheduler : callable
         ``(n_peers, m, generator)``: the local scheduler of `m` tasks.
     peer : callable
@@ -101,16 +101,16 @@ class BundleNegotiation:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NegotiatedAgreement(Agreement):
-    """An agreement and what it took.
+    """An agreement and its cost.
 
     Attributes
     ----------
     rounds : int
-        Calls.
+        Number of calls.
     messages : int
-        Sent by the local scheduler and by peers.
+        Number of messages of the local scheduler and of peers.
     bytes : float
-        Their size [byte].
+        Size of all messages [byte].
     """
 
     rounds: int
@@ -119,14 +119,14 @@ class NegotiatedAgreement(Agreement):
 
 
 def checked_message(who: str, message: object) -> Message:
-    """Return a message; raise WorkloadError, about who sent it, unless it is a kind and numbers."""
+    """Return a message; raise WorkloadError, naming its sender, unless it is a non-empty tuple."""
     if not isinstance(message, tuple) or not message:
         raise WorkloadError(f"{who} {shown(message)}; give a tuple, a kind and numbers")
     return message
 
 
 def checked_call(name: str, call: object, n_peers: int) -> Call:
-    """Return what a local scheduler yields; raise WorkloadError unless it is a call of peers."""
+    """Return a call of a local scheduler; raise WorkloadError unless it is valid."""
     who = f"the scheduler of negotiation {name!r}"
     if not isinstance(call, Call):
         raise WorkloadError(f"{who} yields {shown(call)}; yield a Call")
@@ -157,7 +157,7 @@ def checked_agreement(name: str, agreement: object, n_peers: int, m: int) -> Agr
 
 
 def message_size(message: Message) -> float:
-    """Return how large a message is: an envelope of 40 byte and 8 byte a number [byte]."""
+    """Return the size of a message: 40 byte, and 8 byte for each number [byte]."""
     return ENVELOPE + NUMBER * (len(message) - 1)
 
 
@@ -185,7 +185,7 @@ def negotiate(
     Returns
     -------
     NegotiatedAgreement
-        The agreement, with the rounds, messages and bytes it took.
+        The agreement, with its rounds, messages and bytes.
 
     Raises
     ------
@@ -224,19 +224,19 @@ def negotiate(
     )
 
 
-# Sets these streams apart from those of markets and sites, which start with small seeds.
+# Separates these streams from those of markets and sites, which start with small seeds.
 _NEGOTIATIONS = 0x6E65676F
 
 
 def negotiation_seed(seed: int, bundle: int, site: int) -> int:
-    """Return the seed of one negotiation; that of the first bundle at the first site is the run's.
+    """Return the seed of a negotiation; the first bundle at the first site has the run's.
 
     Parameters
     ----------
     seed : int
-        Of the execution.
+        Seed of the execution.
     bundle, site : int
-        Numbers.
+        Numbers of the bundle and the site.
     """
     if not bundle and not site:
         return seed
@@ -244,21 +244,21 @@ def negotiation_seed(seed: int, bundle: int, site: int) -> int:
 
 
 def party_generator(seed: int, peer: int | None = None) -> np.random.Generator:
-    """Return the random numbers of a peer, or of the local scheduler, which nobody else draws.
+    """Return the generator of a peer, or of the local scheduler.
 
     Parameters
     ----------
     seed : int
-        Of the negotiation.
+        Seed of the negotiation.
     peer : int, optional
-        Its number; the local scheduler without.
+        Number of the peer; None for the local scheduler.
     """
-    # No zero at the end: numpy takes [s] and [s, 0] for the same.
+    # No zero at the end: [s] and [s, 0] are the same seed to numpy.
     return np.random.default_rng([_NEGOTIATIONS, seed, 1 if peer is None else peer + 2])
 
 
 class PeerTasks:
-    """Tasks of one peer, each worth less than the one before; logarithms, as these never underflow.
+    """Tasks of one peer with falling values, as logarithms, which never underflow.
 
     Parameters
     ----------
@@ -269,12 +269,12 @@ class PeerTasks:
     q : float, optional
         Ratio of the value of each further task to that of the one before; None with all values.
     generator : Generator, optional
-        For peers that draw.
+        Random numbers of a peer that draws.
 
     Attributes
     ----------
     cap : int
-        As above, and no more than there are once it has heard that.
+        As the parameter; at most the number of tasks once that is known.
     """
 
     def __init__(
@@ -293,23 +293,23 @@ class PeerTasks:
         self._generator = generator
 
     def limit(self, m: float) -> int:
-        """Limit the cap to the number of tasks, and return it."""
+        """Limit the cap to the number of tasks, and return the cap."""
         self.cap = min(self.cap, int(m))
         return self.cap
 
     def log_worth(self, number: int) -> float:
-        """Return what the task of a number, from 1 on, is worth, Eq. (10)."""
+        """Return the value of a task by its number from 1 on, Eq. (10)."""
         if self._log_values is None:
             return self._log_value + (number - 1) * self._log_q
         within = number <= len(self._log_values)
         return float(self._log_values[number - 1]) if within else -math.inf
 
     def bought(self, log_price: float) -> int:
-        """Return how many tasks it buys at a price, Eqs. (12-1) and (12-2)."""
+        """Return the demand at a price, Eqs. (12-1) and (12-2)."""
         return self.above(log_price - TOLERANCE)
 
     def above(self, log_price: float) -> int:
-        """Return how many tasks are worth at least a price, to the last bit."""
+        """Return the number of tasks of at least a value, to the last bit."""
         if math.isinf(log_price):
             return self.cap if log_price < 0 else 0
         if self._log_values is not None:
@@ -324,7 +324,7 @@ class PeerTasks:
         return count
 
     def log_mean(self, first: int, count: int) -> float:
-        """Return the mean of what some tasks in a row are worth, Eq. (7); of none, the first's."""
+        """Return the mean value of consecutive tasks, Eq. (7); the first's for no task."""
         top = self.log_worth(first)
         if not count:
             return top
@@ -336,35 +336,35 @@ class PeerTasks:
 class AnsweringPeer(PeerTasks):
     """A peer that answers questions about its demand; all prices are logarithms.
 
-    Where a question names two prices it is about tasks that are worth at least the first and less
-    than the second. The questions:
+    A question with two prices x and y is about the tasks of values from x to below y. The
+    questions and their answers:
 
     ``("open", m)``
-        There are m tasks: how many does it take at most?
+        Its cap for m tasks.
     ``("begin", m)``
-        The same, and what is the first one worth?
+        Its cap, and the value of its first task.
     ``("base", m)``
-        How many does it take at most, and what is its base price, the value of the first one?
+        Its cap, and its base price: the value of its first task, not as a logarithm.
     ``("flat", price)``
-        How many does it buy at that price, which is no logarithm, Eq. (12)?
+        Its demand at a price that is not a logarithm, Eq. (12).
     ``("price", x)``
-        How many tasks are worth at least that, Eq. (12)?
+        The number of tasks of at least that value, Eq. (12).
     ``("prices", x, y)``
-        How many at each of two prices?
+        These numbers for two prices.
     ``("quote", k, m)``
-        How many of m tasks does it take at most, and what is its k-th worth, or its last one?
+        Its cap for m tasks, and the value of its k-th task, or of its last one.
     ``("exit", x, k)``
-        How many are worth at least that, of k at most, and what is the last of these worth: up to
-        which price does it want as many?
+        The number of tasks of at least that value, k at most, and the value of the last of these:
+        the price up to which the demand stays.
     ``("middle", x, y)``
-        What is the middle one worth?
+        The value of the middle task.
     ``("split", x, pivot, y)``
-        How many are worth at least the pivot, how many more than it, and what are the middle ones
-        worth of those above it and of those below it?
+        The numbers of tasks of at least the pivot and above it, and the values of the middle tasks
+        on both sides of it.
     ``("worths", x, y)``
-        What is each worth?
+        The value of each task.
     ``("lowest", x)``
-        What is the last task that is worth at least that worth?
+        The value of the last task of at least x.
     """
 
     def reply(self, message: Message, /) -> Message:
@@ -399,18 +399,18 @@ class AnsweringPeer(PeerTasks):
         raise WorkloadError(f"a peer is asked {kind!r}, which it does not understand")
 
     def _quote(self, number: int, m: int) -> Message:
-        """Return its cap, and what a task is worth."""
+        """Return its cap, and the value of a task."""
         cap = self.limit(m)
         last = min(int(number), cap)
         return ("quote", cap, self.log_worth(last) if last else -math.inf)
 
     def _exit(self, low: float, most: int) -> Message:
-        """Return how many tasks it wants, and up to which price; if none, at any."""
+        """Return its demand, and the price up to which it stays; inf if the demand is 0."""
         count = min(self.above(low), int(most))
         return ("quote", count, self.log_worth(count) if count else math.inf)
 
     def _middle(self, most: int, least: int) -> float:
-        """Return what the middle one of the tasks after one number up to another is worth."""
+        """Return the value of the middle task between two numbers."""
         return self.log_worth(least + (most - least + 1) // 2) if most > least else -math.inf
 
     def _split(self, low: float, pivot: float, high: float) -> Message:
@@ -420,5 +420,5 @@ class AnsweringPeer(PeerTasks):
 
 
 def following(log_price: float) -> float:
-    """Return the next number, from which on tasks are worth more than a price."""
+    """Return the next larger number, the lowest value above a price."""
     return math.nextafter(log_price, math.inf)

@@ -1,4 +1,4 @@
-"""Tasks dealt in turns, in proportion to prices, or at a flat price."""
+"""Tasks assigned in turns, in proportion to prices, or at a flat price."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from simplugin.workloads.bundle_markets import (
 
 
 def round_robin(count: int, caps: Amounts) -> Amounts:
-    """Return how many tasks peers get in turns, one each in a turn as long as it takes any.
+    """Return the tasks of peers that get one task in each turn, up to their caps.
 
-    In the last turn, those of the lowest numbers come first.
+    In the last turn, peers of the lowest numbers come first.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def round_robin(count: int, caps: Amounts) -> Amounts:
         raise InfeasibleError(
             f"{count} tasks cannot be dealt: peers take {int(caps.sum())}; raise their caps"
         )
-    # After `low` whole turns tasks are left, or none; after `high` there are too few.
+    # There are enough tasks for `low` whole turns, and too few for `high`.
     while high - low > 1:
         turns = (low + high) // 2
         if int(np.minimum(caps, turns).sum()) <= count:
@@ -64,7 +64,7 @@ def round_robin(count: int, caps: Amounts) -> Amounts:
 
 
 def one_by_one(count: int, caps: Amounts, order: Amounts) -> Amounts:
-    """Return how many tasks peers get if each in an order takes as many as it may.
+    """Return the tasks of peers that fill their caps in a given order.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def one_by_one(count: int, caps: Amounts, order: Amounts) -> Amounts:
     caps : int64, shape (n_peers,)
         Maximum number of tasks of each peer.
     order : int64, shape (n_peers,)
-        Numbers of the peers, the first to be served first.
+        Numbers of the peers in the order of service.
 
     Returns
     -------
@@ -95,10 +95,9 @@ def proportional_share(
 ) -> tuple[Amounts, float]:
     """Return tasks in proportion to the peers' base prices, by the largest remainder.
 
-    A peer whose share is beyond its cap gets its cap; the others share the rest. Shares are
-    rounded down; tasks then left over go to the largest remainders, of equal ones to the lowest
-    number. As a base price is the inverse of the time that a task takes, peers without caps
-    finish at about the same time.
+    A peer whose share exceeds its cap gets its cap; the others share the rest. Shares are rounded
+    down; the remaining tasks go to the largest remainders, ties to the lowest number. As a base
+    price is the inverse of the time of a task, peers without caps finish at about the same time.
 
     Parameters
     ----------
@@ -131,7 +130,8 @@ def in_proportion(weights: Floats, count: int, caps: Amounts) -> Amounts:
     Parameters
     ----------
     weights : float64, shape (n_peers,)
-        From 0 on. Once all others have their caps, those of weight 0 share the rest equally.
+        Weights from 0 on. After all others have reached their caps, peers of weight 0 share the
+        rest equally.
     count : int
         Sum of the numbers, at most that of the caps; fewer than 2^53. From about 1e9 on
         numbers may be off by rounding, but never their sum.
@@ -146,7 +146,7 @@ def in_proportion(weights: Floats, count: int, caps: Amounts) -> Amounts:
     Raises
     ------
     WorkloadError
-        A weight is no number from 0 on, or so large that a float cannot add them up.
+        A weight is negative or not a number, or the sum of all overflows.
     InfeasibleError
         The caps add up to less than the count.
     """
@@ -160,10 +160,10 @@ def in_proportion(weights: Floats, count: int, caps: Amounts) -> Amounts:
     hair = np.minimum(WHOLE_SHARE * np.maximum(shares, 1), MOST_OFF)
     amounts = np.floor(shares + hair).astype(np.int64)
     remainder = np.maximum(shares - amounts, 0)
-    # Remainders that differ by rounding only are ties.
+    # Remainders that differ by rounding only are equal.
     ranked = np.lexsort((np.arange(len(shares)), -np.round(remainder, 9)))
     while left := count - int(amounts.sum()):
-        # Shares of many tasks may be rounded to too many together; then some go back.
+        # The sum of many rounded shares may be too large; then some are reduced.
         able = ranked[amounts[ranked] < caps[ranked]] if left > 0 else ranked[amounts[ranked] > 0]
         chosen = able[:left] if left > 0 else able[left:]
         amounts[chosen] += 1 if left > 0 else -1
@@ -180,7 +180,7 @@ def _shares(weights: Floats, count: int, caps: Amounts) -> Floats:
         if not free > 0:
             open_ = np.where(limited, 0.0, 1.0)
             free = max(open_.sum(), 1.0)
-        # Parts first: numbers that are next to nothing have no quotient with the rest.
+        # Divided first: the product of tiny weights would underflow.
         shares = np.where(limited, caps, open_ / free * rest)
         beyond = ~limited & (shares >= caps)
         if not np.any(beyond):
@@ -195,13 +195,13 @@ def commodity(
     discounts: ArrayLike | None = None,
     /,
 ) -> tuple[Amounts, float]:
-    """Return a flat commodity market: tasks are sold at a price that stays as it was first set.
+    """Return the result of a flat commodity market, which sells all tasks at a constant price.
 
-    The price is the mean of the base prices, Eq. (8) of [1]_, of the peers that may take tasks,
-    as in the repaired ISGBMAT. Each peer wants as many tasks as it
-    buys there by Eq. (12). Tasks are sold in turns, one each in a turn. What nobody wants at that
-    price is dealt in turns too, to all who are under their caps. In the last turn peers of the
-    lowest numbers come first. [1]_ only cites flat commodity markets [2]_; this is one reading.
+    The price is the mean of the base prices, Eq. (8) of [1]_, of the peers that may take tasks, as
+    in the repaired ISGBMAT. The demand of each peer at that price is that of Eq. (12). Tasks are
+    sold in turns, one for each peer. Tasks without demand are assigned in turns, too, to all peers
+    under their caps. In the last turn peers of the lowest numbers come first. [1]_ only cites flat
+    commodity markets [2]_; this is one reading.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def commodity(
     amounts : int64, shape (n_peers,)
         Tasks of each peer.
     price : float
-        The flat price; at it peers lose by tasks that are dealt to them [price].
+        The flat price, which may be above the values of assigned tasks [price].
 
     Raises
     ------
@@ -240,7 +240,7 @@ def commodity_equal(
     discounts: ArrayLike | None = None,
     /,
 ) -> tuple[Amounts, float]:
-    """Return a flat commodity market in which all peers cost the same, so that turns decide.
+    """Return the result of a flat commodity market of equal prices, in which turns decide.
 
     Parameters and errors as those of `commodity`.
 
@@ -262,7 +262,7 @@ def commodity_cheapest(
     discounts: ArrayLike | None = None,
     /,
 ) -> tuple[Amounts, float]:
-    """Return a flat commodity market in which users go to the cheapest peer that takes tasks.
+    """Return the result of a flat commodity market in which users choose the cheapest peer.
 
     Peers post their base prices without discount. Ties go to the lowest number. Parameters and
     errors as those of `commodity`.

@@ -44,7 +44,7 @@ from simplugin.market.policies.shares import (
 from simplugin.optimum.bundle_benefit import largest_benefit
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, rows_of
 
-# How many seeds a policy may be given.
+# Number of possible seeds of a policy.
 _SEEDS = 2**63
 _NO_PARAMETERS: Mapping[str, Any] = {}
 
@@ -59,7 +59,7 @@ class PostingPeer:
     generator: np.random.Generator | None = None
 
     def reply(self, message: Message, /) -> Message:  # noqa: ARG002 # there is one question
-        """Return all that it knows."""
+        """Return its private data."""
         if self.q is None:
             return ("listed", self.cap, *self.value[: self.cap])
         return ("posted", self.value, self.cap, self.q)
@@ -132,13 +132,13 @@ def decide(
     try:
         if "seed" in inspect.signature(policy).parameters and "seed" not in {**bound, **given}:
             given["seed"] = seed
-    except ValueError:  # a function of C may have no signature
+    except ValueError:  # a function of a C extension may lack a signature
         pass
     return policy(*market.arguments, **given)
 
 
 def assigned(answer: object, market: BundleMarket) -> Agreement:
-    """Return what a policy decides; raise WorkloadError unless it places all tasks at a price."""
+    """Return a decision as an agreement; raise WorkloadError unless it places all tasks."""
     if not isinstance(answer, tuple | list) or len(answer) != 2:
         raise WorkloadError(f"it returns {shown(answer)}; return amounts and a price")
     amounts = market.check(answer[0])
@@ -229,7 +229,7 @@ def policy_called(name: str) -> MarketPolicy:
     Parameters
     ----------
     name : str
-        Of a shipped one, or ``module:function`` of one's own.
+        Name of a shipped policy, or ``module:function`` of a user's policy.
 
     Raises
     ------

@@ -152,13 +152,13 @@ def check(scenario: Scenario) -> ChosenScheduler[MarketSchedulerSection]:
     )
     settings = chosen.settings
     if "decides" in settings.model_fields_set and not own:
-        message = f"scheduler.parameters.decides says nothing to {scenario.scheduler.name!r}"
+        message = f"scheduler.parameters.decides has no effect with {scenario.scheduler.name!r}"
         raise scenario.error(message, *PARAMETERS, "decides", remedy="remove it")
     if settings.patience is not None and (settings.overlap or scenario.workload.sites):
         message = "scheduler.parameters.patience does not go with overlap, nor with several sites"
         raise scenario.error(message, *PARAMETERS, "patience", remedy="remove it")
     if "dispatch" in settings.model_fields_set and not scenario.workload.sites:
-        message = "scheduler.parameters.dispatch says nothing to one site"
+        message = "scheduler.parameters.dispatch has no effect with one site"
         raise scenario.error(message, *PARAMETERS, "dispatch", remedy="remove it")
     return chosen
 

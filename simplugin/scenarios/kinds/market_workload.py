@@ -27,9 +27,9 @@ from simplugin.workloads.bundles import (
 )
 
 _KEY = ("workload", "bundles")
-# Each is simulated: some 10 s and 0.5 GB for so many, on one core.
+# Simulating this number of tasks takes some 10 s and 0.5 GB on one core.
 MOST_TASKS = 1_000_000
-# What makes a bundle, and the keys that say something to it besides `name` and `release`.
+# Sources of tasks, and the keys of each in addition to `name` and `release`.
 _KEYS = {
     "file": ("file", "byte", "speed", "gap", "least", "first", "real_sizes", "lenient"),
     "log": ("log", "byte", "speed", "first", "real_sizes"),
@@ -63,12 +63,12 @@ class BundleTable(Section):
     Attributes
     ----------
     name : str, optional
-        By default that of the class or file.
+        Name of the bundle; by default its class or file.
     class_ : str, optional
         One of the three classes of tasks of the paper, instead of sizes: 1000 Mflop to 1 MB, 500
         to 500, and 1 to 1000.
     flop, byte : float, optional
-        Sizes of a task [flop], [byte]. Jobs of a log have no data but what `byte` says.
+        Sizes of a task [flop], [byte]. For jobs of a log, `byte` is the size of their data.
     count : int
         Number of tasks, up to 10^6 in all bundles of a scenario.
     release : float
@@ -80,21 +80,20 @@ class BundleTable(Section):
     file : path, optional
         A log in the Standard Workload Format, perhaps compressed.
     log : {"lcg"}, optional
-        Bundles of a real log that come with this package, see
-        `simplugin.workloads.bundles`.
+        Bundles of a real log in this package, see `simplugin.workloads.bundles`.
     speed : float
-        Of the processors on which the log was made [flop/s].
+        Speed of the processors of the log [flop/s].
     gap : float
-        Jobs of one user within that time of each other are in one bundle [s].
+        Maximum time between consecutive jobs of one user in a bundle [s].
     least : int
-        Fewer jobs make no bundle.
+        Minimum number of jobs of a bundle.
     first : int, optional
         Number of bundles from the beginning of the log; None for all.
     real_sizes : bool
-        True if tasks compute as long as their jobs did, or as draws that vary as much where only
-        that is known; otherwise all compute the mean.
+        True if tasks compute as long as their jobs, or for ``log = "lcg"`` as draws of the same
+        variation; otherwise all compute the mean.
     lenient : bool
-        True if jobs of a file with fields that cannot be are left out, and not refused.
+        True to leave out jobs of a file with invalid fields, instead of an error.
     """
 
     name: Annotated[str, Field(min_length=1)] | None = None
@@ -123,7 +122,7 @@ class BundleTable(Section):
         if not given & {"file", "log", "class", "flop", "byte"}:
             raise ValueError("give a class of tasks, or flop and byte, or a file or log")
         for key in sorted(given - set(_KEYS[self.source])):
-            message = f"{{key}} says nothing beside {self.source}"
+            message = f"{{key}} cannot be combined with {self.source}"
             raise InvalidValueError(message, "remove one of the two", (key,))
         if self.source == "sizes" and not self.flop and not self.byte:
             raise ValueError("tasks neither compute nor move data; give flop or byte")
@@ -150,9 +149,9 @@ class SiteTable(Section):
     scheduler : str
         Its host.
     peers : list of str, optional
-        Hosts of its peers; without, those of the scheduler's zone.
+        Hosts of its peers; by default those of the scheduler's zone.
     name : str, optional
-        That of the scheduler without.
+        Name of the site; by default that of the scheduler.
     """
 
     scheduler: str
@@ -170,7 +169,7 @@ class BundlesWorkload(Section):
     scheduler : str
         The host of the local scheduler.
     peers : list of str, optional
-        Hosts of the computing peers; without, all others that compute and that it has a route to.
+        Hosts of the computing peers; by default all others that compute and have a route.
     sites : list of SiteTable
         Instead of `scheduler` and `peers`: several sites below a global scheduler.
     global_scheduler : str, optional
@@ -178,8 +177,8 @@ class BundlesWorkload(Section):
     alpha : float or dict of str to float
         Discount rate, of all peers or by their names.
     discounts : list of float, optional
-        Instead: parts of its first task's value that a peer's first, second and further tasks are
-        worth, from 0 to 1, none above the one before; tasks beyond them have the last.
+        Instead of alpha: values of a peer's first, second and further tasks, relative to the first,
+        from 0 to 1 and not rising; the last one holds for all further tasks.
     n_max : int or dict of str to int, optional
         Maximum number of tasks of a bundle for a peer, or for peers by their names, 0 for one that
         is absent.
@@ -190,8 +189,8 @@ class BundlesWorkload(Section):
     setup : float
         Time of each task before its data are sent [s].
     estimates : {"alone", "shared"}
-        Bandwidths that prices follow from: what peers have each for itself, or what links that they
-        share leave them while all are at work on tasks of mean size.
+        Bandwidths that determine prices: those of each peer alone, or those that shared links leave
+        to each peer while all execute tasks of mean size.
     """
 
     bundles: Annotated[list[BundleTable], Field(min_length=1)]
@@ -214,15 +213,15 @@ class BundlesWorkload(Section):
         """Raise ValueError if keys contradict each other."""
         if self.n_max is not None and self.lambda_ is not None:
             remedy = "remove one of the two"
-            raise InvalidValueError("{key} says the same as n_max", remedy, ("lambda",))
+            raise InvalidValueError("{key} cannot be combined with n_max", remedy, ("lambda",))
         if self.discounts is not None and "alpha" in self.model_fields_set:
             remedy = "remove one of the two"
-            raise InvalidValueError("{key} says nothing beside discounts", remedy, ("alpha",))
+            raise InvalidValueError("{key} cannot be combined with discounts", remedy, ("alpha",))
         if bool(self.sites) != (self.global_scheduler is not None):
             raise ValueError("sites and global_scheduler go together; give both or neither")
         for key in ("scheduler", "peers"):
             if self.sites and key in self.model_fields_set:
-                raise InvalidValueError("{key} says nothing beside sites", "remove it", (key,))
+                raise InvalidValueError("{key} cannot be combined with sites", "remove it", (key,))
         return self
 
 
@@ -230,10 +229,10 @@ LeftOpen = list[tuple[str, tuple[OpenPoint, ...]]]
 
 
 def bundles_of(scenario: Scenario) -> tuple[list[Bundle], LeftOpen]:
-    """Return the bundles of a scenario of kind "bundles", by date, and what its logs leave open.
+    """Return the bundles of a scenario by date, and the facts that its logs leave open.
 
-    They are called as their table says, else after their class or file; those of the same name are
-    numbered through.
+    Their names are those of their tables, by default their classes or files; equal names are
+    numbered.
 
     Raises
     ------
