@@ -1,4 +1,4 @@
-"""Actors of one's own: a master hands out equal tasks, workers compute them."""
+"""User-defined actors: a master sends equal tasks, workers compute them."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ async def master(me: Actor, tasks: int, flop: Work, workers: list[str]) -> None:
 
 
 async def worker(me: Actor) -> int:
-    """Compute what comes; return the number of tasks."""
+    """Compute all tasks of the mailbox; return their number."""
     done = 0
     while flop := await me.mailbox(me.host.name).get():
         await me.execute(flop, label="task")

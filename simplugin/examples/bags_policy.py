@@ -1,4 +1,4 @@
-"""A policy for bags of tasks on a tree: serve the type of which least was handed out."""
+"""A policy for bags of tasks on a tree: serve the type with the least sent tasks for its weight."""
 
 import math
 from pathlib import Path

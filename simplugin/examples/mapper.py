@@ -17,7 +17,7 @@ class PlacedTask(NamedTuple):
 
 
 class RoundRobin:
-    """The mapper; it is asked whenever tasks have ended or graphs are submitted."""
+    """The mapper, called after each end of tasks and each submission of graphs."""
 
     def __init__(self, graphs: GraphSet, site: Site, *, first: int = 0) -> None:
         self.count, self.next = len(site.names), first

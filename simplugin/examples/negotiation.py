@@ -9,19 +9,19 @@ from simplugin.scenarios import load_scenario, run_scenario
 
 
 class Buyer:
-    """A peer; of its tasks the first is worth `value`, each further one q times the one before."""
+    """A peer with the value of its first task; further values fall by the factor q."""
 
     def __init__(self, value, cap, q, generator):
         self.value, self.cap, self.log_q = value, cap, np.log(q)
 
     def reply(self, message):
-        """Return how many tasks are worth the price that it hears."""
+        """Return the number of tasks of at least the announced price."""
         count = 1 + np.floor(np.log(message[1] / self.value) / self.log_q)
         return ("count", int(np.clip(count, 0, self.cap)))
 
 
 def falling(*, first: float = 1e4, step: float = 0.9) -> BundleNegotiation:
-    """Return the negotiation; who decides knows no more than the answers to its calls."""
+    """Return the negotiation; its scheduler knows only the answers to its calls."""
 
     def scheduler(n_peers, m, generator):
         price, sold = first, np.zeros(n_peers, dtype=np.int64)
@@ -29,7 +29,7 @@ def falling(*, first: float = 1e4, step: float = 0.9) -> BundleNegotiation:
             price, before = price * step, sold
             replies = yield Call(tuple(range(n_peers)), ("price", price))
             sold = np.array([count for _, count in replies])
-        # Of the tasks that the last price adds, the first peers get what is left.
+        # The first peers get the remaining tasks among those that the last price adds.
         added = np.minimum(np.cumsum(sold - before), m - np.sum(before))
         return Agreement(before + np.diff(added, prepend=0), price)
 

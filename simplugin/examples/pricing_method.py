@@ -1,4 +1,4 @@
-"""A method of pricing: the market, whose requests move towards their plans with caution."""
+"""A method of pricing: a market that moves requests cautiously towards their plans."""
 
 from pathlib import Path
 

@@ -11,7 +11,7 @@ from simplugin.workloads import GraphSet
 
 
 def one_by_one(graphs: GraphSet, site: Site) -> Schedule:
-    """Return the schedule on the cluster of most power, whose dates are without transfers."""
+    """Return the schedule on the most powerful cluster, with dates that neglect transfers."""
     cluster = int(np.argmax(site.processors * site.speed))
     count = int(site.processors[cluster])
     offsets = zip(graphs.graphs, graphs.first[:-1].tolist(), strict=True)

@@ -45,7 +45,7 @@ FEW_LIFETIMES = ("reset", "1 day", "kept")
 # Of grids; those of seeds 0 and 1 were looked at before the lifetimes were chosen.
 SEEDS, QUICK_SEEDS = range(2, 12), range(2, 3)
 PIECES, QUICK_PIECES = (1, 2, 5, 1000), (1, 2, 5)
-# Small instances of which every history is looked at.
+# Small instances, for each of which all histories are enumerated.
 INSTANCES, QUICK_INSTANCES = 1000, 100
 
 
@@ -87,8 +87,8 @@ def lcg_workload(sizes: int | None = None) -> list[Bundle]:
     Parameters
     ----------
     sizes : int, optional
-        Seed of what tasks really compute, with the coefficient of variation of each bundle;
-        None for identical tasks. A bundle's draw does not depend on the others.
+        Seed of the work of tasks, drawn with the coefficient of variation of each bundle; None for
+        identical tasks. The draws of bundles are independent.
     """
     return [
         row.bundle(
@@ -166,8 +166,8 @@ def simulated(
 ) -> Arrivals:
     """Return the measures of the bundles on a grid, on SimGrid.
 
-    The trace's own sites are left aside: the global scheduler hands the first bundle of its queue
-    to the idle site that is quickest for it.
+    The sites of the trace are ignored: the global scheduler assigns the first bundle of its queue
+    to the quickest idle site.
     """
     bundles = lcg_workload(sizes)
     grid = lcg_grid(seed, load)
@@ -199,7 +199,7 @@ def arrivals(quick: bool) -> dict[str, Quantity]:
 
 @cache
 def _cut(number: int, counters: Counters) -> tuple[float, float, float]:
-    """Sell 1000 tasks in so many bundles: benefit, time of the busiest peer, fairness."""
+    """Return benefit, time of the busiest peer and fairness of 1000 tasks in several bundles."""
     whole = Bundle.of_class("computation", TASKS)
     each, rest = divmod(TASKS, number)
     parts = [replace(whole, count=each + (place < rest)) for place in range(number)]

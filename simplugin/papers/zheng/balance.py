@@ -10,7 +10,7 @@ If prices did not fall, as the proofs take them, peers with tasks would be balan
 values were equal; then moves between them change nothing, balanced or not.
 
 A balanced state has at least half of the largest benefit. Take the price p and amounts A of one
-(if caps bind, one in which capped peers have means from p on), and the maximum's amounts A*. The
+(if caps bind, capped peers have means of p or more), and the maximum's amounts A*. The
 benefit U_i of a peer is concave. Where A*_i > A_i it has room, and its marginal price is at most
 its mean price p, or its first task is worth at most p if it is idle; thus
 :math:`U_i(A^*_i) \le U_i(A_i) + p (A^*_i - A_i)^+`. The sum over peers is
@@ -51,8 +51,8 @@ class Balance:
     amounts : float64 or int64, shape (n_peers,)
         Tasks of each peer.
     price : float
-        Mean price of each peer's tasks, but for peers at their caps, whose mean may be higher, and
-        idle ones [price].
+        Mean price of each peer's tasks, except for idle peers and for peers at their caps, which
+        may have a higher mean [price].
     benefit : float
         Global benefit, `price` m if no cap binds [price].
     """
@@ -65,9 +65,9 @@ class Balance:
 def balanced_state(market: BundleMarket) -> Balance:
     """Return the balanced state of tasks that can be divided.
 
-    It is unique, and always there. Peers are idle if even the least part of a task is worth at
-    most the price to them, V_i (-ln q_i) / alpha_i <= p; then V_i <= p too. If caps bind, peers at
-    their caps keep a profit: no state in which all others are balanced leaves them none.
+    It exists and is unique. Peers are idle if the value of an infinitesimal first part of a task is
+    at most the price, V_i (-ln q_i) / alpha_i <= p; then V_i <= p too. If caps bind, peers at their
+    caps keep a profit in every state in which all others are balanced.
     """
     first = market.log_value + log(market.log_q / expm1(market.log_q))
     paying = market.values > 0
@@ -81,8 +81,7 @@ def balanced_state(market: BundleMarket) -> Balance:
         found = balanced_state(market.among(paying))
         amounts[paying] = found.amounts
         return Balance(amounts, found.price, found.benefit)
-    # Prices relative to the highest at which anybody buys: with a discount next to none all that
-    # happens is close to it.
+    # Prices relative to the highest at which a peer buys, to which all are close at tiny discounts.
     highest = float(first.max())
     high = 0.0
     # Where all peers are at their caps.
@@ -100,7 +99,7 @@ def balanced_state(market: BundleMarket) -> Balance:
 
 
 def _balanced_amounts(market: BundleMarket, first: Floats, log_price: float) -> Floats:
-    """Return amounts whose mean prices are a price, by peer; `first` is that of none [log]."""
+    """Return the amounts at which mean prices equal a price; `first` is the price of none [log]."""
     below = np.minimum(log_price - first, 0.0)
     share, lack = exp(below), -expm1(below)
     # With x = -a ln q the mean is (1 - exp(-x)) / x of the first; x is the second zero of
@@ -118,11 +117,11 @@ def _balanced_amounts(market: BundleMarket, first: Floats, log_price: float) -> 
 
 
 def nearest_balance(market: BundleMarket) -> Balance:
-    """Return the state of whole tasks that is balanced but for less than a task of each peer.
+    """Return a state of whole tasks that is balanced to less than one task of each peer.
 
-    Tasks go one by one to the peer whose mean price with one more is highest, the lowest of equal
-    ones; so no mean price is below, and none with one more task is above, `price`, the lowest of
-    all means. If any state of whole tasks is balanced with V_i <= p for idle peers, this is one.
+    Each task goes to the peer with the highest mean price including it, ties to the lowest number.
+    Thus all mean prices are at least `price`, the lowest of them, and those with one more task at
+    most `price`. If a state of whole tasks is balanced with V_i <= p for idle peers, this is one.
     """
     amounts = np.floor(balanced_state(market).amounts * (1 - TOLERANCE)).astype(np.int64)
     means = market.mean_prices(np.minimum(amounts + 1, market.caps))
@@ -142,7 +141,7 @@ def nearest_balance(market: BundleMarket) -> Balance:
 def is_balanced(
     market: BundleMarket, amounts: ArrayLike, price: float, tolerance: float = TOLERANCE
 ) -> bool:
-    """Return True if no peer has any profit, or loss, Definitions 4 and 5.
+    """Return True if no peer has a profit or loss, Definitions 4 and 5.
 
     Parameters
     ----------
@@ -153,11 +152,11 @@ def is_balanced(
     price : float
         Market price p* [price].
     tolerance : float
-        By how much mean prices may differ from it, relatively.
+        Largest relative difference of mean prices from it.
     """
     given = np.asarray(amounts)
     active = given > 0
-    # Also of parts of a task: nothing is rounded up to one.
+    # Valid for fractions of tasks, too.
     means = market.sums(given)[active] / given[active]
     return bool(np.all(np.abs(means - price) <= tolerance * price))
 
@@ -165,8 +164,8 @@ def is_balanced(
 def clearing_interval(market: BundleMarket, amounts: ArrayLike) -> tuple[float, float]:
     """Return the lowest and the highest price at which amounts are best responses.
 
-    The lowest is what the best further task is worth, 0 if caps leave none; the highest what the
-    worst task of all peers is worth. If the lowest is above the highest, there is no such price.
+    The lowest is the value of the best further task, 0 if caps leave none; the highest is that of
+    the worst task of all peers. If the lowest is above the highest, there is no such price.
 
     Parameters
     ----------
@@ -195,13 +194,12 @@ def _log_interval(market: BundleMarket, amounts: ArrayLike) -> tuple[float, floa
 def best_response(
     market: BundleMarket, amounts: ArrayLike, price: float, tolerance: float = TOLERANCE
 ) -> bool:
-    """Return True if no peer would want another number of tasks at a price.
+    """Return True if amounts are the demand of all peers at a price.
 
-    Amounts that place all tasks have the largest global benefit if and only if there is such a
-    price: this is what holds in place of Theorem 3. At it, each peer's profit U_i(A_i) - p A_i is
-    its largest, so that their sum and p m, which is the benefit, is at most that of any price, and
-    no amounts that place m tasks can have more. Conversely, if there is no such price, a task of
-    one peer is worth less than a further one to another: move it.
+    Amounts of m tasks have the largest global benefit if and only if there is such a price, which
+    replaces Theorem 3. At it, each peer's profit U_i(A_i) - p A_i is maximal, and so is the sum of
+    profits and p m, the benefit, among all amounts of m tasks. Conversely, without such a price a
+    task of one peer has a lower value than a further one of another, and moving it is a gain.
 
     Parameters
     ----------
@@ -212,7 +210,7 @@ def best_response(
     price : float
         Market price [price].
     tolerance : float
-        By how much values may be on the wrong side of it, relatively.
+        Largest relative distance of values on the wrong side of it.
     """
     low, high = _log_interval(market, amounts)
     if price <= 0:
@@ -230,7 +228,7 @@ def is_supported(market: BundleMarket, amounts: ArrayLike, tolerance: float = TO
     amounts : array_like, shape (n_peers,)
         Tasks of each peer, m together.
     tolerance : float
-        By how much values may be on the wrong side of each other, relatively.
+        Largest relative distance of values on the wrong side of each other.
     """
     low, high = _log_interval(market, market.check(amounts))
     return low <= high + tolerance

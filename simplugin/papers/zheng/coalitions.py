@@ -1,20 +1,20 @@
-r"""Coalitions of peers that share a deal: what they are worth, the core, and Shapley's value.
+r"""Coalitions of peers that share a deal: worths, the core, and Shapley's value.
 
 The worth v(S) of a coalition S is the largest benefit of the bundle if it is sold to S alone; tasks
-for which S has no room stay unsold, and are worth nothing. It is the sum of the m largest values
-among the tasks of S: a weighted rank of a uniform matroid, and therefore monotone and submodular.
-What a peer adds to a coalition is the less the larger that is.
+beyond the caps of S stay unsold, at the value 0. It is the sum of the m largest values among the
+tasks of S: a weighted rank of a uniform matroid, and therefore monotone and submodular. The
+contribution of a peer falls with the size of the coalition.
 
-* Among peers alone the core is empty unless v is additive, that is unless they take no task from
-  each other: shares x in the core have x_i >= v({i}), so that v(N) >= sum v({i}), and
-  submodularity has it the other way round. Shares under which no coalition gets more
-  than it is worth, x(S) <= v(S), always exist, and Shapley's value is one.
-* With the local scheduler as a player, without whom nothing is sold, the core is never empty. Let
-  M_i = v(N) - v(N - i) be what peer i adds to all others. Submodularity has
-  v(N) - v(S) >= sum of M_i over those not in S, so that the core is all x with 0 <= x_i <= M_i for
-  peers and the rest for the scheduler [1]_. At its one end the scheduler has all; at the other
-  peers have M_i, which is what they earn under VCG payments [2]_. Profits at any price that clears
-  the market are in between.
+* Among peers alone the core is empty unless v is additive, that is, unless they do not compete for
+  tasks: shares x in the core require x_i >= v({i}) and thus v(N) >= sum v({i}), while submodularity
+  implies the reverse. Shares under which no coalition gets more than its worth, x(S) <= v(S),
+  always exist; Shapley's value is one.
+* With the local scheduler as a player, without which no task is sold, the core is never empty. Let
+  M_i = v(N) - v(N - i) be the contribution of peer i to all others. Submodularity implies
+  v(N) - v(S) >= sum of M_i over peers outside S, so that the core consists of all x with
+  0 <= x_i <= M_i for peers and the rest for the scheduler [1]_. At one end the scheduler has all;
+  at the other peers have M_i, their profit under VCG payments [2]_. Profits at any clearing price
+  are in between.
 
 References
 ----------
@@ -39,11 +39,11 @@ from simplugin.papers.zheng.least_core import LeastCore, excesses, least_core, m
 from simplugin.workloads.bundle_markets import BundleMarket, Floats
 from simplugin.workloads.parameter_ranges import whole
 
-# Of more peers there are too many coalitions to look at each.
+# With more peers there are too many coalitions to enumerate.
 MOST_PEERS = 16
-# Shares may be off by this part of the worth of all.
+# Tolerance of shares, relative to the worth of all.
 _EQUAL = 1e-9
-# Up to so many tasks sorting is faster than a search for the price of each coalition.
+# Maximum number of tasks for which sorting is faster than a search for each price.
 _SORTED = 10_000
 
 
@@ -55,7 +55,7 @@ def worth_of(market: BundleMarket, members: ArrayLike) -> float:
     market : BundleMarket
         The market of all peers.
     members : bool, shape (n_peers,)
-        True for those.
+        True for members.
     """
     chosen = np.asarray(members, dtype=bool)
     if not (room := int(market.caps[chosen].sum())):
@@ -71,7 +71,7 @@ def coalition_worths(market: BundleMarket, *, scheduler: bool = False) -> Floats
     market : BundleMarket
         The market of all peers, 16 at most.
     scheduler : bool
-        True if the local scheduler is the last player, without whom all are worth nothing.
+        True if the local scheduler is the last player, without which worths are 0.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def coalition_worths(market: BundleMarket, *, scheduler: bool = False) -> Floats
 
 
 def _by_sorting(market: BundleMarket) -> Floats:
-    """Return the worth of each coalition of peers, with the best tasks of one at a time sorted."""
+    """Return the worth of each coalition of peers, by sorting the best tasks of each."""
     own = [
         exp(market.log_worth(np.arange(1, cap + 1), np.full(cap, peer)))
         if market.table is None
@@ -107,7 +107,7 @@ def _by_sorting(market: BundleMarket) -> Floats:
     worths = np.zeros(1 << market.n_peers)
 
     def enlarge(first: int, number: int, best: Floats) -> None:
-        """Note the worth of all coalitions of a number's players and some from a first one on."""
+        """Set the worths of coalitions that extend `number` by players from `first` on."""
         for player in range(first, market.n_peers):
             both = np.sort(np.concatenate([best, own[player]]))[-market.m :]
             worths[number | 1 << player] = both.sum()
@@ -118,7 +118,7 @@ def _by_sorting(market: BundleMarket) -> Floats:
 
 
 def core(market: BundleMarket, *, scheduler: bool = False) -> LeastCore:
-    """Return the least core of the game, whose epsilon is at most 0 if the core is not empty.
+    """Return the least core of the game; its epsilon is at most 0 if the core is not empty.
 
     Parameters and errors as those of `coalition_worths`; see `least_core`.
     """
@@ -132,9 +132,9 @@ class Objection:
     Attributes
     ----------
     members : tuple of int
-        Its players; the number of peers stands for the local scheduler.
+        Its players; the local scheduler has the number of peers.
     worth, share : float
-        What it is worth, and gets [price].
+        Its worth, and the sum of its shares [price].
     """
 
     members: tuple[int, ...]
@@ -147,16 +147,16 @@ def objection(
 ) -> Objection | None:
     """Return a coalition that objects to shares; None if they are in the core.
 
-    Of peers alone it is the coalition that gains most by leaving. With the scheduler there is one
-    objection at least of a peer alone, or of all but one peer, if there is any, whatever the number
-    of peers: the largest of these.
+    Among peers alone it is the coalition that gains most by leaving. With the scheduler, if there
+    is an objection for any number of peers, then there is one of a single peer or of all but one
+    peer: the largest of these.
 
     Parameters
     ----------
     market : BundleMarket
         The market of all peers; 16 at most without the scheduler.
     shares : array_like, shape (n_players,)
-        What each player gets; the local scheduler is the last one [price].
+        Share of each player; the local scheduler is the last [price].
     scheduler : bool
         True if it is a player.
 
@@ -176,7 +176,7 @@ def objection(
         )
     candidates: list[tuple[tuple[int, ...], float]]
     if scheduler:
-        # Each peer alone, whose worth is 0, and all others together.
+        # Single peers, of worth 0, and all others together.
         left = [~(np.arange(n_peers) == peer) for peer in range(n_peers)]
         candidates = [((peer,), 0.0) for peer in range(n_peers)]
         candidates += [
@@ -202,10 +202,10 @@ class Shapley:
     Attributes
     ----------
     shares : float64, shape (n_players,)
-        What each player gets; together what all are worth [price].
+        Share of each player; their sum is the worth of all [price].
     margins : float64, shape (n_players,)
-        By how much each may be off: all are within these at the confidence that was asked for; 0
-        where every coalition was looked at [price].
+        Half widths of the simultaneous confidence intervals; 0 if all coalitions were enumerated
+        [price].
     """
 
     shares: Floats
@@ -220,21 +220,21 @@ def shapley_value(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Shapley:
-    """Return what players add on average to those before them, over all orders [1]_.
+    """Return the mean contribution of players to those before them, over all orders [1]_.
 
     Parameters
     ----------
     market : BundleMarket
         The market of all peers.
     scheduler : bool
-        True if the local scheduler is the last player, without whom all are worth nothing.
+        True if the local scheduler is the last player, without which worths are 0.
     samples : int, optional
-        Number of orders that are drawn; None for all, exactly, of 16 peers at most.
+        Number of orders that are drawn; None for all orders, with 16 peers at most.
     confidence : float
-        Probability that all margins of samples hold, by Hoeffding's inequality: what a peer adds
-        lies between what it adds to all others and what it is worth alone [2]_.
+        Probability that all margins hold, by Hoeffding's inequality: the contribution of a peer
+        lies between that to all others and its own worth [2]_.
     seed : int
-        Of the draws.
+        Seed of the draws.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def shapley_value(
             total[player] += now - before
             before = now
     wide = math.sqrt(log(2 * n_players / (1 - confidence)) / (2 * samples))
-    # Between how different numbers all that a player may add lies.
+    # Ranges of the contributions of players.
     each = np.eye(market.n_peers, dtype=bool)
     ranges = np.array([worth_of(market, own) for own in each])
     everyone = worth_of(market, np.ones(market.n_peers, dtype=bool))

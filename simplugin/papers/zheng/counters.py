@@ -1,4 +1,4 @@
-"""Bundles sold one after another, with discounts that last, fade or start anew."""
+"""Bundles sold one after another, with discounts that are kept, decay or are reset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simplugin.workloads.bundle_markets import Amounts, Floats
 
 
 def kept_parts(counters: Counters, dates: ArrayLike) -> Floats:
-    """Return which part of counters is left at the date of each bundle since the one before."""
+    """Return the remaining part of counters at the date of each bundle, since the previous one."""
     lasts = lifetime(counters)
     steps = np.diff(np.asarray(dates, dtype=np.float64), prepend=np.asarray(dates)[0])
     if lasts in (0, np.inf):
@@ -27,7 +27,7 @@ def serve(
 ) -> list[tuple[Floats, BestBundle]]:
     """Return the discount counters before each bundle, and its assignment of largest benefit.
 
-    A peer whose counter is a takes its next task for V q^a; `values` are those of each bundle.
+    A counter a means the value V q^a of the next task; `values` are those of each bundle.
     """
     found: list[tuple[Floats, BestBundle]] = []
     sold = 0.0 * np.asarray(parts[0])

@@ -28,10 +28,10 @@ from simplugin.workloads.bundles import CLASSES
 # Fairness falls with lambda at the first of these discount rates and rises at the last.
 FALLING, RISING = 0.002, 0.02
 RATES = (FALLING, 0.003, 0.006, 0.01, RISING, 0.03)
-# Below this the equal split is fairer than leaving N_max out, if peers differ little: alpha m / n
-# is a half. There the k-th task is worth about (1 - k alpha) of the first, a peer whose value is by
-# a part d above the mean gets d / alpha tasks more than others, its time differs from the mean by
-# the part |n d / (alpha m) - d| of it; by d if all get the same.
+# Below this rate, at which alpha m / n is 1/2, the equal split is fairer than no N_max, if peers
+# differ little. The k-th task has about (1 - k alpha) times the value of the first. A peer with a
+# value above the mean by the part d gets d / alpha more tasks than others, and its time differs
+# from the mean by the part |n d / (alpha m) - d|; under the equal split by d.
 THRESHOLD = N_PEERS / (2 * TASKS)
 SITES, QUICK_SITES, TURNING_SITES = 200, 10, 10
 _STEP, _COARSE = 0.05, 0.25
@@ -172,7 +172,7 @@ def _fairer(kinds: tuple[str, ...], quick: bool) -> str:
 
 
 def _turning() -> str:
-    """Return from which discount rate on leaving N_max out is fairer, beside its closed form."""
+    """Return the discount rate from which the absence of N_max is fairer, and its closed form."""
     words = []
     for degree in DEGREES:
         rates = [turning_rate(seed, degree, k) for seed in range(TURNING_SITES) for k in CLASSES]

@@ -11,8 +11,8 @@ from simplugin.core.errors import WorkloadError
 from simplugin.optimum.solvers import certified, loaded, solved
 
 Floats = NDArray[np.float64]
-# Coalitions that are added to the program at a time, and by how much of the largest worth an
-# excess may be off.
+# Number of coalitions that each step adds to the program, and tolerance of an excess, relative to
+# the largest worth.
 _ADDED, _EXACT = 32, 1e-9
 
 

@@ -36,7 +36,7 @@ _TOLD = {
 
 
 class _Counting:
-    """A peer that counts how often it tells the worth of a task."""
+    """A peer that counts the values of tasks that it reports."""
 
     def __init__(self, peer: MarketPeer, told: list[int]) -> None:
         self._peer, self._told = peer, told
@@ -50,7 +50,7 @@ class _Counting:
 
 
 def counting(negotiation: BundleNegotiation, told: list[int]) -> BundleNegotiation:
-    """Return a negotiation whose peers count in `told` the worths of tasks that they tell."""
+    """Return a negotiation that counts in `told` the values of tasks that peers report."""
 
     def peer(value: float, cap: int, q: float, generator: np.random.Generator) -> MarketPeer:
         return _Counting(negotiation.peer(value, cap, q, generator), told)
@@ -73,7 +73,7 @@ class Effort(NamedTuple):
 
 @cache
 def effort(name: str, quick: bool, *, own_rates: bool = False) -> Effort:
-    """Return what a shipped negotiation takes on the markets of the first seeds."""
+    """Return the effort of a shipped negotiation on the markets of the first seeds."""
     count = QUICK_INSTANCES if quick else INSTANCES
     lines = []
     for seed, drawn in enumerate(drawn_markets(count, own_rates=own_rates)):

@@ -160,7 +160,7 @@ def _needed(quick: bool) -> Quantity:
 def _without(key: str, quick: bool) -> Counter[str]:
     """Return the failures on all markets if one repair is left out.
 
-    Without the refusal, caps leave one task over; without logarithms, all peers are alike.
+    Without the refusal, caps leave one task over; without logarithms, all peers are equal.
     """
     repairs = REPAIRED - {key}
     markets = [each.market for each in drawn_markets(_count(quick))]

@@ -71,5 +71,5 @@ def random_market(
 
 
 def _log_uniform(draws: np.random.Generator, low: float, high: float) -> float:
-    """Return a number whose logarithm is uniform."""
+    """Draw a number with a uniform logarithm."""
     return exp(draws.uniform(log(low), log(high)))

@@ -35,8 +35,8 @@ SITES, QUICK_SITES = 200, 20
 MARKETS, QUICK_MARKETS = 1000, 60
 # How close a price comes to the lowest value.
 _BELOW = 1 - 1e-6
-# Tasks of the largest bundle of the trace that are paired with places, and what a second of run
-# time is taken to compute [flop].
+# Number of tasks of the largest bundle of the trace that is solved with transfers, and assumed work
+# of a second of run time [flop].
 MIXED_TASKS, QUICK_TASKS = 400, 105
 REFERENCE_SPEED = 25 * MEGA
 
@@ -70,12 +70,12 @@ class Balanced(NamedTuple):
 
 
 def balanced(market: BundleMarket, times: Floats) -> Balanced:
-    """Return what rates of each peer do to a market, without its N_max.
+    """Return the effect of individual rates of peers on a market, without its N_max.
 
     Raises
     ------
     InfeasibleError
-        No rates have the same benefit.
+        No rates give the same benefit.
     """
     values, m = market.values, market.m
     market = BundleMarket(values, m, m, market.q)
@@ -95,7 +95,7 @@ def balanced(market: BundleMarket, times: Floats) -> Balanced:
 
 @cache
 def on_site(setting: ExperimentSetting, seed: int = SEED) -> Balanced:
-    """Return the same for a class of tasks on a site that agrees with the paper."""
+    """Return the effect for a class of tasks on a site that agrees with the paper."""
     return balanced(*setting.market(consistent_site(seed)))
 
 
@@ -145,7 +145,7 @@ def _completion(here: dict[str, Balanced], many: list[Balanced]) -> Quantity:
 
 
 def _together(each: Balanced) -> str:
-    """Return what it costs to have all peers finish together, the slowest too."""
+    """Return the benefit if all peers finish together, including the slowest."""
     market = each.common.market
     times = HOUR / market.values
     amounts = balanced_split(times, market.m)
@@ -178,14 +178,14 @@ def _everywhere(many: list[Balanced], seeds: int) -> Quantity:
 
 @cache
 def kept(place: int, transfers: bool) -> tuple[float, float]:
-    """Return what is left of the benefit if tasks of a bundle of the trace are dealt as identical.
+    """Return the remaining benefit if tasks of a bundle of the trace are assigned as identical.
 
     Parameters
     ----------
     place : int
-        Of the bundle in the trace.
+        Number of the bundle in the trace.
     transfers : bool
-        True if each task also moves as many bytes as one of mean size computes flop.
+        True if each task also moves as many bytes as a task of mean size computes flop.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Cooperating peers, section 3.1: what misreports gain, and payments that leave no gain."""
+"""Cooperating peers, section 3.1: gains of misreports, and payments that prevent them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from simplugin.workloads.bundle_markets import BundleMarket, Floats
 
 Rule = Callable[[BundleMarket], Settlement]
 
-# Random markets, tasks of each at most, markets of which all reports that matter are tried, and
-# markets in which peers answer each other.
+# Numbers of random markets, of their tasks at most, of markets for which all relevant reports are
+# tried, and of markets in which peers answer each other.
 MARKETS, QUICK_MARKETS, MOST_TASKS = 1000, 60, 200
 TRIED, QUICK_TRIED = 100, 5
 GAMES, QUICK_GAMES = 200, 5
@@ -51,7 +51,7 @@ _TASKS = {"m": f"2 to {MOST_TASKS}"}
 class MisreportSurvey(NamedTuple):
     """Misreports and payments in one random market, in parts of the benefit."""
 
-    # The largest gain of a peer alone under the uniform price, and what the benefit loses by it.
+    # The largest gain of a single peer under the uniform price, and the loss of benefit by it.
     gain: float
     loss: float
     # True if the others cannot take all tasks without some peer, so that VCG is not defined.
@@ -62,7 +62,7 @@ class MisreportSurvey(NamedTuple):
 
 @cache
 def survey(seed: int) -> MisreportSurvey:
-    """Return what misreports and payments come to in the market of a seed."""
+    """Return gains of misreports, and payments, in the market of a seed."""
     market = random_market(seed, MOST_TASKS)
     fixed = uniform(market)
     benefit = market.benefit(fixed.amounts)
@@ -80,13 +80,13 @@ def survey(seed: int) -> MisreportSurvey:
 
 
 def all_defined_vcg(market: BundleMarket, /) -> Settlement:
-    """Return VCG's settlement, with tasks that nobody else can take worth nothing."""
+    """Return VCG's settlement, in which unsold tasks have the value 0."""
     return vickrey_clarke_groves(market, unsold="worthless")
 
 
 @cache
 def site_reports(setting: ExperimentSetting) -> list[PeerReport]:
-    """Return the best report of each peer of the chosen site alone, under the uniform price."""
+    """Return the best report of each single peer of the chosen site, under the uniform price."""
     return deviations(setting.market()[0])
 
 
@@ -114,7 +114,7 @@ def reports(quick: bool) -> dict[str, Quantity]:
 
 
 def _liars(setting: ExperimentSetting) -> str:
-    """Return how many peers of the chosen site gain by misreporting, and by what."""
+    """Return the number of peers of the chosen site that gain by misreporting, and their gains."""
     some = site_reports(setting)
     lying = [each for each in some if each.gain > 0]
     most = max(lying, key=lambda each: each.gain)
@@ -130,14 +130,14 @@ def _liars(setting: ExperimentSetting) -> str:
 def telling_reports(market: BundleMarket, peer: int, low: float = 0.0) -> Floats:
     r"""Return reports just below and above each at which a peer gets a task more or less.
 
-    While its number k of tasks stays, VCG charges the same, and the highest clearing price is
-    :math:`\min(x V q^{k-1}, o)`, o being the least value of others that is served: who pays that
-    earns most just above a tie, and held to its report (:math:`x \sum_j V q^{j-1}` is income) just
-    below one. So these reports, and the truth, are enough.
+    While its number k of tasks is constant, VCG's payment is constant, and the highest clearing
+    price is :math:`\min(x V q^{k-1}, o)` with the least served value o of others. At that price a
+    peer earns most just above a tie, and if it is held to its report
+    (:math:`x \sum_j V q^{j-1}` is income) just below one. These reports and the truth suffice.
     """
     prices, log_q = rival_prices(market, peer), float(market.log_q[peer])
     ties = prices - market.log_value[peer] - np.arange(len(prices)) * log_q
-    # Tasks that no other takes are never lost.
+    # Tasks without another taker are never lost.
     ties = ties[np.isfinite(ties)]
     step = min(BESIDE, -log_q / 4)
     near: Floats = exp(np.concatenate([ties - step, ties + step]))
@@ -165,7 +165,7 @@ def largest_gain(seed: int, rule: Rule, income: Income, low: float = 0.0) -> flo
 
 
 def _most_gain(tried: int) -> Quantity:
-    """Return the most that a lie gains where none should."""
+    """Return the largest gain of a misreport where none is possible in theory."""
     rules: dict[str, tuple[Rule, Income, float]] = {
         "claims of more, one price, measured time": (uniform, "measured", 1.0),
         "any, one price, only the time reported pays": (uniform, "verified", 0.0),
@@ -194,9 +194,9 @@ def _most_gain(tried: int) -> Quantity:
 
 
 def _simulated_lie(setting: ExperimentSetting) -> str:
-    """Return what the best lie gains on SimGrid, beside what was computed.
+    """Return the gain of the best misreport on SimGrid, and the computed one.
 
-    Tasks pay by the time that the peer has really taken, V_i = price_unit / (T_i / A_i).
+    The income of tasks follows from the measured time of the peer, V_i = price_unit / (T_i / A_i).
     """
     best, gain, longer = simulated_lie(setting)
     return (
@@ -207,7 +207,7 @@ def _simulated_lie(setting: ExperimentSetting) -> str:
 
 
 def simulated_lie(setting: ExperimentSetting) -> tuple[PeerReport, float, float]:
-    """Return the best lie, its gain in parts of the profit, and by which factor bundles slow."""
+    """Return the best misreport, its relative gain, and the slowdown of the bundle."""
     best = max(site_reports(setting), key=lambda each: each.gain)
     site, bundle = chosen_site(), setting.bundle
     time = float(completion_times(site, bundle)[best.peer])
@@ -220,9 +220,9 @@ def simulated_lie(setting: ExperimentSetting) -> tuple[PeerReport, float, float]
 
 
 def _earned(deal: Deal) -> Floats:
-    """Return what each peer keeps if its tasks pay by measured time [price]."""
+    """Return the profit of each peer if income follows from measured time [price]."""
     measured = deal.outcome().times / np.maximum(deal.amounts, 1)
-    # Peers without tasks have taken no time.
+    # Peers without tasks have a time of 0.
     worked = np.where(deal.amounts > 0, measured, np.inf)
     paid = HOUR / worked * deal.market.sums(deal.amounts) / deal.market.values
     earned: Floats = paid - deal.amounts * deal.price
@@ -246,7 +246,7 @@ def _clock(count: int, incomes: list[float]) -> Quantity:
         f"{each.kind} {all_defined_vcg(market).revenue / uniform(market).revenue:.3f}"
         for each, market in ((each, each.market()[0]) for each in SETTINGS)
     )
-    # More than one price brings, or payments out of range, would be no VCG.
+    # VCG has no revenue above that of one price, and no payment out of range.
     right = max(incomes) <= 1 + EQUAL
     return Quantity(
         max(worst, networked) if right else np.inf,
@@ -262,13 +262,13 @@ def _clock(count: int, incomes: list[float]) -> Quantity:
 
 
 def clock_deal(tick: float | None) -> Deal:
-    """Return how 1000 computation-intensive tasks are sold by a clock on SimGrid, and executed."""
+    """Return the deal of 1000 computation-intensive tasks by a clock on SimGrid."""
     site = replace(chosen_site(), latency=LATENCY)
     return dealt(site, SETTINGS[0].bundle, clinching(tick))
 
 
 def _effort(deal: Deal) -> str:
-    """Return what a negotiation took."""
+    """Return the effort of a negotiation."""
     share = deal.negotiation / deal.outcome().completion
     return (
         f"{deal.rounds} rounds, {deal.messages} messages, {deal.negotiation:.2f} s, {share:.1e} of"

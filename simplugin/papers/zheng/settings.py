@@ -30,7 +30,7 @@ ON_SITE = {"site": f"chosen, seed {SEED}", "alpha": ALPHA, "N_max": "none", "m":
 
 @dataclass(frozen=True)
 class ExperimentSetting:
-    """An experiment of section 5, with what the paper leaves open.
+    """An experiment of section 5, with the parameters that the paper leaves open.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def dealt(
 def bisected(
     rates: tuple[float, float], width: float, goes_on: Callable[[float], bool]
 ) -> tuple[float, float]:
-    """Return logarithms between which something ends that holds for lower rates, by bisection."""
+    """Return logarithms between which a property of lower rates ends, by bisection."""
     low, high = log(rates[0]), log(rates[1])
     while high - low > width:
         middle = 0.5 * (low + high)

@@ -1,4 +1,4 @@
-"""Peers that report another speed than they have, and what that does to all."""
+"""Strategic reports: peers that misreport their speed, and the effect on all."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Income = Literal["measured", "verified", "reported"]
 INCOMES: tuple[Income, ...] = ("measured", "verified", "reported")
 # Rules under which the best report is known exactly, `best_report`.
 RULES = ("uniform", "lowest_uniform", "vcg")
-# How far beyond a tie a peer reports to win it, and the least that it ever reports.
+# Distance of a report beyond a tie, and the least report.
 _BEYOND, _LEAST = 1e-9, 1e-9
-# Part of a peer's profit for which it does not bother to report otherwise.
+# Smallest gain, relative to its profit, for which a peer changes its report.
 _WORTHWHILE = 1e-6
 
 
 def profit(
     truth: BundleMarket, settlement: Settlement, peer: int, income: Income = "measured"
 ) -> float:
-    """Return what a peer really earns at a settlement less what it pays.
+    """Return the true profit of a peer at a settlement.
 
-    That speed shows once tasks have run, so that tasks need not pay what peers claim, is what [1]_
-    call verification. It changes which lies pay: with reported times, claims of more speed and of
-    less do; with measured ones, under the uniform price, only claims of less; and none where a
-    peer is held to its report.
+    Verification [1]_ means that income follows from the speed measured during execution. It
+    changes which misreports gain: with reported times, claims of higher and lower speeds do; with
+    measured times, under the uniform price, only claims of lower speeds; and no misreport if a peer
+    is held to its report.
 
     Parameters
     ----------
@@ -42,10 +42,10 @@ def profit(
     settlement : Settlement
         The settlement of the reports.
     peer : int
-        Which.
+        Number of the peer.
     income : {"measured", "verified", "reported"}
-        Income from tasks: by measured time, the peer being as fast as it can; by that, but nothing
-        if the peer is not exactly as fast as it reported; or by the reported time.
+        Income from tasks: by the true time; by the true time, but 0 unless it is exactly the
+        reported one; or by the reported time.
 
     References
     ----------
@@ -103,33 +103,33 @@ def best_report(
     reports: BundleMarket | None = None,
     tick: float | None = None,
 ) -> PeerReport:
-    r"""Return the report with which a peer earns most while the others keep theirs.
+    r"""Return the most profitable report of a peer while the others keep theirs.
 
     With the values o of the others sorted, the peer gets k tasks once it reports
-    :math:`x V_i q_i^{k-1} > o_{m-k+1}`. Just then it pays :math:`o_{m-k+1}` for each under both
-    uniform prices, and no lie of any kind gets k tasks for less, as that value stays unserved; so
-    it is enough to compare one factor x for each k. Under VCG it pays
-    :math:`\sum_{j \le k} o_{m-j+1}` whatever it reports. Of tasks of equal value, as a table may
-    have them, a factor gets all or none; nothing is a multiple of 0 but 0.
+    :math:`x V_i q_i^{k-1} > o_{m-k+1}`. At that point it pays :math:`o_{m-k+1}` for each under both
+    uniform prices, and no other report gets k tasks for less, as that value stays unserved; so it
+    suffices to compare one factor x for each k. Under VCG it pays
+    :math:`\sum_{j \le k} o_{m-j+1}` for any report. Of tasks of equal value in a table, a factor
+    gets all or none; tasks of value 0 cannot be scaled.
 
     Parameters
     ----------
     truth : BundleMarket
         The true market.
     peer : int
-        Which.
+        Number of the peer.
     rule : {"uniform", "lowest_uniform", "vcg"}
         Rule of payments, see `simplugin.market.mechanisms.MECHANISMS`.
     reports : BundleMarket, optional
-        The market as all report it now; None for the truth.
+        The market as currently reported; None for the truth.
     tick : float, optional
-        Factors are whole powers of exp(tick), of which the next one wins a tie. Without, a part in
-        1e9 does, so that profits are that much below their supremum.
+        Factors are whole powers of exp(tick); the next larger one wins a tie. None for factors a
+        part of 1e9 beyond a tie, so that profits are this part below their supremum.
 
     Returns
     -------
     PeerReport
-        The present report where no other earns more by 1e-6 of its profit.
+        The current report if no other is more profitable by 1e-6 of its profit.
     """
     one_of("rule", rule, RULES)
     now = truth if reports is None else reports
@@ -158,7 +158,7 @@ def best_report(
 def _best_factor(
     truth: BundleMarket, now: BundleMarket, peer: int, rule: str, tick: float | None
 ) -> float | None:
-    """Return the factor that gets the most profitable number of tasks; None to get none."""
+    """Return the factor of the most profitable number of tasks; None for no task."""
     prices = rival_prices(now, peer)
     counts = np.arange(1, len(prices) + 1)
     paid = exp(prices)
@@ -166,7 +166,7 @@ def _best_factor(
     least = max(1, truth.m - int(np.delete(now.caps, peer).sum()))
     if least > len(counts):
         return None
-    # At the factors `ties` the peer ties for one task more.
+    # The peer ties for a further task at the factors `ties`.
     if truth.table is None:
         log_q = float(truth.log_q[peer])
         earned = truth.values[peer] * expm1(counts * log_q) / expm1(log_q)
@@ -174,7 +174,7 @@ def _best_factor(
         step = min(_BEYOND, -log_q / 4)
     else:
         worth = truth.log_worth(counts, np.full_like(counts, peer))
-        # No factor gets what is worth nothing.
+        # No factor gets a task of value 0.
         ties = np.where(worth > -np.inf, prices - np.maximum(worth, LOWEST), np.inf)
         together = np.append(ties[1:] <= ties[:-1], False)
         earned = np.where(together, -np.inf, np.cumsum(exp(worth)))
@@ -184,7 +184,7 @@ def _best_factor(
     if earned[at] < cost[at] or ties[at] == np.inf:
         return None
     if ties[at] == -np.inf:
-        # The least that it can get; anything low does, as long as it gets no more.
+        # The minimum number of tasks, which any low report gets.
         following = ties[at + 1] - step if at + 1 < len(ties) else np.inf
         low = min(following, log(_LEAST))
         return exp(low if tick is None else np.floor(low / tick) * tick)
@@ -194,19 +194,19 @@ def _best_factor(
 
 
 def rival_prices(market: BundleMarket, peer: int) -> Floats:
-    """Return the logarithm of what others' tasks that a peer displaces are worth, the least first.
+    """Return the logarithms of the rivals' values that a peer displaces, in ascending order.
 
     Parameters
     ----------
     market : BundleMarket
-        As reported.
+        The market as reported.
     peer : int
-        Which; at most its cap of tasks can be its own.
+        Number of the peer.
 
     Returns
     -------
     float64, shape (caps[peer],)
-        Rising; -inf for tasks that no other takes.
+        Ascending; -inf for tasks without another taker.
     """
     others = np.arange(market.n_peers) != peer
     cap = int(market.caps[peer])
@@ -221,7 +221,7 @@ def rival_prices(market: BundleMarket, peer: int) -> Floats:
 
 
 def deviations(truth: BundleMarket, rule: str = "uniform") -> list[PeerReport]:
-    """Return the best report of each peer while all others tell the truth."""
+    """Return the best report of each peer while all others report the truth."""
     return [best_report(truth, peer, rule) for peer in range(truth.n_peers)]
 
 
@@ -234,12 +234,12 @@ class Game:
     truth : BundleMarket
         The true market.
     ended : {"settled", "cycle", "open"}
-        Nobody gains by another report, by more than 1e-6 of its profit; or all reports came back;
-        or neither, when passes were used up.
+        No peer gains more than 1e-6 of its profit by another report; all reports recur; or the
+        maximum number of passes was reached.
     passes : int
-        Number of turns of all peers, with a last one in which nobody moved.
+        Number of turns of all peers, including a last one without a change.
     settlements : tuple of Settlement
-        After each pass at the end: one where it settled, those of the cycle, or all.
+        Settlements after the last passes: the final one, those of the cycle, or all.
     """
 
     truth: BundleMarket
@@ -249,7 +249,7 @@ class Game:
 
     @cached_property
     def benefit(self) -> float:
-        """Global benefit U^G as tasks are really worth, mean of the settlements [price]."""
+        """Global benefit U^G at true values, mean of the settlements [price]."""
         return float(np.mean([self.truth.benefit(each.amounts) for each in self.settlements]))
 
     @cached_property
@@ -261,7 +261,7 @@ class Game:
 
     @cached_property
     def revenue(self) -> float:
-        """Of the local scheduler, mean of the settlements [price]."""
+        """Revenue of the local scheduler, mean of the settlements [price]."""
         return float(np.mean([each.revenue for each in self.settlements]))
 
     @cached_property
@@ -272,7 +272,7 @@ class Game:
 
     @property
     def factors(self) -> Floats:
-        """Last reported speeds as part of the true ones; shape (n_peers,)."""
+        """Last reported speeds over the true ones; shape (n_peers,)."""
         reported, true = self.settlements[-1].market.values, self.truth.values
         return np.where(true > 0, reported / np.where(true > 0, true, 1.0), 1.0)
 
@@ -280,7 +280,7 @@ class Game:
 def play(
     truth: BundleMarket, rule: str = "uniform", *, tick: float = 0.001, passes: int = 200
 ) -> Game:
-    """Let peers report in turn what is best for them against the others' last reports.
+    """Return the game in which peers in turn give their best reports against the others'.
 
     Parameters
     ----------
@@ -289,15 +289,15 @@ def play(
     rule : {"uniform", "lowest_uniform", "vcg"}
         Rule of payments.
     tick : float
-        Reported factors are whole powers of exp(tick), so that there are finitely many and peers
-        cannot outbid each other by ever less.
+        Reported factors are whole powers of exp(tick), so that there are finitely many, without
+        outbidding by ever smaller differences.
     passes : int
         Maximum number of turns of all peers.
 
     Returns
     -------
     Game
-        Its end.
+        The final reports.
 
     Raises
     ------

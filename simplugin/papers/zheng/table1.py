@@ -1,6 +1,6 @@
 """Section 5.2: the four algorithms of Table 1, and the peers of Figure 4.
 
-How much hangs on what the paper leaves open is measured by variations of the settings.
+Variations of the settings measure the influence of the parameters that the paper leaves open.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ ALPHAS = (0.003, 0.006, 0.01, 0.015, 0.02, 0.03)
 ENDS = ALPHAS[:: len(ALPHAS) - 1]
 # N_max over the mean number of tasks of a peer.
 FACTORS = (1.0, 1.25, 1.5, 2.0)
-# Of Fig. 4, whose tasks are computation-intensive.
+# The setting of Fig. 4, with computation-intensive tasks.
 FIGURE4 = SETTINGS[0]
 _RATES = (1e-5, 0.5)
 
@@ -197,7 +197,7 @@ def _figures(runs: int) -> Quantity:
 
 
 def _relations(metric: str) -> list[str]:
-    """Return the three adjacent pairs of an order in words."""
+    """Return the three adjacent pairs of an order as text."""
     sign = ">" if metric == "benefit" else "<"
     return [f"{ALGORITHMS[a]} {sign} {ALGORITHMS[b]}" for a, b in pairwise(ORDERS[metric])]
 
@@ -229,9 +229,9 @@ def holding(
     sites : int
         Seeds of consistent sites, from 0 on.
     runs : int
-        Over how many seeds the double auction is averaged on each.
+        Number of seeds of the double auction on each site.
     spread : float
-        Of the sites' capacities.
+        Spread of the sites' capacities.
     readings : mapping of str to str, optional
         Algorithms of Table 1, and the policies that stand for them instead.
     """
@@ -306,11 +306,11 @@ def _dear_peers(sites: int, known: dict[str, object]) -> Quantity:
 
 
 def _varied_runs(runs: int) -> Quantity:
-    """Return how many of the algorithms have a benefit that varies between runs."""
+    """Return the number of algorithms with a benefit that varies between runs."""
     spreads = {}
     for policy, name in ALGORITHMS.items():
         found = [outcome(chosen_site(), FIGURE4, policy, seed).benefit for seed in range(runs)]
-        # Not of the values as such: their mean may be rounded.
+        # Of differences, as the mean of the values may be rounded.
         spreads[name] = float(np.std(np.subtract(found, found[0])))
     words = ", ".join(f"{name}: sd {each:.0f} G$" for name, each in spreads.items())
     varied = sum(each > 0 for each in spreads.values())
@@ -356,7 +356,7 @@ def cleared(site: PeerSite, alpha: float, n_max: int | None = None) -> BestBundl
 
 
 def idle_bounds(site: PeerSite) -> tuple[float, int]:
-    """Return below which alpha, and from which N_max on, the slow peer of a site gets no task."""
+    """Return the largest alpha and the least N_max at which the slow peer gets no task."""
     low, _ = bisected(_RATES, 1e-6, lambda rate: cleared(site, rate).amounts[SLOW_PEER] == 0)
     no, yes = largest_share(TASKS, N_PEERS, 1) - 1, TASKS
     while yes - no > 1:
@@ -422,7 +422,7 @@ def _idle(sites: int) -> Quantity:
                 for factor in (*FACTORS, None):
                     market, _ = replace(kind, alpha=alpha, factor=factor).market(site)
                     found = best_of(market)
-                    # Peers whose first price is the clearing price may be either.
+                    # Peers with a first price equal to the clearing price may be idle or busy.
                     apart = np.abs(market.values / found.price - 1) > EQUAL
                     below = market.values < found.price
                     wrong += int(np.sum(apart & ((found.amounts == 0) != below)))
@@ -473,7 +473,7 @@ def table1_figures(quick: bool, *, setting: ExperimentSetting) -> list[CurvePlot
     runs = QUICK_RUNS if quick else RUNS
     market, times = setting.market()
     reached = front(market.values, times, market.m, market.caps, market.q, 12 if quick else 60)
-    # Other readings that are not so far off that nothing else could be seen.
+    # Other readings within the range of the chart.
     shown = {name: OTHER_READINGS[name] for name in ("commodity_equal", "double_auction_mean")}
 
     def points(table: Mapping[str, Table1Row]) -> tuple[list[float], list[float]]:

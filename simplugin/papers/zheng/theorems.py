@@ -1,7 +1,7 @@
 """Section 4: balanced states, and what holds in place of Theorems 1 to 3.
 
-The proofs of Theorems 1 and 2 move tasks between peers and leave prices v_i as they are, though
-Eq. (7) lets them fall with the number of tasks; see `simplugin.papers.zheng.balance`.
+The proofs of Theorems 1 and 2 move tasks between peers at constant prices v_i, although prices fall
+with the number of tasks by Eq. (7); see `simplugin.papers.zheng.balance`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
 SEED = 2011
 DRAWS, QUICK_DRAWS = 1000, 100
-# Markets of which all assignments are looked at: peers, tasks.
+# Markets with enumeration of all assignments: peers, tasks.
 SMALL, QUICK_SMALL = 400, 60
 SMALL_PEERS, SMALL_TASKS = (2, 4), (4, 16)
 # Balanced states that are made: peers, tasks of each.
 MADE_PEERS, MADE_TASKS = (2, 12), (1, 100)
 # The smallest market in which a balanced state is not a maximum.
 EXAMPLE, BALANCED = BundleMarket([7, 12], 4, 4, 0.5), np.array([1, 3])
-# What a task is worth to a fast peer, and how many slow ones there are; as many tasks.
+# Value of a task to a fast peer, and number of slow peers and of tasks.
 FAST = (2.0, 10.0, 100.0, 1000.0)
 SLOW = 20_000
-# The tolerance where only rounding is forgiven.
+# Tolerance of rounding.
 _EXACT = 1e-13
 
 

@@ -1,4 +1,4 @@
-"""Estimated completion times, Eq. (4), beside those that SimGrid measures."""
+"""Estimated completion times, Eq. (4), compared with those measured on SimGrid."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def one_by_one(
     transfers: float = 1.0,
     latencies: float = 1.0,
 ) -> Floats:
-    """Return how long each peer takes whose tasks come one after another, on links of its own [s].
+    """Return the time of each peer that executes its tasks one after another, on its own link [s].
 
-    It hears of its award, then sets up, fetches, computes and acknowledges every task. Without
-    latency this is A_i t_i, but for the award's transfer. Transfers and latencies are longer than
-    nominal by the factors given.
+    It receives its award, then sets up, fetches, computes and acknowledges every task. Without
+    latency this is A_i t_i and the award's transfer. Transfers and latencies are multiplied by the
+    factors.
     """
     latency = site.latency * latencies
     task = SETUP + 2 * latency + bundle.byte / site.bandwidth * transfers
@@ -61,10 +61,10 @@ def one_by_one(
 
 
 def overlapped(site: PeerSite, bundle: Bundle, amounts: Amounts) -> Floats:
-    """Return how long each peer takes that fetches its next task while it computes one [s].
+    """Return the time of each peer that fetches its next task while it computes one [s].
 
-    The first fetch and the last execution have nothing beside them; in between the longer of the
-    two sets the pace.
+    The first fetch and the last execution do not overlap; in between the longer of the two
+    determines the time.
     """
     fetch = SETUP + site.latency + bundle.byte / site.bandwidth
     execution = bundle.flop / site.speed
@@ -73,7 +73,7 @@ def overlapped(site: PeerSite, bundle: Bundle, amounts: Amounts) -> Floats:
 
 
 def shared_transfers(site: PeerSite, bundle: Bundle, amounts: Amounts) -> Floats:
-    """Return how long the transfers to each peer take over the shared uplink, back to back [s].
+    """Return the time of consecutive transfers to each peer over the shared uplink [s].
 
     Each peer gets an equal part of the uplink, or the bandwidth of its own link if that is less;
     the rest goes to the others.
@@ -182,7 +182,7 @@ def _closed_forms() -> Quantity:
 def contended(kind: str, share: float) -> tuple[float, float, float]:
     """Return completion over its estimate if the uplink is a share of all peers' bandwidths.
 
-    Measured, at least, and of transfers that share the uplink all the time.
+    The measured value, the lower bound, and that of transfers that always share the uplink.
     """
     plain = chosen_site()
     site = replace(plain, uplink=share * float(plain.bandwidth.sum()))
@@ -197,7 +197,7 @@ def contended(kind: str, share: float) -> tuple[float, float, float]:
 
 
 def _uplink(shares: tuple[float, ...]) -> Quantity:
-    """Return how far completion over an uplink is from that of max-min fair transfers."""
+    """Return the deviation of completion over an uplink from max-min fair transfers."""
     found = {share: [contended(kind, share) for kind in CLASSES] for share in shares}
     every = [each for some in found.values() for each in some]
     bounded = all(measured >= bound * (1 - 1e-6) for measured, bound, _ in every)
@@ -216,7 +216,7 @@ def _uplink(shares: tuple[float, ...]) -> Quantity:
 
 
 def _sizes(draws: int) -> Quantity:
-    """Return how far peers' times spread over what is predicted, where it is least right."""
+    """Return the spread of peers' times over its prediction, for the worst variation."""
     site = chosen_site()
     plain = dealt(site, SETTINGS[0].bundle)
     some = plain.amounts > 0

@@ -1,4 +1,4 @@
-"""Completion time against global benefit: what a bundle can be worth within a time, exactly."""
+"""The exact trade-off of completion time and global benefit of a bundle."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from simplugin.market.discount_rates import positive_times, root
 from simplugin.optimum.bundle_benefit import BestBundle, largest_benefit
 from simplugin.workloads.bundle_markets import Amounts, BundleMarket, Floats
 
-# Benefits that differ by less, relatively, are equal.
+# Relative difference of benefits that count as equal.
 _EQUAL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Assignments none of which is beaten in both completion time and benefit.
+    """Assignments that are not dominated in completion time and benefit.
 
     Attributes
     ----------
     completion : float64, shape (n_points,)
-        Longest time that a peer takes for its tasks, ascending from the least that is possible [s].
+        Longest time of a peer, ascending from the least possible completion time [s].
     benefit : float64, shape (n_points,)
-        Global benefit, ascending to the largest that is possible [price].
+        Global benefit, ascending to the largest possible one [price].
     amounts : int64, shape (n_points, n_peers)
         Tasks of each peer.
     price : float64, shape (n_points,)
@@ -38,15 +38,15 @@ class Front:
     price: Floats
 
     def __len__(self) -> int:
-        """Return how many points there are."""
+        """Return the number of points."""
         return len(self.completion)
 
 
 def least_completion(times: ArrayLike, m: int, caps: ArrayLike) -> float:
     """Return the least completion time of a bundle [s].
 
-    It is the m-th smallest of all k t_i, k <= cap_i, found by bisection over all numbers that a
-    computer knows: a completion time is the product as it is rounded, so that ties stay ties.
+    It is the m-th smallest of all k t_i, k <= cap_i, found by bisection over all floating-point
+    numbers: completion times are rounded products, so that ties stay ties.
 
     Parameters
     ----------
@@ -77,10 +77,10 @@ def front(
     q: ArrayLike,
     n_points: int | None = None,
 ) -> Front:
-    """Return what a bundle can be worth at most within each completion time.
+    """Return the largest benefit of a bundle within each completion time.
 
-    Every point is exact: no assignment is worth more that ends as early, and none ends earlier
-    that is worth as much. The first has the least completion time, the last the largest benefit.
+    Every point is exact: no assignment that ends as early has a larger benefit, and none of that
+    benefit ends earlier. The first has the least completion time, the last the largest benefit.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def front(
     times : float64, shape (n_peers,)
         Estimated completion time of one task on each peer, t_i [s].
     n_points : int, optional
-        Of how many limits, evenly spread between both ends, to give the best; fewer points if
-        some limits have the same. All points of the front without, which may be up to about m.
+        Number of evenly spaced time limits for which the best point is returned; equal points are
+        merged. None for all points of the front, up to about m.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def front(
         limit = float(np.nextafter(completion, 0.0))
         if n_points is not None and limit >= least:
             step = (points[0][0] - least) / (n_points - 1)
-            # The grid's next limit below this point, but for rounding.
+            # The next limit of the grid below this point, up to rounding.
             below = np.ceil((completion - least) / step * (1 - _EQUAL)) - 1
             limit = min(limit, least + max(0.0, float(below)) * step)
     dates, found = zip(*reversed(points), strict=True)
@@ -131,7 +131,7 @@ def front(
 
 
 def _earliest(market: BundleMarket, each: Floats, limit: float) -> tuple[float, BestBundle]:
-    """Return the best that ends within a limit, of as good ones the first to end, and its end."""
+    """Return the earliest end within a limit and its assignment of largest benefit."""
     found, within = None, _within(each, market.caps, limit)
     while int(within.sum()) >= market.m:
         best = largest_benefit(*market.among(caps=within).arguments)
@@ -144,7 +144,7 @@ def _earliest(market: BundleMarket, each: Floats, limit: float) -> tuple[float, 
 
 
 def _within(each: Floats, caps: Amounts, limit: float) -> Amounts:
-    """Return how many tasks each peer ends within a limit, to the last bit."""
+    """Return the number of tasks that each peer ends within a limit, to the last bit."""
     if limit == np.inf:
         return caps
     amounts = np.clip(np.floor(limit / each), 0, caps).astype(np.int64)
