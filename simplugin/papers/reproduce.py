@@ -26,11 +26,11 @@ class Reproduction:
     Attributes
     ----------
     documents : dict of str to dict
-        Of each capability of which something was measured, as `recorded` returns them.
+        Documents of the measured capabilities, as `recorded` returns them.
     summary : Summary
-        How many parts were measured, now or before, and which failed.
+        Counts of the measured parts, including earlier ones, and the failed parts.
     together : bool
-        Whether all capabilities were asked for, so that each claim says whose it is.
+        True if all capabilities were measured, so that claims name their capability.
     """
 
     documents: Mapping[str, Mapping[str, Any]]
@@ -69,25 +69,25 @@ def reproduce(
 ) -> Reproduction:
     """Measure the claims of a capability, or of all.
 
-    Each part is recorded as soon as it is measured: the same call goes on where one before it was
-    interrupted, as long as the code has not changed.
+    Each part is recorded as soon as it is measured: a repeated call continues an interrupted one,
+    unless the code has changed.
 
     Parameters
     ----------
     name : str
         A key of `simplugin.papers.reproductions.CAPABILITIES`, or "all".
     quick : bool
-        Whether to do less; claims that need all of it are left out.
+        True for a reduced run, without the claims that need the full one.
     figures : bool
-        Whether to compute the curves too.
+        True to compute curves as well.
     store : path, optional
-        Where parts are recorded; by default they are forgotten at the end.
+        Store of the measured parts; None for a temporary one.
     jobs : int, optional
-        Parts at a time on this host; as many as it has processors by default.
+        Number of parallel parts on this host; by default its number of processors.
     scheduler : str, optional
-        Address of a Dask scheduler whose workers measure instead.
+        Address of a Dask scheduler, to measure on its workers.
     progress : callable, optional
-        Called about five times a second with how far it is.
+        Called about five times a second with the progress.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def reproduce(
 
 
 def recorded(store: str | Path, campaign: int | None = None) -> dict[str, Any]:
-    """Return what a store has of a reproduction, a document of each capability.
+    """Return the results of a reproduction in a store, a document for each capability.
 
     Parameters
     ----------

@@ -32,9 +32,9 @@ class ReproductionJobs:
     names : tuple of str
         Capabilities.
     quick : bool
-        Whether to do less.
+        True for a reduced run.
     figures : bool
-        Whether curves are computed too.
+        True to compute curves as well.
     """
 
     names: tuple[str, ...]
@@ -59,12 +59,12 @@ class ReproductionJobs:
 
     @property
     def title(self) -> str:
-        """For humans."""
+        """Title of the reproduction."""
         return f"reproduction of {', '.join(self.names)}{', quick' if self.quick else ''}"
 
     @property
     def identity(self) -> str:
-        """SHA-256 of what it consists of."""
+        """SHA-256 of its parts."""
         return _digest([TARGET, *(job.arguments for job in self.jobs())])
 
     @property
@@ -92,7 +92,7 @@ class ReproductionJobs:
             yield RunJob(key, position, TARGET, arguments, varied)
 
     def again(self, job: RunJob) -> RunJob:
-        """Return the job itself: no file determines what comes out of it."""
+        """Return the job itself: its result depends on no file."""
         return job
 
     def _parts(self) -> Iterator[tuple[str, str, str]]:

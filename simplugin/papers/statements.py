@@ -57,15 +57,15 @@ class Quantity:
     optimum : float, optional
         The best possible value.
     provenance : dict
-        Seed, platform, reading: what determines the measurement.
+        Parameters that determine the measurement: seed, platform, reading.
     samples : int
-        Number of samples that the interval is over; 0 if there is none.
+        Number of samples of the interval; 0 if there is none.
     over : str
-        What a sample is, in the plural.
+        Name of the samples, in the plural.
     readings : mapping of str to tuple of (float, float)
         Intervals in other readings of the paper's text. If verdicts differ, none can be told.
     missing : str
-        What the paper would have to say to choose one of the readings.
+        Information that the paper lacks to choose one of the readings.
     """
 
     value: Value
@@ -79,7 +79,7 @@ class Quantity:
     missing: str = ""
 
     def document(self) -> dict[str, Any]:
-        """Return what a claim does not show of it, without absent values."""
+        """Return the attributes that a claim lacks, without absent values."""
         names = ("samples", "over", "missing", "note")
         found = {name: getattr(self, name) for name in names if name != "over" or self.samples}
         found["interval"] = self.interval and _shown_ends(self.interval)
@@ -113,7 +113,7 @@ def resampled(
     measure : callable
         Gets numbers of samples, shape (samples,), and returns the quantity of these.
     samples : int
-        How many there are. As the bootstrap is too narrow for few, the interval is wider by the
+        Number of samples. As the bootstrap is too narrow for few, the interval is wider by the
         quantile of Student's distribution and the root of ``samples / (samples - 1)``. It has no
         ends where the measure is NaN too often to know them, and is a value that is infinite.
     note, over, provenance
@@ -203,10 +203,10 @@ def share(
     quick: bool | None = None,
     provenance: Mapping[str, Any] = _NO_PROVENANCE,
 ) -> Quantity:
-    """Return the share of cases in which something holds, with both numbers and words as note.
+    """Return the share of cases in which a condition holds; the note has both numbers.
 
-    With `over`, of what they are random samples, it has the 95 % interval of Clopper and Pearson.
-    With `quick` it is something that should always hold, and has the interval of `unrefuted`.
+    With `over`, the name of random samples, it has the 95 % interval of Clopper and Pearson. With
+    `quick` the condition should always hold, and the interval is that of `unrefuted`.
     """
     cases = list(held)
     count, number = sum(map(bool, cases)), len(cases)
@@ -226,7 +226,7 @@ def share(
 def determined_by(
     provenance: Mapping[str, Any], quantities: Mapping[str, Quantity]
 ) -> dict[str, Quantity]:
-    """Return quantities with what determines them, where they do not have it yet."""
+    """Return quantities with a provenance, unless they have one."""
     return {
         name: replace(each, provenance=each.provenance or provenance)
         for name, each in quantities.items()
@@ -312,7 +312,7 @@ class Criterion(BaseModel):
                 return number, number
 
     def words(self, paper: Value) -> str:
-        """Return the condition in words; nothing for what is undetermined or yes or no."""
+        """Return the condition as text; empty if it is undetermined, or yes or no."""
         ((name, given),) = self.model_dump(exclude_unset=True).items()
         if isinstance(given, bool | str):
             return given if name == "equals" and isinstance(given, str) else ""
@@ -328,7 +328,7 @@ class Statement(BaseModel):
     Attributes
     ----------
     id : str
-        A name that stays the same when the words change.
+        A permanent name.
     claim : str
         The statement, in one line.
     source : str
@@ -340,11 +340,11 @@ class Statement(BaseModel):
     paper : float or str
         The paper's value; "holds" if it is no number.
     why : str
-        How the quantity is defined, as far as the claim does not say it.
+        Definition of the quantity, beyond the claim.
     cause : str
-        What explains that it disagrees or cannot be told, as far as it was found.
+        Known reason for which it disagrees or cannot be told.
     kind : {"paper", "ours"}
-        A statement of a paper, or what we claim beyond it.
+        Statement of a paper, or our own beyond it.
     quick : bool
         True if quick reproductions measure it too.
     samples : int
@@ -503,7 +503,7 @@ def judged_again(paper: str, claims: Iterable[Claim]) -> list[Claim]:
 
 
 def _shown_ends(interval: tuple[float, float]) -> list[float | str]:
-    """Return an interval as claims have it, as JSON has no infinity."""
+    """Return an interval for claims, with texts for infinite ends, which JSON lacks."""
     return [each if math.isfinite(each) else str(each) for each in interval]
 
 

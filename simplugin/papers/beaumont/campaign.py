@@ -80,7 +80,7 @@ class PolicySetting:
 
     @property
     def key(self) -> str:
-        """All fields in a line, without those that have their default."""
+        """All fields in a line, without defaults."""
         usual = asdict(PolicySetting(self.policy))
         words = [self.policy, *(f"{name}={value}" for name, value in self.parameters)]
         for name, value in asdict(self).items():
@@ -189,7 +189,7 @@ def _met(reading: str, seed: int, number: int, setting: PolicySetting) -> Argume
 def _executions(
     reading: str, seed: int, number: int, setting: PolicySetting
 ) -> tuple[list[BagExecution], float]:
-    """Return the executions of a setting, one for each order, and what the policy expects."""
+    """Return the executions of a setting, one for each order, and the expected throughput."""
     tree, bags = instance(reading, seed, number, count=setting.count)
     known, bias = tree, None
     if setting.measures:

@@ -169,7 +169,7 @@ def extreme(
 
 
 def best(found: Sequence[ThroughputMeasurement]) -> float:
-    """Return the ratio of throughputs that a policy would have if it reached the optimum.
+    """Return the ratio of throughputs of a policy at the optimum.
 
     Parameters
     ----------

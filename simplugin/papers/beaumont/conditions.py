@@ -34,13 +34,13 @@ SLOWS = "one host slows"
 # A latency of a wide-area link, and the range that section 6.1.2 prints [s].
 LATENCY, LATENCIES = 6e-3, (6e-3, 10.0)
 
-# Arguments of `execute` besides the tree, the bags and the policy.
+# Further arguments of `execute`.
 Arguments = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class _Run:
-    """A run of which the conditions are drawn."""
+    """A run with drawn conditions."""
 
     tree: Tree
     draws: np.random.Generator
@@ -121,7 +121,7 @@ def _one_slows(run: _Run) -> Arguments:
 
 
 def _halved(run: _Run, loaded: Mapping[str, NDArray[np.bool_]]) -> Arguments:
-    """Take half of what is loaded away early in the run, for good."""
+    """Halve the loaded capacities early in the run, permanently."""
     tree = run.tree
     extra: list[Profile | ProfileUse] = []
     for kind, hosts in loaded.items():

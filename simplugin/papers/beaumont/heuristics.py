@@ -38,7 +38,7 @@ SEED = SEEDS[0]
 POLICIES = ("lp", "data_centric", "cgbc", "fcfs", "bcs")
 # The policies that expect a throughput.
 EXPECTING = POLICIES[:3]
-# What the paper would have to say, so that one of the main readings remained.
+# Information that the paper lacks to choose one of the main readings.
 MISSING = "whether tasks are alike in computation or in data, and whether the root computes"
 # How tasks travel in further variants, as a change of settings: BCS with ten slots of a buffer for
 # each application, and requests for one task each, those of all children in turn.
@@ -153,7 +153,7 @@ def heuristics(quick: bool) -> dict[str, Quantity]:
 
 
 def variants(_quick: bool) -> dict[str, Quantity]:
-    """Return what the readings and variants agree with."""
+    """Return the quantities over all readings and variants."""
     numbers = tuple(range(TREES))
     found = {name: section_6_2(campaign(name, numbers, ORDERS[False])) for name in VARIANTS}
     return determined_by(provenance(numbers), {"fewest.misses": _fewest_misses(found)})
@@ -274,7 +274,7 @@ def node_orders(_quick: bool) -> dict[str, Quantity]:
 
 
 def _failures(ran: Sequence[Ratios], hoped: Sequence[Ratios]) -> Quantity:
-    """Return the share of failed executions of which as much was expected."""
+    """Return the share of failed executions with an expected failure."""
     failed = np.array([each.log for each in ran]) > log(FAILED)
     shown = failed & (np.array([each.log for each in hoped]) > log(EXPECTED))
     return resampled(

@@ -15,8 +15,8 @@ from simplugin.workloads.applications import Bags
 # The campaign's seed; and another, on which nothing was tuned and no choice of ours depends.
 SEEDS = (2008, 4711)
 
-# Trees have so many nodes and children at most: ten of each, in turn. Hence the first 15 are of
-# all shapes, and the first 30 of all shapes with two and with three applications.
+# Maximum numbers of nodes and of children of trees, ten trees of each in turn. Hence the first 15
+# have all shapes, and the first 30 all shapes with two and with three applications.
 NODES = (5, 10, 20, 50, 100)
 DEGREES = (2, 5, 15)
 TREES = 150
@@ -67,7 +67,7 @@ class InstanceAssumptions:
     root_counts: bool = True
 
 
-# The four main readings, and their variants, each of which changes one thing of one of them. A is
+# The four main readings, and variants of them with one change each. A is
 # the default by the text: linear program (1) counts tasks that the root computes, section 5.5
 # trades tasks on it, and section 6.1.3 characterises applications by their ratio, without sizes
 # of their own, as tasks of equal computation are. Its example, that the least and the largest ratio
@@ -132,7 +132,7 @@ def instance(reading: str, seed: int, number: int, *, count: int = TASKS) -> tup
 
 
 def _tree(reading: InstanceAssumptions, seed: int, number: int) -> Tree:
-    """Return the tree; what a reading changes takes no other draw away."""
+    """Return the tree; readings do not affect the other draws."""
     tree = random_tree(
         NODES[number % len(NODES)] + (not reading.root_counts),
         DEGREES[number // len(NODES) % len(DEGREES)],

@@ -53,7 +53,7 @@ WHOLE = ("lp", "data_centric", "cgbc", "fcfs", "bcs", "prices", "lag")
 QUICK = ("lp", "data_centric", "prices", "lag")
 REPLANNED = ("data_centric", "prices")
 WINDOW = "default model, latency 6 ms to 10 s"
-# Conditions by what they concern, and those of quick runs.
+# Conditions by topic, and those of quick runs.
 NETWORK = (
     "default model",
     "default model, no cross-traffic",
@@ -65,7 +65,7 @@ NETWORK = (
 CHANGING = ("speeds vary", "bandwidths vary", CHANGES, "load comes", SLOWS)
 FAILING = ("hosts fail",)
 QUICK_CONDITIONS = ("default model", "others transfer", CHANGES, "hosts fail")
-# Trees whose traces are checked, of all shapes; readings in turn.
+# Trees with checked traces, of all shapes; readings in turn.
 TRACED, QUICK_TRACED = tuple(range(20)), (1, 6, 11)
 
 
@@ -104,7 +104,7 @@ def _against_lp(
     Parameters
     ----------
     settings : mapping of str to ExperimentSetting
-        Settings without a policy, by their words; none for the plain one.
+        Settings without a policy, by their descriptions; empty for the plain one.
     few : sequence of int
         Numbers of the instances of a quick run.
     quick : bool

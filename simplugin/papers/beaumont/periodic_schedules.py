@@ -80,7 +80,7 @@ def is_sliced(tree: Tree, bags: Bags, compute: NDArray[np.float64]) -> bool:
 
 
 def slices(quick: bool) -> dict[str, Quantity]:
-    """Return the share of stars whose optimum has slices, Proposition 1."""
+    """Return the share of stars with slices in the optimum, Proposition 1."""
     chosen = anyone = 0
     stars = QUICK_STARS if quick else STARS
     for number in range(stars):
@@ -98,7 +98,7 @@ def slices(quick: bool) -> dict[str, Quantity]:
 
 
 def whole_tree(number: int) -> tuple[Tree, Bags]:
-    """Return a tree and two applications in small whole numbers, whose natural period is short.
+    """Return a tree and two applications in small whole numbers, with a short natural period.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class _Periods(NamedTuple):
 
 
 def _periods(tree: Tree, bags: Bags, tasks: int | None) -> _Periods:
-    """Execute a schedule in a period with about so many tasks of each, or the natural one."""
+    """Execute a schedule in a period of about a number of tasks of each, or the natural one."""
     state = exact_steady_state(tree, bags)
     length = None if tasks is None else tasks / state.fair
     schedule = periodic_schedule(tree, bags, state=state, period=length)

@@ -1,8 +1,8 @@
 """Markets that return to the optimum after a change or from a bad start, or hear plans late.
 
-After a change actors run on SimGrid beside the pure iteration. They start from the state that it
-has then, as actors go through the same rounds from a cold start. Each role that stays has its own
-part of the state; newcomers know nothing, and learn from the first sweeps.
+After a change, actors on SimGrid run in addition to the pure iteration. They start from its state
+at that time, as actors go through the same rounds from a cold start. Each remaining role has its
+own part of the state; new roles know nothing, and learn from the first sweeps.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Comeback(NamedTuple):
 
 
 def calm_down(sharing: SharedDeployment, method: Method[Any], rounds: int) -> Calm:
-    """Return what is known once every throughput is within `CALM`, from a cold start.
+    """Return the state once every throughput is within `CALM`, from a cold start.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def recover(
     *,
     simulated: bool = True,
 ) -> Comeback:
-    """Return how it goes on when something else is to be shared.
+    """Return the recovery after a change of the deployment.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def recover(
         The state before the change.
     sharing : SharedDeployment
         The deployment from now on, on all hosts of the platform; agents and applications may
-        have come or gone, capacities changed.
+        be new or removed, capacities changed.
     method : Market or AcceleratedMarket
         As before the change.
     rounds : int
@@ -148,7 +148,7 @@ def recover(
 
 
 def resumed(calm: Calm, sharing: SharedDeployment) -> MarketState | AcceleratedState:
-    """Return the state that goes on after a change; rounds remembered are forgotten."""
+    """Return the state after a change, without the history of rounds."""
     market = calm.state.market if isinstance(calm.state, AcceleratedState) else calm.state
     return _like(calm.state, carried_over(calm.sharing, market, sharing))
 
@@ -190,7 +190,7 @@ def _apart(seen: Floats, pure: Floats) -> float:
 def carried_over(
     before: SharedDeployment, state: MarketState, after: SharedDeployment
 ) -> MarketState:
-    """Return the state with which agents and applications that stay go on after a change.
+    """Return the state of the remaining agents and applications after a change.
 
     Agents of an application on the same host behind the same link keep requests and metric,
     applications what they reached; newcomers start as `Market.start` has it. Resources whose
@@ -203,7 +203,7 @@ def carried_over(
     state : MarketState
         After its last round.
     after : SharedDeployment
-        The problem from now on: hosts, links or applications have come or gone, or capacities
+        The problem from now on: hosts, links or applications are new or removed, or capacities
         changed.
 
     Returns
@@ -321,7 +321,7 @@ def _resources(sharing: SharedDeployment) -> list[Hashable]:
 
 
 def _matched(before: Iterable[Hashable], after: Iterable[Hashable]) -> tuple[Integers, Integers]:
-    """Return the places of what is in both, before and after."""
+    """Return the positions of common elements, before and after."""
     place = {key: i for i, key in enumerate(before)}
     pairs = [(place[key], i) for i, key in enumerate(after) if key in place]
     both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -345,7 +345,7 @@ class DelayedState(ExtendedState):
 
 @dataclass(frozen=True)
 class DelayedMarket(Method[DelayedState]):
-    """The method where each slot acts on a plan that is some rounds old, drawn anew each round.
+    """The method in which each slot acts on a plan of a random age, redrawn each round.
 
     Attributes
     ----------

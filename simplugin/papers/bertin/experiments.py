@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 Quantities = Mapping[str, Quantity | float]
 
 
-# The figures of the unscaled version show so many rounds.
+# Number of rounds in the figures of the unscaled version.
 _SHOWN = 400
 # Simulated tasks of each application in a second, and rounds of rates that are negotiated.
 _TASKS_A_SECOND, _NEGOTIATED = 100, 80
@@ -61,7 +61,7 @@ def unscaled(quick: bool) -> Quantities:
     }
 
 
-# What the report does not say.
+# Information that the report lacks.
 _EDGES = "the edges of Figure 2"
 
 
@@ -98,7 +98,7 @@ def _best_price() -> float:
 
 
 def other_steps(quick: bool) -> Quantities:
-    """Measure other step sizes, Figure 4 and section 5.2, and Eq. (12) as it is."""
+    """Measure other step sizes, Figure 4 and section 5.2, and Eq. (12) as printed."""
     rounds = 4000 if quick else 20000
     trajectory = run(rounds, scaled=False, steps=five.SMALL)
     off = error(trajectory)

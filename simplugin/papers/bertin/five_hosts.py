@@ -198,7 +198,7 @@ def throughputs_on(
 
 
 def _side_by_side(platforms: Sequence[Sequence[str]]) -> SharedDeployment:
-    """Return platforms, given by their edges, as one problem of which no part reaches another."""
+    """Return platforms, given by their edges, as one problem of separate parts."""
     places = range(len(platforms))
     ends = [
         [len(FIVE_HOSTS) * place + FIVE_HOSTS.index(end) for end in edge]
@@ -221,7 +221,7 @@ def _side_by_side(platforms: Sequence[Sequence[str]]) -> SharedDeployment:
 
 
 def spread(counts: Floats) -> str:
-    """Return the spread of the counts of some platforms in words."""
+    """Return the spread of the counts of some platforms as text."""
     reached = counts[np.isfinite(counts)]
     words = f"{reached.min():.0f} to {reached.max():.0f}"
     if np.isfinite(np.median(counts)):

@@ -50,7 +50,7 @@ _PLATFORMS, _QUICK_STEP = 200, 17
 # Rounds that each run gets, full and quick.
 _SCALED_ROUNDS, _COLD_ROUNDS = (2000, 500), (400, 400)
 _ADVERSE_ROUNDS, _CHURN_ROUNDS = (600, 300), (400, 100)
-# Actors run platforms of so many agents at most, full and quick.
+# Maximum number of agents of simulated platforms, full and quick.
 _COLD_AGENTS, _ADVERSE_AGENTS, _CHURN_AGENTS = (1000, 150), (400, 60), (1000, 60)
 # Of quick runs of churn, which take the first platforms small enough.
 _CHURN_PLATFORMS = 6
@@ -256,7 +256,7 @@ def churn(policy: str, quick: bool) -> Quantities:
 
 
 def without_leaf(before: Calm) -> SharedDeployment | None:
-    """Return what is left when the host that computes most leaves, of those without children.
+    """Return the deployment without the busiest host that has no children.
 
     Returns
     -------
@@ -276,7 +276,7 @@ def without_leaf(before: Calm) -> SharedDeployment | None:
 
 
 def with_arrival(each: Instance) -> SharedDeployment:
-    """Return what is shared when one more application of the same kind arrives."""
+    """Return the deployment with one more application of the same kind."""
     generator = np.random.default_rng([SEED, int(each.name.split("-")[0]), 1])
     first = len(each.applications)
     new = random_applications(each.graph, 1, SPREADS[each.spread], generator, first)
@@ -303,7 +303,7 @@ def _adverse(found: Sequence[MethodResult], how: str, quick: bool) -> Quantities
 
 
 def _reported_start(sharing: SharedDeployment) -> MarketState:
-    """Return the state with Table 1's starting values, within what is possible."""
+    """Return the state with Table 1's starting values, for possible rates only."""
     steps = StepSizes()
     return begun_from(
         sharing,
@@ -325,7 +325,7 @@ def _median_worst(values: Iterable[float | None]) -> tuple[float, float]:
 
 
 def _written(number: float, rounds: int) -> str:
-    """Write a number of rounds, of so many at most; infinite where they were not enough."""
+    """Format a number of rounds; infinite if the maximum was not enough."""
     return f"{number:g}" if np.isfinite(number) else f"over {rounds}"
 
 

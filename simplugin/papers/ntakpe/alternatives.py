@@ -19,7 +19,7 @@ class Alternative(NamedTuple):
     Attributes
     ----------
     words : str
-        The difference to the reading chosen.
+        Difference to the chosen reading.
     readings : Readings
         Choices that the paper leaves open.
     mode : {"online", "planned"}

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 # Ratio beyond which two values differ, or two slopes.
 FACTOR = 1.2
-# Makespans whose relative difference is smaller are equally good.
+# Relative difference of makespans that count as equal.
 CLOSE = 0.05
 # Weights of equal shares in sweeps.
 MUS = tuple(np.linspace(0.0, 1.0, 11).round(1).tolist())
@@ -269,7 +269,7 @@ def bends(unfair: tuple[float, float], length: tuple[float, float]) -> bool:
 def bends_at(mu: float, proportional: str, strategy: str) -> Measure:
     """Measure if beyond `mu` unfairness falls less than before and makespans grow more.
 
-    Proportional shares have a `mu` of 0, equal shares one of 1.
+    `mu` is 0 for proportional and 1 for equal shares.
     """
 
     def measure(found: Averages, _: Averages) -> tuple[bool, str]:

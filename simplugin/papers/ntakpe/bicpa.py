@@ -58,7 +58,7 @@ GRAPH = TaskGraph(
 
 
 class Believed(NamedTuple):
-    """Schedule of CPA for a cluster that it believes to have some size.
+    """Schedule of CPA for a cluster of an assumed size.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ def schedule(believed: int) -> Schedule:
 
 
 def _ready(task: int, counts: NDArray[np.int64], finish: NDArray[np.float64], site: Site) -> float:
-    """Return when all data of a task are estimated to have arrived [s]."""
+    """Return the estimated date at which all data of a task have arrived [s]."""
     before = GRAPH.predecessors
     sources, edges = before.of(task), before.edges_of(task)
     times = redistribution_time(site, GRAPH.edge_byte[edges], 0, counts[sources], 0, counts[task])

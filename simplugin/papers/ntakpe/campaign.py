@@ -298,7 +298,7 @@ def strategy_of(setting: SharingSetting, family: Family) -> SharingPolicy:
 
 
 def _revision(case: Case, setting: SharingSetting, graphs: GraphSet) -> Revision | None:
-    """Return the revision of shares that a setting asks for."""
+    """Return the revision of shares of a setting."""
     site = cluster_of(case).site()
     if setting.revision == "rebalanced":
         return Rebalanced(graphs, site, readings=setting.readings)
