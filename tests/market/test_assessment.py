@@ -209,7 +209,7 @@ def test_fairness_is_between_one_over_n_and_one(times):
 
 def test_fairness_counts_peers_without_tasks():
     assert jain_index([5.0] * 11 + [0.0]) == pytest.approx(11 / 12)
-    with pytest.raises(WorkloadError, match="nobody"):
+    with pytest.raises(WorkloadError):
         jain_index([0.0, 0.0])
 
 

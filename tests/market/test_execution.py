@@ -270,9 +270,6 @@ REFUSES = [
     ({"negotiation": agreed([20])}, WorkloadError, r"'odd' gives peers the tasks \[20\]"),
     ({"negotiation": agreed([21, -1])}, WorkloadError, r"'odd' gives peers the tasks \[21, -1\]"),
     ({"negotiation": gives_up}, InfeasibleError, "it goes round in circles"),
-    ({"counters": "forgotten"}, WorkloadError, "counters is 'forgotten'"),
-    ({"counters": 0.0}, WorkloadError, "counters is 0.0"),
-    ({"dispatch": "anywhere"}, WorkloadError, "dispatch is 'anywhere'"),
     (
         {"believed": PeerSite.numbered(np.ones(2), np.ones(2), "cp")},
         WorkloadError,
@@ -286,6 +283,14 @@ def test_refuses(arguments, error, message):
     given = {"bundles": BUNDLE, "terms": MarketTerms(), "negotiation": "optimum"} | arguments
     with pytest.raises(error, match=message):
         execute(ONE_SITE, **given)
+
+
+@pytest.mark.parametrize(
+    "rule", [{"counters": "forgotten"}, {"counters": 0.0}, {"dispatch": "anywhere"}]
+)
+def test_service_rules_are_checked(rule):
+    with pytest.raises(WorkloadError, match=f"{next(iter(rule))} is"):
+        ServiceRules(**rule)
 
 
 def test_refuses_values_that_discounts_used_up():

@@ -144,11 +144,7 @@ def arriving(draw: float, open_: list[int]) -> int | None:
 
 
 def double_auction_marginal(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return the result of a double auction in which peers bid the value of their next task.
 
@@ -167,11 +163,7 @@ def double_auction_marginal(
 
 
 def double_auction_mean(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return the result of a double auction in which peers bid their mean price after the deal.
 
@@ -212,11 +204,7 @@ def double_auction_mean(
 
 
 def double_auction_dearest(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return the result of a double auction in which peers bid their base prices.
 

@@ -364,11 +364,7 @@ def _returned(
 
 
 def isgbmat(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return the assignment of ISGBMAT with all repairs, without its passes.
 
@@ -389,11 +385,7 @@ def isgbmat(
 
 
 def isgbmat_printed(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return the assignment of ISGBMAT as printed, A + F, as A alone lacks tasks.
 

@@ -87,11 +87,7 @@ def one_by_one(count: int, caps: Amounts, order: Amounts) -> Amounts:
 
 
 def proportional_share(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return tasks in proportion to the peers' base prices, by the largest remainder.
 
@@ -189,11 +185,7 @@ def _shares(weights: Floats, count: int, caps: Amounts) -> Floats:
 
 
 def commodity(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return the result of a flat commodity market, which sells all tasks at a constant price.
 
@@ -234,11 +226,7 @@ def commodity(
 
 
 def commodity_equal(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return the result of a flat commodity market of equal prices, in which turns decide.
 
@@ -256,11 +244,7 @@ def commodity_equal(
 
 
 def commodity_cheapest(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return the result of a flat commodity market in which users choose the cheapest peer.
 

@@ -166,11 +166,7 @@ class MarketPolicy(Protocol):
 
 
 def optimum(
-    values: ArrayLike,
-    n_tasks: int,
-    capacities: ArrayLike,
-    discounts: ArrayLike | None = None,
-    /,
+    values: ArrayLike, n_tasks: int, capacities: ArrayLike, discounts: ArrayLike | None = None, /
 ) -> tuple[Amounts, float]:
     """Return the assignment with the largest global benefit.
 
