@@ -46,7 +46,7 @@ SENSELESS_TERMS = [
     ({"discounts": [1.0, 0.5, 0.6]}, "discounts rise from 0.5 for task 2 to 0.6 for the next"),
     ({"discounts": [1.1]}, r"discounts are \[1.1\]; give factors from 0 to 1"),
     ({"discounts": []}, "discounts are"),
-    ({"discounts": [1.0], "alpha": 0.5}, "alpha says nothing beside discounts"),
+    ({"discounts": [1.0], "alpha": 0.5}, "alpha cannot be combined with discounts"),
     ({"price_unit": 0.0}, "price_unit is 0.0"),
     ({"setup": -1.0}, "setup is -1.0"),
 ]
