@@ -153,7 +153,7 @@ def run_cell(policy: str, size: str, directory: Path) -> dict[str, float]:
     made = maker(tree, bags)
     planning = time.process_time() - begin
     planner = None if made.planner is None else Timed(made.planner)
-    here = execution.simulate_long = Here()
+    here = execution.simulate = Here()
     done = execution.execute(
         tree, bags, replace(made, planner=planner), buffer=BUFFER,
         platform=directory / "platform.xml",

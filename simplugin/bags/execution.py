@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from simplugin.inputs.locations import shown
 from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import Result, SimGridOptions
+from simplugin.simulation.options import SimulationKeywords, with_defaults
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.applications import Bags
@@ -98,14 +99,12 @@ def execute(
     buffer: int = BUFFER,
     delays: NDArray[np.float64] | None = None,
     others: Sequence[Placement] = (),
-    options: SimGridOptions | None = None,
-    trace: bool = False,
     failures: bool = False,
     patience: float | None = None,
     direction: Direction = "data",
     free_requests: bool = False,
     single_requests: bool = False,
-    **simulation: Any,
+    **simulation: Unpack[SimulationKeywords],
 ) -> BagExecution:
     """Execute all tasks of some bags on a simulated tree.
 
@@ -134,10 +133,6 @@ def execute(
         When each node first asks for tasks [s]; 0 without.
     others : sequence of Placement
         Daemons that use the platform too, such as traffic of others.
-    options : SimGridOptions, optional
-        ``SimGridOptions.linear()`` without.
-    trace : bool
-        True to record activities.
     failures : bool
         True if hosts other than the root, and links, may go off. Nodes then keep account of the
         tasks below them, report tasks that are done, and call silent children; the root
@@ -161,7 +156,8 @@ def execute(
         True if each request is for one task, so that the first requests of children, which then
         have all slots free, come in turn; else each is for all free slots, and they come in blocks.
     **simulation
-        Further arguments of `simulate`.
+        Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
+        ``options=SimGridOptions.linear()`` and ``trace=False``.
 
     Raises
     ------
@@ -199,14 +195,11 @@ def execute(
         for number, (name, lines) in enumerate(zip(tree.hosts, stations, strict=True))
     ]
     platform = tree.platform() if platform is None else platform
-    options = SimGridOptions.linear() if options is None else options
-    simulation |= {"trace": trace}
     try:
         result = simulate(
             platform,
             [*placements, *others],
-            options=options,
-            **simulation,
+            **with_defaults(simulation, SimGridOptions.linear()),
         )
     except DeadlockError as error:
         raise DeadlockError(
@@ -420,10 +413,6 @@ def execute_periodic(
         them starts later.
     n_periods : int
         From 1 on.
-    options : SimGridOptions, optional
-        ``SimGridOptions.linear()`` without.
-    trace : bool
-        True to record activities.
 
     Raises
     ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import replace
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from simplugin.platforms import Platform
 from simplugin.platforms.graphs import Tree
 from simplugin.simulation import SimGridOptions, simulate
 from simplugin.simulation.api import Actor
+from simplugin.simulation.options import SimulationKeywords, with_defaults
 from simplugin.simulation.placement import Placement
 from simplugin.workloads.applications import Bags
 
@@ -32,8 +33,7 @@ def measure(
     bags: Bags | None = None,
     *,
     platform: Platform | str | os.PathLike[str] | None = None,
-    options: SimGridOptions | None = None,
-    **simulation: Any,
+    **simulation: Unpack[SimulationKeywords],
 ) -> Tree:
     """Return a tree with the speeds and bandwidths that its hosts measure.
 
@@ -50,10 +50,9 @@ def measure(
         included; what the transfer of many bytes gets without.
     platform : Platform or path, optional
         The platform to simulate instead of ``tree.platform()``.
-    options : SimGridOptions, optional
-        ``SimGridOptions.linear()`` without.
     **simulation
-        Further arguments of `simulate`.
+        Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
+        ``options=SimGridOptions.linear()`` and ``trace=False``.
 
     Returns
     -------
@@ -68,9 +67,7 @@ def measure(
     result = simulate(
         tree.platform() if platform is None else platform,
         placements,
-        options=SimGridOptions.linear() if options is None else options,
-        trace=False,
-        **simulation,
+        **with_defaults(simulation, SimGridOptions.linear()),
     )
     speed = np.zeros(tree.n_hosts)
     bandwidth, latency = np.full(tree.n_hosts, math.inf), np.zeros(tree.n_hosts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -24,6 +24,9 @@ from simplugin.cli.options import (
 )
 from simplugin.cli.platform_commands import platform_app
 from simplugin.cli.terminal import group, plain_errors, short
+
+if TYPE_CHECKING:
+    from simplugin.simulation.options import SimulationKeywords
 
 app = group(
     "A laboratory for scheduling on grids and multi-clusters, built on SimGrid.",
@@ -103,10 +106,13 @@ def run(
     start_server(BACK_ENDS[back_end or "coroutines"])
     from simplugin.cli.run import run_command
 
-    given = {"back_end": back_end, "seed": seed, "log": log}
-    changes = {name: value for name, value in given.items() if value is not None}
-    if prefix_prints:
-        changes["prefix_prints"] = True
+    changes: SimulationKeywords = {"prefix_prints": True} if prefix_prints else {}
+    if back_end is not None:
+        changes["back_end"] = back_end
+    if seed is not None:
+        changes["seed"] = seed
+    if log is not None:
+        changes["log"] = log
     run_command(scenario, changes, output, trust=trust or (), as_json=as_json)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext, redirect_stdout, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -22,13 +22,16 @@ from simplugin.scenarios.loading import load_scenario, run_scenario
 from simplugin.scenarios.outputs import outcome_document, output_path, write_outputs
 from simplugin.scenarios.scenario import Scenario, ScenarioResult
 
+if TYPE_CHECKING:
+    from simplugin.simulation.options import SimulationKeywords
+
 # Asking SimGrid for the links of larger platforms takes longer than anyone waits for a table.
 _MOST_LINKS = 20000
 
 
 def run_command(
     file: Path,
-    changes: dict[str, Any],
+    changes: SimulationKeywords,
     directory: Path | None,
     *,
     trust: Iterable[str] = (),
@@ -36,7 +39,7 @@ def run_command(
 ) -> None:
     """Run a scenario with changes of ``[simulation]``, print what came out, write files."""
     scenario = load_scenario(file, trust=trust)
-    scenario = replace(scenario, simulation=scenario.simulation.model_copy(update=changes))
+    scenario = replace(scenario, simulation=replace(scenario.simulation, **changes))
     if directory is not None:
         scenario = scenario.relocated(directory)
     scenario.refuse_stray_outputs()

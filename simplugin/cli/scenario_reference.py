@@ -32,7 +32,7 @@ from simplugin.scenarios.sections import (
     MetricsSection,
     MetricTable,
     OutputSection,
-    SimulationSection,
+    SimulationTable,
 )
 from simplugin.simulation.options import SimGridOptions
 from simplugin.workloads.graph_generators import DRAWS
@@ -82,7 +82,7 @@ def reference() -> str:
         for policy, function in schedulers.policies.items():
             if rows := list(_of_function(function, schedulers.by_position, ("seed",))):
                 lines += _table(f"{schedulers.capability}.{policy}", rows, 3)
-    lines += _table("[simulation]", _of_model(SimulationSection, nested=False), 2)
+    lines += _table("[simulation]", _of_model(models_in(SimulationTable)[0], nested=False), 2)
     lines += _table("[simulation.options]", _of_options(), 2)
     lines += _table("[metrics]", _of_model(MetricsSection), 2)
     lines += _table("[metrics.NAME], one for each metric", _of_model(MetricTable), 2)

@@ -30,9 +30,13 @@ def table(make: Callable[..., Any], **types: Any) -> Any:
         is missing.
     """
     parameters = signature(make).parameters
-    required = {name for name, each in parameters.items() if each.default is Parameter.empty}
-    # Of keys that are absent, the function has its own defaults.
-    given: Any = {name: (kind, ... if name in required else None) for name, kind in types.items()}
+    missing = Parameter("missing", Parameter.KEYWORD_ONLY, default=None)
+    # For absent keys, the callable's own defaults hold.
+    defaults = {name: parameters.get(name, missing).default for name in types}
+    given: Any = {
+        name: (kind, ... if defaults[name] is Parameter.empty else defaults[name])
+        for name, kind in types.items()
+    }
     model = create_model(make.__name__, __base__=Section, __doc__=make.__doc__, **given)
 
     def made(values: Section) -> Any:

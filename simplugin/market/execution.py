@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from simplugin.market.policies.shipped import MarketPolicy, negotiation_called
 from simplugin.platforms import Platform
 from simplugin.platforms.peers import PeerGrid, PeerSite
 from simplugin.simulation import Result, SimGridOptions
+from simplugin.simulation.options import SimulationKeywords, with_defaults
 from simplugin.simulation.placement import Placement
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.bundle_markets import BundleMarket, rows_of
@@ -64,10 +65,7 @@ def execute(
     rules: ServiceRules | None = None,
     believed: PeerSite | PeerGrid | None = None,
     platform: Platform | str | os.PathLike[str] | None = None,
-    options: SimGridOptions | None = None,
-    seed: int = 0,
-    trace: bool = False,
-    **simulation: Any,
+    **simulation: Unpack[SimulationKeywords],
 ) -> BundleExecution:
     """Sell bundles of tasks to computing peers on SimGrid, and execute all tasks.
 
@@ -101,15 +99,10 @@ def execute(
     platform : Platform or path, optional
         The platform to simulate, with hosts of the site's names and routes between schedulers and
         their peers; None for ``site.platform()``.
-    options : SimGridOptions, optional
-        None for ``SimGridOptions.linear()``.
-    seed : int
-        Seed of all draws in negotiations, each time anew. The first bundle is dealt as by
-        `negotiate` with it.
-    trace : bool
-        True to record activities.
     **simulation
-        Further arguments of `simulate`.
+        Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
+        ``options=SimGridOptions.linear()`` and ``trace=False``. Each negotiation draws from
+        `seed`: the first bundle is dealt as by `negotiate` with it.
 
     Returns
     -------
@@ -147,7 +140,7 @@ def execute(
         raise WorkloadError(
             "patience is given with a grid of sites, where no host may fail; remove one"
         )
-    talks = negotiation_called(negotiation)
+    talks, seed = negotiation_called(negotiation), simulation.get("seed", 0)
     schedulers, peers = [], []
     for number, (each, own) in enumerate(zip(sites, agreed, strict=True)):
         schedulers.append(
@@ -169,10 +162,7 @@ def execute(
         result = simulate(
             site.platform() if platform is None else platform,
             [actor],
-            options=SimGridOptions.linear() if options is None else options,
-            trace=trace,
-            seed=seed,
-            **simulation,
+            **with_defaults(simulation, SimGridOptions.linear()),
         )
     except ActorError as error:
         # Errors of a negotiation about its market are for the caller.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from simplugin.pricing.policies.task_queues import Proportions
 from simplugin.pricing.task_dispatch import Dispatch, live_stations, measured
 from simplugin.simulation import Actor, Result, SimGridOptions
 from simplugin.simulation.api import Semaphore
+from simplugin.simulation.options import SimulationKeywords, with_defaults
 from simplugin.simulation.platform_changes import profile_changes, profiles, ways
 from simplugin.simulation.simulate import simulate
 from simplugin.workloads.applications import Application
@@ -71,9 +72,8 @@ def negotiate(
     utility: AlphaFair,
     *,
     start: State | None = None,
-    options: SimGridOptions | None = None,
     envelope: Envelope | None = None,
-    **simulation: Any,
+    **simulation: Unpack[SimulationKeywords],
 ) -> PriceNegotiation:
     """Simulate a negotiation of agents and price managers in synchronous rounds.
 
@@ -99,12 +99,11 @@ def negotiate(
         Of every application.
     start : State, optional
         Of the method's pure iteration, to go on from: each role knows its own part of it.
-    options : SimGridOptions, optional
-        Of the simulation; ``SimGridOptions.linear()`` without.
     envelope : Envelope, optional
         Sizes of messages.
     **simulation
-        Further arguments of `simulate`: limits, seed, back end, progress; no trace by default.
+        Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
+        ``options=SimGridOptions.linear()`` and ``trace=False``.
 
     Returns
     -------
@@ -138,8 +137,7 @@ def negotiate(
     result = simulate(
         model,
         [(first, run_rounds, *asked)],
-        options=options or SimGridOptions.linear(),
-        **({"trace": False} | simulation),
+        **with_defaults(simulation, SimGridOptions.linear()),
     )
     return PriceNegotiation(_trajectory(sharing, result), result)
 
@@ -442,8 +440,7 @@ def simulate_periodic(
     settings: PeriodicSettings,
     *,
     changes: Sequence[CapacityChange] = (),
-    options: SimGridOptions | None = None,
-    **simulation: Any,
+    **simulation: Unpack[SimulationKeywords],
 ) -> PeriodicRun:
     """Simulate agents and managers that act each period on their last messages, through changes.
 
@@ -470,11 +467,9 @@ def simulate_periodic(
         End of the run, period and sizes.
     changes : sequence of CapacityChange
         Changes of other hosts and links, as profiles of the simulated platform.
-    options : SimGridOptions, optional
-        Options of SimGrid, by default ``SimGridOptions.linear()``.
     **simulation
-        Further arguments of `simulate`: seed of the phases, limits, back end, progress; no trace
-        by default.
+        Options of the simulation, fields of `simplugin.simulation.SimulationOptions`; by default
+        ``options=SimGridOptions.linear()`` and ``trace=False``. `seed` also determines the phases.
 
     Returns
     -------
@@ -527,8 +522,7 @@ def simulate_periodic(
                 stations,
             )
         ],
-        options=options or SimGridOptions.linear(),
-        **({"trace": False} | simulation),
+        **with_defaults(simulation, SimGridOptions.linear()),
     )
     date, rates, prices = result.value_of("monitor")
     throughput = np.array([sharing.throughput(rate) for rate in rates])

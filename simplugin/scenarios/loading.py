@@ -34,8 +34,9 @@ from simplugin.scenarios.sections import (
     NEED_TRACE,
     MetricsSection,
     OutputSection,
-    SimulationSection,
+    SimulationTable,
 )
+from simplugin.simulation.options import SimulationOptions
 
 _SECTIONS = ("platform", "workload", "scheduler", "simulation", "metrics", "output")
 SCENARIO_KEYS = ("title", *_SECTIONS)
@@ -172,7 +173,7 @@ class Sections(Section):
         What is run; its `kind` decides which other keys it has.
     scheduler : SchedulerSection
         The policy, where the kind of workload has a choice.
-    simulation : SimulationSection
+    simulation : SimulationOptions
         How it is simulated.
     metrics : MetricsSection
         What is recorded besides the metrics of the kind.
@@ -184,7 +185,7 @@ class Sections(Section):
     platform: PlatformSection
     workload: Any
     scheduler: SchedulerSection = SchedulerSection(name="")
-    simulation: SimulationSection = SimulationSection()
+    simulation: SimulationTable = SimulationOptions()
     metrics: MetricsSection = MetricsSection.model_validate({})
     output: OutputSection = OutputSection()
 

@@ -29,8 +29,8 @@ from simplugin.scenarios.sections import (
     TRACE_FILE,
     MetricsSection,
     OutputSection,
-    SimulationSection,
 )
+from simplugin.simulation.options import SimulationOptions
 
 if TYPE_CHECKING:
     from simplugin.simulation.result import Result
@@ -211,7 +211,7 @@ class Scenario:
     platform: PlatformSection
     workload: Any
     scheduler: SchedulerSection
-    simulation: SimulationSection
+    simulation: SimulationOptions
     metrics: MetricsSection
     output: OutputSection
     trust: tuple[str, ...] = ()

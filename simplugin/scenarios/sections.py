@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import (
     BeforeValidator,
@@ -22,8 +22,7 @@ from simplugin.inputs.messages import InputProblem, InvalidValueError
 from simplugin.inputs.quantities import POSITIVE, Memory, Time
 from simplugin.inputs.sections import AnyPath, Reference, Section, is_below
 from simplugin.inputs.validation import table
-from simplugin.simulation.logs import Level
-from simplugin.simulation.options import SimGridOptions
+from simplugin.simulation.options import SimGridOptions, SimulationOptions
 
 NEED_TRACE = ("trace", "gantt")
 # SimGrid's own trace goes to this file.
@@ -49,38 +48,26 @@ def _option(name: str) -> Any:
 
 
 if TYPE_CHECKING:
-    Options = SimGridOptions
+    SimGridTable = SimGridOptions
+    SimulationTable = SimulationOptions
 else:
-    _NAMES = [each.name for each in fields(SimGridOptions)]
-    Options = table(SimGridOptions, **{name: _option(name) for name in _NAMES})
-
-
-class SimulationSection(Section):
-    """``[simulation]``: how; the arguments of `simplugin.simulate` by their names.
-
-    Attributes
-    ----------
-    back_end, seed, until, wall_limit, memory_limit, trace, trace_limit, energy, log, prefix_prints
-        See `simplugin.simulation.simulate.simulate`.
-    options : SimGridOptions
-        From the table ``[simulation.options]``.
-    """
-
-    back_end: Literal["coroutines", "threads"] = "coroutines"
-    seed: Annotated[int, Field(ge=0)] = 0
-    until: Annotated[Time, Field(ge=0)] | None = None
-    wall_limit: Annotated[Time, POSITIVE] | None = None
-    memory_limit: Memory | None = None
-    trace: bool = True
-    trace_limit: Memory | None = None
-    energy: bool = False
-    log: Level = "info"
-    prefix_prints: bool = False
-    options: Options = SimGridOptions()
-
-    def arguments(self) -> dict[str, Any]:
-        """Return the keyword arguments for `simulate`."""
-        return {name: getattr(self, name) for name in type(self).model_fields}
+    SimGridTable = table(
+        SimGridOptions, **{each.name: _option(each.name) for each in fields(SimGridOptions)}
+    )
+    # Files give numbers with units; some options can be given in Python only.
+    _TYPES = get_type_hints(SimulationOptions) | {
+        "seed": Annotated[int, Field(ge=0)],
+        "until": Annotated[Time, Field(ge=0)] | None,
+        "wall_limit": Annotated[Time, POSITIVE] | None,
+        "memory_limit": Memory | None,
+        "trace_limit": Memory | None,
+        "options": SimGridTable,
+    }
+    _PYTHON_ONLY = ("progress", "callbacks", "debug")
+    SimulationTable = table(
+        SimulationOptions,
+        **{name: kind for name, kind in _TYPES.items() if name not in _PYTHON_ONLY},
+    )
 
 
 def _joined(value: Any) -> Any:

@@ -5,6 +5,7 @@ from .api import MessageQueue as MessageQueue
 from .api.callbacks import Callbacks as Callbacks
 from .api.callbacks import Completion as Completion
 from .options import SimGridOptions as SimGridOptions
+from .options import SimulationOptions as SimulationOptions
 from .placement import Placement as Placement
 from .platform_changes import CapacityChange as CapacityChange
 from .resolve import resolve as resolve

@@ -265,14 +265,14 @@ class _Pausing(_Caller):
 def _adopt(settings: SimulationSettings) -> None:
     """Become like the caller; limit and seed this process."""
     adopt(settings.surroundings)
-    if settings.memory_limit is not None:
+    if settings.options.memory_limit is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        most = pages * resource.getpagesize() + settings.memory_limit
+        most = pages * resource.getpagesize() + settings.options.memory_limit
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
         # A core file of a simulation that ran out of memory helps nobody.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    seed(settings.seed)
+    seed(settings.options.seed)
 
 
 def seed(number: int) -> None:
@@ -340,9 +340,9 @@ def simulate(
     owner.started()
     voice = LogPrefix(back_end.speaker, back_end.clock)
     # A simulation that only looks for a place is silent.
-    level = len(LEVELS) if settings.locates else rank(settings.log)
+    level = len(LEVELS) if settings.locates else rank(settings.options.log)
     back_end.log_with(level, voice.logger(owner.say))
-    if settings.prefix_prints:
+    if settings.options.prefix_prints:
         sys.stdout = cast(TextIO, PrefixedStream(sys.stdout, voice))
     try:
         back_end.load_platform(settings.platform)
@@ -350,7 +350,7 @@ def simulate(
         raise
     except Exception as error:
         raise platform_error(str(error), settings.platform) from None
-    if settings.energy:
+    if settings.options.energy:
         _require_wattages(back_end, settings.platform)
     if callbacks is not None:
         back_end.call_back(callbacks)
@@ -358,12 +358,12 @@ def simulate(
     for actor in actors:
         _place(back_end, actor)
     owner.placed(back_end)
-    back_end.run(settings.until, owner.progress)
+    back_end.run(settings.options.until, owner.progress)
     owner.ended()
     try:
         return _packed_result(back_end.collect())
     except MemoryError:
-        if not settings.trace:
+        if not settings.options.trace:
             raise
         raise full_trace_error() from None
 
@@ -392,9 +392,9 @@ def _engine(settings: SimulationSettings) -> BackEnd:
     try:
         back_end = make(
             settings.arguments,
-            trace_limit=_trace_limit(settings) if settings.trace else 0,
-            energy=settings.energy,
-            seed=settings.seed,
+            trace_limit=_trace_limit(settings) if settings.options.trace else 0,
+            energy=settings.options.energy,
+            seed=settings.options.seed,
         )
     except SimpluginError:
         raise
@@ -410,9 +410,9 @@ def _trace_limit(settings: SimulationSettings) -> int:
 
     To hand it over takes up to three times as much, part of it in the caller.
     """
-    if settings.trace_limit is not None:
-        return settings.trace_limit
-    return max(1, min(memory(), settings.memory_limit or memory()) // 4)
+    if settings.options.trace_limit is not None:
+        return settings.options.trace_limit
+    return max(1, min(memory(), settings.options.memory_limit or memory()) // 4)
 
 
 def _refuse_load_of_integrated(settings: SimulationSettings) -> None:
@@ -420,8 +420,8 @@ def _refuse_load_of_integrated(settings: SimulationSettings) -> None:
     from simplugin.simulation import _driver
 
     plugins = [each for each in settings.arguments if each.startswith("--cfg=plugin:host_")]
-    if (settings.energy or plugins) and _driver.option("cpu/optim", "s") == "TI":
-        what = "the energy" if settings.energy else plugins[0].partition(":")[2]
+    if (settings.options.energy or plugins) and _driver.option("cpu/optim", "s") == "TI":
+        what = "the energy" if settings.options.energy else plugins[0].partition(":")[2]
         raise SimulationError(
             f"with cpu/optim:TI, SimGrid does not know the load of hosts, hence not {what};"
             " choose Lazy or Full"
@@ -513,7 +513,7 @@ def simulate_here(
     # SimGrid would run what is left of actors when the process ends.
     arguments = [*settings.arguments, "--cfg=debug/clean-atexit:no"]
     with _restored():
-        seed(settings.seed)
+        seed(settings.options.seed)
         sys.set_coroutine_origin_tracking_depth(1)  # names the line of what is never awaited
         try:
             owner = SimulationObserver(progress)

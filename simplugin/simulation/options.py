@@ -1,6 +1,7 @@
-"""SimGrid's options as validated fields.
+"""Options of a simulation, and those of SimGrid, as validated fields.
 
-Names and allowed values are those of SimGrid 4.1 (its ``--help`` and "Configuring SimGrid").
+Names and allowed values of SimGrid's options are those of SimGrid 4.1 (its ``--help`` and
+"Configuring SimGrid").
 """
 
 # A function makes the fields of items.
@@ -13,13 +14,18 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import partial
-from typing import Any, Literal, get_args
+from numbers import Real
+from typing import Any, Literal, TypedDict, TypeGuard, cast, get_args
 
 from simplugin.core.errors import SimpluginError, UnitError
 from simplugin.core.name_suggestions import did_you_mean
 from simplugin.core.units import parse_bandwidth, parse_size, parse_time
 from simplugin.formats.config_options import ALIASES, is_factor, option_refusal
+from simplugin.simulation.api.callbacks import Callbacks
+from simplugin.simulation.logs import Level, check_level
 
+BackEndName = Literal["coroutines", "threads"]
+Progress = Callable[[float, int], None]
 NetworkModel = Literal["LV08", "CM02", "raw", "SMPI", "Constant"]
 HostModel = Literal["default", "ptask_L07"]
 CpuModel = Literal["Cas01"]
@@ -261,3 +267,134 @@ _FIELD_OF_ITEM = {each["item"]: name for name, each in _FIELDS.items()}
 def _split(name: str, value: str) -> list[str]:
     """Return the values of an item: SimGrid loads one plug-in at a time."""
     return [each.strip() for each in value.split(",")] if name == "plugin" else [value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationOptions:
+    """Options of a simulation, without its platform and its actors.
+
+    Parameters
+    ----------
+    back_end : {"coroutines", "threads"}
+        The fast one, or the reference on SimGrid's own Python bindings.
+    seed : int
+        Seed of the actors' random numbers, 0 or more.
+    until : float, optional
+        Simulated date that must not be passed while actors run [s].
+    wall_limit : float, optional
+        Real time that the simulation may take [s].
+    memory_limit : int, optional
+        Address space that the simulation may add to that of an empty one [byte].
+    trace : bool
+        True to record activities.
+    trace_limit : int, optional
+        Memory that the trace may occupy: 38 byte a row, and texts; a quarter of the memory of this
+        host or control group, or of `memory_limit`, by default [byte].
+    energy : bool
+        True to account for energy. All hosts of the platform need the property
+        ``wattage_per_state``, those that run nothing, too: they consume energy while they idle.
+    log : {"debug", "info", "warning", "error"}
+        Minimum level of ``me.log`` messages written to standard error.
+    prefix_prints : bool
+        True to begin each line that actors print with host, actor and date, like log messages.
+    options : SimGridOptions
+        Models and precision; SimGrid's defaults if left out.
+    progress : callable, optional
+        Called now and then with the simulated date and the number of actors alive.
+    callbacks : Callbacks, optional
+        Functions that decide shares and factors, or are notified of events.
+    debug : bool
+        True to run in this process, for ``breakpoint()`` and debuggers: once in a process, and
+        without `wall_limit`, `memory_limit` and `prefix_prints`.
+
+    Raises
+    ------
+    SimpluginError
+        A value is out of range; the message names the option.
+    """
+
+    back_end: BackEndName = "coroutines"
+    seed: int = 0
+    until: float | None = None
+    wall_limit: float | None = None
+    memory_limit: int | None = None
+    trace: bool = True
+    trace_limit: int | None = None
+    energy: bool = False
+    log: Level = "info"
+    prefix_prints: bool = False
+    options: SimGridOptions = SimGridOptions()
+    progress: Progress | None = None
+    callbacks: Callbacks | None = None
+    debug: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise for limits that limit nothing, and for seeds that numpy refuses."""
+        if not isinstance(cast(object, self.options), SimGridOptions):
+            raise SimpluginError(f"options is {self.options!r}; give SimGridOptions")
+        if not isinstance(cast(object, self.callbacks), Callbacks | None):
+            raise SimpluginError(f"callbacks is {self.callbacks!r}; give Callbacks")
+        until, wall_limit, seed = self.until, self.wall_limit, cast(object, self.seed)
+        if until is not None and not (is_real(until) and until >= 0):
+            raise SimpluginError(f"until is {until!r}; give a date of 0 s or more")
+        if wall_limit is not None and not (
+            is_real(wall_limit) and wall_limit > 0 and math.isfinite(wall_limit)
+        ):
+            raise SimpluginError(f"wall_limit is {wall_limit!r}; give a time above 0 s")
+        for name in ("memory_limit", "trace_limit"):
+            limit = getattr(self, name)
+            if limit is not None and not (isinstance(limit, int) and 0 < limit < 2**63):
+                raise SimpluginError(f"{name} is {limit!r}; give a number of bytes")
+        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+            raise SimpluginError(f"seed is {seed!r}; give an integer of 0 or more")
+        check_level(self.log)
+        if self.back_end not in get_args(BackEndName):
+            known = " or ".join(map(repr, get_args(BackEndName)))
+            raise SimpluginError(f"back_end is {self.back_end!r}; choose {known}")
+        # Prefixes would stand before what the debugger prints, too.
+        for name in ("wall_limit", "memory_limit", "prefix_prints"):
+            if self.debug and getattr(self, name):
+                raise SimpluginError(f"debug=True simulates in this process; leave {name} out")
+        for name in ("trace", "energy", "prefix_prints"):
+            object.__setattr__(self, name, bool(getattr(self, name)))
+
+    def keywords(self) -> SimulationKeywords:
+        """Return all options as keyword arguments of `simulate`."""
+        return cast(SimulationKeywords, dict(vars(self)))
+
+
+class SimulationKeywords(TypedDict, total=False):
+    """The fields of `SimulationOptions` as keyword arguments, for type checkers."""
+
+    back_end: BackEndName
+    seed: int
+    until: float | None
+    wall_limit: float | None
+    memory_limit: int | None
+    trace: bool
+    trace_limit: int | None
+    energy: bool
+    log: Level
+    prefix_prints: bool
+    options: SimGridOptions
+    progress: Progress | None
+    callbacks: Callbacks | None
+    debug: bool
+
+
+def with_defaults(given: SimulationKeywords, options: SimGridOptions) -> SimulationKeywords:
+    """Return the keywords of a capability's simulation: without a trace by default.
+
+    Parameters
+    ----------
+    given : SimulationKeywords
+        The caller's keywords.
+    options : SimGridOptions
+        SimGrid's options if the caller gives none.
+    """
+    return {"trace": False, "options": options, **given}
+
+
+def is_real(value: object) -> TypeGuard[float]:
+    """Return True if a value is a number that compares with 0."""
+    return isinstance(value, Real) and not isinstance(value, bool)

@@ -14,6 +14,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.process_environment import ProcessEnvironment
 
 BACK_ENDS = {
@@ -63,43 +64,38 @@ class SimulationSettings:
 
     Attributes
     ----------
-    back_end : str
-        ``module:class``.
     platform : str
         Path of the platform file.
     arguments : list of str
         SimGrid's command line.
-    until, memory_limit, trace, trace_limit, energy, seed, log, prefix_prints
-        As in `simulate`.
+    surroundings : ProcessEnvironment
+        The caller's.
+    options : SimulationOptions
+        The caller's, without callbacks and progress.
     reports_progress : bool
-        True if the caller asks for the date now and then.
-    surroundings : Surroundings
-        Those of the caller.
+        True to report the date now and then.
     steps : bool
         True to pause, and to wait for commands.
     locates : bool
         True to note where operations and coroutines are created, and to print nothing: the
         simulation runs again because one of them was never awaited.
     question : dict, optional
-        What is asked about the platform, instead of a simulation; see `resolve`.
+        Questions about the platform, instead of a simulation; see `resolve`.
     """
 
-    back_end: str
     platform: str
     arguments: list[str]
     surroundings: ProcessEnvironment
-    until: float | None = None
-    memory_limit: int | None = None
-    trace: bool = False
-    trace_limit: int | None = None
-    energy: bool = False
-    seed: int = 0
+    options: SimulationOptions
     reports_progress: bool = False
-    log: str = "info"
-    prefix_prints: bool = False
     steps: bool = False
     locates: bool = False
     question: dict[str, Any] | None = None
+
+    @property
+    def back_end(self) -> str:
+        """Module and class of the back end, ``module:class``."""
+        return BACK_ENDS[self.options.back_end]
 
 
 class ActorJob(NamedTuple):

@@ -13,9 +13,10 @@ from typing import Any
 from simplugin.core.errors import PlatformError, WorkloadError
 from simplugin.platforms import Platform
 from simplugin.platforms.links import WIFI
+from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.platform_files import platform_file
 from simplugin.simulation.process_environment import ProcessEnvironment
-from simplugin.simulation.protocol import BACK_ENDS, SimulationSettings
+from simplugin.simulation.protocol import SimulationSettings
 from simplugin.simulation.servers import Supervision
 
 
@@ -285,10 +286,10 @@ def _answered(
     # A platform file may ask for a trace of the simulation; there is none, so write no file.
     quiet = ["--log=root.thresh:critical", "--cfg=tracing:no"]
     settings = SimulationSettings(
-        back_end=BACK_ENDS["coroutines"],
         platform=file,
         arguments=[*quiet, *options],
         surroundings=ProcessEnvironment.current(),
+        options=SimulationOptions(),
         question=question,
     )
     try:

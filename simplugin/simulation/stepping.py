@@ -6,14 +6,15 @@ import contextlib
 import math
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from simplugin.core.errors import BlockedActor, SimpluginError, SimulationError
-from simplugin.simulation.placement import Actors
+from simplugin.simulation.options import SimulationKeywords, SimulationOptions, is_real
+from simplugin.simulation.placement import Actors, placements
 from simplugin.simulation.protocol import GO, LOOK, STEP
-from simplugin.simulation.simulate import SimulationJob, is_real, prepared
+from simplugin.simulation.simulate import SimulationJob, prepare_job
 
 if TYPE_CHECKING:
     from simplugin.platforms import Platform
@@ -205,32 +206,38 @@ class Simulation:
 
 @contextlib.contextmanager
 def simulation(
-    platform: Platform | str | os.PathLike[str], actors: Actors, **choices: Any
+    platform: Platform | str | os.PathLike[str],
+    actors: Actors,
+    *,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    **options: Unpack[SimulationKeywords],
 ) -> Iterator[Simulation]:
     """Simulate step by step: ``with simulation(platform, actors) as sim:``.
 
-    It begins before anything happens. Leaving the block ends it, and its process.
+    The simulation begins before the first event. At the end of the block it ends, and its process.
 
     Parameters
     ----------
-    platform, actors
+    platform, actors, functions
         As in `simplugin.simulate`.
-    **choices
-        Its other arguments but `debug`; `wall_limit` does not count the time between calls.
+    **options
+        As in `simplugin.simulate`, but `debug`; `wall_limit` does not count the time between
+        calls.
 
     Raises
     ------
     SimpluginError
         As `simplugin.simulate`; also for ``back_end="threads"``.
     """
-    if "debug" in choices:
+    chosen = SimulationOptions(**options)
+    if chosen.debug:
         raise SimpluginError(
             "a simulation that goes step by step has a process of its own; leave debug out"
         )
-    if choices.get("back_end") == "threads":
-        # SimGrid's Engine.run_until adds an event, which changes the last bits of what goes on.
+    if chosen.back_end == "threads":
+        # SimGrid's Engine.run_until adds an event, which changes the last bits of later dates.
         raise SimpluginError("back_end is 'threads'; step by step needs back_end='coroutines'")
-    with prepared(platform, actors, steps=True, **choices) as job:
+    with prepare_job(platform, placements(actors, functions), chosen, steps=True) as job:
         supervision = job.supervision()
         with supervision.started():
             with job.locating():

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from simplugin.core.errors import (
 from simplugin.platforms import Platform
 from simplugin.platforms.sites import Site
 from simplugin.simulation import Result, SimGridOptions
+from simplugin.simulation.options import SimulationKeywords, with_defaults
 from simplugin.simulation.simulate import simulate
 from simplugin.simulation.trace import KINDS
 from simplugin.taskgraphs.actors.conductor import ExecutionRecord, Orders, conduct, no_host
@@ -91,9 +92,7 @@ def execute(
     revise: Revision | None = None,
     pattern: Pattern = "block",
     local: Local | None = None,
-    options: SimGridOptions | None = None,
-    trace: bool = False,
-    **simulation: Any,
+    **simulation: Unpack[SimulationKeywords],
 ) -> GraphExecution:
     """Execute task graphs on a simulated site.
 
@@ -127,15 +126,12 @@ def execute(
     local : {"sent", "kept"}, optional
         Treatment of data that stay on a processor, see `redistribution`; by default that of the
         schedule, and "sent" if that leaves it open.
-    options : SimGridOptions, optional
-        Have the host model ptask_L07, the default here. SimGrid's TCP window limits each message
-        to 4 MiB a round trip, which estimates ignore, but matters only where latencies are long;
-        ``tcp_gamma=0`` turns it off.
-    trace : bool
-        True to record tasks and redistributions, with labels ``graph:task`` and
-        ``graph:task->task``.
     **simulation
-        Further arguments of `simulate`.
+        Options of the simulation, fields of `simplugin.simulation.SimulationOptions`. `options`
+        need the host model ptask_L07, the default here. SimGrid's TCP window limits each message
+        to 4 MiB a round trip, which estimates ignore, but matters only where latencies are long;
+        ``tcp_gamma=0`` turns it off. `trace`, False by default, records tasks and redistributions
+        with labels ``graph:task`` and ``graph:task->task``.
 
     Raises
     ------
@@ -148,8 +144,8 @@ def execute(
     ActorError
         A host or a link failed, or the mapper did.
     """
-    if options is None:
-        options = SimGridOptions(host_model="ptask_L07")
+    simulation = with_defaults(simulation, SimGridOptions(host_model="ptask_L07"))
+    options = simulation["options"]
     if options.host_model != "ptask_L07":
         raise SimpluginError(
             f"host_model is {options.host_model!r}, which has no parallel tasks;"
@@ -185,7 +181,7 @@ def execute(
         revise=revise,
         pattern=pattern,
         local=local,
-        labelled=trace,
+        labelled=simulation["trace"],
         shortest_pause=min(1e-9, 1e-6 * shortest),
     )
     first = site.names[0]
@@ -193,8 +189,6 @@ def execute(
         result = simulate(
             platform,
             [(first, conduct, orders)],
-            options=options,
-            trace=trace,
             **simulation,
         )
     except DeploymentError as error:

@@ -10,7 +10,7 @@ from simplugin.campaigns.campaign import check_file
 from simplugin.core.errors import ActorError, DeploymentError, ScenarioError
 from simplugin.scenarios import load_scenario, run_scenario
 from simplugin.scenarios.loading import scenario_from
-from simplugin.simulation import SimGridOptions
+from simplugin.simulation import SimGridOptions, SimulationOptions
 
 # 200 MB at 100 MB/s, then 6 Gflop at 2 Gflop/s.
 END = 2.0 + 3.0
@@ -54,7 +54,7 @@ def test_every_simulation_key_reaches_the_simulation(file):
     extra = "".join(f"{key} = {json.dumps(value)}\n" for key, value in given.items())
     scenario = load_scenario(change(file, OPTIONS, f"[simulation]\n{extra}{OPTIONS}"))
     options = SimGridOptions(network_model="CM02", crosstraffic=False, tcp_gamma=0.0)
-    assert scenario.simulation.arguments() == given | {"options": options}
+    assert scenario.simulation == SimulationOptions(**given, options=options)
     outcome = run_scenario(scenario)
     assert outcome.result.provenance["seed"] == 7
     assert outcome.row["activities"] is outcome.row["transferred"] is None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from simgrid_texts import meaning
 
 from simplugin.core.errors import SimpluginError, SimulationError
 from simplugin.platforms import Host, Link, Platform, Route, Zone
-from simplugin.simulation import SimGridOptions, simulate
+from simplugin.simulation import SimGridOptions, SimulationOptions, simulate
+from simplugin.simulation.options import SimulationKeywords
 
 
 async def send(me: Any, size: float) -> None:
@@ -140,3 +141,7 @@ def test_the_window_counts_the_bandwidth_factor_and_not_that_of_latencies(
     clock = simulate(platform, actors, options=SimGridOptions(**options)).clock
     rate = bandwidth_factor * options.get("tcp_gamma", 4194304) / (2 * 0.01)
     assert clock == pytest.approx(latency_factor * 0.01 + 1e9 / rate, rel=1e-12)
+
+
+def test_keywords_are_the_options_of_a_simulation():
+    assert get_type_hints(SimulationKeywords) == get_type_hints(SimulationOptions)

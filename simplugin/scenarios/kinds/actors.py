@@ -173,7 +173,8 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
         except DeploymentError as error:
             message = f"{dotted(path)}: {error.message}"
             raise scenario.error(message, *path, remedy=error.remedy) from error
-    result = simulate(platform, actors, progress=progress, **scenario.simulation.arguments())
+    options = replace(scenario.simulation, progress=progress)
+    result = simulate(platform, actors, **options.keywords())
     return ScenarioResult(Row(metrics(result), result.provenance), result)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -36,6 +37,7 @@ from simplugin.scenarios.scenario import (
     WorkloadKind,
 )
 from simplugin.scenarios.schedulers import PARAMETERS, ChosenScheduler, read_scheduler
+from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.platform_changes import (
     CapacityChange,
     ChangeableResources,
@@ -127,9 +129,9 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     settings = chosen.settings
     with errors_at_applications(scenario):
         bags = Bags.of([each.application() for each in scenario.workload.applications], COUNT)
-    given = scenario.simulation.arguments()
     # Each request is an activity, so traces are on demand.
-    given["trace"] = scenario.has_traced_output("trace", "gantt")
+    traced = scenario.has_traced_output("trace", "gantt")
+    simulation: SimulationOptions = replace(scenario.simulation, trace=traced, progress=progress)
     platform = scenario.make_platform()
     workload: BagsWorkload = scenario.workload
     try:
@@ -155,8 +157,16 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     measured = tree
     if settings.measure:
         # Before anything changes, as is the optimum.
-        how = {name: given[name] for name in ("options", "back_end", "wall_limit", "memory_limit")}
-        measured = measure(tree, bags, platform=platform, progress=progress, **how)
+        measured = measure(
+            tree,
+            bags,
+            platform=platform,
+            options=simulation.options,
+            back_end=simulation.back_end,
+            wall_limit=simulation.wall_limit,
+            memory_limit=simulation.memory_limit,
+            progress=progress,
+        )
     with errors_at_applications(scenario):
         best = steady_state(measured, bags)
     draws = np.random.default_rng(scenario.simulation.seed)
@@ -184,8 +194,7 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
         direction=settings.direction,
         free_requests=settings.free_requests,
         single_requests=settings.single_requests,
-        progress=progress,
-        **given,
+        **simulation.keywords(),
     )
     found = BagAssessment(done, best, policy.theory, changes)
     return ScenarioResult.of(found, done.result, figures=found.figures())

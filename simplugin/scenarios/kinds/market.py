@@ -121,8 +121,7 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
                 dispatch=settings.dispatch,
                 patience=settings.patience,
             ),
-            progress=progress,
-            **scenario.simulation.arguments(),
+            **replace(scenario.simulation, progress=progress).keywords(),
         )
     found = BundleAssessment(done, left_open)
     return ScenarioResult.of(found, done.result, figures=found.figures())

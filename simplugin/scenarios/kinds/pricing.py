@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -41,6 +42,7 @@ from simplugin.scenarios.scenario import (
     WorkloadKind,
 )
 from simplugin.scenarios.schedulers import PARAMETERS, read_scheduler
+from simplugin.simulation.options import SimulationOptions
 from simplugin.simulation.platform_changes import changeable, profile_changes, profiles
 from simplugin.workloads import AlphaFair, SharedDeployment
 
@@ -201,7 +203,12 @@ def _in_rounds(
     with errors_at_applications(scenario):
         best = fair_sharing(sharing, scenario.workload.alpha)
     done = negotiate(
-        platform, sharing, method, rounds, utility, progress=progress, **_simulation(scenario)
+        platform,
+        sharing,
+        method,
+        rounds,
+        utility,
+        **_simulation(scenario, progress).keywords(),
     )
     found = PricingAssessment(sharing, utility, done.trajectory, best)
     return ScenarioResult.of(found, done.result, figures=found.figures(), also=_SIMULATED)
@@ -236,8 +243,8 @@ def _through_changes(
     if not parts:
         message = f"no application is there at any time before {until:g} s"
         raise scenario.error(message, "workload", "applications")
-    simulation = _simulation(scenario)
-    if simulation.pop("until") is not None:
+    simulation = _simulation(scenario, progress)
+    if simulation.until is not None:
         raise scenario.error(
             "simulation.until is set, but the run ends with its scheduler",
             *("simulation", "until"),
@@ -252,8 +259,7 @@ def _through_changes(
             utility,
             PeriodicSettings(until, period, patience),
             changes=changes,
-            progress=progress,
-            **simulation,
+            **simulation.keywords(),
         )
     stretches = [Stretch(kept, part, best) for part, best in zip(parts, optima, strict=True)]
     events = events_of(sharing, applications, [*changes, *of_platform])
@@ -261,10 +267,10 @@ def _through_changes(
     return ScenarioResult.of(found, kept.result, figures=found.figures(), also=_SIMULATED)
 
 
-def _simulation(scenario: Scenario) -> dict[str, Any]:
-    """Return the arguments of `simulate`; each message is an activity, so traces are on demand."""
-    found: dict[str, Any] = scenario.simulation.arguments()
-    return found | {"trace": scenario.has_traced_output("trace", "gantt")}
+def _simulation(scenario: Scenario, progress: Progress | None) -> SimulationOptions:
+    """Return the options of the simulation; each message is an activity: traces are on demand."""
+    traced = scenario.has_traced_output("trace", "gantt")
+    return replace(scenario.simulation, trace=traced, progress=progress)
 
 
 def _utility(scenario: Scenario) -> AlphaFair:

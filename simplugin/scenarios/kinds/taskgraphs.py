@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -25,6 +26,7 @@ from simplugin.inputs.references import place_of_failure
 from simplugin.inputs.sections import ExistingFile, Section
 from simplugin.inputs.validation import one_of
 from simplugin.optimum.task_graph_bounds import makespan_bound, own_bounds
+from simplugin.platforms import Platform
 from simplugin.platforms.sites import Site
 from simplugin.scenarios.scenario import (
     Progress,
@@ -34,7 +36,7 @@ from simplugin.scenarios.scenario import (
     WorkloadKind,
 )
 from simplugin.scenarios.schedulers import PARAMETERS, read_scheduler
-from simplugin.simulation.options import SimGridOptions
+from simplugin.simulation.options import SimGridOptions, SimulationOptions
 from simplugin.simulation.resolve import resolve
 from simplugin.taskgraphs.assessment import GraphAssessment
 from simplugin.taskgraphs.assumptions import ModelAssumptions
@@ -291,7 +293,8 @@ class Scheduler:
         graphs: GraphSet,
         site: Site,
         allocations: Sequence[Allocation] | None,
-        **simulation: Any,
+        platform: Platform | Path,
+        simulation: SimulationOptions,
     ) -> GraphExecution:
         """Execute graphs with allocations; None if the scheduler decides everything."""
         settings = self.settings
@@ -319,7 +322,8 @@ class Scheduler:
             pattern=settings.pattern,
             local=settings.local,
             **decided,
-            **simulation,
+            platform=platform,
+            **simulation.keywords(),
         )
 
     def own_revision(self) -> Callable[..., Any]:
@@ -406,14 +410,14 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     settings, graphs = scheduler.settings, graph_set(scenario)
     platform = scenario.make_platform()
     site = site_of(platform)
-    simulation: dict[str, Any] = scenario.simulation.arguments()
-    del simulation["trace"]
-    options = simulation["options"]
+    options: SimGridOptions = scenario.simulation.options
     if options.host_model not in (None, "ptask_L07"):
         message = f"simulation.options.host_model is {options.host_model!r}"
         remedy = "remove it: parallel tasks need 'ptask_L07'"
         raise scenario.error(message, "simulation", "options", "host_model", remedy=remedy)
-    simulation |= {"platform": platform, "options": replace(options, host_model="ptask_L07")}
+    simulation: SimulationOptions = replace(
+        scenario.simulation, trace=False, options=replace(options, host_model="ptask_L07")
+    )
     shares, allocations = None, None
     if scheduler.decides == "shares":
         shares = scheduler.shares(graphs.graphs, site)
@@ -421,10 +425,8 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
     if scheduler.decides in ("shares", "allocations"):
         given = selfish if shares is None else shares
         allocations = scheduler.allocations(graphs.graphs, site, given)
-    traced = scenario.has_traced_output("trace")
-    done = scheduler.executed(
-        graphs, site, allocations, progress=progress, trace=traced, **simulation
-    )
+    watched = replace(simulation, progress=progress, trace=scenario.has_traced_output("trace"))
+    done = scheduler.executed(graphs, site, allocations, platform, watched)
     own = []
     for number, graph in enumerate(graphs.graphs):
         alone = None
@@ -432,13 +434,14 @@ def run(scenario: Scenario, progress: Progress | None) -> ScenarioResult:
             alone = [allocations[number]]
         elif allocations is not None:
             alone = scheduler.allocations([graph], site, selfish[:1])
-        own.append(scheduler.executed(GraphSet((graph,)), site, alone, **simulation).makespan)
+        alone_there = scheduler.executed(GraphSet((graph,)), site, alone, platform, simulation)
+        own.append(alone_there.makespan)
     if settings.procedure == "hcpa" or settings.revision != "none":
         shares = None  # shares that are revised have no one value
     moved = (
         scenario.platform.generator in _KNOWN_NETWORKS
         and done.schedule.local == "sent"
-        and replace(scenario.simulation.options, host_model=None) == SimGridOptions()
+        and replace(options, host_model=None) == SimGridOptions()
     )
     program = settings.bounds == "program"
     program |= settings.bounds == "auto" and graphs.n_tasks <= _MOST_IN_PROGRAM
