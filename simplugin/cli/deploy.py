@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -102,7 +102,7 @@ def deploy(
     from simplugin.core.units import parse_time
     from simplugin.formats.platform_xml import deployment_text, read_platform, write_deployment
     from simplugin.platforms.deployment import Deployment
-    from simplugin.platforms.deployments import master_workers
+    from simplugin.platforms.deployments import ActorLifetime, ActorProgram, master_workers
     from simplugin.platforms.tree_shapes import require_routes
 
     read = read_platform(platform)
@@ -115,31 +115,28 @@ def deploy(
     if tree is None and master is None:
         raise DeploymentError("there is no master", remedy="add --master HOST")
     arguments = argument or ()
-    of_all: dict[str, Any] = {
-        "start_time": parse_time(start_time),
-        "kill_time": None if kill_time is None else parse_time(kill_time),
-        "on_failure": on_failure,
-    }
+    end = None if kill_time is None else parse_time(kill_time)
+    lifetime = ActorLifetime(parse_time(start_time), end, on_failure)
     if tree is None:
         deployment = master_workers(
             read,
             str(master),
             workers,
-            function=function or "master",
-            worker_function=worker_function or "worker",
-            arguments=arguments,
-            worker_arguments=worker_argument or (),
+            master_program=ActorProgram(function or "master", arguments),
+            worker_program=ActorProgram(worker_function or "worker", worker_argument or ()),
             per_host=per_host,
             spread=spread,
-            **of_all,
+            lifetime=lifetime,
         )
     else:
         actors: list[DeployedActor] = []
         roots = _roots(application or (), master)
         for each in _trees(read, tree, roots, master, workers, metric, spread=spread):
             require_routes(read, each)
-            own = each.deployment(function or "node", worker_function, arguments, **of_all)
-            actors += own.actors
+            function_of_root = function or "node"
+            actors += each.deployment(
+                function_of_root, worker_function, arguments, lifetime=lifetime
+            ).actors
         deployment = Deployment(tuple(actors))
     if output is not None:
         write_deployment(deployment, output, comment=own_command())

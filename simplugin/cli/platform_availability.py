@@ -119,7 +119,7 @@ def availability(
     from simplugin.formats.platform_xml import expanded_platform, read_platform
     from simplugin.formats.profiles import write_profiles
     from simplugin.platforms.availability import processes
-    from simplugin.platforms.availability.followers import with_availability
+    from simplugin.platforms.availability.followers import Availability, with_availability
     from simplugin.platforms.laws import parse_law, read_duration
 
     if file is None or not until:
@@ -172,14 +172,16 @@ def availability(
         expanded_platform(read) if expand else read,
         end,
         seed,
-        hosts="all" if hosts is None else hosts,
-        links="all" if links is None else links,
-        spared=() if spared is None else spared,
-        states=states,
-        speeds=speeds,
-        link_states=link_states,
-        bandwidths=bandwidths,
-        latencies=latencies,
+        Availability(
+            hosts="all" if hosts is None else hosts,
+            states=states,
+            speeds=speeds,
+            links="all" if links is None else links,
+            link_states=link_states,
+            bandwidths=bandwidths,
+            latencies=latencies,
+            spared=() if spared is None else spared,
+        ),
     )
     terminal.put(write_profiles(platform, files) if files is not None else platform, output)
 

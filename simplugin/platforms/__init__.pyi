@@ -1,5 +1,7 @@
 from .deployment import DeployedActor as DeployedActor
 from .deployment import Deployment as Deployment
+from .deployments import ActorLifetime as ActorLifetime
+from .deployments import ActorProgram as ActorProgram
 from .deployments import ApplicationTree as ApplicationTree
 from .deployments import application_trees as application_trees
 from .deployments import master_workers as master_workers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from simplugin.core.errors import PlatformError
-from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer
 from simplugin.platforms.links import (
     BYPASSES,
     CROSSING,
@@ -15,7 +15,7 @@ from simplugin.platforms.links import (
     Link,
     LinkUse,
 )
-from simplugin.platforms.names import ROOT, Broken, NamedElement, Names
+from simplugin.platforms.names import ROOT, Broken, Names
 from simplugin.platforms.platform import Platform, Zone, ZoneElement
 from simplugin.platforms.profiles import (
     HOST_KINDS,
@@ -55,10 +55,11 @@ def find_problems(platform: Platform, broken: Iterable[Broken] = ()) -> list[Pla
     """
     inspection = _Inspection(platform, broken)
     problems = inspection.problems
-    if not inspection.mixed_up and not any(problem.severity == ERROR for problem in problems):
-        problems += unreachable(inspection.zones, inspection.names)
+    names = inspection.names
+    if not names.mixed_up and not any(problem.severity == ERROR for problem in problems):
+        problems += unreachable(inspection.zones, names)
         tops = [top.id for top in platform.elements if isinstance(top, Zone | Cluster)]
-        peopled = [top for top in tops if inspection.names.has_hosts(top)]
+        peopled = [top for top in tops if names.has_hosts(top)]
         if len(peopled) > 1:
             message = f"zones {peopled[0]!r} and {peopled[1]!r} have no zone around them"
             remedy = "their hosts cannot reach each other: put them into one zone with zoneRoutes"
@@ -85,12 +86,11 @@ def require_consistent(platform: Platform) -> None:
 
 
 class _Inspection:
-    """The checks of a platform, in SimGrid's order."""
+    """The checks of a platform, in SimGrid's order: each element is declared, then checked."""
 
     def __init__(self, platform: Platform, broken: Iterable[Broken]) -> None:
-        self.problems: list[PlatformProblem] = []
-        self.mixed_up = False  # True if a name denotes two things
         self.names = Names(broken)
+        self.problems = self.names.problems
         self.zones: list[Zone] = []
         self._profiles: set[str] = set()
         self._profile_sources: set[str] = set()
@@ -110,49 +110,35 @@ class _Inspection:
 
     def _element(self, element: ZoneElement, zone: Zone | None) -> None:
         """Check an element of a zone, or of the platform for None."""
-        where = ROOT if zone is None else zone.id
-        # The most frequent kinds come first.
+        in_cluster = isinstance(element, _PARTS_OF_CLUSTERS)
+        if in_cluster and (zone is None or zone.routing != "Cluster"):
+            message = f"a {type(element).__name__.lower()} is in {_zone_text(zone)}"
+            self._say(element, message, "move it into a zone of routing Cluster")
+            return
+        self.names.declare(element, ROOT if zone is None else zone.id)
         if isinstance(element, Host):
-            self._netpoint(element, element.id, "host", where)
             self._profile_files(element, (element.id,))
             if "remote_disk" in element.properties:
                 self._mounting.append(element)
         elif isinstance(element, Link):
             self._link(element, zone)
-        elif isinstance(element, Router):
-            self._netpoint(element, element.id, "router", where)
-        elif isinstance(element, _PARTS_OF_CLUSTERS):
-            if zone is None or zone.routing != "Cluster":
-                kind = type(element).__name__.lower()
-                message = f"a {kind} is in {_zone_text(zone)}"
-                self._say(element, message, "move it into a zone of routing Cluster")
-            elif isinstance(element, Cabinet):
-                self._twice(element, "host", *self.names.declare_hosts(element, zone.id))
-                names = element.host_names()
-                links = [f"link_{name}_{way}" for name in names for way in ("UP", "DOWN")]
-                self._declare_link(element, links, None)
-            elif isinstance(element, Backbone):
-                self._declare_link(element, [element.id], None)
         elif isinstance(element, Zone):
-            self._zone(element, where)
+            self._zone(element)
         elif isinstance(element, Cluster):
             self._cluster(element, zone)
         elif isinstance(element, Peer):
-            self._netpoint(element, element.id, "host", ROOT if zone is None else zone.id)
             self._profile_files(element, [element.id])
             if zone is None or zone.routing != "Vivaldi":
                 message = f"peer {element.id!r} is in {_zone_text(zone)}"
                 self._say(element, message, "move it into a zone of routing Vivaldi")
-            self._declare_link(element, [f"link_{element.id}_UP", f"link_{element.id}_DOWN"], None)
         elif isinstance(element, Profile):
             self._profile(element)
-        else:
+        elif isinstance(element, ProfileUse):
             self._profile_use(element)
 
-    def _zone(self, zone: Zone, parent: str) -> None:
+    def _zone(self, zone: Zone) -> None:
         """Check a zone and its elements."""
         self.zones.append(zone)
-        self._twice(zone, "zone", zone.id, self.names.declare_zone(zone.id, parent))
         self._check_wifi(zone)
         for element in zone.elements:
             self._element(element, zone)
@@ -160,27 +146,8 @@ class _Inspection:
             self._host_links(zone)
         self._check_routes(zone)
 
-    def _netpoint(self, part: object, name: str, kind: str, zone: str) -> None:
-        """Declare a host or a router."""
-        self._twice(part, kind, name, self.names.declare(name, kind, zone))
-
-    def _twice(self, part: object, kind: str, name: str, before: NamedElement | None) -> None:
-        """Add a problem if a name was in use."""
-        if before is None:
-            return
-        other = before.kind
-        # SimGrid lets a host follow a router or a zone of its name, and then mixes them up.
-        taken = kind == other or kind != "host"
-        self.mixed_up |= not taken
-        severity = ERROR if taken else WARNING
-        also = "another" if kind == other else f"a {other} already"
-        message = f"{kind} {name!r} has the name of {also}"
-        self._say(part, message, "give each a name of its own", severity)
-
     def _cluster(self, cluster: Cluster, zone: Zone | None) -> None:
-        """Declare a cluster with its hosts, links and router."""
-        before = self.names.declare_zone(cluster.id, ROOT if zone is None else zone.id)
-        self._twice(cluster, "cluster", cluster.id, before)
+        """Check the topology of a cluster."""
         if zone is None and cluster.topology != "FLAT":
             message = f"cluster {cluster.id!r} of topology {cluster.topology} is in no zone"
             self._say(cluster, message, "SimGrid crashes on it: put it into a <zone>")
@@ -196,15 +163,9 @@ class _Inspection:
                 )
                 remedy = "give at least as many routers a chassis as groups"
                 self._say(cluster, message, remedy, WARNING)
-        self._twice(cluster, "host", *self.names.declare_hosts(cluster, cluster.id))
-        if cluster.router_name is not None:
-            self._netpoint(cluster, cluster.router_name, "router", cluster.id)
-        self.names.declare_cluster_links(cluster)
 
     def _link(self, link: Link, zone: Zone | None) -> None:
-        """Declare and check a link."""
-        split = link.id if link.sharing_policy == "SPLITDUPLEX" else None
-        self._declare_link(link, link.simgrid_names, split)
+        """Check a link."""
         wifi = zone is not None and zone.routing == "Wifi"
         if link.further_bandwidths and not wifi:
             message = f"link {link.id!r} has {len(link.bandwidths)} bandwidths"
@@ -217,12 +178,6 @@ class _Inspection:
             if link.profile_files:
                 self._say(link, f"Wi-Fi link {link.id!r} follows a profile", _WIFI_REMEDY)
             self._wifi_links.add(link.id)
-
-    def _declare_link(self, part: object, names: Iterable[str], split: str | None) -> None:
-        """Declare a link under SimGrid's names."""
-        twice = self.names.declare_link(names, split)
-        if twice is not None:
-            self._say(part, f"link {twice!r} is declared twice", "give each link its own name")
 
     def _check_wifi(self, zone: Zone) -> None:
         """Check the properties that a Wi-Fi zone needs."""
@@ -256,7 +211,7 @@ class _Inspection:
             if not isinstance(link, HostLink):
                 continue
             place = self.names.place(link.host)
-            if place is None or place.kind not in {"host", "broken"}:
+            if place is None or not self.names.is_host(link.host):
                 message = f"a host link is for host {link.host!r}, which does not exist"
                 self._say(link, message, "name a host of this zone")
             elif place.kind == "host" and place.zone != zone.id:
@@ -318,9 +273,8 @@ class _Inspection:
     def _finish(self, platform: Platform) -> None:
         """Check uses of profiles, access points, actors and disks when all names are known."""
         for use in self._uses:
-            place = self.names.place(use.element)
             if use.kind in HOST_KINDS:
-                known, kind = place is not None and place.kind in {"host", "broken"}, "host"
+                known, kind = self.names.is_host(use.element), "host"
             else:
                 known, kind = self.names.has_link(use.element), "link"
             if (use.element, use.kind) in self._followers:
@@ -339,8 +293,7 @@ class _Inspection:
                 self._say(zone, message, "name a host or router in property access_point")
         # A deployment file holds actors for a platform that is elsewhere.
         for actor in platform.actors if platform.elements else ():
-            place = self.names.place(actor.host)
-            if place is None or place.kind not in {"host", "broken"}:
+            if not self.names.is_host(actor.host):
                 message = f"actor {actor.function!r} is on host {actor.host!r}, which is unknown"
                 self._say(actor, message, "name a host of the platform")
         walk = platform.walk() if self._mounting else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from simplugin.core.errors import DeploymentError, FileError
@@ -15,6 +15,41 @@ from simplugin.platforms.validation import require_name
 
 # Name in place of the parent of a root among the arguments of an actor.
 NO_PARENT = "-"
+
+
+@dataclass(frozen=True)
+class ActorLifetime:
+    """When actors start and end.
+
+    Attributes
+    ----------
+    start_time : float
+        Date of the start [s].
+    kill_time : float, optional
+        Date at which those that still run are killed [s]; None for never.
+    on_failure : str
+        Fate of an actor whose host fails and comes back: ``DIE`` or ``RESTART``.
+    """
+
+    start_time: float = 0.0
+    kill_time: float | None = None
+    on_failure: str = DIE
+
+    def actor(self, host: str, function: str, arguments: tuple[str, ...]) -> DeployedActor:
+        """Return an actor of this lifetime."""
+        times = (self.start_time, self.kill_time, self.on_failure)
+        return DeployedActor(host, function, arguments, *times)
+
+
+WHOLE_RUN = ActorLifetime()
+
+
+@dataclass(frozen=True)
+class ActorProgram:
+    """A function that actors run, and its arguments, which may hold placeholders."""
+
+    function: str
+    arguments: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -109,9 +144,7 @@ class ApplicationTree:
         function_below: str | None = None,
         arguments: Sequence[str] = (),
         *,
-        start_time: float = 0.0,
-        kill_time: float | None = None,
-        on_failure: str = DIE,
+        lifetime: ActorLifetime = WHOLE_RUN,
     ) -> Deployment:
         """Deploy an actor on each host, which gets its place in the tree.
 
@@ -130,12 +163,8 @@ class ApplicationTree:
             Function of the actors that are not at the root; None for the same.
         arguments : sequence of str
             Put before the place in the tree.
-        start_time : float
-            When all start [s].
-        kill_time : float, optional
-            When those that still run are killed [s]; None for never.
-        on_failure : str
-            Fate of an actor whose host fails and comes back: ``DIE`` or ``RESTART``.
+        lifetime : ActorLifetime
+            Of all actors.
 
         Returns
         -------
@@ -159,7 +188,7 @@ class ApplicationTree:
             place = (self.application, self.parent.get(host, NO_PARENT), *self.children[host])
             given = (*filled(arguments, values, below), *place)
             runs = function if number == 0 else function_below or function
-            actors.append(DeployedActor(host, runs, given, start_time, kill_time, on_failure))
+            actors.append(lifetime.actor(host, runs, given))
         return Deployment(tuple(actors))
 
 
@@ -375,15 +404,11 @@ def master_workers(
     master: str,
     workers: str | int | Iterable[str] = ALL,
     *,
-    function: str = "master",
-    worker_function: str = "worker",
-    arguments: Sequence[str] = (),
-    worker_arguments: Sequence[str] = (),
+    master_program: ActorProgram = ActorProgram("master"),
+    worker_program: ActorProgram = ActorProgram("worker"),
     per_host: int = 1,
     spread: bool = False,
-    start_time: float = 0.0,
-    kill_time: float | None = None,
-    on_failure: str = DIE,
+    lifetime: ActorLifetime = WHOLE_RUN,
 ) -> Deployment:
     """Deploy a master and workers.
 
@@ -402,22 +427,15 @@ def master_workers(
         The hosts of the workers, as `HostChoice.chosen` takes them: ``"all"``, a number, a zone or
         cluster, hosts, patterns, or several of these with commas: ``"chuque:8,grelon:16"``. The
         master's host has a worker only where its own name is given.
-    function, worker_function : str
-        Functions of the master and of the workers.
-    arguments, worker_arguments : sequence of str
-        Arguments of their functions.
+    master_program, worker_program : ActorProgram
+        Functions of the master and of the workers, with their arguments.
     per_host : int
         Number of workers of each of these hosts.
     spread : bool
         Where a number of hosts is asked for, take them evenly over those to choose from instead
         of the first ones.
-    start_time : float
-        When all start [s].
-    kill_time : float, optional
-        When those that still run are killed [s]; None for never.
-    on_failure : str
-        Fate of a worker whose host fails and comes back, ``DIE`` or ``RESTART``. A master
-        dies: what it knew is lost.
+    lifetime : ActorLifetime
+        Of all; a master never restarts with its host, as its state is lost.
 
     Returns
     -------
@@ -437,12 +455,11 @@ def master_workers(
     chosen = choice.chosen(workers, master=master, spread=spread)
     hosts = [host for host in chosen for _ in range(per_host)]
     known: dict[str, str | int] = {"host": master, "master": master, "workers": len(hosts)}
-    given = filled(arguments, known, hosts)
-    actors = [DeployedActor(master, function, given, start_time, kill_time)]
+    arguments = filled(master_program.arguments, known, hosts)
+    of_master = replace(lifetime, on_failure=DIE)
+    actors = [of_master.actor(master, master_program.function, arguments)]
     for index, host in enumerate(hosts):
         values = {**known, "host": host, "number": index + 1, "index": index}
-        given = filled(worker_arguments, values, hosts)
-        actors.append(
-            DeployedActor(host, worker_function, given, start_time, kill_time, on_failure)
-        )
+        arguments = filled(worker_program.arguments, values, hosts)
+        actors.append(lifetime.actor(host, worker_program.function, arguments))
     return Deployment(tuple(actors))

@@ -187,21 +187,22 @@ class _Way:
     destination: str
     links: tuple[LinkUse, ...]
 
-    def __init__(
-        self, source: str, destination: str, links: Iterable[LinkUse | str], **flags: bool
-    ) -> None:
+    def __init__(self, source: str, destination: str, links: Iterable[LinkUse | str]) -> None:
         require_name(f"the source of a {self.tag}", source)
         require_name(f"the destination of a {self.tag}", destination)
         what = f"the {self.tag} from {source!r} to {destination!r}"
         uses = as_uses(links, f"the links of {what}")
         if not uses:
             raise PlatformError(f"{what} has no link", remedy="list at least one link")
-        for name, value in flags.items():
-            require_truth(f"{name} of {what}", value)
-            object.__setattr__(self, name, value)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "destination", destination)
         object.__setattr__(self, "links", uses)
+
+    def _set_symmetrical(self, value: bool) -> None:
+        """Check and set the field of routes that may serve the way back."""
+        what = f"the {self.tag} from {self.source!r} to {self.destination!r}"
+        require_truth(f"symmetrical of {what}", value)
+        object.__setattr__(self, "symmetrical", value)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -218,9 +219,8 @@ class _ZoneWay(_Way):
         gateway_source: str,
         gateway_destination: str,
         links: Iterable[LinkUse | str],
-        **flags: bool,
     ) -> None:
-        _Way.__init__(self, source, destination, links, **flags)
+        _Way.__init__(self, source, destination, links)
         what = f"the {self.tag} from {source!r} to {destination!r}"
         require_name(f"the source gateway of {what}", gateway_source)
         require_name(f"the destination gateway of {what}", gateway_destination)
@@ -258,7 +258,8 @@ class Route(_Way):
         *,
         symmetrical: bool = True,
     ) -> None:
-        _Way.__init__(self, source, destination, links, symmetrical=symmetrical)
+        _Way.__init__(self, source, destination, links)
+        self._set_symmetrical(symmetrical)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -311,7 +312,8 @@ class ZoneRoute(_ZoneWay):
         symmetrical: bool = True,
     ) -> None:
         gateways = (gateway_source, gateway_destination)
-        _ZoneWay.__init__(self, source, destination, *gateways, links, symmetrical=symmetrical)
+        _ZoneWay.__init__(self, source, destination, *gateways, links)
+        self._set_symmetrical(symmetrical)
         if gateway_source == gateway_destination:
             raise PlatformError(
                 f"the route from zone {source!r} to zone {destination!r} has "

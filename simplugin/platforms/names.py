@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from simplugin.core.name_suggestions import did_you_mean
 from simplugin.platforms import radical
-from simplugin.platforms.hosts import Cabinet, Cluster
+from simplugin.platforms.hosts import Cabinet, Cluster, Host, Peer, Router
+from simplugin.platforms.links import SPLITDUPLEX, Backbone, Link
+from simplugin.platforms.platform import Zone, ZoneElement
+from simplugin.platforms.validation import ERROR, WARNING, PlatformProblem
 
 ROOT = "_world_"
-# Of how many names similar ones are looked for.
+# Maximum number of names among which similar ones are searched.
 _MOST_COMPARED = 5_000
 
 
@@ -58,11 +61,26 @@ class Names:
     Parameters
     ----------
     broken : iterable of Broken
-        Elements that could not be built; nothing is said about them.
+        Elements that could not be built; nothing is reported about them.
+
+    Attributes
+    ----------
+    problems : list of PlatformProblem
+        Names declared twice; the rules of `consistency` add theirs.
+    mixed_up : bool
+        True if a name denotes two things.
+    parents : dict of str to str
+        The zone around each zone and cluster.
+    peopled : set of str
+        Zones and clusters that hold hosts directly.
+    leaves : Counter
+        Number of those in each zone or cluster, at any depth.
     """
 
     def __init__(self, broken: Iterable[Broken] = ()) -> None:
         broken = list(broken)
+        self.problems: list[PlatformProblem] = []
+        self.mixed_up = False
         self._broken = frozenset(element.id for element in broken)
         self._places: dict[str, NamedElement] = dict.fromkeys(
             self._broken, NamedElement("broken", "")
@@ -74,48 +92,90 @@ class Names:
         self._trusted = [element.hosts for element in broken if element.hosts is not None]
         self._broken_clusters = [element.id for element in broken if element.hosts is not None]
         self.parents: dict[str, str] = {ROOT: ""}
-        # Zones and clusters with hosts of their own, and how many of these each holds or is.
         self.peopled: set[str] = set()
         self.leaves: Counter[str] = Counter()
 
-    def place(self, name: str) -> NamedElement | None:
-        """Return the kind and zone of a declared name; None if it is unknown."""
-        found = self._places.get(name)
-        if found is None:
-            for prefix, suffix in self._trusted:
-                if name.startswith(prefix) and name.endswith(suffix):
-                    return NamedElement("broken", "")
-        return found
+    def declare(self, element: ZoneElement, zone: str) -> None:
+        """Enter an element of a zone under SimGrid's names, and a problem if one is in use.
 
-    def declare(self, name: str, kind: str, zone: str) -> NamedElement | None:
-        """Enter a host, router or zone; return the place of the name before, if it was in use.
-
-        As to SimGrid, the name then denotes the later one.
+        As in SimGrid, the name then denotes the later element.
         """
+        # The most frequent kinds come first.
+        if isinstance(element, Host):
+            self._enter(element, "host", element.id, zone)
+        elif isinstance(element, Link):
+            if element.sharing_policy == SPLITDUPLEX:
+                self._split_links.add(element.id)
+            self._enter_links(element, element.simgrid_names)
+        elif isinstance(element, Router):
+            self._enter(element, "router", element.id, zone)
+        elif isinstance(element, Zone):
+            self._enter_zone(element, "zone", zone)
+        elif isinstance(element, Cluster):
+            self._enter_zone(element, "cluster", zone)
+            self._enter_hosts(element, element.id)
+            if element.router_name is not None:
+                self._enter(element, "router", element.router_name, element.id)
+            self._clusters[element.id] = element
+            # SimGrid numbers the links within fat trees, tori and dragonflies as it makes them.
+            self._has_inner_links |= element.topology != "FLAT"
+        elif isinstance(element, Cabinet):
+            self._enter_hosts(element, zone)
+            self._enter_links(element, _host_links(element.host_names()))
+        elif isinstance(element, Backbone):
+            self._enter_links(element, [element.id])
+        elif isinstance(element, Peer):
+            self._enter(element, "host", element.id, zone)
+            self._enter_links(element, _host_links([element.id]))
+
+    def _enter(self, part: object, kind: str, name: str, zone: str) -> None:
+        """Enter a host, router, zone or cluster."""
         before = self._places.get(name)
-        self._places[name] = _place(kind, zone)
+        self._places[name] = _place("zone" if kind == "cluster" else kind, zone)
         if kind == "host" and zone not in self.peopled:
             self._people(zone)
-        return None if before is not None and before.kind == "broken" else before
+        if before is not None and before.kind != "broken":
+            self._report_taken(part, kind, name, before.kind)
 
-    def declare_zone(self, name: str, parent: str) -> NamedElement | None:
-        """Enter a zone; return the place of the name before, if it was in use."""
-        before = NamedElement("zone", "") if name == ROOT else self.declare(name, "zone", parent)
-        self.parents.setdefault(name, parent)
-        return before
+    def _enter_zone(self, part: Zone | Cluster, kind: str, parent: str) -> None:
+        """Enter a zone or cluster."""
+        if part.id == ROOT:
+            self._report_taken(part, kind, ROOT, "zone")
+        else:
+            self._enter(part, kind, part.id, parent)
+        self.parents.setdefault(part.id, parent)
 
-    def declare_hosts(
-        self, cluster: Cluster | Cabinet, zone: str
-    ) -> tuple[str, NamedElement | None]:
-        """Enter the hosts of a cluster; return the first name in use, and its place if any is."""
+    def _enter_hosts(self, part: Cluster | Cabinet, zone: str) -> None:
+        """Enter the hosts of a cluster, up to the first whose name is in use."""
         self._people(zone)
         place = NamedElement("host", zone)
         places = self._places
-        for name in cluster.host_names():
+        for name in part.host_names():
             before = places.setdefault(name, place)
             if before is not place and name not in self._broken:
-                return name, before
-        return "", None
+                self._report_taken(part, "host", name, before.kind)
+                return
+
+    def _enter_links(self, part: object, names: Iterable[str]) -> None:
+        """Enter a link under SimGrid's names, up to the first that is in use."""
+        for name in names:
+            if self.has_link(name) and name not in self._broken:
+                message = f"link {name!r} is declared twice"
+                self.problems.append(PlatformProblem(message, "give each link its own name", part))
+                return
+            self._links.add(name)
+
+    def _report_taken(self, part: object, kind: str, name: str, other: str) -> None:
+        """Add the problem that a name is in use, by a certain kind of element."""
+        # SimGrid lets a host follow a router or a zone of its name, and then mixes them up.
+        taken = kind == other or kind != "host"
+        self.mixed_up |= not taken
+        also = "another" if kind == other else f"a {other} already"
+        message = f"{kind} {name!r} has the name of {also}"
+        severity = ERROR if taken else WARNING
+        self.problems.append(
+            PlatformProblem(message, "give each a name of its own", part, severity)
+        )
 
     def _people(self, zone: str) -> None:
         """Record that a zone, and so those around it, have hosts."""
@@ -126,6 +186,20 @@ class Names:
                 self.leaves[at] += 1
                 at = self.parents.get(at, "")
 
+    def place(self, name: str) -> NamedElement | None:
+        """Return the kind and zone of a declared name; None if it is unknown."""
+        element = self._places.get(name)
+        if element is None:
+            for prefix, suffix in self._trusted:
+                if name.startswith(prefix) and name.endswith(suffix):
+                    return NamedElement("broken", "")
+        return element
+
+    def is_host(self, name: str) -> bool:
+        """Return True if a name denotes a host, or an element that could not be built."""
+        place = self.place(name)
+        return place is not None and place.kind in {"host", "broken"}
+
     def has_hosts(self, zone: str) -> bool:
         """Return True if a zone or cluster has hosts, at any depth."""
         return self.leaves[zone] > 0
@@ -134,22 +208,6 @@ class Names:
         """Return the zone or cluster that an element is directly in; empty for none."""
         place = self.place(name)
         return "" if place is None else place.zone
-
-    def declare_cluster_links(self, cluster: Cluster) -> None:
-        """Enter the links of a cluster."""
-        self._clusters[cluster.id] = cluster
-        # SimGrid numbers the links within fat trees, tori and dragonflies as it makes them.
-        self._has_inner_links |= cluster.topology != "FLAT"
-
-    def declare_link(self, names: Iterable[str], split: str | None) -> str | None:
-        """Enter a link under SimGrid's names; return one that is in use."""
-        for name in names:
-            if self.has_link(name) and name not in self._broken:
-                return name
-            self._links.add(name)
-        if split is not None:
-            self._split_links.add(split)
-        return None
 
     def has_link(self, name: str) -> bool:
         """Return True if a link of this name was declared."""
@@ -189,6 +247,11 @@ class Names:
                 return True
             at = name.rfind("_", 0, at)
         return False
+
+
+def _host_links(names: Iterable[str]) -> Iterator[str]:
+    """Yield the names of the links from hosts and to them."""
+    return (f"link_{name}_{way}" for name in names for way in ("UP", "DOWN"))
 
 
 def _is_link_of(cluster: Cluster, rest: str, *, split: bool) -> bool:

@@ -77,7 +77,9 @@ class PeerSite:
         speed: NDArray[np.float64],
         bandwidth: NDArray[np.float64],
         prefix: str = "peer",
-        **further: float | str,
+        latency: float = 0.0,
+        uplink: float = np.inf,
+        scheduler: str = "scheduler",
     ) -> PeerSite:
         """Return a site whose peers are called ``peer-1`` and so on.
 
@@ -87,11 +89,11 @@ class PeerSite:
             Capacities of the peers [flop/s], [byte/s].
         prefix : str
             Prefix of the names.
-        **further
-            `latency`, `uplink` and `scheduler`.
+        latency, uplink, scheduler
+            As of `PeerSite`.
         """
         names = tuple(f"{prefix}-{number}" for number in range(1, len(speed) + 1))
-        return cls(names, speed, bandwidth, **further)  # type: ignore[arg-type] # checked there
+        return cls(names, speed, bandwidth, latency, uplink, scheduler)
 
     @property
     def n_peers(self) -> int:

@@ -11,7 +11,7 @@ from simplugin.formats.check import check
 from simplugin.formats.platform_xml import read_platform, write_platform
 from simplugin.platforms import Host, Profile, ProfileUse, Route
 from simplugin.platforms.availability import processes
-from simplugin.platforms.availability.followers import with_availability
+from simplugin.platforms.availability.followers import Availability, with_availability
 from simplugin.platforms.availability.processes import Churn, Levels, Outages
 from simplugin.platforms.laws import Law
 
@@ -69,7 +69,7 @@ PROCESSES = [
 @pytest.mark.parametrize(("words", "given"), PROCESSES)
 def test_options_stand_for_processes(made, words, given):
     written = made(*words.split(), "--until", "7d", "--seed", "3")
-    assert written == with_availability(PLATFORM, 7 * DAY, 3, **given)
+    assert written == with_availability(PLATFORM, 7 * DAY, 3, Availability(**given))
     assert any(isinstance(part, ProfileUse) for part, _ in written.walk())
 
 

@@ -30,7 +30,7 @@ from simplugin.platforms import (
     Route,
     Zone,
 )
-from simplugin.platforms.availability.followers import with_availability
+from simplugin.platforms.availability.followers import Availability, with_availability
 from simplugin.platforms.availability.processes import Levels, Outages
 from simplugin.platforms.laws import Law
 from simplugin.platforms.profiles import timeline
@@ -229,7 +229,7 @@ def platform() -> Platform:
     rack = Zone("z", "Full", (Cluster("rack", "0-2", 1e9, 1e6, 0.0, prefix="rack-"),))
     states = Outages(Law("exponential", (30.0,)), Law("exponential", (3.0,)), "up")
     speeds = Levels(Law("uniform", (0.3, 1.0)), Law("exponential", (4.0,)))
-    return with_availability(Platform(rack), 80.0, 5, states=states, speeds=speeds)
+    return with_availability(Platform(rack), 80.0, 5, Availability(states=states, speeds=speeds))
 
 
 async def work(me: Any) -> float:

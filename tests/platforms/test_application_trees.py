@@ -12,6 +12,7 @@ from simplugin.core.errors import DeploymentError
 from simplugin.formats.platform_xml import read_deployment, write_deployment
 from simplugin.platforms import DeployedActor, Deployment
 from simplugin.platforms.deployments import (
+    ActorLifetime,
     ApplicationTree,
     application_trees,
     require_tree,
@@ -98,7 +99,7 @@ def test_trees_come_back_from_xml(tmp_path_factory, one, other, arguments):
 def test_what_actors_are_told():
     told = ("{number} {depth} {workers} {master}", "{hosts}")
     times: Any = {"start_time": 1, "kill_time": 2, "on_failure": "RESTART"}
-    actors = FAMILY.deployment("lead", "follow", told, **times).actors
+    actors = FAMILY.deployment("lead", "follow", told, lifetime=ActorLifetime(**times)).actors
     assert [actor.host for actor in actors] == list(FAMILY.hosts)
     assert [actor.function for actor in actors] == ["lead"] + ["follow"] * 5
     assert actors[0].arguments == ("0 0 5 r", "x", "y", "u", "v", "w", "a", "-", "x", "y")

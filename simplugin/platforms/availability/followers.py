@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import translate
 from hashlib import sha256
 
@@ -96,7 +96,7 @@ class Followers:
         Parameters
         ----------
         names : str or iterable of str
-            As `with_availability` takes them.
+            As of `Availability`.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class Followers:
         Parameters
         ----------
         names : str or iterable of str
-            As `with_availability` takes them.
+            As of `Availability`.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class Followers:
         Parameters
         ----------
         names : str or iterable of str
-            As `with_availability` takes them.
+            As of `Availability`.
 
         Raises
         ------
@@ -233,35 +233,12 @@ _WORDS = {
 }
 
 
-def with_availability(
-    platform: Platform,
-    until: float,
-    seed: int,
-    *,
-    hosts: str | Iterable[str] = ALL,
-    states: Process | None = None,
-    speeds: Levels | None = None,
-    links: str | Iterable[str] = ALL,
-    link_states: Process | None = None,
-    bandwidths: Levels | None = None,
-    latencies: Levels | None = None,
-    spared: str | Iterable[str] = (),
-) -> Platform:
-    """Let hosts and links of a platform follow profiles drawn at random.
+@dataclass(frozen=True)
+class Availability:
+    """Processes that hosts and links of a platform follow, and which of them do.
 
-    Each profile has a stream of random numbers of its own, from the seed, the kind and the name
-    of who follows it: other hosts, links and processes change none. A split-duplex link is on
-    or off as a whole; its directions have cross-traffic of their own. What never changes gets
-    no profile.
-
-    Parameters
+    Attributes
     ----------
-    platform : Platform
-        Its clusters stay clusters.
-    until : float
-        Nothing new happens from then on [s]: what is on stays on, and levels stay.
-    seed : int
-        At least 0.
     hosts : str or iterable of str
         The hosts of `states` and `speeds`, as `HostChoice.chosen` takes it as text: ``"all"``, a
         number, a zone, cluster or cabinet, a host, or a pattern of names, also with a count
@@ -270,20 +247,59 @@ def with_availability(
     states : Outages or Churn, optional
         When hosts are on.
     speeds : Levels, optional
-        Part of their speed that background load leaves.
+        Fraction of their speed that background load leaves.
     links : str or iterable of str
         The links of the following: links and backbones, zones for those in them, patterns of
         names, several with commas or one by one; ``"all"`` for all that can follow a profile.
-        Fat pipes without latency limit nothing, and are there only because SimGrid wants a link
-        on each route: they follow a profile only where their very names are given.
+        Fat pipes without latency limit nothing, and exist only because SimGrid wants a link
+        on each route: they follow a profile only where they are named exactly.
     link_states : Outages or Churn, optional
         When links are on.
     bandwidths : Levels, optional
-        Part of their bandwidth that cross-traffic leaves.
+        Fraction of their bandwidth that cross-traffic leaves.
     latencies : Levels, optional
-        The factor by which their latency grows; those without latency are passed over.
+        The factor by which their latency grows; links without latency are skipped.
     spared : str or iterable of str
-        Hosts and links to leave as they are, for instance a master's host: choices of both.
+        Hosts and links to leave unchanged, for instance a master's host: choices of both.
+    """
+
+    hosts: str | Iterable[str] = ALL
+    states: Process | None = None
+    speeds: Levels | None = None
+    links: str | Iterable[str] = ALL
+    link_states: Process | None = None
+    bandwidths: Levels | None = None
+    latencies: Levels | None = None
+    spared: str | Iterable[str] = ()
+
+
+# The fields of `Availability` that are processes, by the kind of their profiles.
+_PROCESSES = {
+    "hosts": {"HOST_AVAIL": "states", "SPEED": "speeds"},
+    "links": {"LINK_AVAIL": "link_states", "BANDWIDTH": "bandwidths", "LATENCY": "latencies"},
+}
+
+
+def with_availability(
+    platform: Platform, until: float, seed: int, availability: Availability
+) -> Platform:
+    """Let hosts and links of a platform follow profiles drawn at random.
+
+    Each profile has its own stream of random numbers, from the seed, the kind and the name of its
+    follower: other hosts, links and processes change none. A split-duplex link is on or off as a
+    whole; each of its directions has its own cross-traffic. A follower whose process never changes
+    its nominal value gets no profile.
+
+    Parameters
+    ----------
+    platform : Platform
+        Its clusters stay clusters.
+    until : float
+        Date of the last change [s]: afterwards states and levels stay.
+    seed : int
+        At least 0.
+    availability : Availability
+        The processes and their followers.
 
     Returns
     -------
@@ -293,34 +309,29 @@ def with_availability(
     Raises
     ------
     PlatformError
-        A name is unknown, also where nothing is for hosts or links; or it is of a link that
-        SimGrid 4.1 lets follow no profile (those of clusters, cabinets and peers, and Wi-Fi);
-        hosts or links are chosen, and nothing is for them; one has a profile of the kind
-        already; nobody is left to follow; `until` or the seed is out of range; a profile gets
-        too long.
+        A name is unknown, even if no process applies to it; a link cannot follow a profile in
+        SimGrid 4.1 (those of clusters, cabinets and peers, and Wi-Fi); hosts or links are chosen
+        without a process for them; a follower already has a profile of the kind; there is no
+        follower; `until` or the seed is out of range; a profile gets too long.
     """
     if not 0 < until < math.inf:
         raise PlatformError(f"until is {until!r} s", remedy="give a date above 0")
     if seed < 0:
         raise PlatformError(f"the seed is {seed!r}", remedy="give 0 or more")
-    found = Followers(platform)
-    left_out = found.spared(spared)
+    followers = Followers(platform)
+    left_out = followers.spared(availability.spared)
     added: list[Profile | ProfileUse] = []
-    processes = {
-        "hosts": {"states": ("HOST_AVAIL", states), "speeds": ("SPEED", speeds)},
-        "links": {
-            "link_states": ("LINK_AVAIL", link_states),
-            "bandwidths": ("BANDWIDTH", bandwidths),
-            "latencies": ("LATENCY", latencies),
-        },
-    }
-    for what, names, find in (("hosts", hosts, found.hosts), ("links", links, found.links)):
-        wanted = [(kind, each) for kind, each in processes[what].values() if each is not None]
+    for what, names, find in (
+        ("hosts", availability.hosts, followers.hosts),
+        ("links", availability.links, followers.links),
+    ):
+        fields = {kind: getattr(availability, name) for kind, name in _PROCESSES[what].items()}
+        wanted = {kind: process for kind, process in fields.items() if process is not None}
         if wanted or names != ALL:
             chosen = [name for name in find(names) if (what[:-1], name) not in left_out]
-            _require_followers(what, chosen, processes[what] if not wanted else ())
-        for kind, process in wanted:
-            added += found.profiles(chosen, kind, process, until, seed)
+            _require_followers(what, chosen, _PROCESSES[what].values() if not wanted else ())
+        for kind, process in wanted.items():
+            added += followers.profiles(chosen, kind, process, until, seed)
     _require_new(platform, added)
     return replace(platform, elements=(*platform.elements, *added))
 

@@ -42,12 +42,10 @@ class FederationError(PlatformError):
         as ``"sites", 1, "clusters", 0, "hosts"``; none for the object itself.
     remedy : str, optional
         The remedy.
-    **place
-        The `file` and `line` of the field concerned.
     """
 
-    def __init__(self, message: str, *about: str | int, **place: Any) -> None:
-        super().__init__(message, **place)
+    def __init__(self, message: str, *about: str | int, remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
         self.about = about
 
 

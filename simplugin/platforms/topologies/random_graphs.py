@@ -397,16 +397,15 @@ def random_tree(
     speeds: tuple[float, float] = SPEEDS,
     bandwidths: tuple[float, float] = BANDWIDTHS,
     bandwidth_law: Literal["log-uniform", "uniform"] = "log-uniform",
-    latency: float = 0.0,
-    latencies: tuple[float, float] | None = None,
+    latency: float | tuple[float, float] = 0.0,
     root_computes: bool = True,
 ) -> Tree:
     """Return a random tree, grown breadth first as in section 6.1.2 of [1]_.
 
     Each host in turn gets 1 to `max_degree` children, until there are enough hosts: the paper's
     "maximum degree" is taken to count children. The law of the draws, which the paper leaves open,
-    is uniform for degrees and speeds. The paper draws latencies too; here links have none unless
-    `latencies` is given, and `LATENCIES` are the paper's.
+    is uniform for degrees and speeds. The paper draws latencies too, from `LATENCIES`; here links
+    have none by default.
 
     Parameters
     ----------
@@ -422,12 +421,10 @@ def random_tree(
         Smallest and largest bandwidth [byte/s].
     bandwidth_law : {"log-uniform", "uniform"}
         The law of bandwidths.
-    latency : float
-        Of every link [s].
-    latencies : tuple of float, optional
-        Instead, smallest and largest latency, drawn log-uniformly [s]: an assumption, as the
-        paper names no law. They have a stream of draws of their own, spawned from `generator`, so
-        that all else is as without.
+    latency : float or tuple of float
+        Of every link [s]; or smallest and largest latency, drawn log-uniformly: an assumption, as
+        the paper names no law. Their stream of draws is spawned from `generator`, so that all
+        other draws are the same with any latency.
     root_computes : bool
         True if the root is given a speed; it only distributes otherwise.
 
@@ -456,14 +453,12 @@ def random_tree(
     bandwidth[0] = np.inf
     if not root_computes:
         speed[0] = 0.0
-    require_not_negative("the latency of links", latency, "s")
-    late = np.full(n_hosts, float(latency))
-    if latencies is not None:
-        _require_range("latencies", latencies)
-        if latency:
-            message = f"latency is {latency!r} and latencies are {latencies!r}"
-            raise PlatformError(message, remedy="give one of them")
-        low, high = log(latencies)
+    if isinstance(latency, float | int):
+        require_not_negative("the latency of links", latency, "s")
+        late = np.full(n_hosts, float(latency))
+    else:
+        _require_range("latencies", latency)
+        low, high = log(latency)
         late = exp(generator.spawn(1)[0].uniform(low, high, n_hosts))
     late[0] = 0.0
     parent = [-1]

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from numpy.random import default_rng
 from pydantic import Field
 
+from simplugin.core.errors import PlatformError
 from simplugin.inputs.quantities import HostSpeed, Latency, LinkBandwidth
 from simplugin.platforms import Platform
 from simplugin.platforms.drawn_quantities import DrawnBandwidth, DrawnLatency, DrawnSpeed
@@ -359,6 +360,9 @@ def random_tree(
     seed : int
         Of the draws.
     """
+    if latency and latencies is not None:
+        message = f"latency is {latency!r} and latencies are {latencies!r}"
+        raise PlatformError(message, remedy="give one of them")
     tree = random_graphs.random_tree(
         n_hosts,
         max_degree,
@@ -366,8 +370,7 @@ def random_tree(
         speeds=speeds,
         bandwidths=bandwidths,
         bandwidth_law=bandwidth_law,
-        latency=latency,
-        latencies=latencies,
+        latency=latency if latencies is None else latencies,
         root_computes=root_computes,
     )
     return tree.platform(routing)

@@ -24,7 +24,7 @@ from simplugin.platforms import (
     Router,
     ZoneRoute,
 )
-from simplugin.platforms.availability.followers import with_availability
+from simplugin.platforms.availability.followers import Availability, with_availability
 from simplugin.platforms.availability.processes import Churn, Levels, Outages
 from simplugin.platforms.host_choices import HostChoice
 from simplugin.platforms.laws import Law
@@ -66,7 +66,7 @@ LOAD = Levels(Law("uniform", (0.1, 1.0)), Law("exponential", (2.0,)))
 
 
 def followers(**given: Any) -> set[tuple[str, str]]:
-    return set(profiles(with_availability(lab(), 1000.0, 1, **given)))
+    return set(profiles(with_availability(lab(), 1000.0, 1, Availability(**given))))
 
 
 def test_whom_names_stand_for():
@@ -94,7 +94,9 @@ def test_hosts_are_chosen_as_workers_are():
     alike = {each: each for each in ("all", "3", "rack:2", "box", "*a*:2", "rack-?,ada", "ada,2")}
     # In a list a name is first of all that of a host.
     for choice, workers in {**alike, ("2",): "[2]", ("bob", "1"): "bob,1"}.items():
-        found = profiles(with_availability(platform, 1e3, 1, hosts=choice, states=OUTAGES))
+        found = profiles(
+            with_availability(platform, 1e3, 1, Availability(hosts=choice, states=OUTAGES))
+        )
         assert [host for host, _ in found] == list(HostChoice(platform).chosen(workers))
 
 
@@ -112,34 +114,36 @@ def test_links_that_limit_nothing_follow_only_by_name():
         (peers.platform(), {"peer-1-link", "peer-2-link"}),
         (Platform(Zone("z", "Full", (Link("fat", 1.0, 1e-3, "FATPIPE"),))), {"fat"}),
     ):
-        everything = with_availability(platform, 1e3, 1, link_states=OUTAGES)
+        everything = with_availability(platform, 1e3, 1, Availability(link_states=OUTAGES))
         ends = {link.removesuffix("_UP").removesuffix("_DOWN") for link, _ in profiles(everything)}
         assert ends == links
     with pytest.raises(PlatformError, match=r"no link that could follow a .*; .* by name only"):
-        with_availability(site.platform(), 1e3, 1, link_states=OUTAGES)
+        with_availability(site.platform(), 1e3, 1, Availability(link_states=OUTAGES))
     for links in ("nancy", "*nancy*"):
-        found = profiles(with_availability(GRID5000, 1e3, 1, links=links, link_states=OUTAGES))
+        found = profiles(
+            with_availability(GRID5000, 1e3, 1, Availability(links=links, link_states=OUTAGES))
+        )
         assert found
         assert not [link for link, _ in found if link.startswith("patch.")]
     with pytest.raises(PlatformError, match=r"'patch\.\*' fits only links that limit nothing"):
-        with_availability(GRID5000, 1e3, 1, links="patch.*", bandwidths=LOAD)
-    named = with_availability(GRID5000, 1e3, 1, links="patch.nancy", bandwidths=LOAD)
+        with_availability(GRID5000, 1e3, 1, Availability(links="patch.*", bandwidths=LOAD))
+    named = with_availability(GRID5000, 1e3, 1, Availability(links="patch.nancy", bandwidths=LOAD))
     assert set(profiles(named)) == {("patch.nancy", "BANDWIDTH")}
 
 
 def test_each_has_a_stream_of_its_own():
     everything = {"states": OUTAGES, "speeds": LOAD, "link_states": OUTAGES, "bandwidths": LOAD}
-    full = profiles(with_availability(lab(), 500.0, 9, **everything))  # type: ignore[arg-type]
+    full = profiles(with_availability(lab(), 500.0, 9, Availability(**everything)))  # type: ignore[arg-type]
     assert len({tuple(points) for points in full.values()}) == len(full)
-    alone = with_availability(lab(), 500.0, 9, hosts="bob", states=OUTAGES)
+    alone = with_availability(lab(), 500.0, 9, Availability(hosts="bob", states=OUTAGES))
     assert profiles(alone) == {("bob", "HOST_AVAIL"): full["bob", "HOST_AVAIL"]}
-    other = profiles(with_availability(lab(), 500.0, 10, **everything))  # type: ignore[arg-type]
+    other = profiles(with_availability(lab(), 500.0, 10, Availability(**everything)))  # type: ignore[arg-type]
     assert all(other[follower] != full[follower] for follower in full)
 
 
 def test_a_split_duplex_link_fails_as_a_whole():
     wanted: Any = {"links": "cable", "link_states": OUTAGES, "bandwidths": LOAD}
-    found = profiles(with_availability(lab("SPLITDUPLEX"), 500.0, 9, **wanted))
+    found = profiles(with_availability(lab("SPLITDUPLEX"), 500.0, 9, Availability(**wanted)))
     assert found["cable_UP", "LINK_AVAIL"] == found["cable_DOWN", "LINK_AVAIL"]
     assert found["cable_UP", "BANDWIDTH"] != found["cable_DOWN", "BANDWIDTH"]
     assert all(BANDWIDTH * 0.1 <= v <= BANDWIDTH for _, v in found["cable_UP", "BANDWIDTH"])
@@ -165,8 +169,10 @@ REFUSED = [
 
 @pytest.mark.parametrize(("given", "said"), REFUSED)
 def test_what_cannot_be_is_refused(given, said):
+    changes = {name: value for name, value in given.items() if name not in ("until", "seed")}
+    until, seed = given.get("until", 100.0), given.get("seed", 1)
     with pytest.raises(PlatformError) as caught:
-        with_availability(lab(), **({"until": 100.0, "seed": 1} | given))
+        with_availability(lab(), until, seed, Availability(**changes))
     assert said in str(caught.value)
 
 
@@ -176,22 +182,25 @@ def test_links_that_simgrid_has_sealed_are_refused():
     air = Zone("w", "Wifi", (Host("s", 1e9), Router("ap"), Link("air", 1e6, 0.0, "WIFI")))
     for zone, link in ((peers, "link_eve_UP"), (cabinet, "link_b1_DOWN"), (air, "air")):
         with pytest.raises(PlatformError, match="no profile in SimGrid"):
-            with_availability(Platform(zone), 9.0, 1, links=link, link_states=OUTAGES)
+            with_availability(Platform(zone), 9.0, 1, Availability(links=link, link_states=OUTAGES))
         with pytest.raises(PlatformError, match="no link that could follow"):
-            with_availability(Platform(zone), 9.0, 1, link_states=OUTAGES)
+            with_availability(Platform(zone), 9.0, 1, Availability(link_states=OUTAGES))
 
 
 def test_a_second_profile_of_a_kind_is_refused():
-    once = with_availability(lab(), 500.0, 1, states=OUTAGES)
+    once = with_availability(lab(), 500.0, 1, Availability(states=OUTAGES))
     with pytest.raises(PlatformError, match="its state already"):
-        with_availability(once, 500.0, 2, states=OUTAGES)
-    assert profiles(with_availability(once, 500.0, 2, speeds=LOAD)).keys() > profiles(once).keys()
+        with_availability(once, 500.0, 2, Availability(states=OUTAGES))
+    assert (
+        profiles(with_availability(once, 500.0, 2, Availability(speeds=LOAD))).keys()
+        > profiles(once).keys()
+    )
     named = Platform(Zone("z", "Full", (Host("a", 1e9, state_profile="a.txt"),)))
     with pytest.raises(PlatformError, match="'a' follows a profile of its state already"):
-        with_availability(named, 500.0, 1, states=OUTAGES)
+        with_availability(named, 500.0, 1, Availability(states=OUTAGES))
     titled = replace(lab(), elements=(*lab().elements, Profile("ada.state", "1 1\n")))
     with pytest.raises(PlatformError, match=r"has a profile 'ada\.state' already"):
-        with_availability(titled, 500.0, 1, states=OUTAGES)
+        with_availability(titled, 500.0, 1, Availability(states=OUTAGES))
 
 
 # What SimGrid does
@@ -217,7 +226,7 @@ async def since(me: Any) -> float:
 
 def test_hosts_go_and_come_at_the_dates():
     host = "rack-2"
-    platform = with_availability(lab(), 300.0, 6, hosts=host, states=OUTAGES)
+    platform = with_availability(lab(), 300.0, 6, Availability(hosts=host, states=OUTAGES))
     points = [point for point in profiles(platform)[host, "HOST_AVAIL"] if point[0] > 0]
     assert len(points) > 6
     dates = [date for date, _ in points]
@@ -233,7 +242,7 @@ def test_hosts_go_and_come_at_the_dates():
 
 def test_a_host_that_is_off_at_date_0_kills_what_starts_there():
     churn = Churn(Law("constant", (50.0,)), Law("constant", (5.0,)))
-    platform = with_availability(lab(), 100.0, 1, hosts="bob", states=churn)
+    platform = with_availability(lab(), 100.0, 1, Availability(hosts="bob", states=churn))
     assert profiles(platform)["bob", "HOST_AVAIL"] == [(0.0, 0.0), (5.0, 1.0), (55.0, 0.0)]
     watcher = Placement("ada", watch, ("bob", [5.0, 55.0]))
     result = simulate(platform, [watcher, Placement("bob", since, restart=True)])
@@ -257,7 +266,7 @@ async def execute(me: Any, flops: float) -> float:
 
 @pytest.mark.parametrize(("host", "start"), [("bob", 0.0), ("rack-3", 7.5)])
 def test_a_task_ends_when_the_integral_of_the_speed_says(host, start):
-    platform = with_availability(lab(), 60.0, 4, hosts=host, speeds=LOAD)
+    platform = with_availability(lab(), 60.0, 4, Availability(hosts=host, speeds=LOAD))
     points = profiles(platform)[host, "SPEED"]
     result = simulate(platform, [Placement(host, execute, (20 * SPEED,), start_time=start)])
     known = end_of([(d, v * SPEED) for d, v in points], start, 20 * SPEED, SPEED)
@@ -282,7 +291,7 @@ async def get(me: Any) -> tuple[str, float]:
     ("policy", "start"), [("SHARED", 7.5), ("SPLITDUPLEX", 0.0), ("FATPIPE", 7.5)]
 )
 def test_a_transfer_ends_when_the_integral_of_the_bandwidth_says(policy, start):
-    platform = with_availability(lab(policy), 90.0, 8, links="cable", bandwidths=LOAD)
+    platform = with_availability(lab(policy), 90.0, 8, Availability(links="cable", bandwidths=LOAD))
     points = profiles(platform)["cable_UP" if policy == "SPLITDUPLEX" else "cable", "BANDWIDTH"]
     sender = Placement("ada", put, (20 * BANDWIDTH,), start_time=start)
     actors = [sender, Placement("bob", get, start_time=start)]
@@ -298,7 +307,9 @@ def test_a_transfer_ends_when_the_integral_of_the_bandwidth_says(policy, start):
 @pytest.mark.parametrize("policy", ["SHARED", "SPLITDUPLEX"])
 def test_a_transfer_fails_with_its_link(policy):
     outages = replace(OUTAGES, start="up")
-    platform = with_availability(lab(policy), 300.0, 2, links="cable", link_states=outages)
+    platform = with_availability(
+        lab(policy), 300.0, 2, Availability(links="cable", link_states=outages)
+    )
     name = "cable_UP" if policy == "SPLITDUPLEX" else "cable"
     first = profiles(platform)[name, "LINK_AVAIL"][0][0]
     result = simulate(platform, [("ada", put, 1e9), ("bob", get)])
