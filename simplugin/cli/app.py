@@ -280,7 +280,6 @@ def regress(
     tolerance: Annotated[
         list[str] | None, option("Of one metric; repeatable.", "METRIC=REL")
     ] = None,
-    junit: Annotated[Path | None, option("Write JUnit XML there.", "FILE")] = None,
     jobs: Annotated[int | None, jobs_option("Runs at a time")] = None,
     wall_limit: Annotated[
         float, option("Real time that a run may take, in seconds.", min=0.001)
@@ -297,5 +296,5 @@ def regress(
     from simplugin.regression.checking import CheckOptions
 
     limits = limits_from(rel_tol, abs_tol, tolerance or [])
-    means = CheckOptions(jobs, wall_limit, trust=trust or ())
-    raise typer.Exit(regress_command(paths, means, limits, junit, update=update, as_json=as_json))
+    options = CheckOptions(jobs, wall_limit, trust=trust or ())
+    raise typer.Exit(regress_command(paths, options, limits, update=update, as_json=as_json))

@@ -24,8 +24,6 @@ from simplugin.regression.checking import (
     CheckResult,
     Limits,
     check_recorded,
-    check_writable,
-    write_junit,
 )
 from simplugin.regression.comparison import MetricChange, Value, relative_text
 from simplugin.regression.tolerances import is_tolerance
@@ -41,9 +39,8 @@ _ANY = 100_000
 
 def regress_command(
     paths: Sequence[Path],
-    means: CheckOptions,
+    options: CheckOptions,
     limits: Limits,
-    junit: Path | None,
     *,
     update: bool,
     as_json: bool,
@@ -51,15 +48,11 @@ def regress_command(
     """Compare, print and return the exit status."""
     with stop_signals() as stopped:
         try:
-            if junit is not None:
-                check_writable(junit)
-            means = replace(means, warning=_warn, stop=lambda: bool(stopped))
-            checked, total = _with_status(paths, means, limits, update=update)
+            options = replace(options, warning=_warn, stop=lambda: bool(stopped))
+            checked, total = _with_status(paths, options, limits, update=update)
             status = 0 if all(each.agrees for each in checked) else _DIFFERENT
             status = BY_SIGNAL + stopped[0] if stopped else status
             _print_outcome(checked, total, status, as_json=as_json)
-            if junit is not None:
-                write_junit(checked, junit)
         except SimpluginError as error:
             _warn(str(error))
             return _WRONG_ARGUMENTS
@@ -67,7 +60,7 @@ def regress_command(
 
 
 def _with_status(
-    paths: Sequence[Path], means: CheckOptions, limits: Limits, *, update: bool
+    paths: Sequence[Path], options: CheckOptions, limits: Limits, *, update: bool
 ) -> tuple[list[CheckResult], int]:
     """Compare with a progress line; return also how many there are in all."""
     done = total = 0
@@ -78,7 +71,7 @@ def _with_status(
             done, total = done + 1, of
             status.update(f"{done} of {of}: {escape(printable(checked.name))} {checked.state}")
 
-        checked = check_recorded(paths, replace(means, report=report), limits, update=update)
+        checked = check_recorded(paths, replace(options, report=report), limits, update=update)
     return checked, total
 
 

@@ -1,4 +1,4 @@
-"""Activities as they are recorded: what each actor did, when, and with what outcome."""
+"""Recorded activities: their actors, resources, dates, amounts and states."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from simplugin.simulation import Result, Trace
 
 
 class TracedActivity(NamedTuple):
-    """One thing that an actor did.
+    """One activity of an actor.
 
     Attributes
     ----------
     actor : str
-        Who; of a transfer, who sends.
+        Name of the actor; the sender of a transfer.
     resource : str
         A host, or ``source->destination``.
     kind, label : str
-        As in a trace.
+        Kind and label of a trace.
     start, end : float
-        When [s].
+        Dates [s].
     amount : float
         In the unit of its kind.
     state : str
@@ -57,17 +57,17 @@ class Activities:
 
     Attributes
     ----------
-    rows : tuple of Activity
-        Those that are recorded, in order of their end: the first ones if there were too many.
+    rows : tuple of TracedActivity
+        The recorded ones, in order of their end: the first ones if there are too many.
     total : int
-        How many there were.
+        Number of activities of the run.
     namesakes : mapping of str to int
-        Names that several actors have, and how many: their hosts distinguish them.
+        Number of actors by name, for names of several actors; hosts distinguish them.
     sharing : mapping of str to mapping of str to int
-        For the names and hosts that are not unique, how many actors did something there.
-    further : tuple of Activity
-        More of a run that was just done, in order of their end: up to 100,000, and those that
-        had started when the last one of them ended. They are compared, but not recorded.
+        Number of actors that were active, by name and host, for combinations that are not unique.
+    further : tuple of TracedActivity
+        Activities of a new run after `rows`, in order of their end: up to 100,000, and those that
+        had started when the last of these ended. They are compared, but not recorded.
     """
 
     rows: tuple[TracedActivity, ...]
@@ -78,16 +78,16 @@ class Activities:
 
     @property
     def known(self) -> tuple[TracedActivity, ...]:
-        """All that are here, in order of their end."""
+        """All available activities, in order of their end."""
         return (*self.rows, *self.further)
 
     @property
     def known_until(self) -> float:
-        """Up to which date all that ended is here [s]; infinite if the run is here as a whole."""
+        """Date up to which all ended activities are available [s]; infinite for a complete run."""
         known = self.known
         if len(known) >= self.total:
             return math.inf
-        # After so many there are only some that had started before.
+        # After this number, only activities with an earlier start follow.
         whole = known[: max(len(self.rows), ACTIVITIES)]
         return whole[-1].end if whole else -math.inf
 
@@ -129,9 +129,9 @@ def activities_of_chart(chart: ScheduleChart, most: int) -> Activities | None:
 
 
 def is_complete(recorded: Activities | None, now: Activities | None) -> bool:
-    """Return True if a record has as many activities as would be recorded now.
+    """Return True if a record has as many activities as a new one would have.
 
-    It has not if its trace was lost or damaged, or if the limit of them is another one now.
+    It has fewer if its trace was lost or damaged, or if the limit has changed.
     """
     counts = [0 if each is None else len(each.rows) for each in (recorded, now)]
     return counts[0] == counts[1]
@@ -152,7 +152,7 @@ def read_rows(path: Path) -> tuple[TracedActivity, ...]:
     Raises
     ------
     SimpluginError
-        It is not such a file.
+        The file has another format.
     """
     try:
         with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
@@ -175,7 +175,7 @@ _Rows = tuple[TracedActivity, ...]
 
 
 def _limited(found: Iterable[TracedActivity], most: int) -> tuple[_Rows, _Rows]:
-    """Return what is recorded, and what else a record of the same limit is compared with."""
+    """Return the recorded rows and the further ones that are compared (see `Activities`)."""
     left = iter(found)
     rows = tuple(islice(left, most))
     further = list(islice(left, max(ACTIVITIES - most, 0)))
@@ -185,9 +185,9 @@ def _limited(found: Iterable[TracedActivity], most: int) -> tuple[_Rows, _Rows]:
 
 
 def _sharing(trace: Trace, namesakes: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """Return where more than one actor of a name did something.
+    """Return the number of active actors by name and host, where that is not unique.
 
-    Also where one did that is somewhere else as well: what it did is not all on one host.
+    Includes the hosts of actors that were active on several hosts.
     """
     shared = np.array([name in namesakes for name in trace.actor_names])[trace.actor_code]
     pairs = np.unique(trace.actor_code[shared] * np.int64(2**32) + trace.resource_code[shared])
@@ -204,5 +204,5 @@ def _sharing(trace: Trace, namesakes: Mapping[str, int]) -> dict[str, dict[str, 
 
 
 def host_of(resource: str) -> str:
-    """Return where an activity is: a transfer, where it is sent from."""
+    """Return the host of an activity; the source of a transfer."""
     return resource.partition("->")[0]

@@ -1,4 +1,4 @@
-"""Running scenarios side by side, comparing each with its recorded result, and JUnit reports."""
+"""Parallel runs of scenarios, each compared with its recorded result."""
 
 from __future__ import annotations
 
@@ -8,29 +8,26 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
-from xml.etree import ElementTree
 
 from simplugin.campaigns.jobs import RunJob, RunRecord
 from simplugin.campaigns.keys import code_digest
 from simplugin.campaigns.running.campaign_runs import chosen_runners
 from simplugin.core.errors import SimpluginError
-from simplugin.core.formatting import printable
 from simplugin.regression.activities import is_complete
 from simplugin.regression.comparison import MetricChange, compare, explain
 from simplugin.regression.recording import TARGET, sources_of
-from simplugin.regression.snapshots import Snapshot, read_snapshot, trace_path, write_snapshot
+from simplugin.regression.snapshots import Snapshot, delete_snapshot, read_snapshot, write_snapshot
 from simplugin.regression.subjects import RECORDED, TOLERANCES, Found, Orphan, Subject, found_in
 from simplugin.regression.tolerances import Tolerances, load_tolerances, warnings_about_options
 
 State = Literal["ok", "moved", "new", "missing", "failed"]
 WALL_LIMIT = 600.0
 _POLL = 0.5
-SUITE = "simplugin regress"
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """A run beside its recorded result.
+    """The comparison of a run with its recorded result.
 
     Attributes
     ----------
@@ -38,8 +35,8 @@ class CheckResult:
         Of the scenario.
     state : {"ok", "moved", "new", "missing", "failed"}
         "new" is not recorded, "missing" is recorded but there is no such scenario.
-    changes : tuple of Change
-        Each metric.
+    changes : tuple of MetricChange
+        One for each metric.
     explanation : tuple of str
         Lines for humans; may be empty.
     duration : float
@@ -60,7 +57,7 @@ class CheckResult:
 
     @property
     def agrees(self) -> bool:
-        """Return True if what is recorded now is what came out."""
+        """True if the record now equals the result of the run."""
         return self.state == "ok" or self.recorded
 
     def document(self) -> dict[str, Any]:
@@ -78,14 +75,14 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Limits:
-    """Tolerances that a caller gives.
+    """Tolerances of the caller, which override those of files.
 
     Attributes
     ----------
     relative, absolute : float, optional
-        Instead of the general ones of ``recorded/tolerances.toml``.
+        Override the general ones of ``recorded/tolerances.toml``.
     metrics : mapping of str to float
-        Relative tolerances of single metrics, instead of all others.
+        Relative tolerances of single metrics; they override all others.
     """
 
     relative: float | None = None
@@ -95,22 +92,22 @@ class Limits:
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """The way in which scenarios are run, and callbacks.
+    """How scenarios are run, and callbacks.
 
     Attributes
     ----------
     jobs : int, optional
-        How many to run at once; one for each core if left out.
+        Maximum number of simultaneous runs; by default the number of cores.
     wall_limit : float
-        Real time that a run may take [s].
+        Maximum real time of a run [s].
     report : callable
-        Called with each that is done and the number of all.
+        Called with each finished comparison and the total number of comparisons.
     warning : callable
-        Called with what is odd but stops nothing, such as a tolerance of no metric.
+        Called with each warning, such as a tolerance for an unknown metric.
     stop : callable
-        Asked twice a second whether to end.
+        Polled twice a second; True ends the comparison.
     trust : sequence of str
-        Modules that scenarios may name wherever they are.
+        Modules that scenarios may name although they are outside their directories.
     """
 
     jobs: int | None = None
@@ -122,47 +119,49 @@ class CheckOptions:
 
 
 def check_recorded(
-    paths: Sequence[Path], means: CheckOptions, limits: Limits, *, update: bool = False
+    paths: Sequence[Path], options: CheckOptions, limits: Limits, *, update: bool = False
 ) -> list[CheckResult]:
-    """Run scenarios and compare what comes out with what is recorded beside them.
+    """Run scenarios and compare their results with the recorded ones.
 
-    Each runs in a process of its own: one that crashes or never ends fails, the others go on.
+    Each scenario runs in its own process: a crash or timeout fails that scenario only.
 
     Parameters
     ----------
     paths : sequence of Path
         Scenario and campaign files, and directories of them.
-    means : Means
+    options : CheckOptions
         How they are run.
     limits : Limits
-        How far metrics may move, besides what ``recorded/tolerances.toml`` says.
+        Tolerances that override those of ``recorded/tolerances.toml``.
     update : bool
-        True if to record what is new or moved, and to delete what has no scenario any more.
+        True to record results that are new or moved, and to delete those without a scenario.
 
     Returns
     -------
-    list of Checked
-        In the order of their files; only those that are done, if it was stopped.
+    list of CheckResult
+        In the order of the files; only the finished ones after a stop.
 
     Raises
     ------
     SimpluginError
-        There is nothing to run, or a file of tolerances says something wrong.
+        There is nothing to run, or a file of tolerances is invalid.
     """
-    check = _Check(found_in(paths, means.trust), means, limits, update=update)
+    check = _Check(found_in(paths, options.trust), options, limits, update=update)
     check.run()
     if len(check.done) == len(check.found.subjects):
-        check.settle()
+        check.finish()
     return [check.done[number] for number in sorted(check.done)]
 
 
 class _Check:
     """A comparison in progress."""
 
-    def __init__(self, found: Found, means: CheckOptions, limits: Limits, *, update: bool) -> None:
+    def __init__(
+        self, found: Found, options: CheckOptions, limits: Limits, *, update: bool
+    ) -> None:
         self.found = found
         self.done: dict[int, CheckResult] = {}
-        self._means, self._limits, self._update = means, limits, update
+        self._options, self._limits, self._update = options, limits, update
         self._files = {
             each: load_tolerances(each / RECORDED / TOLERANCES)
             for each in dict.fromkeys(subject.file.parent for subject in found.subjects)
@@ -175,29 +174,29 @@ class _Check:
             try:
                 waiting.append(self._job(number))
             except SimpluginError as error:
-                self._finish(number, _failed(self.found.subjects[number], str(error)))
+                self._report(number, _failed(self.found.subjects[number], str(error)))
         left = len(waiting)
         if not left:
             return
         waiting.reverse()
-        jobs = self._means.jobs
+        jobs = self._options.jobs
         with chosen_runners(jobs if jobs is None else min(jobs, left)) as runners:
-            while left and not self._means.stop():
+            while left and not self._options.stop():
                 while waiting and runners.wanted > 0:
                     runners.submit(waiting.pop())
                 for record in runners.finished(_POLL):
                     left -= 1
                     self._compare(record)
 
-    def settle(self) -> None:
-        """Report results without a scenario, or delete them, and warn of other oddities."""
+    def finish(self) -> None:
+        """Report or delete results without a scenario, and warn of useless tolerances."""
         for number, orphan in enumerate(self.found.orphans, len(self.found.subjects)):
-            self._finish(number, _settled(orphan, update=self._update))
+            self._report(number, _check_orphan(orphan, update=self._update))
         for text in self._warnings():
-            self._means.warning(text)
+            self._options.warning(text)
 
     def _warnings(self) -> Iterator[str]:
-        """Yield what is odd about the tolerances."""
+        """Yield warnings about tolerances."""
         known: dict[Path, dict[str, set[str]]] = {each: {} for each in self._files}
         compared = [(each, self.done[number]) for number, each in enumerate(self.found.subjects)]
         failed = {subject.file for subject, checked in compared if checked.state == "failed"}
@@ -205,7 +204,7 @@ class _Check:
             if subject.file not in failed:
                 names = known[subject.file.parent].setdefault(subject.scenario, set())
                 names |= {change.name for change in checked.changes}
-        # A metric may be one of the runs that failed.
+        # A failed run may have had the metric.
         if not failed:
             every = {name for one in known.values() for names in one.values() for name in names}
             yield from warnings_about_options(self._limits.metrics.keys(), every)
@@ -215,15 +214,16 @@ class _Check:
             present = {path.stem for path in directory.glob("*.toml")}
             yield from file.warnings(present, known[directory], is_whole=is_whole)
 
-    def _finish(self, number: int, checked: CheckResult) -> None:
-        """Keep what came out, and report it."""
+    def _report(self, number: int, checked: CheckResult) -> None:
+        """Store and report a finished comparison."""
         self.done[number] = checked
-        self._means.report(checked, len(self.found.subjects) + len(self.found.orphans))
+        self._options.report(checked, len(self.found.subjects) + len(self.found.orphans))
 
     def _tolerances(self, subject: Subject) -> Tolerances:
-        """Return the tolerances of a scenario: the file's, and over them the caller's."""
-        given, file = self._limits, self._files[subject.file.parent]
-        return file.of(subject.scenario, given.relative, given.absolute).with_metrics(given.metrics)
+        """Return the tolerances of a scenario: the file's, overridden by the caller's."""
+        limits, file = self._limits, self._files[subject.file.parent]
+        tolerances = file.of(subject.scenario, limits.relative, limits.absolute)
+        return tolerances.with_metrics(limits.metrics)
 
     def _job(self, number: int) -> RunJob:
         """Return the job of running a scenario for its snapshot."""
@@ -241,28 +241,28 @@ class _Check:
                 "subject": subject.title,
                 "activities": self._tolerances(subject).activities,
                 "sources": sources_of(subject.document, subject.file.parent),
-                "trust": list(self._means.trust),
+                "trust": list(self._options.trust),
             },
-            wall_limit=self._means.wall_limit,
+            wall_limit=self._options.wall_limit,
         )
 
     def _compare(self, record: RunRecord) -> None:
-        """Compare what came out of a run with what is recorded."""
+        """Compare the result of a run with the recorded one."""
         number, failure = record.job.position, record.failure
         subject = self.found.subjects[number]
         if failure is None:
             checked = _compared(subject, self._tolerances(subject), record, update=self._update)
         else:
-            # Runs of a campaign have their limit in its file, those that are compared have not.
+            # The limit is an option of the command here, not a key of the campaign's file.
             text = failure.text.replace("campaign.wall_limit", "--wall-limit")
             checked = _failed(subject, f"{failure.kind.replace('_', ' ')}: {text}")
-        self._finish(number, replace(checked, duration=record.duration))
+        self._report(number, replace(checked, duration=record.duration))
 
 
 def _compared(
     subject: Subject, within: Tolerances, record: RunRecord, *, update: bool
 ) -> CheckResult:
-    """Compare a run with what is recorded, or record it."""
+    """Compare a run with its record, and update that on request."""
     assert record.measured is not None
     assert record.measured.contents is not None
     run, file = record.measured.contents["snapshot"], subject.snapshot
@@ -278,20 +278,20 @@ def _compared(
         changes = compare(Snapshot(now.subject, ()), now).changes
         checked = CheckResult(subject.name, "new", changes, file=file)
         text = "not recorded yet; record it with --update"
-        return _recorded(checked, now) if update else replace(checked, explanation=(text,))
+        return _record_snapshot(checked, now) if update else replace(checked, explanation=(text,))
     comparison = compare(before, now, within)
     lines = tuple(explain(comparison))
     state: State = "ok" if comparison.agrees else "moved"
     checked = CheckResult(subject.name, state, comparison.changes, lines, file=file)
-    # What agrees stays as it is: a repository need not see other versions and last digits.
+    # A record that agrees is kept: a repository need not see other versions and last digits.
     if update and not lines and not is_complete(before.activities, now.activities):
         text = "there were not as many activities recorded as are to be"
-        return _recorded(replace(checked, explanation=(text,)), now)
-    return _recorded(checked, now) if update and lines else checked
+        return _record_snapshot(replace(checked, explanation=(text,)), now)
+    return _record_snapshot(checked, now) if update and lines else checked
 
 
-def _recorded(checked: CheckResult, now: Snapshot) -> CheckResult:
-    """Record a run; one that cannot be recorded has failed."""
+def _record_snapshot(checked: CheckResult, now: Snapshot) -> CheckResult:
+    """Write the record of a run; return the failure if that is impossible."""
     assert checked.file is not None
     try:
         write_snapshot(now, checked.file)
@@ -302,81 +302,18 @@ def _recorded(checked: CheckResult, now: Snapshot) -> CheckResult:
 
 
 def _failed(subject: Subject, text: str) -> CheckResult:
-    """Return why there is nothing to compare."""
+    """Return the failure of a scenario, with its reason."""
     return CheckResult(subject.name, "failed", (), tuple(text.splitlines()), file=subject.snapshot)
 
 
-def _settled(orphan: Orphan, *, update: bool) -> CheckResult:
-    """Report that a recorded result has no scenario, or delete it."""
-    state: State = "missing"
+def _check_orphan(orphan: Orphan, *, update: bool) -> CheckResult:
+    """Report a recorded result without a scenario, deleted on request."""
     line = "recorded, but there is no such scenario; delete it with --update"
     if update:
         line = "deleted, as there is no such scenario"
         try:
-            orphan.file.unlink()
-            trace_path(orphan.file).unlink(missing_ok=True)
+            delete_snapshot(orphan.file)
         except OSError as error:
-            state, line = "failed", f"{orphan.file}: cannot be deleted: {error.strerror or error}"
-    recorded = update and state == "missing"
-    return CheckResult(orphan.name, state, (), (line,), recorded=recorded, file=orphan.file)
-
-
-def write_junit(checked: Sequence[CheckResult], path: Path) -> None:
-    """Write one test case a scenario; what moved is a failure, what did not run an error.
-
-    Raises
-    ------
-    SimpluginError
-        The file cannot be written.
-    """
-    wrong = [each for each in checked if not each.agrees]
-    errors = sum(each.state == "failed" for each in wrong)
-    counts = {
-        "name": SUITE,
-        "tests": str(len(checked)),
-        "failures": str(len(wrong) - errors),
-        "errors": str(errors),
-        "skipped": "0",
-        "time": f"{sum(each.duration for each in checked):.3f}",
-    }
-    suites = ElementTree.Element("testsuites", counts)
-    suite = ElementTree.SubElement(suites, "testsuite", counts)
-    for each in checked:
-        about = {"name": printable(each.name), "time": f"{each.duration:.3f}"}
-        case = ElementTree.SubElement(suite, "testcase", {"classname": SUITE, **about})
-        if not each.agrees:
-            what = "error" if each.state == "failed" else "failure"
-            message = printable(each.explanation[0] if each.explanation else each.state)
-            about = {"type": each.state, "message": message}
-            ElementTree.SubElement(case, what, about).text = printable("\n".join(each.explanation))
-    tree = ElementTree.ElementTree(suites)
-    ElementTree.indent(tree)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        tree.write(path, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise _not_writable(path, error) from error
-
-
-def check_writable(path: Path) -> None:
-    """Make the directory of a file, and see that the file can be opened.
-
-    Raises
-    ------
-    SimpluginError
-        It cannot be written.
-    """
-    is_new = not path.exists()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.open("ab").close()
-        if is_new:
-            path.unlink()
-    except OSError as error:
-        raise _not_writable(path, error) from error
-
-
-def _not_writable(path: Path, error: OSError) -> SimpluginError:
-    """Return the error that the file cannot be written."""
-    reason = error.strerror or str(error)
-    return SimpluginError(f"{path}: cannot be written: {reason}; name another file with --junit")
+            line = f"{orphan.file}: cannot be deleted: {error.strerror or error}"
+            return CheckResult(orphan.name, "failed", (), (line,), file=orphan.file)
+    return CheckResult(orphan.name, "missing", (), (line,), recorded=update, file=orphan.file)

@@ -38,7 +38,7 @@ _MOST_CAUSES = 12
 _CONTENT = "content_sha256"
 _CODE = "code_sha256"
 _PLATFORM = "platform_sha256"
-# Choices that the hash of everything includes, besides the platform, the options and the actors.
+# Settings that the hash of everything includes, together with options and actors.
 _IN_CONTENT = (_PLATFORM, "back_end", "seed", "until", "energy", "trace")
 
 
@@ -49,13 +49,14 @@ class MetricChange:
     Attributes
     ----------
     name : str
-        Of the metric.
+        Name of the metric.
     unit, recorded_unit : str
-        Of its values.
+        Units of the values.
     recorded, now : float, int, str or None
-        Its values.
+        The values.
     state : {"ok", "moved", "new", "missing"}
-        True if they agree; "new" is not recorded, "missing" is recorded only.
+        "ok" within the tolerance, "moved" outside; "new" is not recorded, "missing" is recorded
+        only.
     """
 
     name: str
@@ -78,7 +79,7 @@ class MetricChange:
 
     @property
     def relative(self) -> float | None:
-        """The difference over what was recorded; None also where that is 0."""
+        """The difference relative to the recorded value; None also if that is 0."""
         difference = self.difference
         if difference is None or not self.recorded:
             return None
@@ -101,16 +102,16 @@ class MetricChange:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """A new run beside the recorded one.
+    """The comparison of a new run with the recorded one.
 
     Attributes
     ----------
     recorded, now : Snapshot
         The two runs.
-    changes : tuple of Change
-        Each metric, and the optimum or bound if there is one.
+    changes : tuple of MetricChange
+        One for each metric, and for the optimum or bound if there is one.
     divergence : Divergence, optional
-        How the activities differ; None if they do not, or one of the runs has none.
+        Differences of the activities; None if they agree, or a run has none.
     """
 
     recorded: Snapshot
@@ -120,12 +121,12 @@ class RunComparison:
 
     @property
     def moved(self) -> tuple[MetricChange, ...]:
-        """The metrics that are not as recorded."""
+        """The metrics that differ from the record."""
         return tuple(each for each in self.changes if each.state != "ok")
 
     @property
     def agrees(self) -> bool:
-        """Return True if all metrics are as recorded; activities explain, but do not decide."""
+        """True if all metrics agree; activities explain differences, but do not decide."""
         return not self.moved
 
 
@@ -139,7 +140,7 @@ def compare(
     recorded, now : Snapshot
         The two runs.
     tolerances : Tolerances, optional
-        How far metrics, and the dates and amounts of activities, may be apart.
+        Of metrics, and of the dates and amounts of activities.
     """
     within = tolerances or Tolerances()
     before, after = _metrics(recorded), _metrics(now)
@@ -152,12 +153,12 @@ def compare(
     return RunComparison(recorded, now, changes, divergence)
 
 
-# The metric's name; before it what kind of best value it is, for the best.
+# The name of a metric; for a best value, its kind comes first.
 _Key = tuple[str, ...]
 
 
 def _metrics(snapshot: Snapshot) -> dict[_Key, Metric]:
-    """Return the metrics, and what one of them could be at best."""
+    """Return the metrics, with the best value of one of them."""
     found: dict[_Key, Metric] = {(metric.name,): metric for metric in snapshot.metrics}
     if (best := snapshot.best) is not None:
         name, unit = f"{best.proof} of {best.metric}", found[best.metric,].unit
@@ -180,20 +181,20 @@ def _change(recorded: Metric | None, now: Metric | None, within: Tolerance) -> M
 
 
 def _finite(value: Value) -> Value:
-    """Return a value as JSON has it; what is not finite as a text."""
+    """Return a value for JSON; infinities and NaN become texts."""
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def explain(comparison: RunComparison, update: str = "--update") -> list[str]:
-    """Return lines with the differences of a run from the recorded one.
+    """Return lines that explain the differences of a run from the recorded one.
 
-    First the metrics that moved, then the first activity that differs and the actors concerned
-    next, then what else changed: platform, scenario, files, seed, versions, options.
+    First the metrics that moved, then the first different activity and the actors concerned
+    next, then other changes: platform, scenario, files, seed, versions, options.
 
     Parameters
     ----------
-    comparison : Comparison
-        Of both runs.
+    comparison : RunComparison
+        Both runs.
     update : str
         The option that records results.
     """
@@ -212,13 +213,13 @@ def explain(comparison: RunComparison, update: str = "--update") -> list[str]:
 
 
 def _first_of(lines: Sequence[str], most: int) -> list[str]:
-    """Return the first of some lines, indented, and how many more there are."""
+    """Return the first lines, indented, and the number of the others."""
     more = [f"  ... and {len(lines) - most} more"] if len(lines) > most else []
     return [*(f"  {each}" for each in lines[:most]), *more]
 
 
 def change_text(change: MetricChange) -> str:
-    """Return in one line how a metric moved."""
+    """Return the change of a metric in one line."""
     before = value_text(change.recorded, change.recorded_unit)
     now = value_text(change.now, change.unit)
     if change.state == "new":
@@ -235,21 +236,21 @@ def change_text(change: MetricChange) -> str:
 
 
 def value_text(value: Value, unit: str = "") -> str:
-    """Write a value with every digit, so that any difference can be seen."""
+    """Write a value with all digits."""
     if value is None:
         return "none"
     return f"{value!r} {unit}".rstrip() if not isinstance(value, str) else repr(value)
 
 
 def relative_text(relative: float | None) -> str:
-    """Write a relative difference: in percent where that is readable."""
+    """Write a relative difference, in percent where that is readable."""
     if relative is None:
         return ""
     return f"{100 * relative:+.3g} %" if 1e-5 <= abs(relative) < 10 else f"{relative:+.2g} relative"
 
 
 def first_difference(divergence: Divergence) -> list[str]:
-    """Return in a few lines which activity is the first that differs."""
+    """Describe the first different activity in a few lines."""
     first = divergence.first[0]
     number, before, agreeing = "", first.position - 1, first.before
     if not first.among:
@@ -265,13 +266,13 @@ def first_difference(divergence: Divergence) -> list[str]:
 
 
 def _who(difference: Difference) -> str:
-    """Return the actor of an activity, as far as it is known."""
+    """Return the name of the actor of a difference."""
     who = called(difference.actor, difference.host)
     return f"one of {difference.among} actors {who}" if difference.among > 1 else who
 
 
 def _where(comparison: RunComparison, update: str) -> list[str]:
-    """Return where the runs begin to differ, as far as that is known."""
+    """Describe the first differences between the activities of the runs."""
     divergence, now = comparison.divergence, comparison.now
     if divergence is None:
         if now.digest is not None and now.activities is None:
@@ -294,7 +295,7 @@ def _where(comparison: RunComparison, update: str) -> list[str]:
 
 
 def _actors(divergence: Divergence) -> list[str]:
-    """Return which actors come next, and which are there in one run only."""
+    """Describe the next actors that differ, and those of one run only."""
     later = [_brief(each) for each in divergence.first[1:]]
     lines = ["then:", *_first_of(later, _MOST_ACTORS - 1)] if later else []
     for names, what in ((divergence.added, "new"), (divergence.missing, "no longer there")):
@@ -304,7 +305,7 @@ def _actors(divergence: Divergence) -> list[str]:
 
 
 def _brief(difference: Difference) -> str:
-    """Return in one line what an actor first does otherwise."""
+    """Describe the first difference of an actor in one line."""
     activity = difference.now or difference.recorded
     assert activity is not None
     absent = "missing" if difference.now is None else "extra"
@@ -314,7 +315,7 @@ def _brief(difference: Difference) -> str:
 
 
 def _what(activity: TracedActivity) -> str:
-    """Return what an activity is, and where."""
+    """Return the kind, label and resource of an activity."""
     return " ".join(
         word for word in (activity.kind, activity.label, "on", activity.resource) if word
     )
@@ -332,7 +333,7 @@ def _activity_text(difference: Difference, activity: TracedActivity | None) -> s
 
 
 def causes(recorded: Snapshot, now: Snapshot) -> list[str]:
-    """Return what is not as it was when the run was recorded."""
+    """Return the changes of platform, sources, settings, versions and options since the record."""
     reasons = []
     if _differ(recorded, now, _PLATFORM):
         reasons.append("the platform changed")
@@ -347,7 +348,7 @@ def causes(recorded: Snapshot, now: Snapshot) -> list[str]:
 
 
 def unchanged(recorded: Snapshot, now: Snapshot) -> list[str]:
-    """Name what is known of both runs; where `causes` are none it is the same in both."""
+    """Return the kinds of causes that are known for both runs."""
 
     def both(setting: str) -> bool:
         return None not in (recorded.settings.get(setting), now.settings.get(setting))
@@ -365,7 +366,7 @@ def unchanged(recorded: Snapshot, now: Snapshot) -> list[str]:
 
 
 def _changed_actors(recorded: Snapshot, now: Snapshot) -> list[str]:
-    """Return whether the actors changed, where the hash of everything shows it."""
+    """Return a line if the hash of everything shows that the actors changed."""
     runs = (recorded, now)
     if None in (run.settings.get(_CONTENT) for run in runs) or not _differ(*runs, _CONTENT):
         return []
@@ -379,18 +380,18 @@ def _changed_actors(recorded: Snapshot, now: Snapshot) -> list[str]:
 
 
 def _differ(recorded: Snapshot, now: Snapshot, setting: str) -> bool:
-    """Return True if a setting is another one, where both runs have it."""
+    """Return True if both runs have a setting, with different values."""
     before, after = recorded.settings.get(setting), now.settings.get(setting)
     return None not in (before, after) and bool(before != after)
 
 
 def _shown(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that say something to humans."""
+    """Return the settings that are not hashes."""
     return {name: value for name, value in settings.items() if "sha256" not in name}
 
 
 def _changed_sources(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    """Return which tables, files and modules changed, came or went; empty if a run has none."""
+    """Return a line for each table, file and module that changed; none if a run has no sources."""
     if not before or not after:
         return []
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]

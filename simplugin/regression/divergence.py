@@ -1,4 +1,4 @@
-"""The first activities in which two runs differ."""
+"""The first differences between the activities of two runs."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ Pair = tuple[TracedActivity | None, TracedActivity | None]
 
 _NUMBERS = ("start", "end", "amount")
 _WHAT = ("kind", "label", "resource")
-# In these two versions of an activity may differ that began alike.
+# Fields in which two activities with the same beginning may differ.
 _OUTCOME = frozenset(("end", "state"))
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first activity of an actor, or of actors not distinguished, that is not as recorded.
+    """The first activity of an actor, or of indistinguishable actors, that differs.
 
     Attributes
     ----------
     actor : str
-        Its name.
+        Name of the actor.
     host : str
-        Where it is; empty if its name is unique.
+        Its host; empty if the name is unique.
     among : int
-        How many actors have this name on this host; 0 if it is the only one.
+        Number of actors of this name on this host; 0 if it is the only one.
     position : int
-        Number of the activity among the actor's own, in order of their start, from 1 on; 0 where
-        it is not known whose they are.
-    recorded, now : Activity or None
-        Both versions of it; None where one run does not have it.
+        Number of the activity among those of the actor, in order of their start, from 1 on; 0 if
+        the actor is not unique.
+    recorded, now : TracedActivity or None
+        Both versions of the activity; None if a run lacks it.
     fields : tuple of str
-        In what they differ; empty where one is missing.
+        Names of the different fields; empty if a version is missing.
     date : float
-        From when on one could see the difference [s].
+        First date at which the difference is visible [s].
     before : int
-        How many of the actor's activities before it agree.
+        Number of earlier activities of the actor that agree.
     after, after_different : int
-        How many come after it in the longer run, and how many of them differ; where there is no
-        order, of all others.
+        Number of later activities of the actor in the longer run, and of those that differ; without
+        an order, of all others.
     unended : bool
-        True if one is missing that may just not have ended when the record was cut.
+        True if the missing version may only have ended after the end of the record.
     """
 
     actor: str
@@ -73,13 +73,13 @@ class Divergence:
     Attributes
     ----------
     first : tuple of Difference
-        The first of each actor concerned, the earliest first.
+        The first difference of each actor, in order of the dates.
     added, missing : tuple of str
-        Actors that only one of the runs has, with their hosts where names are shared.
+        Actors of the new and of the recorded run only, with hosts if names are not unique.
     agreeing, total : int
-        How many activities are as recorded, of how many in the longer run.
+        Number of activities that agree, and of all in the longer run.
     until : float or None
-        Up to where they could be compared [s]; None if as a whole.
+        End of the comparison [s]; None if the runs were compared completely.
     """
 
     first: tuple[Difference, ...]
@@ -93,20 +93,21 @@ class Divergence:
 def diverge(
     recorded: Activities, now: Activities, tolerance: Tolerance | None = None
 ) -> Divergence | None:
-    """Find what each actor first does otherwise than recorded.
+    """Find the first difference of each actor between two runs.
 
-    The activities of an actor are compared one by one in order of their start; those that start
-    together, in whatever order. The difference that can be seen first in simulated time is the
-    first: that of another kind, size or place when it starts, that of another length when the
-    shorter one ends. An activity that differs only because of another one shows it later.
+    The activities of an actor are compared one by one in order of their start; those with equal
+    starts, in any order. The first difference is the one that is visible first in simulated time:
+    another kind, amount or resource at the start of the activity, another duration at the end of
+    the shorter version. Differences that follow from others are therefore visible later.
 
-    Where a run was cut, what ended later is not known of it, and no difference. What ended before
-    in the other run only, may not have ended in this one: that is seen when it ends.
+    Activities that ended after the end of an incomplete record count as equal. An activity that
+    ended before it in the new run only may have lasted longer in the record: that difference is
+    visible at its end.
 
     Parameters
     ----------
     recorded, now : Activities
-        Of the two runs; of the new one all that started before its cut is needed.
+        Of the two runs; the new one needs all activities that started before its last date.
     tolerance : Tolerance, optional
         Of dates and amounts.
 
@@ -138,7 +139,7 @@ def diverge(
     differences.sort(key=lambda each: (each.date, _start(each), each.actor, each.host))
     return Divergence(
         tuple(differences),
-        # Those of a record that was cut may not have ended anything.
+        # Actors may have ended no activity before the end of an incomplete record.
         tuple(called(*who) for who in sorted({*after} - {*before}) if math.isinf(cut)),
         tuple(called(*who) for who in sorted({*before} - {*after})),
         agreeing,
@@ -148,13 +149,12 @@ def diverge(
 
 
 def called(actor: str, host: str) -> str:
-    """Return how an actor is called in a message."""
+    """Return the name of an actor for messages."""
     return f"{actor} on {host}" if host else actor
 
 
 def _shortly_before(date: float) -> float:
-    """Return a date that is a little earlier."""
-    # Which of those that end together were kept is chance.
+    """Return a slightly earlier date: which of simultaneous ends are recorded is chance."""
     return date if math.isinf(date) else date - 1e-9 * abs(date)
 
 
@@ -164,7 +164,7 @@ def _by_actor(
     """Return the activities of each actor in order of their start."""
     found: dict[_Who, list[TracedActivity]] = defaultdict(list)
     for row in rows:
-        # A transfer's actor is the one that sends, from its own host.
+        # The actor of a transfer is the sender, on the source host.
         host = host_of(row.resource) if row.actor in namesakes else ""
         found[row.actor, host].append(row)
     for each in found.values():
@@ -173,7 +173,7 @@ def _by_actor(
 
 
 def _start(difference: Difference) -> float:
-    """Return when the earlier one of both versions starts."""
+    """Return the start of the earlier version."""
     return min(each.start for each in (difference.recorded, difference.now) if each is not None)
 
 
@@ -182,14 +182,14 @@ _Test = Callable[[TracedActivity, TracedActivity], bool]
 
 @dataclass(frozen=True, slots=True)
 class _Pairing:
-    """The pairs of activities of two runs that are compared, and what differs in them.
+    """Pairs activities of two runs and compares them.
 
     Attributes
     ----------
     within : Tolerance
         Of dates and amounts.
     cut : float
-        What ended later was not recorded [s].
+        End of the record [s]; activities that ended later are not in it.
     """
 
     within: Tolerance
@@ -198,7 +198,7 @@ class _Pairing:
     def difference(
         self, who: tuple[str, str, int], pairs: Sequence[Pair], same: Sequence[bool]
     ) -> Difference:
-        """Describe the first pair of an actor that differs: the one that is seen first."""
+        """Describe the pair of an actor whose difference is visible first."""
         dates = [
             math.inf if agrees else self._date(pairs, number) for number, agrees in enumerate(same)
         ]
@@ -220,23 +220,23 @@ class _Pairing:
         )
 
     def _date(self, pairs: Sequence[Pair], at: int) -> float:
-        """Return from when on the activities of a pair are seen to differ."""
+        """Return the date at which the difference of a pair becomes visible."""
         recorded, now = pairs[at]
         begun = recorded is not None and now is not None and self.begin_alike(recorded, now)
         ends = begun or self._is_unended(pairs, at)
         return min(each.end if ends else each.start for each in (recorded, now) if each)
 
     def _is_unended(self, pairs: Sequence[Pair], at: int) -> bool:
-        """Return True if the end of the record may be why an activity is missing in it."""
+        """Return True if an activity may be missing because the record ended first."""
         recorded, now = pairs[at]
         if math.isinf(self.cut) or recorded is not None or now is None:
             return False
         following, then = pairs[at + 1] if at + 1 < len(pairs) else (None, None)
-        # What followed when this had ended is recorded without it: it was not there.
+        # If its successor is recorded without it, the activity did not exist.
         return following is None or then is None or then.start < now.end
 
     def fields(self, recorded: TracedActivity, now: TracedActivity) -> tuple[str, ...]:
-        """Return in what two activities differ."""
+        """Return the names of the different fields of two activities."""
         if recorded == now:
             return ()
         texts = [
@@ -254,16 +254,16 @@ class _Pairing:
         return not self.fields(recorded, now)
 
     def begin_alike(self, recorded: TracedActivity, now: TracedActivity) -> bool:
-        """Return True if two activities differ only in how and when they end."""
+        """Return True if two activities differ at most in end and state."""
         return set(self.fields(recorded, now)) <= _OUTCOME
 
     def in_order(
         self, recorded: Sequence[TracedActivity], now: Sequence[TracedActivity]
     ) -> list[Pair]:
-        """Pair the activities of one actor: each with its like as long as they begin alike.
+        """Pair the activities of one actor, equal ones as long as they begin alike.
 
-        After the first that do not, they are paired by what they are, not by their dates. Both are
-        in order of their start; those that start together have no order.
+        After the first pair that does not, activities are paired by kind, not by date. Both lists
+        are in order of the starts; simultaneous starts have no order.
         """
         pairs: list[Pair] = []
         mine, theirs = list(recorded), list(now)
@@ -286,14 +286,13 @@ class _Pairing:
     def by_kind(
         self, recorded: Sequence[TracedActivity], now: Sequence[TracedActivity]
     ) -> list[Pair]:
-        """Pair the activities of several actors that nothing distinguishes.
+        """Pair the activities of several indistinguishable actors.
 
-        Each stands for any other that is like it; what is left, for one that starts together with
-        it.
+        Equal activities first, then the remaining ones with simultaneous starts.
         """
         pairs: list[Pair] = []
         mine, theirs = list(recorded), list(now)
-        # What those have in common that are paired, besides that they start together.
+        # Keys and tests of pairs with simultaneous starts, from equal to any.
         kinds: list[tuple[Callable[[TracedActivity], object], _Test]] = [
             (lambda row: row, lambda *_: True),
             (_what, self.same),
@@ -319,8 +318,8 @@ class _Pairing:
     def _like(
         self, wanted: TracedActivity, among: Sequence[TracedActivity], alike: _Test
     ) -> int | None:
-        """Return where the first is that starts together with an activity and is like it."""
-        # Twice the tolerance, as it is of the larger date.
+        """Return the index of the first similar activity with a simultaneous start."""
+        # Twice the tolerance, which is relative to the larger date.
         early = wanted.start - 2 * max(
             self.within.absolute, self.within.relative * abs(wanted.start)
         )
@@ -335,8 +334,8 @@ class _Pairing:
         return None
 
     def _like_at(self, mine: list[TracedActivity], theirs: list[TracedActivity], at: int) -> bool:
-        """Return True if both have like activities at a position; move a close one there."""
-        # The end of another one that started together is no difference.
+        """Return True if both have like activities at a position, after moving one there."""
+        # Simultaneous starts have no order.
         return any(
             alike(mine[at], theirs[at])
             or self._bring(mine[at], theirs, at, alike)
@@ -347,7 +346,7 @@ class _Pairing:
     def _bring(
         self, wanted: TracedActivity, among: list[TracedActivity], at: int, alike: _Test
     ) -> bool:
-        """Put the like of an activity to a position, if it starts together with what is there."""
+        """Move a like activity to a position if its start is simultaneous with the one there."""
         for other in range(at + 1, len(among)):
             if not self.within.accepts(among[at].start, among[other].start):
                 return False
@@ -359,20 +358,20 @@ class _Pairing:
     def _may_be_unrecorded(
         self, wanted: TracedActivity, theirs: Sequence[TracedActivity], at: int
     ) -> bool:
-        """Return True if the end of the record may be why an activity at a position is missing."""
+        """Return True if a new activity may be missing because the record ended first."""
         extra = theirs[at]
         if math.isinf(self.cut) or extra.start >= wanted.start:
             return False
         like = self._later(wanted, theirs, at + 1)
         if extra.end >= self.cut:
             return like is not None or _what(extra) != _what(wanted)
-        # An actor that waited for it now has not done what follows without it.
+        # If the actor waited for it, the next activity could not have started before its end.
         return like is not None and like.start < extra.end
 
     def _later(
         self, wanted: TracedActivity, among: Sequence[TracedActivity], at: int
     ) -> TracedActivity | None:
-        """Return the one from a position on that began as an activity did."""
+        """Return the first activity from a position on that began like another one."""
         for each in among[at:]:
             if each.start > wanted.start and not self.within.accepts(wanted.start, each.start):
                 return None
@@ -382,7 +381,7 @@ class _Pairing:
 
 
 def _rest(mine: Sequence[TracedActivity], theirs: Sequence[TracedActivity]) -> list[Pair]:
-    """Pair what is left: at its beginning one may have been left out or come in between."""
+    """Pair the remaining activities; the first of either list may have no partner."""
     if mine and theirs and _what_and_amount(mine[0]) != _what_and_amount(theirs[0]):
         longer = len(mine) - len(theirs)
         if longer > 0 and _what_and_amount(mine[1]) == _what_and_amount(theirs[0]):
@@ -393,10 +392,10 @@ def _rest(mine: Sequence[TracedActivity], theirs: Sequence[TracedActivity]) -> l
 
 
 def _what(activity: TracedActivity) -> tuple[str, str, str]:
-    """Return what an activity is, whenever it is."""
+    """Return the kind, label and resource of an activity."""
     return (activity.kind, activity.label, activity.resource)
 
 
 def _what_and_amount(activity: TracedActivity) -> tuple[str, str, str, float]:
-    """Return what an activity is and how large, whenever it is."""
+    """Return the kind, label, resource and amount of an activity."""
     return (*_what(activity), activity.amount)

@@ -35,7 +35,7 @@ def file_in(directories: Sequence[Path], name: str | os.PathLike[str]) -> Path:
     Raises
     ------
     SimpluginError
-        It is in none of the directories.
+        No directory has the file.
     """
     for directory in directories:
         path = directory / name
@@ -52,23 +52,27 @@ class Simulations:
     Attributes
     ----------
     directories : tuple of Path
-        Where files are: that of the test, then the session's root.
+        Directories of files: that of the test, then the session's root.
     trust : tuple of str
-        Modules that scenarios may name wherever they are.
+        Modules that scenarios may name although they are outside their directories.
     """
 
     directories: tuple[Path, ...]
     trust: tuple[str, ...] = ()
 
     @overload
-    def __call__(self, what: str | os.PathLike[str], /, **changes: Any) -> ScenarioResult: ...
+    def __call__(
+        self, what: str | os.PathLike[str], changes: Mapping[str, object] | None = None, /
+    ) -> ScenarioResult: ...
 
     @overload
     def __call__(
         self, what: Platform | str | os.PathLike[str], actors: Actors, /, **arguments: Any
     ) -> Result: ...
 
-    def __call__(self, what: Any, actors: Any = None, /, **given: Any) -> ScenarioResult | Result:
+    def __call__(
+        self, what: Any, actors: Any = None, /, **arguments: Any
+    ) -> ScenarioResult | Result:
         """Run a scenario with changes at dotted keys, or actors on a platform.
 
         Parameters
@@ -76,28 +80,30 @@ class Simulations:
         what : path or Platform
             A scenario file, relative to the test's directory or the root; with actors, a
             platform or its file.
-        actors : actors, optional
-            As `simplugin.simulate` takes them.
-        **given
-            Without actors: values for keys of the scenario, such as
-            ``**{"scheduler.name": "bags.fcfs"}``. With actors: arguments of `simplugin.simulate`.
+        actors : mapping or actors, optional
+            For a scenario: values of its keys, such as ``{"scheduler.name": "bags.fcfs"}``. For a
+            platform: actors, or their file, as of `simplugin.simulate`.
+        **arguments
+            Further arguments of `simplugin.simulate`, for a platform.
 
         Raises
         ------
         SimpluginError
-            A file is not there, a key leads into nothing, or what running raises.
+            A file or a key does not exist, or the simulation raises it.
         """
-        if actors is None:
-            return self._scenario(what, given)
+        if actors is None or isinstance(actors, Mapping):
+            return self._scenario(what, actors or {})
         from simplugin.simulation import simulate
 
         if isinstance(what, str | os.PathLike):
             what = file_in(self.directories, what)
         if isinstance(actors, str | os.PathLike):
             actors = file_in(self.directories, actors)
-        return simulate(what, actors, **given)
+        return simulate(what, actors, **arguments)
 
-    def _scenario(self, name: str | os.PathLike[str], changes: dict[str, Any]) -> ScenarioResult:
+    def _scenario(
+        self, name: str | os.PathLike[str], changes: Mapping[str, object]
+    ) -> ScenarioResult:
         """Run a scenario file with other values at some keys."""
         from simplugin.inputs.messages import InvalidValueError
         from simplugin.scenarios.loading import load_scenario, run_scenario, scenario_from
@@ -116,7 +122,7 @@ class Simulations:
                 document = substituted(document, path_of(document, [key]), plain(value))
             except InvalidValueError as error:
                 raise ScenarioError(error.message, file=name, remedy=error.remedy) from None
-        # The lines of the file are not those of the changed document.
+        # Lines of the file do not apply to the changed document.
         return run_scenario(scenario_from(document, scenario.file, trust=self.trust))
 
 
@@ -126,21 +132,21 @@ class Platforms:
 
     directories: tuple[Path, ...]
 
-    def __call__(self, name: str | os.PathLike[str], /, **parameters: Any) -> Path | Platform:
-        """Return a platform file, or what a generator makes.
+    def __call__(self, name: str | os.PathLike[str], /, **parameters: object) -> Path | Platform:
+        """Return the path of a platform file, or a generated platform.
 
         Parameters
         ----------
         name : path or str
             An XML file, relative to the test's directory or the root; a shipped generator; or
-            ``module:function`` of a module beside the test.
+            ``module:function`` of a module in the test's directory.
         **parameters
-            Of the generator.
+            Parameters of the generator.
 
         Raises
         ------
         SimpluginError
-            There is no such file or generator, or it refuses its parameters.
+            There is no such file or generator, or a parameter is invalid.
         """
         from simplugin.inputs.named_files import named_modules
         from simplugin.scenarios.generators.registry import generator_called
@@ -156,7 +162,7 @@ class Platforms:
 
 
 def safe_name(name: str) -> str:
-    """Return a name that any file system takes, different for different names."""
+    """Return a name that is valid in any file system, unique for each name."""
     safe = _UNSAFE.sub("_", name)
     if safe == name and len(name) <= _LONGEST:
         return name
@@ -164,7 +170,7 @@ def safe_name(name: str) -> str:
 
 
 def directory_of(test_file: Path) -> Path:
-    """Return where the results of a file of tests are recorded."""
+    """Return the directory of the recorded results of a file of tests."""
     return test_file.parent / DIRECTORY / test_file.stem
 
 
@@ -175,9 +181,9 @@ class Mismatch:
     Attributes
     ----------
     brief : list of str
-        Few enough lines for pytest to show them at the assertion.
+        The few lines that pytest shows at the assertion.
     full : list of str
-        The whole explanation.
+        The complete explanation.
     """
 
     brief: list[str]
@@ -186,22 +192,22 @@ class Mismatch:
 
 @dataclass
 class RecordedTest:
-    """The recorded results of one test, and what it did with them.
+    """The recorded results of one test, and the outcomes of its comparisons.
 
     Attributes
     ----------
     name : str
-        Of the test, in its file.
+        Name of the test in its file.
     directory : Path
-        Where they are.
+        Directory of the recorded results.
     update : bool
-        True if to record what is new or moved.
+        True to record results that are new or moved.
     used : set of Path
         Results that were compared.
     updated : list of (str, list of str)
-        Names of those that were recorded, and what moved.
-    refusals : list of Refusal
-        Of those that were not equal.
+        Names of recorded results that were written, with the lines that explain the change.
+    mismatches : list of Mismatch
+        The failed comparisons.
     """
 
     name: str
@@ -209,7 +215,7 @@ class RecordedTest:
     update: bool
     used: set[Path] = field(default_factory=set)
     updated: list[tuple[str, list[str]]] = field(default_factory=list)
-    refusals: list[Mismatch] = field(default_factory=list)
+    mismatches: list[Mismatch] = field(default_factory=list)
     _count: int = 0
 
     def file(self, name: str | None) -> Path:
@@ -222,11 +228,11 @@ class RecordedTest:
         return self.directory / f"{safe_name(self.name)}{part}.json"
 
     def compare(self, now: Snapshot, file: Path, tolerances: Tolerances) -> Mismatch | None:
-        """Compare with what is recorded, or record it; return why not, None if it agrees."""
+        """Compare with a record, or update that; return the mismatch, None if both agree."""
         from simplugin.regression.comparison import compare, explain
         from simplugin.regression.snapshots import read_snapshot, write_snapshot
 
-        # What was recorded under a name in this run is not recorded again.
+        # A record that this run wrote under a name is not written again.
         update = self.update and file not in self.used
         self.used.add(file)
         try:
@@ -248,28 +254,28 @@ class RecordedTest:
 
     def _refuse(self, brief: list[str], full: list[str] | None = None) -> Mismatch:
         """Keep an explanation for the report of the test."""
-        self.refusals.append(Mismatch(brief, full or brief))
-        return self.refusals[-1]
+        self.mismatches.append(Mismatch(brief, full or brief))
+        return self.mismatches[-1]
 
 
 class RecordedResult:
-    """Equal to what is recorded for a test, within tolerances.
+    """A value that equals the recorded result of a test, within tolerances.
 
-    It can be compared with a `Result`, an `ScenarioResult` or a `Row`, a mapping of names to
+    It can be compared with a `Result`, a `ScenarioResult` or a `Row`, a mapping of names to
     numbers and texts, or a number. The first result of a test is recorded in ``TEST.json``,
     further ones in ``TEST.2.json`` and so on; those with a name in ``TEST.NAME.json``.
 
     Parameters
     ----------
     test : RecordedTest
-        Whose it is.
+        The test.
     tolerances : mapping, optional
-        `rel`, `abs` and `metrics`, as calling it takes them.
+        A document of `ToleranceFile`.
     name : str, optional
-        Instead of a number.
+        Name of the record, instead of a number.
     """
 
-    # Numbers of numpy's leave the comparison to this class.
+    # NumPy's numbers leave the comparison to this class.
     __array_ufunc__ = None
     __hash__ = None  # type: ignore[assignment]
 
@@ -279,8 +285,8 @@ class RecordedResult:
         tolerances: Mapping[str, Any] | None = None,
         name: str | None = None,
     ) -> None:
-        self._test, self._given, self._name = test, dict(tolerances or {}), name
-        self.refusal: Mismatch | None = None
+        self._test, self._tolerances, self._name = test, dict(tolerances or {}), name
+        self.mismatch: Mismatch | None = None
 
     def __call__(
         self,
@@ -290,53 +296,49 @@ class RecordedResult:
         metrics: Mapping[str, Any] | None = None,
         name: str | None = None,
     ) -> RecordedResult:
-        """Return one with tolerances, or with a name.
+        """Return the recorded result with tolerances, or the one of a name.
 
         Parameters
         ----------
         rel, abs : float, optional
-            Relative and absolute tolerance of all metrics; 1e-9 and 0 without. Counts and texts
+            Relative and absolute tolerance of all metrics; default 1e-9 and 0. Counts and texts
             are exact.
         metrics : mapping, optional
             For single metrics: the relative tolerance, or a mapping with ``relative`` and
-            ``absolute``; they hold for counts too.
+            ``absolute``; they apply to counts too.
         name : str, optional
-            Instead of a number.
+            Name of the record, instead of a number.
         """
-        return RecordedResult(self._test, {"rel": rel, "abs": abs, "metrics": metrics}, name)
+        limits = {"relative": rel, "absolute": abs, "metrics": metrics}
+        given = {key: value for key, value in limits.items() if value is not None}
+        return RecordedResult(self._test, given, name)
 
     def __repr__(self) -> str:
         """Name it in messages."""
         return f"snapshot(name={self._name!r})" if self._name else "snapshot"
 
     def __eq__(self, other: object) -> bool:
-        """Compare with what is recorded, or record it."""
-        now = snapshot_of(self._test.name, other)
-        tolerances = self._tolerances({metric.name for metric in now.metrics})
-        self.refusal = self._test.compare(now, self._test.file(self._name), tolerances)
-        return self.refusal is None
-
-    def _tolerances(self, metrics: set[str]) -> Tolerances:
-        """Return the tolerances, once it is known which metrics there are."""
+        """Compare a result with the recorded one, or record it."""
         from simplugin.inputs.messages import suggestion
         from simplugin.regression.tolerances import ToleranceFile
 
-        given = {"relative": self._given.get("rel"), "absolute": self._given.get("abs")}
-        own = self._given.get("metrics") or {}
-        if unknown := [name for name in own if name not in metrics]:
+        now = snapshot_of(self._test.name, other)
+        metrics = {metric.name for metric in now.metrics}
+        if unknown := [name for name in self._tolerances.get("metrics", ()) if name not in metrics]:
             hint = suggestion(unknown[0], metrics, "there are")
             raise SimpluginError(f"snapshot: there is no metric {unknown[0]!r}; {hint}")
-        said = {key: value for key, value in given.items() if value is not None}
-        return ToleranceFile({**said, "metrics": dict(own)}, Path("snapshot")).of("")
+        tolerances = ToleranceFile(self._tolerances, Path("snapshot")).of("")
+        self.mismatch = self._test.compare(now, self._test.file(self._name), tolerances)
+        return self.mismatch is None
 
 
 def snapshot_of(subject: str, value: object) -> Snapshot:
-    """Return a snapshot of whatever a test can compare.
+    """Return the snapshot of a result, row, mapping or number.
 
     Raises
     ------
     SimpluginError
-        It is nothing with metrics.
+        The value has no metrics.
     """
     from simplugin.campaigns.keys import versions
     from simplugin.regression import snapshots
@@ -357,15 +359,15 @@ def snapshot_of(subject: str, value: object) -> Snapshot:
             where = f" for {name!r}" if isinstance(value, Mapping) else ""
             raise SimpluginError(
                 f"an object of type {type(each).__name__}{where} cannot be compared with a"
-                " snapshot; give a Result, an Outcome, a Row, a number, or a mapping of names to"
-                " numbers and texts"
+                " snapshot; give a Result, a ScenarioResult, a Row, a number, or a mapping of names"
+                " to numbers and texts"
             )
     row = Row(tuple(Metric(*each) for each in metrics.items()))
     return snapshots.snapshot_of_row(subject, row, versions())
 
 
 def _brief(comparison: RunComparison) -> list[str]:
-    """Return what moved, and the first activity that differs, in six lines."""
+    """Return the metrics that moved and the first different activity, in six lines."""
     from simplugin.regression.comparison import change_text, first_difference
 
     divergence, moved = comparison.divergence, comparison.moved

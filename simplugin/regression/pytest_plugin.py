@@ -1,7 +1,7 @@
 """The pytest plug-in: fixtures `simulation`, `platform` and `snapshot`.
 
-It is loaded by every pytest session of an environment that has this package: the modules that the
-fixtures need are imported when one of them is used.
+Every pytest session of an environment with this package loads it, so that the modules of the
+fixtures are imported on first use only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from simplugin.regression.fixtures import Platforms, Simulations
 
 _MOST_UNUSED = 20
-# What a ledger has for each file of tests.
 _OF_FILES = ("collected", "begun", "passed")
 
 
@@ -41,18 +40,18 @@ class ReportCollector:
     Attributes
     ----------
     collected : dict of str to set of str
-        For each file of tests the names of its tests, as recorded results have them; also of
-        those that were left out later.
+        Names of the collected tests by file, in the form of recorded results; deselected ones
+        included.
     begun, passed : dict of str to set of str
-        For each file the tests that ran or were skipped, and those that passed.
+        Names of the tests that ran or were skipped, and of those that passed, by file.
     partial : set of str
-        Files of which it is not known whether all tests were found.
+        Files whose tests may not all be collected.
     used : set of str
         Recorded results that were compared.
     updated : list of (str, list of str)
-        Those that were recorded, and what moved.
+        Recorded results that were written, with the lines that explain the change.
     removed, unused : list of str
-        Those that no test uses, deleted and not.
+        Recorded results that no test uses: deleted ones, and others.
     """
 
     collected: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -65,42 +64,36 @@ class ReportCollector:
     unused: list[str] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """Return it as plain containers, for another process."""
-        found: dict[str, Any] = {
-            what: {file: sorted(names) for file, names in getattr(self, what).items()}
-            for what in _OF_FILES
-        }
-        found |= {"partial": sorted(self.partial), "used": sorted(self.used)}
-        return found | {"updated": [[name, lines] for name, lines in self.updated]}
+        """Return the reports as plain containers, for another process."""
+        return vars(self) | {name: dict(getattr(self, name)) for name in _OF_FILES}
 
     def add(self, document: Mapping[str, Any]) -> None:
-        """Add what another process gathered."""
-        for what in _OF_FILES:
-            for file, names in document[what].items():
-                getattr(self, what)[file].update(names)
-        self.partial |= set(document["partial"])
-        self.used |= set(document["used"])
-        self.updated += [(name, lines) for name, lines in document["updated"]]
+        """Add the reports of another process."""
+        for name in _OF_FILES:
+            for file, tests in document[name].items():
+                getattr(self, name)[file].update(tests)
+        self.partial |= document["partial"]
+        self.used |= document["used"]
+        self.updated += document["updated"]
 
-    def settle(self, given: Iterable[Path], *, remove: bool) -> None:
-        """Find the recorded results that no test uses; delete them if that is wanted.
+    def find_unused(self, given: Iterable[Path], *, remove: bool) -> None:
+        """Find the recorded results that no test uses, and delete them on request.
 
         Parameters
         ----------
         given : iterable of Path
-            Files and directories that were asked for as a whole: only of these it is known.
+            Files and directories that pytest was called with; only these are searched.
         remove : bool
-            True if to delete.
+            True to delete the results.
         """
         for path in self._orphans({file_of(each) for each in given}):
             (self.removed if remove else self.unused).append(str(path))
             if remove and path.is_dir():
                 shutil.rmtree(path)
             elif remove:
-                from simplugin.regression.snapshots import trace_path
+                from simplugin.regression.snapshots import delete_snapshot
 
-                path.unlink()
-                trace_path(path).unlink(missing_ok=True)
+                delete_snapshot(path)
 
     def summary(self) -> list[str]:
         """Return lines for the end of the session; none if there is nothing to report."""
@@ -115,7 +108,7 @@ class ReportCollector:
         return lines + ([f"{len(unused)} unused; {UPDATE} deletes them"] if unused else [])
 
     def _orphans(self, given: set[Path]) -> list[Path]:
-        """Return the results of tests that ran without them, or that are no more."""
+        """Return the results of tests that ran without comparing them, or no longer exist."""
         found: list[Path] = []
         places = set()
         for name, tests in self.collected.items():
@@ -130,7 +123,7 @@ class ReportCollector:
                     idle = test in self.passed.get(name, ()) and str(path) not in self.used
                     if test not in tests or idle:
                         found.append(path)
-        # A file may be of another kind than Python, such as a doctest.
+        # Test files need not be Python files: doctests, for instance.
         found += [
             directory
             for place in sorted(places)
@@ -141,9 +134,9 @@ class ReportCollector:
 
 
 def file_of(path: Path) -> Path:
-    """Return the one name of a file or directory, however its directory was reached.
+    """Return the path of a file or directory with symbolic links in its directory resolved.
 
-    A file that is a link itself keeps its name and place: there its results are recorded.
+    A file that is a link itself keeps its name: its results are recorded under that.
     """
     return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
 
@@ -164,7 +157,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin a ledger."""
+    """Create the collector of reports."""
     config.stash[_LEDGER] = ReportCollector()
 
 
@@ -185,7 +178,7 @@ def platform(request: pytest.FixtureRequest) -> Platforms:
 
 
 def _places(request: pytest.FixtureRequest) -> tuple[Path, ...]:
-    """Return where a test's files are looked for."""
+    """Return the directories of a test's files."""
     return tuple(dict.fromkeys((request.path.parent, request.config.rootpath)))
 
 
@@ -209,10 +202,10 @@ def pytest_assertrepr_compare(
     left: object,
     right: object,
 ) -> list[str] | None:
-    """Explain what moved, and where it began."""
+    """Explain the differences at a failed assertion."""
     for side, other in ((left, right), (right, left)):
-        if op == "==" and isinstance(side, RecordedResult) and side.refusal is not None:
-            return [f"the {type(other).__name__} is not what is recorded", *side.refusal.brief]
+        if op == "==" and isinstance(side, RecordedResult) and side.mismatch is not None:
+            return [f"the {type(other).__name__} is not what is recorded", *side.mismatch.brief]
     return None
 
 
@@ -229,14 +222,14 @@ def pytest_runtest_makereport(
     if report.passed:
         ledger.passed[file].add(safe_name(_name(item)))
     elif report.failed and _TEST in item.stash:
-        text = "\n".join("\n".join(each.full) for each in item.stash[_TEST].refusals)
+        text = "\n".join("\n".join(each.full) for each in item.stash[_TEST].mismatches)
         if text:
             report.sections.append(("simplugin", text))
     return report
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Take note of a test, before anything leaves it out."""
+    """Record a test before it can be deselected."""
     item.config.stash[_LEDGER].collected[str(file_of(item.path))].add(safe_name(_name(item)))
 
 
@@ -244,10 +237,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Take note of files whose tests are not all found."""
+    """Record files whose tests may not all be collected."""
     report = yield
     config = collector.config
-    # --last-failed drops tests before they are collected, and does not say which.
+    # --last-failed drops tests before they are collected.
     if not report.passed or config.getoption("lf", False):
         config.stash[_LEDGER].partial.add(str(file_of(collector.path)))
     return report
@@ -255,27 +248,27 @@ def pytest_make_collect_report(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:  # noqa: ARG001
-    """Take over what a worker of pytest-xdist gathered."""
+    """Add the reports of a worker of pytest-xdist."""
     if (gathered := getattr(node, "workeroutput", {}).get("simplugin")) is not None:
         node.config.stash[_LEDGER].add(gathered)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Hand over what was gathered, or find what no test uses."""
+    """Send the reports to the main process, or find unused results there."""
     ledger = session.config.stash[_LEDGER]
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         output["simplugin"] = ledger.document()
     elif not session.config.getoption("collectonly", False):
-        # Named as a whole: a single test has "::", and a module's name is no path.
+        # Complete files only: single tests have "::", and names of modules are no paths.
         given = [session.config.invocation_params.dir / each for each in session.config.args]
         remove = bool(session.config.getoption(UPDATE))
-        ledger.settle(filter(Path.exists, given), remove=remove)
+        ledger.find_unused(filter(Path.exists, given), remove=remove)
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Print what was recorded and what is unused."""
+    """Print the recorded and the unused results."""
     if lines := config.stash[_LEDGER].summary():
         terminalreporter.section("simplugin")
         for line in lines:

@@ -15,20 +15,20 @@ from simplugin.scenarios.loading import load_scenario, run_scenario, scenario_fr
 from simplugin.scenarios.substitutions import canonical_json
 
 TARGET = f"{__name__}:record"
-# A record has a line for each; of more files only one for all of them.
+# Maximum number of lines for files and modules; beyond, one hash covers all.
 _MOST = 50
 _ALL = "files and modules"
 
 
 def record(arguments: Mapping[str, Any]) -> RunResult:
-    """Run a scenario; its contents are the snapshot, with more activities than one on disk has.
+    """Run a scenario; the contents of the result are its snapshot, with further activities.
 
     Parameters
     ----------
     arguments : mapping
-        ``file``, the scenario's; ``document``, its contents if they are not those of the file;
-        ``subject``, how it is called; ``activities``, how many of them are recorded at most;
-        ``trust``, as `load_scenario` takes it.
+        ``file``, the scenario's; ``document``, the scenario if it differs from the file;
+        ``subject``, its name; ``activities``, their maximum number in a record; ``trust``, as of
+        `load_scenario`.
     """
     file, document = Path(arguments["file"]), arguments.get("document")
     trust = arguments["trust"]
@@ -46,20 +46,19 @@ def record(arguments: Mapping[str, Any]) -> RunResult:
 def sources_of(document: Mapping[str, Any], directory: str | os.PathLike[str]) -> dict[str, str]:
     """Return the SHA-256 of each table of a scenario and of the files and modules that it names.
 
-    They are those that the keys of campaigns are made of. The code of this package is not among
-    them.
+    These are the sources of the keys of campaigns, without the code of this package.
 
     Parameters
     ----------
     document : mapping
         A scenario as `tomllib` reads it.
     directory : path
-        Where its paths start.
+        Base of its relative paths.
 
     Raises
     ------
     ScenarioError
-        A file that it names cannot be read.
+        A named file cannot be read.
     """
     wanted = determining(document)
     found = {

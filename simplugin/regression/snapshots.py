@@ -1,4 +1,4 @@
-"""Snapshots: what came out of a run, recorded so that a later one can be compared with it."""
+"""Snapshots: results of runs, recorded for comparison with later runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from simplugin.simulation import Result
 
 FORMAT = 1
 TRACE = ".trace.csv.gz"
-# Of a run's provenance, what explains that two runs differ.
+# Entries of a run's provenance that may explain differences.
 _SETTINGS = (
     "back_end",
     "seed",
@@ -40,7 +40,7 @@ _SETTINGS = (
 )
 
 
-# What a record knows of a run besides its numbers.
+# Mappings of a record that describe the circumstances of the run.
 _FACTS = ("settings", "options", "versions", "sources")
 
 
@@ -97,29 +97,29 @@ class _Document(_Table):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The outcome of a run, and its circumstances.
+    """The result of a run, and its circumstances.
 
     Attributes
     ----------
     subject : str
         The scenario's file, or the test.
     metrics : tuple of Metric
-        In the order in which they are shown.
+        In display order.
     best : Best, optional
-        Optimum or bound of one of them.
+        Optimum or bound of one of the metrics.
     digest : str, optional
-        Of the whole result.
+        Hash of the complete result.
     settings : mapping
-        Back end, seed, limit, hashes of the platform, of everything that determines it, and of
-        this package's code.
+        Back end, seed, limit, hashes of the platform, of everything that determines the run, and
+        of this package's code.
     options : mapping of str to str
         SimGrid's options in force.
     versions : mapping of str to str
-        Of what had a part in it.
+        Versions of the packages involved.
     sources : mapping of str to str
         Hashes of the scenario's tables, and of the files and modules that it names.
     activities : Activities, optional
-        What the actors did.
+        The activities of the actors.
     """
 
     subject: str
@@ -133,7 +133,7 @@ class Snapshot:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """Return it as plain containers, for JSON; the activities are only counted."""
+        """Return the snapshot as plain containers, for JSON; activities are only counted."""
         row = Row(self.metrics, {}, self.best).document()
         found = self.activities
         return {
@@ -159,7 +159,7 @@ class Snapshot:
 
 
 def snapshot_of_row(subject: str, row: Row, versions: Mapping[str, str]) -> Snapshot:
-    """Return what a row says."""
+    """Return the snapshot of a row, without activities."""
     known = row.provenance
     return Snapshot(
         subject,
@@ -172,7 +172,7 @@ def snapshot_of_row(subject: str, row: Row, versions: Mapping[str, str]) -> Snap
 
 
 def snapshot_of_result(subject: str, result: Result, versions: Mapping[str, str]) -> Snapshot:
-    """Return what a simulation gave."""
+    """Return the snapshot of a simulation's result."""
     from simplugin.simulation.metrics import metrics
 
     outcome = ScenarioResult(Row(metrics(result), result.provenance), result)
@@ -182,9 +182,18 @@ def snapshot_of_result(subject: str, result: Result, versions: Mapping[str, str]
 def snapshot_of_outcome(
     subject: str, outcome: ScenarioResult, versions: Mapping[str, str], most: int = ACTIVITIES
 ) -> Snapshot:
-    """Return what a scenario gave, with at most so many of its activities.
+    """Return the snapshot of a scenario's result.
 
-    Without a trace, the bars of its schedule are its activities.
+    Parameters
+    ----------
+    subject : str
+        The scenario's file, or the test.
+    outcome : ScenarioResult
+        The result; without a trace, the bars of its schedule are its activities.
+    versions : mapping of str to str
+        Versions of the packages involved.
+    most : int
+        Maximum number of activities.
     """
     activities = activities_of(outcome.result, most)
     if activities is None and outcome.schedule is not None:
@@ -194,12 +203,12 @@ def snapshot_of_outcome(
 
 
 def write_snapshot(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
-    """Write a snapshot and, beside it, its activities; each file is there as a whole or not.
+    """Write a snapshot and its activities, two files that are replaced atomically.
 
     Raises
     ------
     SimpluginError
-        It cannot be written.
+        A file cannot be written.
     """
     file = Path(path)
     trace = trace_path(file)
@@ -227,7 +236,7 @@ def read_snapshot(path: str | os.PathLike[str]) -> Snapshot | None:
     Raises
     ------
     SimpluginError
-        The file is no snapshot, or one of a later version.
+        The file is no snapshot, or has the format of a later version.
     """
     file = Path(path)
     try:
@@ -250,7 +259,7 @@ def read_snapshot(path: str | os.PathLike[str]) -> Snapshot | None:
 
 
 def is_snapshot(path: Path) -> bool:
-    """Return True if a JSON file is meant as a recorded result, even if it is damaged."""
+    """Return True if a JSON file is a recorded result, possibly damaged."""
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -263,21 +272,27 @@ def is_snapshot(path: Path) -> bool:
     )
 
 
+def delete_snapshot(path: Path) -> None:
+    """Delete a snapshot and its activities."""
+    path.unlink()
+    trace_path(path).unlink(missing_ok=True)
+
+
 def plain_number(value: Any) -> Any:
     """Return a number of numpy's as one of Python's."""
     return value.item() if getattr(value, "shape", None) == () else value
 
 
 def trace_path(file: Path) -> Path:
-    """Return where the activities of a snapshot are."""
+    """Return the file of the activities of a snapshot."""
     return file.with_name(file.name.removesuffix(".json") + TRACE)
 
 
 def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
-    """Build a snapshot from what was read."""
+    """Return the snapshot of a validated document."""
     counts = document["activities"]
     activities = None
-    # A repository may leave traces out; what moved is then reported without where it began.
+    # Repositories may leave traces out; the first different activity is then unknown.
     if counts is not None and trace.exists():
         activities = Activities(
             read_rows(trace), counts["total"], counts["namesakes"], counts["sharing"]
@@ -297,7 +312,7 @@ def _snapshot_from(document: Mapping[str, Any], trace: Path) -> Snapshot:
 
 
 def _written(value: Any) -> Any:
-    """Return a value as JSON has it, which has no NaN and no infinity."""
+    """Return a value for JSON, which lacks NaN and infinity."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": str(float(value))}
     return value
@@ -309,7 +324,7 @@ def _read(value: Any) -> Any:
 
 
 def _text(document: Mapping[str, Any]) -> str:
-    """Write a document with a line for each metric, as a diff shows lines."""
+    """Write a document with one line for each metric, for readable diffs."""
     lines = []
     for key, value in document.items():
         if isinstance(value, dict) and value and key != "best" and key != "activities":

@@ -18,11 +18,11 @@ from simplugin.scenarios.sweeps import VARIATION
 
 RECORDED = "recorded"
 TOLERANCES = "tolerances.toml"
-# More runs than these are for a store, not for files under version control.
+# Larger campaigns belong in a store, not in files under version control.
 MOST_RUNS = 100
 
 
-# Texts that would be read as another value if they had no quotation marks.
+# Texts that keep their quotation marks, as they would denote other values without.
 _VALUES = {"True", "False", "None", "nan", "inf"}
 
 
@@ -33,20 +33,20 @@ class Subject:
     Attributes
     ----------
     name : str
-        For humans, different for each: the file, seen from the directory that it shares with the
-        others, and what distinguishes a run of a campaign.
+        Unique name: the file relative to the common directory of all, and the varied values of a
+        run of a campaign.
     file : Path
         The scenario.
     snapshot : Path
-        Where its result is recorded.
+        File of the recorded result.
     title : str
-        As `name`, without a directory: the same wherever the command is called.
+        `name` without directories, independent of the current directory.
     document : mapping
-        What the run consists of.
+        The scenario of the run.
     of_campaign : bool
-        True if it differs from the file.
+        True if the scenario differs from the file.
     problem : str, optional
-        Why it cannot be run.
+        Reason why it cannot be run.
     """
 
     name: str
@@ -59,20 +59,20 @@ class Subject:
 
     @property
     def scenario(self) -> str:
-        """Name of the file without its suffix, under which tolerances are found."""
+        """Name of the file without its suffix, the key of its tolerances."""
         return self.file.stem
 
 
 @dataclass(frozen=True)
 class Orphan:
-    """A recorded result of no scenario.
+    """A recorded result without a scenario.
 
     Attributes
     ----------
     name : str
-        For humans, different for each.
+        Unique name.
     file : Path
-        Of the recorded result.
+        File of the recorded result.
     """
 
     name: str
@@ -86,11 +86,11 @@ class Found:
     Attributes
     ----------
     subjects : tuple of Subject
-        What is to be run, in the order of the files.
+        The runs, in the order of the files.
     orphans : tuple of Orphan
-        What is recorded in the directories and belongs to no scenario any more.
+        Recorded results of the directories without a scenario.
     directories : frozenset of Path
-        Those that were named as a whole.
+        The directories among the paths.
     """
 
     subjects: tuple[Subject, ...]
@@ -99,10 +99,10 @@ class Found:
 
 
 def found_in(paths: Sequence[Path], trust: Iterable[str] = ()) -> Found:
-    """Return what files, and the scenario files of directories, consist of.
+    """Return the runs of scenario files and of directories of them.
 
-    Of a directory every ``*.toml`` is taken that has a ``[platform]`` or a ``[workload]``, or
-    that cannot be read; its subdirectories are not searched.
+    A directory's scenarios are its ``*.toml`` files with a ``[platform]`` or a ``[workload]``, and
+    unreadable ones; subdirectories are not searched.
 
     Parameters
     ----------
@@ -114,18 +114,18 @@ def found_in(paths: Sequence[Path], trust: Iterable[str] = ()) -> Found:
     Raises
     ------
     SimpluginError
-        A path is not there, or there is nothing to run and nothing recorded.
+        A path does not exist, or there is nothing to run and nothing recorded.
     """
     directories = {path.resolve(): path for path in paths if path.is_dir()}
     files = _files(paths)
-    # Distinct names: seen from the directory that all are in.
+    # Unique names are relative to the common directory.
     places = [*files, *(path / RECORDED for path in directories.values())]
     around = [os.path.dirname(os.path.abspath(each)) for each in places]
     common = os.path.commonpath(around or ["/"])
     named = {each: os.path.relpath(each, common) for each in places}
     subjects = [each for file in files for each in _subjects(file, named[file], trust)]
     known = {each.snapshot.resolve() for each in subjects}
-    # Of a campaign that cannot be read the runs are not known.
+    # The runs of an unreadable campaign are unknown.
     unknown = {each.snapshot.with_suffix("").resolve() for each in subjects if each.problem}
     orphans = []
     for recorded in (path / RECORDED for path in directories.values()):
@@ -141,7 +141,7 @@ def found_in(paths: Sequence[Path], trust: Iterable[str] = ()) -> Found:
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
-    """Return the scenario files that paths stand for, each once."""
+    """Return the scenario files of paths, each once."""
     files: dict[Path, Path] = {}
     for path in paths:
         if not path.exists():
@@ -153,11 +153,11 @@ def _files(paths: Sequence[Path]) -> list[Path]:
 
 
 def _is_scenario(file: Path) -> bool:
-    """Return True if a TOML file of a directory is meant to be run."""
+    """Return True if a TOML file of a directory is a scenario."""
     try:
         document, _ = read_toml(file)
     except ScenarioError:
-        return True  # reported as one that failed
+        return True  # reported as failed
     return "platform" in document or "workload" in document
 
 
@@ -179,14 +179,14 @@ def _subjects(file: Path, name: str, trust: Iterable[str]) -> Iterator[Subject]:
         yield Subject(name, file, snapshot, file.name, problem=str(error))
         return
     twins: Counter[str] = Counter()
-    # Named by what varies and not by their positions.
+    # Names consist of the varied values, not of positions.
     for job in jobs:
-        # Without the number of a variation that has no name.
+        # Numbers of variations without a name are left out.
         varied = dict(job.varied)
         if len(varied) > 1 and str(varied.get(VARIATION)).isdigit():
             del varied[VARIATION]
         words = [f"{key}={_value_text(value)}" for key, value in varied.items()]
-        # Of what varies, the order does not matter.
+        # The order of the varied keys does not matter.
         key = ", ".join(sorted(words)) or "run"
         twins[key] += 1
         twin = f" #{twins[key]}" if twins[key] > 1 else ""
@@ -197,6 +197,6 @@ def _subjects(file: Path, name: str, trust: Iterable[str]) -> Iterator[Subject]:
 
 
 def _value_text(value: Any) -> str:
-    """Write a value so that others are written differently; texts as they are where they can be."""
+    """Write a value unambiguously, texts without quotation marks if possible."""
     plain = isinstance(value, str) and value[:1].isalpha() and value not in _VALUES
     return str(value) if plain else repr(value)

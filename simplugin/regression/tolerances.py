@@ -25,16 +25,16 @@ ACTIVITIES = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The largest distance of two values that agree.
+    """Maximum difference of two values that agree; the larger of two limits.
 
     Attributes
     ----------
     relative : float
-        Times the larger one of the two.
+        Limit relative to the larger of the two values.
     absolute : float
-        In the metric's unit; the larger one of both limits holds.
+        Limit in the metric's unit.
     named : bool
-        True if it was given for this metric: only then it holds for counts too.
+        True if it is the tolerance of a single metric: only then it applies to counts.
     """
 
     relative: float = RELATIVE
@@ -52,7 +52,7 @@ class Tolerance:
         try:
             if not (math.isfinite(recorded) and math.isfinite(now)):
                 return math.isnan(recorded) and math.isnan(now)
-        except OverflowError:  # a count that no float is as large as
+        except OverflowError:  # a count beyond the range of floats
             return False
         allowed = max(self.absolute, self.relative * max(abs(recorded), abs(now)))
         return abs(recorded - now) <= allowed
@@ -65,11 +65,11 @@ class Tolerances:
     Attributes
     ----------
     general : Tolerance
-        Of metrics that have none of their own, and of the dates and amounts of activities.
+        For metrics without a tolerance in `metrics`, and for dates and amounts of activities.
     metrics : mapping of str to Tolerance
         By the names of metrics.
     activities : int
-        How many of a run are recorded at most.
+        Maximum number of recorded activities of a run.
     """
 
     general: Tolerance = field(default_factory=Tolerance)
@@ -81,13 +81,13 @@ class Tolerances:
         return self.metrics.get(metric, self.general)
 
     def with_metrics(self, relative: Mapping[str, float]) -> Tolerances:
-        """Return others, in which metrics have relative tolerances of their own."""
-        own = {name: Tolerance(value, named=True) for name, value in relative.items()}
-        return replace(self, metrics={**self.metrics, **own})
+        """Return tolerances with other relative tolerances of some metrics."""
+        named = {name: Tolerance(value, named=True) for name, value in relative.items()}
+        return replace(self, metrics={**self.metrics, **named})
 
 
 def is_tolerance(value: object) -> bool:
-    """Return True if a value can be a limit: a finite number, 0 or more."""
+    """Return True if a value is a finite number, 0 or more."""
     return _is_number(value) and 0 <= value < math.inf  # type: ignore[operator]
 
 
@@ -101,7 +101,7 @@ class _Limits(Section):
     absolute: _Limit | None = None
 
     def given(self) -> dict[str, Any]:
-        """Return the limits that the table has."""
+        """Return the limits of the table."""
         return self.model_dump(include={"relative", "absolute"}, exclude_unset=True)
 
 
@@ -125,14 +125,14 @@ class _Document(_Table):
 
 
 class ToleranceFile:
-    """``tolerances.toml``: what holds for all scenarios of a directory, and for single ones.
+    """``tolerances.toml``: tolerances of all scenarios of a directory, and of single ones.
 
     Parameters
     ----------
     document : mapping
-        As `tomllib` reads it.
+        The file as `tomllib` reads it.
     file, text : Path and str
-        For messages.
+        Its path and text, for messages.
 
     Raises
     ------
@@ -154,7 +154,7 @@ class ToleranceFile:
         scenario : str
             Name of its file, without the suffix.
         relative, absolute : float, optional
-            Instead of the file's general ones; metrics keep their own.
+            Override the general ones of the file, not those of metrics.
         """
         general, own = self._general, self._of(scenario)
         given = {"relative": relative, "absolute": absolute}
@@ -169,16 +169,16 @@ class ToleranceFile:
     def warnings(
         self, present: Collection[str], metrics: Mapping[str, Collection[str]], *, is_whole: bool
     ) -> Iterator[str]:
-        """Yield what is odd about the file.
+        """Yield warnings about unknown scenarios and metrics.
 
         Parameters
         ----------
         present : collection of str
             Names of all scenarios of the directory, without suffixes.
         metrics : mapping of str to collection of str
-            Of each scenario that ran, the metrics that it has. What did not run may have any.
+            Names of the metrics of each scenario that ran.
         is_whole : bool
-            True if these are all of the directory; else a metric may be one of the others.
+            True if all scenarios of the directory ran: only then all metrics are known.
         """
         for name in sorted(set(self._general.scenarios) - set(present)):
             yield self._warning(("scenarios", name), f"there is no scenario {name!r}", present)
@@ -198,19 +198,19 @@ class ToleranceFile:
         return self._general.scenarios.get(scenario, _Table())
 
     def _warning(self, path: tuple[str, ...], text: str, known: Collection[str]) -> str:
-        """Return a warning about a key, with its place and what may be meant."""
+        """Return a warning about a key, with its line and a suggestion."""
         line = self._read.line(path)
         place = f"{self._file}:{line}" if line else str(self._file)
         return _ending(f"{place}: {text}", path[-1], known)
 
 
 def load_tolerances(path: str | os.PathLike[str]) -> ToleranceFile:
-    """Read ``tolerances.toml``; a file that is not there says nothing.
+    """Read ``tolerances.toml``; defaults apply if there is no file.
 
     Raises
     ------
     ScenarioError
-        It cannot be read, or says something wrong.
+        The file cannot be read, or is invalid.
     """
     file = Path(path)
     if not file.exists():
@@ -225,12 +225,12 @@ def _is_number(value: object) -> bool:
 
 
 def warnings_about_options(names: Collection[str], metrics: Collection[str]) -> Iterator[str]:
-    """Yield which metrics of the command's tolerances no run has."""
+    """Yield warnings about metrics of the command's tolerances that no run has."""
     for name in sorted(set(names) - set(metrics)):
         yield _ending(f"--tolerance: no run has a metric {name!r}", name, metrics)
 
 
 def _ending(text: str, name: str, known: Collection[str]) -> str:
-    """Add what may be meant."""
+    """Add a suggestion."""
     near = did_you_mean(name, known)
     return f"{text}; {near}" if near else text

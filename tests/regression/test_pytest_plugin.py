@@ -151,7 +151,7 @@ SCENARIO = """
 
     def test_changed(simulation):
         changes = {"simulation.options.network_model": "LV08", "simulation.seed": 5}
-        outcome = simulation("lab/scenario.toml", **changes)
+        outcome = simulation("lab/scenario.toml", changes)
         assert outcome.row.provenance["options"]["network/model"] == "LV08"
         assert outcome.row.provenance["seed"] == 5
 
@@ -170,13 +170,13 @@ SCENARIO = """
 
     def test_trusted(simulation):
         changes = {"workload.functions.work": "helpers:work"}
-        assert simulation("lab/scenario.toml", **changes).result.value_of("work") == "trusted"
+        assert simulation("lab/scenario.toml", changes).result.value_of("work") == "trusted"
 
     def test_lost(simulation):
         simulation("lab/scenari.toml")
 
     def test_nowhere(simulation):
-        simulation("lab/scenario.toml", **{"title.x": 1})
+        simulation("lab/scenario.toml", {"title.x": 1})
 """
 
 

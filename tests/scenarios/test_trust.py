@@ -69,7 +69,7 @@ OTHERS = [
     ("subprocess:call", "args = ['touch', '{}']"),
     ("pathlib:Path.touch", "self = '{}'"),
     # Of this package, only policies and generators count; nobody lends what is imported.
-    ("simplugin.regression.checking:write_junit", "checked = [], path = '{}'"),
+    ("simplugin.regression.snapshots:delete_snapshot", "path = '{}'"),
     ("simplugin.inputs.references:importlib.import_module", "name = 'stray'"),
     ("simplugin.bags.policies.shipped:importlib.import_module", "name = 'stray'"),
     ("mine:os.system", "command = 'touch {}'"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ class BoxColumns:
 
     Parameters
     ----------
-    part : Part
+    part : DrawnPart
         Connected items.
     made : sequence of Block
         One for each item.
@@ -45,94 +46,76 @@ class BoxColumns:
         self.made = made
         self.boxes = [i for i, item in enumerate(part.items) if item.is_box]
         self.core = [i for i, item in enumerate(part.items) if not item.is_box]
-        weights = np.zeros((len(made), len(made)))
+        self.weights = np.zeros((len(made), len(made)))
         for one, other in part.edges:
             near_box = part.items[one].is_box or part.items[other].is_box
-            weights[one, other] = weights[other, one] = 1.6 if near_box else 1.0
-        self.laplacian = np.diag(weights.sum(axis=0)) - weights
-        spots = layout(len(made), part.edges).spots
-        span = np.maximum(np.ptp(spots, axis=0), 1e-9)
-        self.hints: NDArray[np.float64] = (spots - spots.min(axis=0)) / span
+            self.weights[one, other] = self.weights[other, one] = 1.6 if near_box else 1.0
+        self.ends = np.array(part.edges)
         self.sides = self._sides()
-        self._improve(self._settled, MOST_IN_COLUMNS)
-        # It takes longer to place them as they are drawn, further apart.
-        self._improve(self._as_drawn, MOST_IN_COLUMNS // 2)
-        self._measure()
-
-    def _measure(self) -> None:
-        """Compute the size of the drawing."""
-        left, right = (max((self.made[i].width for i in side), default=0.0) for side in self.sides)
+        self._swap_boxes()
+        left, right = (max((made[i].width for i in side), default=0.0) for side in self.sides)
         wanted = _LEAST_MIDDLE + _FOR_EACH * len(self.core)
-        self.middle = min(max(WIDTH - left - right, _LEAST_MIDDLE), wanted, _MOST_MIDDLE)
         self.left = left
+        self.middle = min(max(WIDTH - left - right, _LEAST_MIDDLE), wanted, _MOST_MIDDLE)
         self.width = left + right + self.middle
-        self.height = max(self._height(side) for side in self.sides)
-        self.height = max(self.height, 0.45 * len(self.core), 1.2)
+        self.height = max(*map(self._height, self.sides), 0.45 * len(self.core), 1.2)
 
     def _height(self, side: Sequence[int]) -> float:
         """Return the minimum height of a column."""
         return sum(self.made[i].height + _BETWEEN for i in side) - _BETWEEN
 
     def _sides(self) -> tuple[list[int], list[int]]:
-        """Divide the boxes so that both columns are about as high, neighbours near each other."""
-        order = sorted(self.boxes, key=lambda i: (self.hints[i, 0], self.hints[i, 1], i))
+        """Divide the boxes into columns of similar heights, neighbours near each other."""
+        spots = layout(len(self.made), self.part.edges).spots.round(6).tolist()
+        order = sorted(self.boxes, key=lambda i: (*spots[i], i))
         best = min(
-            range(1, len(order)) if len(order) > 1 else [1],
+            range(1, max(len(order), 2)),
             key=lambda at: abs(self._height(order[:at]) - self._height(order[at:])),
         )
-        sides = (order[:best], order[best:])
-        for side in sides:
-            side.sort(key=lambda i: (self.hints[i, 1], i))
-        return sides
+        left, right = (
+            sorted(side, key=lambda i: spots[i][1]) for side in (order[:best], order[best:])
+        )
+        return left, right
 
-    def _improve(self, place: Callable[[], NDArray[np.float64]], most: int) -> None:
-        """Swap boxes, unless they are more than that, while lines get shorter or cross less."""
+    def _swap_boxes(self) -> None:
+        """Swap boxes while that makes lines shorter, or columns more equal."""
         sides = self.sides
-        cost = self._cost(place())
-        slots = [(s, k) for s, side in enumerate(sides) for k in range(len(side))]
-        changed = len(slots) <= most
+        slots = [(side, k) for side in sides for k in range(len(side))]
+        cost, changed = self._cost(), len(slots) <= MOST_IN_COLUMNS
         while changed:
             changed = False
-            for at, (s, k) in enumerate(slots):
-                for t, m in slots[at + 1 :]:
-                    sides[s][k], sides[t][m] = sides[t][m], sides[s][k]
-                    swapped = self._cost(place())
-                    if swapped < cost - 1e-9:
-                        cost, changed = swapped, True
-                    else:
-                        sides[s][k], sides[t][m] = sides[t][m], sides[s][k]
+            for (one, k), (other, m) in combinations(slots, 2):
+                one[k], other[m] = other[m], one[k]
+                if (swapped := self._cost()) < cost - 1e-9:
+                    cost, changed = swapped, True
+                else:
+                    one[k], other[m] = other[m], one[k]
 
-    def _cost(self, spots: NDArray[np.float64]) -> float:
-        """Return the length of lines plus penalties for crossings and unequal columns."""
-        ends = np.array(self.part.edges)
-        lengths = float(np.hypot(*(spots[ends[:, 0]] - spots[ends[:, 1]]).T).sum())
-        lengths += 0.25 * (_crossings(spots, ends) if len(ends) <= 40 else 0)
-        heights = [self._height(side) for side in self.sides]
-        return lengths + 0.6 * abs(heights[0] - heights[1]) / max(max(heights), 1e-9)
-
-    def _as_drawn(self) -> NDArray[np.float64]:
-        """Return the places of all as they are drawn."""
-        self._measure()
-        return np.array(self._places()) / [self.middle, self.height]
+    def _cost(self) -> float:
+        """Return the length of lines, plus a penalty for unequal columns."""
+        spots = self._settled()
+        lengths = np.hypot(*(spots[self.ends[:, 0]] - spots[self.ends[:, 1]]).T)
+        low, high = sorted(map(self._height, self.sides))
+        return float(lengths.sum()) + 0.6 * (high - low) / max(high, 1e-9)
 
     def _settled(self) -> NDArray[np.float64]:
-        """Return the places of all, in shares of the middle.
+        """Return the places of all, relative to the middle.
 
         Those of boxes are the ends of lines at them; each point is between its neighbours
         (Tutte 1963).
         """
         spots = np.full((len(self.made), 2), np.nan)
+        total = max(max(map(self._height, self.sides)), 1e-9)
         for x, side in enumerate(self.sides):
-            slack = max(self._height(each) for each in self.sides) - self._height(side)
-            gap = slack / max(len(side), 1)
+            gap = (total - self._height(side)) / max(len(side), 1)
             y = gap / 2
-            total = max(self._height(side) + slack, 1e-9)
             for i in side:
                 spots[i] = (x, (y + self.made[i].height / 2) / total)
                 y += self.made[i].height + _BETWEEN + gap
         if self.core:
-            inner = self.laplacian[np.ix_(self.core, self.core)]
-            pull = self.laplacian[np.ix_(self.core, self.boxes)] @ spots[self.boxes]
+            laplacian = np.diag(self.weights.sum(axis=0)) - self.weights
+            inner = laplacian[np.ix_(self.core, self.core)]
+            pull = laplacian[np.ix_(self.core, self.boxes)] @ spots[self.boxes]
             # Points without a path to a box have a place, too.
             spots[self.core] = np.linalg.solve(
                 inner + 1e-3 * np.eye(len(inner)), 1e-3 * np.array([0.5, 0.5]) - pull
@@ -217,18 +200,3 @@ class BoxColumns:
             spots = goal + (spots - centre) * fill
         moved = apart(spots, extent, 0.04)
         return np.clip(moved, low, np.maximum(high, low))
-
-
-def _crossings(spots: NDArray[np.float64], ends: NDArray[np.int64]) -> int:
-    """Count the pairs of lines that cross, not those that share an end."""
-    start, stop = spots[ends[:, 0]], spots[ends[:, 1]]
-    way = stop - start
-
-    def side(points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return on which side of each line (row) each point (column) is."""
-        away = points[None, :, :] - start[:, None, :]
-        turn = way[:, None, 0] * away[:, :, 1] - way[:, None, 1] * away[:, :, 0]
-        return np.sign(np.where(np.abs(turn) < 1e-9, 0.0, turn))
-
-    split = side(start) * side(stop) < 0
-    return int((split & split.T).sum()) // 2

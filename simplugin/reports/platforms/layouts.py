@@ -153,31 +153,21 @@ def _grid(graph: Graph, degrees: list[int]) -> NDArray[np.float64] | None:
     """
     from networkx import single_source_shortest_path_length
 
-    def distances(start: int) -> NDArray[np.int64]:
-        """Return how many edges each point is from one."""
-        found = single_source_shortest_path_length(graph, start)
-        return np.array([found[point] for point in range(n)])
-
     n = len(degrees)
     corners = [i for i in range(n) if degrees[i] == 2]
     if len(corners) != 4 or max(degrees) > 4:
         return None
-    first = distances(corners[0])
-    for corner in sorted(corners[1:], key=lambda corner: -int(first[corner])):
-        second = distances(corner)
-        across = int(first[corner])
-        twice_x, twice_y = first - second + across, first + second - across
-        if np.any(twice_x % 2) or np.any(twice_y % 2):
-            continue
-        x, y = twice_x // 2, twice_y // 2
-        width, height = int(x.max()) + 1, int(y.max()) + 1
-        fits = width * height == n and x.min() == 0 and y.min() == 0
-        unique = len(set(zip(x.tolist(), y.tolist(), strict=True))) == n
-        if not (fits and unique and graph.size() == 2 * n - width - height):
-            continue
-        steps = [abs(x[i] - x[j]) + abs(y[i] - y[j]) for i, j in graph.edges]
-        if set(steps) == {1}:
-            return np.column_stack([x, y] if width >= height else [y, x]).astype(float)
+    steps = [single_source_shortest_path_length(graph, corner) for corner in corners]
+    first, *others = (np.array([found[point] for point in range(n)]) for found in steps)
+    ends = np.array(graph.edges)
+    for corner, second in zip(corners[1:], others, strict=True):
+        across = first[corner]
+        spots = np.column_stack([first - second + across, first + second - across]) / 2
+        width, height = spots.max(axis=0) + 1
+        fits = width * height == n and graph.size() == 2 * n - width - height
+        lengths = np.abs(spots[ends[:, 0]] - spots[ends[:, 1]]).sum(axis=1)
+        if fits and np.all(lengths == 1) and len(np.unique(spots, axis=0)) == n:
+            return spots if width >= height else spots[:, ::-1]
     return None
 
 
