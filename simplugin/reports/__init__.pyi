@@ -2,7 +2,6 @@ from .comparisons import compared as compared
 from .comparisons import values_by_group as values_by_group
 from .curves import curves as curves
 from .distributions import box_plot as box_plot
-from .gantt import draw_gantt as draw_gantt
 from .gantt import gantt as gantt
 from .graphs import draw_graphs as draw_graphs
 from .image_files import Chart as Chart
@@ -12,7 +11,6 @@ from .page import KeptRun as KeptRun
 from .page import page_text as page_text
 from .page import write_page as write_page
 from .platforms.drawing import draw_platform as draw_platform
-from .platforms.drawing import platform_figure as platform_figure
 from .schedules import draw_schedule as draw_schedule
 from .statistics import bootstrap_interval as bootstrap_interval
 from .statistics import summary as summary

@@ -286,11 +286,6 @@ def gantt(
     return drawn(chart.draw(), path)
 
 
-def draw_gantt(result: Result, **options: Any) -> Figure:
-    """Return the chart that `gantt` writes, as a matplotlib figure to be adorned further."""
-    return gantt(result, **options).figure
-
-
 @dataclass
 class _Chart:
     """A chart in the making."""
@@ -369,7 +364,7 @@ class _Chart:
                 low = float(centre - height / 2)
                 axes.broken_barh(spans, (low, float(height)), zorder=1, **_OFF)
 
-    def _bars(self, axes: Axes, chosen: NDArray[np.bool_], **style: Any) -> Any:
+    def _bars(self, axes: Axes, chosen: NDArray[np.bool_], style: Mapping[str, Any]) -> Any:
         """Draw some of the bars as one collection, if there are any."""
         from matplotlib.collections import PolyCollection
 
@@ -395,14 +390,14 @@ class _Chart:
         work = band == WORK
         separate = np.count_nonzero(work) <= _SEPARATE_UP_TO
         state = self.result.trace.state_code[activity]
-        self._bars(axes, band == SLEEP, facecolors="#c8c8c8", linewidths=0.0, zorder=2)
-        self._bars(
-            axes, work, facecolors=self.colours.of_activity[activity[work]], zorder=3,
-            edgecolors="white" if separate else "none", linewidths=0.4 if separate else 0.0,
-        )  # fmt: skip
+        sleep = {"facecolors": "#c8c8c8", "linewidths": 0.0, "zorder": 2}
+        self._bars(axes, band == SLEEP, sleep)
+        edges = {"edgecolors": "white" if separate else "none", "linewidths": 0.4 * separate}
+        colours = self.colours.of_activity[activity[work]]
+        self._bars(axes, work, {"facecolors": colours, "zorder": 3, **edges})
         for name, (_, style) in _UNFINISHED.items():
             there = (state == STATES.index(name)) & (band != SLEEP)
-            self._bars(axes, there, **style, linewidths=0.8, zorder=4)
+            self._bars(axes, there, {**style, "linewidths": 0.8, "zorder": 4})
 
     def _transfers(self, axes: Axes) -> Any:
         """Draw transfers, coloured by their rates; return the collection of the colour bar."""
@@ -425,9 +420,8 @@ class _Chart:
         self._rate_unit = f"{prefix}B/s"
         scale = Normalize(0.0, most / factor or 1.0)
         shades = LinearSegmentedColormap.from_list("rates", RATE_COLOURS)
-        return self._bars(
-            axes, chosen, array=rate / factor, cmap=shades, norm=scale, linewidths=0.0, zorder=2
-        )
+        style = {"array": rate / factor, "cmap": shades, "norm": scale}
+        return self._bars(axes, chosen, {**style, "linewidths": 0.0, "zorder": 2})
 
     def _load(self, axes: Axes) -> None:
         """Draw the number of activities at each date."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 
 from simplugin.core.errors import SimpluginError
-from simplugin.reports import draw_gantt
+from simplugin.reports import gantt
 from simplugin.reports.colours import colouring, group_colour, in_colour_order
 from simplugin.reports.curves import curves, panels_of
 from simplugin.reports.distributions import profiles
@@ -201,7 +201,7 @@ def test_an_application_has_its_colour_in_all_charts(result):
     figure = figure_of("optimum", "report", "crunch one", "crunch two")
     [axes] = curves([figure]).figure.axes
     colours = {line.get_label(): to_hex(line.get_color()) for line in axes.lines}
-    [chart] = draw_gantt(result, groups=groups_of([figure])).legends
+    [chart] = gantt(result, groups=groups_of([figure])).figure.legends
     labels = [text.get_text() for text in chart.get_texts()]
     patches = [to_hex(each.get_facecolor()) for each in chart.get_patches()]
     bars = dict(zip(labels, patches, strict=True))

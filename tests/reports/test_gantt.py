@@ -9,7 +9,7 @@ from matplotlib.collections import PolyCollection
 
 from simplugin import Cluster, Host, Placement, Platform, Zone, simulate
 from simplugin.core.errors import SimpluginError
-from simplugin.reports import draw_gantt
+from simplugin.reports import gantt
 from simplugin.reports.colours import PALETTE, colouring, group_colour
 from simplugin.reports.gantt import RECEIVED, SENT, SLEEP, WORK, by_actor, by_host
 from simplugin.reports.tables import activities_table
@@ -31,7 +31,7 @@ def facts_of(figure):
 
 
 def test_bars_are_where_the_trace_says(result):
-    transfers, work, failed = collections(draw_gantt(result))
+    transfers, work, failed = collections(gantt(result).figure)
     dates = [path.vertices[:, 0] for path in work.get_paths()]
     ran = result.trace.kind == "exec"
     expected = zip(result.trace.start[ran], result.trace.end[ran], strict=True)
@@ -57,7 +57,7 @@ def test_colours_stand_for_labels(result):
 
 def test_legend_has_what_is_drawn(result):
     def names(**options):
-        return set(key_of(draw_gantt(result, **options)))
+        return set(key_of(gantt(result, **options).figure))
 
     assert names(only=["node-10"]) == {"report"}
     assert "report" not in names(only=["node-2"])
@@ -77,7 +77,7 @@ def test_more_names_than_colours_have_no_legend():
 
 
 def test_window_and_title(result):
-    figure = draw_gantt(result, window=(1.0, 2.5), title="A title", by="actor")
+    figure = gantt(result, window=(1.0, 2.5), title="A title", by="actor").figure
     assert figure.axes[0].get_xlim() == (1.0, 2.5)
     assert figure.get_suptitle() == "A title"
 
@@ -92,16 +92,16 @@ def test_the_line_below_the_title_counts_what_the_window_shows():
     zone = Zone("z", "Full", [Host("0", 1e9), Host("1", 1.25e9)])
     actors = [("0", busy, 10), Placement("1", busy, (20,), daemon=True)]
     result = simulate(Platform(zone), actors)
-    whole = draw_gantt(result)
+    whole = gantt(result).figure
     assert facts_of(whole) == "ends at 10 s · 23 activities, 1 cancelled"
     assert key_of(whole)[-1] == "cancelled"
     assert activities_table(result).columns[3].header == "cancelled"
-    inner = draw_gantt(result, window=(2.5, 4.5))
+    inner = gantt(result, window=(2.5, 4.5)).figure
     assert facts_of(inner) == "ends at 10 s · 6 activities from 2.5 s to 4.5 s"
     assert "cancelled" not in key_of(inner)
     row = Row(metrics(result))
     assert (row["activities_failed"], row["activities_cancelled"]) == (0, 1)
-    assert facts_of(draw_gantt(result, only=["0"])) == "ends at 10 s · 10 activities"
+    assert facts_of(gantt(result, only=["0"]).figure) == "ends at 10 s · 10 activities"
 
 
 def bars(layout, result, row, band):
@@ -164,7 +164,7 @@ def test_hundreds_of_hosts():
         await me.execute(1e9 * (1 + me.pid / 300), label="task")
 
     result = simulate(Platform(cluster), [(host, busy) for host in cluster.host_names()])
-    figure = draw_gantt(result)
+    figure = gantt(result).figure
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert 20 <= len(labels) <= 60
     assert labels[0] == "h-0"
@@ -175,7 +175,7 @@ def test_hundreds_of_hosts():
 def test_times_off_are_hatched_behind_their_row(result):
     off = {"node-2": ((0.5, 1.0), (4.0, 5.0)), "idle": ((0.0, 9.0),)}
     result = replace(result, off_times=off)
-    figure = draw_gantt(result)
+    figure = gantt(result).figure
     outages = [each for each in collections(figure) if each.get_zorder() == 1]
     # Also of a host that did nothing.
     off, _ = sorted(outages, key=lambda each: -len(each.get_paths()))
@@ -186,17 +186,17 @@ def test_times_off_are_hatched_behind_their_row(result):
     row, heights = layout.rows.index("node-2"), off.get_paths()[0].vertices[:, 1]
     assert (heights.min() + heights.max()) / 2 == pytest.approx(layout.centre[row])
     assert key_of(figure)[-2:] == ["off", "cancelled"]
-    assert len(collections(draw_gantt(result, by="actor"))) == 4
+    assert len(collections(gantt(result, by="actor").figure)) == 4
 
 
 UNTRACED = {"trace": Trace.from_columns({}), "provenance": {"trace": False}}
 
 
 NOT_DRAWN = [
-    (lambda result: draw_gantt(result, window=(2.0, 1.0)), "window is"),
-    (lambda result: draw_gantt(result, by="link"), "by is"),
-    (lambda result: draw_gantt(result, colour="red"), "colour is"),
-    (lambda result: draw_gantt(replace(result, **UNTRACED)), "trace=True"),
+    (lambda result: gantt(result, window=(2.0, 1.0)).figure, "window is"),
+    (lambda result: gantt(result, by="link").figure, "by is"),
+    (lambda result: gantt(result, colour="red").figure, "colour is"),
+    (lambda result: gantt(replace(result, **UNTRACED)).figure, "trace=True"),
     (lambda result: replace(result, **UNTRACED).trace.to_chrome("x.json"), "trace=True"),
     (lambda result: by_host(result, ["nope"]), "no host 'nope'"),
     (lambda result: by_actor(result, ["nope"]), "no actor 'nope'"),

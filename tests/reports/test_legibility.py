@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simplugin.reports import draw_gantt
+from simplugin.reports import gantt
 from simplugin.reports.curves import curves
 from simplugin.reports.schedules import draw_schedule
 from simplugin.results.charts import Bar, ScheduleChart
@@ -51,4 +51,4 @@ def test_schedules_of_many_hosts(every_text, illegible):
 
 @pytest.mark.parametrize("by", ["host", "actor"])
 def test_gantt_charts(result, by, every_text, illegible):
-    assert illegible(every_text(draw_gantt(result, by=by, title="Two transfers"))) == []
+    assert illegible(every_text(gantt(result, by=by, title="Two transfers").figure)) == []

@@ -199,7 +199,7 @@ def report_document(report: CampaignReport, files: Sequence[str] = ()) -> dict[s
     return {
         "facts": [[name, text] for name, text in report.facts.items()],
         "runs": list(report.position),
-        "columns": [_column(each, **more) for each, more in _all_columns(report)],
+        "columns": [_column(each, listed) for each, listed in _all_columns(report)],
         "groupings": report.groupings(),
         "group": report.group,
         "baseline": baseline,
@@ -229,29 +229,29 @@ def json_text(document: dict[str, Any]) -> str:
     return text
 
 
-def _all_columns(report: CampaignReport) -> list[tuple[Column, dict[str, Any]]]:
+def _all_columns(report: CampaignReport) -> list[tuple[Column, bool]]:
     """Return the columns of the table in their order, and whether the table shows them."""
-    named = [(Column("status", report.status, role="other"), {"listed": True})]
+    named = [(Column("status", report.status, role="other"), True)]
     roles = [each for role in ("varied", "metric", "other") for each in report.columns_of(role)]
-    named += [(each, {}) for each in roles]
+    named += [(each, False) for each in roles]
     if any(report.failure):
         kinds = [kind or None for kind in report.failure]
         errors = [error or None for error in report.error]
-        named.append((Column("failure", kinds, role="other"), {}))
-        named.append((Column("error", errors, role="other"), {"listed": True}))
+        named.append((Column("failure", kinds, role="other"), False))
+        named.append((Column("error", errors, role="other"), True))
     return named
 
 
-def _column(column: Column, **more: Any) -> dict[str, Any]:
+def _column(column: Column, listed: bool) -> dict[str, Any]:
     """Return a column: numbers as they are, texts each once and then by number."""
-    document = {
+    document: dict[str, Any] = {
         "name": column.name,
         "unit": column.unit,
         "label": column.shown,
         "role": column.role,
         "sense": column.sense,
         "numeric": column.numeric,
-    } | more
+    } | ({"listed": True} if listed else {})
     if not column.numeric:
         names = column.names()
         numbers = {each: number for number, each in enumerate(names)}

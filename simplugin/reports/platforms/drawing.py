@@ -82,11 +82,6 @@ def draw_platform(
     return drawn(figure_of(block, title or item.name, facts), path)
 
 
-def platform_figure(platform: Platform, *, title: str = "", detail: DetailName = "auto") -> Figure:
-    """Return the drawing that `draw_platform` writes, as a matplotlib figure."""
-    return draw_platform(platform, title=title, detail=detail).figure
-
-
 def _drawn(survey: PlatformItems, detail: DetailName) -> tuple[DrawnItem, Block]:
     """Return the drawing in the requested detail, or in the first that fits."""
     fixed = {
