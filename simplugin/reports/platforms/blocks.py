@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simplugin.reports.platforms.columns import MOST_IN_COLUMNS, BoxColumns
-from simplugin.reports.platforms.contents import speed_words
+from simplugin.reports.platforms.contents import Group, speed_words
 from simplugin.reports.platforms.items import DrawnItem, DrawnPart, PlatformItems
 from simplugin.reports.platforms.layouts import PointLayout, apart, layout, packed, parts
 from simplugin.reports.platforms.sheet import (
@@ -73,11 +73,9 @@ class _Blocks:
         title = f"{item.contents.total_words()}, {item.contents.power_words()}"
         block = Block()
         block.put(inner, 0.1, 0.3)
-        wide = measured(item.name, 8.0, bold=True)[0]
-        facts = Words(wide + 0.16, 0.14, title, 6.5, colour="#555555")
-        block.words += [Words(0.08, 0.14, item.name, 8.0, bold=True), facts]
-        block.width = max(block.width + 0.1, facts.area[2] + 0.08)
-        block.height += 0.1
+        edge = block.write(0.08, 0.14, item.name, 8.0, bold=True)
+        block.write(edge + 0.08, 0.14, title, 6.5, colour="#555555")
+        block.width, block.height = block.width + 0.1, block.height + 0.1
         block.boxes.insert(0, Box(0, 0, block.width, block.height, "zone"))
         return block
 
@@ -146,18 +144,13 @@ def _spread(part: DrawnPart, made: Sequence[Block]) -> Block:
 def _group(item: DrawnItem) -> Block:
     """Return a box of one line, or of two if that would be long."""
     group = item.contents.groups[0]
-    name = cut(item.name, _HEAD, 2.2, bold=True)
-    facts = group.size_words()
-    wide, _ = measured(name, _HEAD, bold=True)
-    more, _ = measured(facts, _ROW)
-    if wide + more < 2.9:
-        block = Block(wide + more + 3 * _PAD, 0.2)
-        x, y = wide + 2 * _PAD, 0.1
-    else:
-        block = Block(max(wide, more) + 2 * _PAD, 0.32)
-        x, y = _PAD, 0.23
-    block.words.append(Words(_PAD, 0.1, name, _HEAD, bold=True))
-    block.words.append(Words(x, y, facts, _ROW, colour=_GREY))
+    block = Block(height=0.2)
+    edge = block.write(_PAD, 0.1, cut(item.name, _HEAD, 2.2, bold=True), _HEAD, bold=True)
+    place = (edge + _PAD, 0.1)
+    if edge + measured(group.size_words(), _ROW)[0] >= 2.9 + _PAD:
+        place, block.height = (_PAD, 0.23), 0.32
+    edge = max(edge, block.write(*place, group.size_words(), _ROW, colour=_GREY))
+    block.width = edge + _PAD
     block.boxes = [Box(0, 0, block.width, block.height, "group", group.speed)]
     return block
 
@@ -166,64 +159,40 @@ def _pill(item: DrawnItem) -> Block:
     """Return a small box with a name: a router, a host, a link that is a point."""
     if item.kind == "meeting" and not item.name:
         return Block(0.08, 0.12)
-    name = cut(item.name, 6.5, _LONGEST)
-    speed = 0.0
-    if item.kind == "host":
+    name, kind, speed = cut(item.name, 6.5, _LONGEST), item.kind, 0.0
+    if kind == "host":
         group = item.contents.groups[0]
-        speed = group.speed
-        name = f"{name}  {group.host_words()}"
+        name, kind, speed = f"{name}  {group.host_words()}", "group", group.speed
     width = measured(name, 6.5)[0] + 2 * _PAD
-    kind = "group" if item.kind == "host" else item.kind
-    block = Block(width, 0.19)
-    block.words = [Words(width / 2, 0.095, name, 6.5, align="center")]
-    block.boxes = [Box(0, 0, width, 0.19, kind, speed)]
-    return block
+    box, words = Box(0, 0, width, 0.19, kind, speed), Words(width / 2, 0.095, name, align="center")
+    return Block(width, 0.19, [box], words=[words])
 
 
 def _listing(item: DrawnItem, most_cores: int) -> Block:
     """Return a box that names the clusters with the most cores."""
-    held = item.contents
-    block = Block()
-    y = 0.12
-    name = cut(item.name, 8.0, 2.4, bold=True)
+    held, block, y = item.contents, Block(), 0.12
     power = held.power_words() if item.rows else held.power_words().split(", ")[-1]
     facts = f"{held.total_words()}, {power}"
-    wide = measured(name, 8.0, bold=True)[0]
-    block.words.append(Words(_PAD, y, name, 8.0, bold=True))
-    block.width = wide + 2 * _PAD
-    inline = wide + measured(facts, _ROW)[0] + 3 * _PAD
-    if inline <= 2.9:
-        block.words.append(Words(wide + 2 * _PAD, y, facts, _ROW, colour=_GREY))
-        block.width = inline
-    else:
-        y += 0.13
-        block.words.append(Words(_PAD, y, facts, _ROW, colour=_GREY))
-        block.width = max(block.width, measured(facts, _ROW)[0] + 2 * _PAD)
+    edge = block.write(_PAD, y, cut(item.name, 8.0, 2.4, bold=True), 8.0, bold=True) + _PAD
+    if edge + measured(facts, _ROW)[0] + _PAD > 2.9:
+        edge, y = _PAD, y + 0.13
+    block.write(edge, y, facts, _ROW, colour=_GREY)
     shown = sorted(held.groups, key=lambda group: (-group.core_count, group.name))
     rest = shown[item.rows :]
-    if len(rest) == 1:
-        rest = []
-    shown = shown[: len(shown) - len(rest)] if item.rows else []
-    left = len(held.groups) - len(shown)
+    shown = shown if len(rest) == 1 and item.rows else shown[: item.rows]
     names = distinguished([group.name for group in shown], _ROW, _LONGEST)
-    column = max((measured(each, _ROW)[0] for each in names), default=0.0)
-    start = _PAD + column + 0.06
+    start = 2 * _PAD + max((measured(each, _ROW)[0] for each in names), default=0.0)
     for name, group in zip(names, shown, strict=True):
         y += _ROW_HEIGHT
         length = max(BAR * group.core_count / max(most_cores, 1), 0.012)
-        block.words.append(Words(_PAD, y, name, _ROW))
+        block.write(_PAD, y, name, _ROW)
         block.boxes.append(Box(start, y - 0.04, length, 0.08, "bar", group.speed))
-        facts = group.size_words()
-        block.words.append(Words(start + BAR + 0.06, y, facts, _ROW, colour=_GREY))
-        block.width = max(block.width, start + BAR + 0.06 + measured(facts, _ROW)[0] + _PAD)
-    if shown and left:
+        block.write(start + BAR + _PAD, y, group.size_words(), _ROW, colour=_GREY)
+    if shown and len(rest) > 1:
         y += _ROW_HEIGHT
         hosts = sum(group.count for group in rest)
-        block.words.append(
-            Words(_PAD, y, f"and {left:,} more with {hosts:,} hosts", _ROW, colour=_GREY)
-        )
-        block.width = max(block.width, measured(block.words[-1].text, _ROW)[0] + 2 * _PAD)
-    block.height = y + 0.1
+        block.write(_PAD, y, f"and {len(rest):,} more with {hosts:,} hosts", _ROW, colour=_GREY)
+    block.width, block.height = block.width + _PAD, y + 0.1
     block.boxes.insert(0, Box(0, 0, block.width, block.height, "listing"))
     return block
 
@@ -279,20 +248,16 @@ def discs(part: DrawnPart, share: float) -> Block:
         block.strokes.append(Stroke(path, part.bandwidth(line), part.is_fat(line)))
         if len(part.edges) <= _MOST_RATES and (sparse or len(part.edges) <= 12):
             block.labels.append(label_along(path, part.rate(line)))
-    towards: list[list[tuple[float, float]]] = [[] for _ in names]
+    towards: list[list[NDArray[np.float64]]] = [[] for _ in names]
     for one, other in part.edges:
         ahead = spots[other] - spots[one]
         ahead /= max(float(np.hypot(*ahead)), 1e-12)
-        towards[one].append((float(ahead[0]), float(ahead[1])))
-        towards[other].append((float(-ahead[0]), float(-ahead[1])))
+        towards[one].append(ahead)
+        towards[other].append(-ahead)
     for i, (x, y) in enumerate(spots.tolist()):
         radius = float(radii[i])
-        item = part.items[i]
-        disc = Disc(x, y, radius, item.kind)
-        if item.kind == "host":
-            group = item.contents.groups[0]
-            disc = Disc(x, y, radius, "host", group.power, group.speed)
-        block.discs.append(disc)
+        group = next(iter(part.items[i].contents.groups), Group("", 0, 0, 0.0))
+        block.discs.append(Disc(x, y, radius, part.items[i].kind, group.power, group.speed))
         if names[i]:
             block.labels.append(_name_label(x, y, radius, names[i], towards[i]))
     return block
@@ -327,43 +292,39 @@ def _scaled(
     laid: PointLayout, widest: float, page: float, tallest: float
 ) -> tuple[NDArray[np.float64], float]:
     """Return positions in inches, and the approximate distance of neighbours."""
-    spots = laid.spots
+    spots, count = laid.spots, len(laid.spots)
     span = np.ptp(spots, axis=0)
-    count = len(spots)
-    room = page - 1.2
-    if laid.kind in ("tree", "row", "grid", "point"):
-        across = min(max(widest + 0.1, 0.42), 1.15, room / max(float(span[0]), 1e-9))
-        if laid.kind == "grid":
-            across = min(max(widest + 0.3, 0.75), room / max(float(span[0]), 1e-9))
-        if laid.kind == "row":
-            across = min(max(widest + 0.6, 1.3), room / max(float(span[0]), 1e-9))
-        down = min(1.0 if span[1] <= 4 else 0.85, tallest / max(float(span[1]), 1e-9))
-        return spots * [across, down], min(across, down)
-    if laid.kind == "lying":
-        across = min(1.6, room / max(float(span[0]), 1e-9))
-        down = min(0.2, tallest / max(float(span[1]), 1e-9))
-        return spots * [across, down], 1.2 * down
-    if laid.kind in ("star", "ring"):
-        if laid.kind == "star":
-            step = 1.05 if count <= 9 else 0.75
-        else:
-            step = 1.4 if count <= 8 else max(0.75, min(widest + 0.1, 1.1))
-        step = min(step, tallest / max(float(span.max()), 1e-9))
-        return spots * step, step
+    widest_step, tallest_step = np.array([page - 1.2, tallest]) / np.maximum(span, 1e-9)
+    # The preferred steps across and down by kind; equal ones keep angles.
+    circle = max(0.75, min(widest + 0.1, 1.1))
+    steps = {
+        "point": (1.0, 1.0),
+        "tree": (min(max(widest + 0.1, 0.42), 1.15), 1.0 if span[1] <= 4 else 0.85),
+        "grid": (max(widest + 0.3, 0.75), 1.0 if span[1] <= 4 else 0.85),
+        "row": (max(widest + 0.6, 1.3), 1.0),
+        "lying": (1.6, 0.2),
+        "star": (1.05 if count <= 9 else 0.75,) * 2,
+        "ring": (1.4 if count <= 8 else circle,) * 2,
+    }
+    if laid.kind in steps:
+        across, down = np.minimum(steps[laid.kind], [widest_step, tallest_step]).tolist()
+        if laid.kind in ("star", "ring"):
+            across = down = min(steps[laid.kind][0], tallest / max(float(span.max()), 1e-9))
+        return spots * [across, down], 1.2 * down if laid.kind == "lying" else min(across, down)
 
     # A graph without regularity.
     from scipy.spatial import KDTree
 
     nearest = np.asarray(KDTree(spots).query(spots, k=2)[0])[:, 1]
     typical = max(float(np.quantile(nearest, 0.15)), 1e-9)
-    longest = min((page - 1.2) / max(float(span[0]), 1e-9), tallest / max(float(span[1]), 1e-9))
+    longest = float(min(widest_step, tallest_step))
     factor = min(0.72 / typical, longest)
     factor = max(factor, min(longest, 3.0 / max(float(span.max()), 1e-9)))
     return spots * factor, factor * max(float(np.quantile(nearest, 0.3)), 1e-9)
 
 
 def _name_label(
-    x: float, y: float, radius: float, lines: list[str], towards: list[tuple[float, float]]
+    x: float, y: float, radius: float, lines: list[str], towards: list[NDArray[np.float64]]
 ) -> Label:
     """Return the label beside a point: all of its text, or the name alone.
 
@@ -371,20 +332,16 @@ def _name_label(
     """
     away, side = radius + 0.07, radius + 0.04
     rise = _LINE * (len(lines) - 1)
-    corners = [
-        (x, y + away, "center"),
-        (x, y - away - rise, "center"),
-        (x + side, y - rise / 2, "left"),
-        (x - side, y - rise / 2, "right"),
-        (x + side * 0.6, y + away * 0.9, "left"),
-        (x - side * 0.6, y + away * 0.9, "right"),
-        (x + side * 0.6, y - away * 0.9 - rise, "left"),
-        (x - side * 0.6, y - away * 0.9 - rise, "right"),
-    ]
+    corners = []
+    for across, down in _SIDES:
+        slanted = across and down
+        left = x + side * (0.6 * np.sign(across) if slanted else across)
+        top = y + away * (0.9 * np.sign(down) if slanted else down)
+        top -= rise * (down < 0) + rise / 2 * (down == 0)
+        corners.append((left, top, {1: "left", 0: "center", -1: "right"}[int(np.sign(across))]))
     # Within about 40 degrees of a side.
-    lines_at = [sum(side[0] * x + side[1] * y > 0.75 for x, y in towards) for side in _SIDES]
-    order = sorted(range(len(corners)), key=lambda i: (lines_at[i], i))
-    corners = [corners[i] for i in order]
+    lines_at = [sum(float(ahead @ each) > 0.75 for ahead in towards) for each in _SIDES]
+    corners = [corners[i] for i in sorted(range(len(corners)), key=lambda i: (lines_at[i], i))]
     every = [
         tuple(
             Words(left, top + i * _LINE, text, _FONT if i == 0 else 6.0, False, _COLOURS[i], align)

@@ -46,7 +46,7 @@ def draw_platform(
     Parameters
     ----------
     platform : Platform
-        Charts to draw.
+        The platform to draw.
     path : path, optional
         A PNG, SVG or PDF file, by its suffix; an existing file is replaced. The same platform gives
         the same bytes.
@@ -122,9 +122,12 @@ _LINE, _NAMELESS = "#7d93a8", "#b5b5b5"
 # Colours of slow and fast cores; black is legible on both.
 _SLOW, _FAST = "#f1f6fb", "#7cbbe3"
 _EDGES = {"zone": "#9aa5b1", "listing": "#7c8a99", "group": "#5b7fa3"}
-_EDGES |= {"router": "#555555", "meeting": "#444444"}
+_EDGES |= {"router": "#555555", "meeting": "#444444", "bar": "#5b7fa3"}
+_EDGES |= {"bus": "#b57b0c", "host": "#33506b"}
 _FACES = {"zone": "#fbfbf8", "listing": "#ffffff", "router": "#e6e6e6", "bus": "#fbe3b9"}
-_BUS_EDGE, _HOST_EDGE = "#b57b0c", "#33506b"
+_FACES |= {"meeting": "#444444"}
+# The marker of each kind of disc, and its side or diameter over the radius.
+_MARKERS = {"host": ("o", 2.0), "router": ("s", 1.77), "bus": ("D", 1.84), "meeting": ("o", 2.0)}
 # Number of shapes from which they are rasterised in vector files.
 _RASTERISE_FROM = 5_000
 
@@ -218,25 +221,17 @@ def figure_of(block: Block, title: str, facts: str) -> Figure:
 
 
 def _box(axes: Axes, box: Box, scale: _Scale, order: float) -> None:
-    """Draw a rectangle with round corners."""
-    from matplotlib.patches import FancyBboxPatch, Rectangle
+    """Draw a rectangle, with round corners unless it is a bar."""
+    from matplotlib.patches import FancyBboxPatch
 
+    is_bar = box.kind == "bar"
+    corner = 0.0 if is_bar else min(0.06, box.height / 3)
     face = scale.shade(box.speed) if box.speed > 0 else _FACES.get(box.kind, "#ffffff")
-    if box.kind == "bar":
-        axes.add_patch(
-            Rectangle(
-                (box.x, box.y), box.width, box.height, facecolor=face, edgecolor="#5b7fa3",
-                linewidth=0.3, zorder=order,
-            )
-        )  # fmt: skip
-        return
-    corner = min(0.06, box.height / 3)
-    edge = _BUS_EDGE if box.kind == "bus" else _EDGES[box.kind]
     axes.add_patch(
         FancyBboxPatch(
             (box.x + corner, box.y + corner), box.width - 2 * corner, box.height - 2 * corner,
-            boxstyle=f"round,pad={corner}", facecolor=face, edgecolor=edge, linewidth=0.7,
-            zorder=order,
+            boxstyle="square,pad=0" if is_bar else f"round,pad={corner}", facecolor=face,
+            edgecolor=_EDGES[box.kind], linewidth=0.3 if is_bar else 0.7, zorder=order,
         )
     )  # fmt: skip
 
@@ -266,42 +261,15 @@ def _strokes(axes: Axes, strokes: Sequence[Stroke], scale: _Scale, *, rasterized
 
 def _discs(axes: Axes, discs: Sequence[Disc], scale: _Scale, *, rasterized: bool) -> None:
     """Draw hosts, routers and points."""
-    from matplotlib.collections import EllipseCollection, PatchCollection
-    from matplotlib.patches import Circle, RegularPolygon
-
-    if not discs:
-        return
-    others = {"router": _FACES["router"], "bus": _FACES["bus"]}
-    faces = [
-        scale.shade(disc.speed) if disc.kind == "host" else others.get(disc.kind, "#444444")
-        for disc in discs
-    ]
-    if rasterized:
-        # Very many discs, fast.
-        sizes = [2 * disc.radius for disc in discs]
-        dots = EllipseCollection(
-            sizes, sizes, [0.0] * len(discs), units="xy",
-            offsets=[(disc.x, disc.y) for disc in discs], offset_transform=axes.transData,
-            facecolors=faces, edgecolors=_HOST_EDGE, linewidths=0.1, zorder=4, rasterized=True,
+    width = 0.1 if rasterized else 0.6 if len(discs) <= 500 else 0.2
+    for kind, (marker, size) in _MARKERS.items():
+        chosen = [disc for disc in discs if disc.kind == kind]
+        shades = [scale.shade(disc.speed) for disc in chosen] if kind == "host" else _FACES[kind]
+        axes.scatter(
+            [disc.x for disc in chosen], [disc.y for disc in chosen],
+            s=[(72 * size * disc.radius) ** 2 for disc in chosen], marker=marker, c=shades,
+            edgecolors=_EDGES[kind], linewidths=width, zorder=4, rasterized=rasterized,
         )  # fmt: skip
-        axes.add_collection(dots, autolim=False)
-        return
-    shapes: list[Any] = []
-    for disc in discs:
-        centre = (disc.x, disc.y)
-        if disc.kind == "router":
-            turned = math.pi / 4
-            shapes.append(RegularPolygon(centre, 4, radius=1.25 * disc.radius, orientation=turned))
-        elif disc.kind == "bus":
-            shapes.append(RegularPolygon(centre, 4, radius=1.3 * disc.radius))
-        else:
-            shapes.append(Circle(centre, disc.radius))
-    edges = {"bus": _BUS_EDGE, "host": _HOST_EDGE}
-    collection = PatchCollection(
-        shapes, facecolors=faces, edgecolors=[edges.get(disc.kind, "#444444") for disc in discs],
-        linewidths=0.6 if len(discs) <= 500 else 0.2, zorder=4,
-    )  # fmt: skip
-    axes.add_collection(collection, autolim=False)
 
 
 def _legend(block: Block, scale: _Scale) -> dict[str, Any]:
@@ -322,7 +290,7 @@ def _legend(block: Block, scale: _Scale) -> dict[str, Any]:
     hosts.sort(key=lambda disc: (disc.power, -disc.radius))
     for disc in hosts[:1] + hosts[-1:]:
         shade, radius = scale.shade(disc.speed), max(disc.radius, 0.02)
-        found[f"host of {speed_words(disc.power)}"] = mark("o", radius, shade, _HOST_EDGE)
+        found[f"host of {speed_words(disc.power)}"] = mark("o", radius, shade, _EDGES["host"])
     if scale.fastest > 1.0001 * scale.slowest:
         for speed in (scale.slowest, math.sqrt(scale.slowest * scale.fastest), scale.fastest):
             patch = Patch(facecolor=scale.shade(speed), edgecolor=_EDGES["group"], linewidth=0.3)
@@ -339,12 +307,9 @@ def _legend(block: Block, scale: _Scale) -> dict[str, Any]:
     if any(stroke.dashed for stroke in block.strokes):
         name = "never congested (FATPIPE)"
         found[name] = Line2D([], [], color=_LINE, linewidth=1.2, linestyle="dashed")
-    others = {
-        "router": ("router or switch", "s", _FACES["router"], "#444444"),
-        "meeting": ("links meet", "o", "#444444", "#444444"),
-        "bus": ("link shared by all that it joins", "D", _FACES["bus"], _BUS_EDGE),
-    }
-    for kind, (name, shape, face, edge) in others.items():
+    others = {"router": "router or switch", "meeting": "links meet"}
+    others |= {"bus": "link shared by all that it joins"}
+    for kind, name in others.items():
         if kind in kinds:
-            found[name] = mark(shape, 0.05, face, edge)
+            found[name] = mark(_MARKERS[kind][0], 0.05, _FACES[kind], _EDGES[kind])
     return found

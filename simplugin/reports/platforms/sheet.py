@@ -132,6 +132,22 @@ class Block:
     words: list[Words] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
 
+    def write(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: float,
+        *,
+        bold: bool = False,
+        colour: str = "#222222",
+    ) -> float:
+        """Add words, widen the block to their right edge, and return that."""
+        self.words.append(Words(x, y, text, size, bold=bold, colour=colour))
+        edge = self.words[-1].area[2]
+        self.width = max(self.width, edge)
+        return edge
+
     def put(self, block: Block, x: float, y: float) -> None:
         """Add another block with its corner there."""
         for kind in ("boxes", "discs", "words"):
