@@ -58,7 +58,7 @@ class Census:
         Element to number, such as ``zoneRoute``.
     parts : tuple of Part
         The zones and clusters with hosts that the platform divides into: those of the outermost
-        zone that has more than one. Explicit hosts beside them are in none.
+        zone with more than one. Explicit hosts of such a zone are in none.
     """
 
     zones: int
@@ -70,7 +70,7 @@ class Census:
 
 
 def census_of(platform: Platform) -> Census:
-    """Count what a platform consists of.
+    """Count the parts of a platform.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _parts(platform: Platform) -> tuple[PlatformPart, ...]:
 
 
 def _part(element: ZoneElement) -> PlatformPart | None:
-    """Return what is in a zone or cluster; None where there are no hosts."""
+    """Return the contents of a zone or cluster; None if it has no hosts."""
     if not isinstance(element, Zone | Cluster):
         return None
     within = [inner for inner, _ in Platform((element,)).walk()]
@@ -131,10 +131,10 @@ def _part(element: ZoneElement) -> PlatformPart | None:
 # Of hosts that represent others, and as many again within clusters that are not flat. SimGrid
 # finds some ten thousand routes a second, fewer where it searches for shortest paths.
 MOST_PAIRS = 100_000
-# A torus of 10,000 hosts takes some seconds for so many, as its routes are long.
+# A torus of 10,000 hosts takes some seconds for this number, as its routes are long.
 _SAMPLE_WITHIN = 5000
 _SEED = 0
-# Few enough to be asked for at any rate, and then better in the order of the platform.
+# So few that all are tried, in the order of the platform.
 _MOST_ORDERED = 1000
 
 
@@ -207,7 +207,7 @@ def telling_pairs(platform: Platform) -> HostPairs:
 
 
 def _ordered(count: int) -> int:
-    """Return how many ordered pairs so many hosts have."""
+    """Return the number of ordered pairs of hosts."""
     return count * (count - 1)
 
 

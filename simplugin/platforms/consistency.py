@@ -307,7 +307,7 @@ class _Inspection:
                 self._say(host, message, "write mount:disk:host, naming a disk of that host")
 
     def _check_routes(self, zone: Zone) -> None:
-        """Check all routes of a zone whose elements are declared."""
+        """Check all routes of a zone after its elements are declared."""
         taken: _Taken = {}
         for route in zone.routes:
             bypass = isinstance(route, BYPASSES)

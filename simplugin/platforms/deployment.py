@@ -21,7 +21,7 @@ class DeployedActor:
     host : str
         Where it starts.
     function : str
-        Name of what it runs.
+        Name of its function.
     arguments : tuple of str
         Arguments of its function.
     start_time : float

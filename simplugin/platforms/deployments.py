@@ -112,7 +112,7 @@ class ApplicationTree:
         return depth
 
     def pruned(self, hosts: Collection[str]) -> ApplicationTree:
-        """Return the tree without what is not needed to reach some hosts.
+        """Return the smallest subtree that reaches some hosts.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ def require_tree(root: str, parent: Mapping[str, str]) -> None:
     Raises
     ------
     DeploymentError
-        They make none; its `path` is the host whose parent is to blame.
+        They make none; its `path` is the host with the wrong parent.
     """
     reached = set(_breadth_first(root, parent))
     lost = next((host for host in parent if host not in reached), "")
@@ -308,7 +308,7 @@ def sole_root(parent: Mapping[str, str]) -> str:
 def _tree_of_places(
     application: str, hosts: Mapping[str, tuple[str, tuple[str, ...]]]
 ) -> ApplicationTree:
-    """Return the tree of the places that actors have in it."""
+    """Return the tree that actors describe by their places."""
     roots = [host for host, (parent, _) in hosts.items() if parent == NO_PARENT]
     if len(roots) != 1:
         found = "no root" if not roots else f"several roots, {_shown(roots, ' and ')}"
@@ -432,7 +432,7 @@ def master_workers(
     per_host : int
         Number of workers of each of these hosts.
     spread : bool
-        Where a number of hosts is asked for, take them evenly over those to choose from instead
+        True to take a number of hosts evenly from those to choose from instead
         of the first ones.
     lifetime : ActorLifetime
         Of all; a master never restarts with its host, as its state is lost.
@@ -445,7 +445,7 @@ def master_workers(
     Raises
     ------
     DeploymentError
-        A host, zone or cluster is unknown, there are fewer hosts than asked for, a placeholder
+        A host, zone or cluster is unknown, there are too few hosts, a placeholder
         means nothing, or a date is out of range.
     """
     choice = HostChoice(platform)

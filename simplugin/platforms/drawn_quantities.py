@@ -23,7 +23,7 @@ def drawn(kind: Any, parameter: Any = None) -> Any:
     kind : type
         Of the number.
     parameter : type, optional
-        Of the law's parameters that have its unit; `kind`, above 0, without.
+        Type of the law's dimensional parameters; by default `kind`, above 0.
     """
     # Laws are of positive numbers, whatever is drawn.
     own: Any = kind if parameter is None else parameter

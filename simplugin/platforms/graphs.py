@@ -141,7 +141,7 @@ class Graph:
             With ``Full`` there are no other routes than those between neighbours. With the others
             SimGrid joins any two hosts by a way of as few links as possible, whatever their
             latencies: ``Floyd`` finds all ways at once, in time n^3 and memory n^2, ``Dijkstra``
-            each when it is used, and ``DijkstraCache`` remembers what it found.
+            each when it is used, and ``DijkstraCache`` caches them.
 
         Raises
         ------
@@ -179,7 +179,7 @@ def quickest(
 ) -> dict[str, tuple[Step, ...]]:
     """Return the ways of the least cost from a node, by Dijkstra's algorithm.
 
-    Ties go to the way whose names come first in the alphabet, as seen from the start.
+    Ties go to the path with the alphabetically first names, from the start on.
 
     Parameters
     ----------

@@ -25,11 +25,11 @@ class FoundHosts:
     Attributes
     ----------
     what : str
-        Words for messages: ``"zone 'nancy'"``.
+        Text for messages: ``"zone 'nancy'"``.
     among : tuple of str
         The hosts to choose from, in the order of the platform.
     count : int, optional
-        Number of hosts that are asked for; None for all.
+        Requested number of hosts; None for all.
     """
 
     what: str
@@ -49,7 +49,7 @@ class FoundHosts:
         Raises
         ------
         DeploymentError
-            None is left, or fewer than asked for.
+            Too few hosts are left.
         """
         free = [host for host in self.among if host not in taken]
         count = self.count
@@ -104,7 +104,7 @@ class HostChoice:
         Parameters
         ----------
         what : str
-            Words for the message: ``"the master"``.
+            Text for the message: ``"the master"``.
         host : str
             The name.
 
@@ -128,7 +128,7 @@ class HostChoice:
         Parameters
         ----------
         choice : str, int, or iterable of str
-            A number: so many hosts. An iterable: hosts by their names. A text: choices separated
+            A number of hosts. An iterable: hosts by their names. A text: choices separated
             by commas, each ``all``, a number, a zone, cluster or cabinet (its hosts, at any depth),
             a host, or a pattern of names (``*``, ``?``, ``[...]``); after a zone, a cluster, a
             cabinet or a pattern, ``:N`` for N hosts of it. Each chooses among the hosts that those
@@ -148,7 +148,7 @@ class HostChoice:
         Raises
         ------
         DeploymentError
-            A name is unknown, a number larger than what is left, or nothing is left to choose.
+            A name is unknown, a number is too large, or nothing is left to choose.
         """
         taken: dict[str, None] = {}
         if isinstance(choice, str):

@@ -54,7 +54,7 @@ class _PowerStates(ValidatedElement):
 
 
 class _Numbered(ValidatedElement):
-    """Equal hosts whose names differ by a number."""
+    """Equal hosts, numbered names."""
 
     __slots__ = ()
     prefix: str

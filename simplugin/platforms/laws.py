@@ -39,7 +39,7 @@ class Law:
         A key of `PARAMETERS`.
     parameters : tuple of float
         Its parameters in the order that `PARAMETERS` has: ``value``, ``low``, ``high``, ``mean``
-        and ``scale`` in the unit of what is drawn; ``shape`` of a Weibull law and ``variation``,
+        and ``scale`` in the unit of the draws; ``shape`` of a Weibull law and ``variation``,
         the standard deviation over the mean, without one.
 
     Raises
@@ -77,7 +77,7 @@ class Law:
 
     @property
     def mean(self) -> float:
-        """The expectation, in the unit of what is drawn."""
+        """The expectation, in the unit of the draws."""
         first, *further = self.parameters
         if self.name == "uniform":
             return (first + further[0]) / 2
@@ -145,7 +145,7 @@ class Law:
         return self._draw_by_length(generator, size) * generator.random(size)
 
     def _draw_by_length(self, generator: np.random.Generator, size: int) -> NDArray[np.float64]:
-        """Draw with probabilities in proportion to what is drawn: of density x f(x) / mean."""
+        """Draw with probabilities in proportion to the values: of density x f(x) / mean."""
         first, last = self.parameters[0], self.parameters[-1]
         if self.name == "uniform":
             return np.sqrt(generator.uniform(power(first, 2), power(last, 2), size))
@@ -183,7 +183,7 @@ def _gamma(x: float) -> float:
     return math.sqrt(2 * math.pi) * power(x, x - 0.5) * exp(rest / x - x) / divisor
 
 
-# Parameters of laws that have no unit, whatever is drawn.
+# Dimensionless parameters of laws.
 WITHOUT_UNIT = frozenset({"shape", "variation"})
 
 

@@ -264,7 +264,7 @@ class Route(_Way):
 
 @dataclass(frozen=True, slots=True, init=False)
 class BypassRoute(_Way):
-    """A route between two hosts or routers that replaces what the zone's routing gives.
+    """A route between two hosts or routers that replaces the zone's routing.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ class ZoneRoute(_ZoneWay):
 
 @dataclass(frozen=True, slots=True, init=False)
 class BypassZoneRoute(_ZoneWay):
-    """A route between two zones, at any depth, that replaces what the routing gives.
+    """A route between two zones, at any depth, that replaces their routing.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ class Broken:
     id : str
         Its name.
     hosts : tuple of (prefix, suffix), optional
-        Of the hosts that it would have had.
+        Prefix and suffix of the hosts of a cluster that could not be built.
     """
 
     id: str
@@ -146,7 +146,7 @@ class Names:
         self.parents.setdefault(part.id, parent)
 
     def _enter_hosts(self, part: Cluster | Cabinet, zone: str) -> None:
-        """Enter the hosts of a cluster, up to the first whose name is in use."""
+        """Enter the hosts of a cluster, up to the first name in use."""
         self._people(zone)
         place = NamedElement("host", zone)
         places = self._places
@@ -178,7 +178,7 @@ class Names:
         )
 
     def _people(self, zone: str) -> None:
-        """Record that a zone, and so those around it, have hosts."""
+        """Record that a zone, and the zones around it, hold hosts."""
         if zone not in self.peopled:
             self.peopled.add(zone)
             at = zone
@@ -255,7 +255,7 @@ def _host_links(names: Iterable[str]) -> Iterator[str]:
 
 
 def _is_link_of(cluster: Cluster, rest: str, *, split: bool) -> bool:
-    """Return True if a cluster has a link whose name continues like this after its id."""
+    """Return True if a cluster has a link of this name after its id."""
     if cluster.topology != "FLAT":
         return rest.startswith("link_")
     if rest == "backbone":

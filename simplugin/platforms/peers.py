@@ -81,7 +81,7 @@ class PeerSite:
         uplink: float = np.inf,
         scheduler: str = "scheduler",
     ) -> PeerSite:
-        """Return a site whose peers are called ``peer-1`` and so on.
+        """Return a site of peers with the names ``peer-1``, ``peer-2`` and so on.
 
         Parameters
         ----------
@@ -130,14 +130,14 @@ _GRID, _GLOBAL = "grid", "global"
 
 @dataclass(frozen=True, eq=False)
 class PeerGrid:
-    """Sites whose local schedulers get bundles from a global scheduler over one backbone.
+    """Sites that get bundles from a global scheduler over one backbone.
 
     Attributes
     ----------
     names : tuple of str
         Of the sites.
     sites : tuple of PeerSite
-        The sites; no two hosts have the same name.
+        The sites; names of hosts are unique.
     bandwidth : float
         Of the backbone, shared by all that passes it [byte/s].
     latency : float

@@ -70,7 +70,7 @@ class Zone:
     Raises
     ------
     PlatformError
-        SimGrid has no such routing in platform files, or hosts are beside zones.
+        SimGrid has no such routing in platform files, or hosts and zones are mixed.
     """
 
     id: Name
@@ -190,7 +190,7 @@ class Platform:
     actors : tuple of DeployedActor
         A deployment within the platform file.
     directory : Path, optional
-        Where its relative profile files are, besides the current directory: that of the file
+        Base of relative profile files after the current directory: that of the file
         it was read from. Not part of a comparison.
 
     Raises

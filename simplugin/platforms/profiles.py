@@ -118,7 +118,7 @@ def profile_problem(text: str, period: float = -1.0) -> str | None:
     text : str
         The lines.
     period : float
-        The period given beside them [s].
+        The period from the attribute [s].
 
     Returns
     -------
@@ -224,7 +224,7 @@ def timeline(text: str, until: float, period: float = -1.0) -> list[tuple[float,
     until : float
         Before when [s].
     period : float
-        Given beside them [s]; 0 or less for none, or that of ``PERIODICITY``.
+        Period from the attribute [s]; 0 or less for none, or that of ``PERIODICITY``.
 
     Returns
     -------

@@ -8,7 +8,7 @@ from itertools import chain, pairwise
 
 from simplugin.core.errors import PlatformError
 
-# SimGrid reads the number at the start of each bound and overlooks what follows it; we do not.
+# SimGrid reads the number at the start of each bound and ignores the rest; we do not.
 _GROUP = re.compile(r"\s*(\d{1,10})\s*(?:-\s*(\d{1,10})\s*)?", re.ASCII)
 _LARGEST = 2**31 - 1
 _REMEDY = "write numbers and ascending ranges, e.g. '0-99,105'"

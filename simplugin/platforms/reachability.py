@@ -34,7 +34,7 @@ _ONE_HOST, _ZONES = (Host, Peer), (Zone, Cluster)
 _PLACED = (Host, Peer, Zone, Cluster)
 _DIJKSTRA = {"Dijkstra", "DijkstraCache"}
 _COMPOSED = {"Floyd", *_DIJKSTRA}
-# Zones whose ways to all others are looked at, where ways are composed of routes between zones.
+# Maximum number of zones from which composed ways to all others are checked.
 _MOST_SOURCES = 200
 
 _FLATTEN = "put the clusters of all sites directly into one zone, with routes between any two"
@@ -53,7 +53,7 @@ def unreachable(zones: Sequence[Zone], names: Names) -> list[PlatformProblem]:
     Returns
     -------
     list of Problem
-        A warning for each zone whose routing lacks routes, naming one pair, and for each gateway
+        A warning for each zone with missing routes, naming one pair, and for each gateway
         that not all of its zone gets to.
     """
     layout = _Layout(zones, names)
@@ -139,7 +139,7 @@ class _Layout:
         return problems
 
     def missing_pair(self, zone: Zone) -> tuple[str, str] | None:
-        """Return two elements of a zone that should have a route and have none."""
+        """Return two elements of a zone that lack a route between them."""
         has_hosts = self._names.has_hosts
         hosts = [
             part.id

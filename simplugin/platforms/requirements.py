@@ -76,7 +76,7 @@ def energy_problems(platform: Platform) -> Iterator[PlatformProblem]:
 def _energy_of(
     part: Host | Cluster | Link, key: str, renamed: Mapping[str, str], count: int
 ) -> Iterator[PlatformProblem]:
-    """Yield what is wrong with the wattages of hosts or of a link."""
+    """Yield the faults in the wattages of hosts or of a link."""
     what = f"{type(part).__name__.lower()} {part.id!r}"
     of_host = "per_state" in key
     for old, today in renamed.items():

@@ -42,7 +42,7 @@ class NeighbourRoute:
 METRICS: Mapping[str, Callable[[NeighbourRoute], float]] = {
     LATENCY: lambda route: route.latency,
     HOPS: lambda _: 1.0,
-    # What a byte takes that each host on the way receives before it sends it on.
+    # Time of a byte if each host on the way receives it before sending.
     TRANSFER: lambda route: 1 / route.bandwidth,
 }
 
@@ -152,7 +152,7 @@ def shortest_parents(
 def star_tree(
     platform: Platform, application: str, root: str, hosts: Collection[str] | None = None
 ) -> ApplicationTree:
-    """Return the tree whose root is the parent of all other hosts.
+    """Return the tree in which the root is the parent of all other hosts.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def shortest_path_tree(
         Where the paths begin.
     metric : str
         ``latency``, ``hops`` or ``transfer``; see `shortest_parents`, also for
-        what is done about ties.
+        the rule for ties.
     hosts : collection of str, optional
         The hosts to be reached; those on the way to them are in the tree too. None for all.
 

@@ -58,7 +58,7 @@ def consistent_site(seed: int, spread: float = SPREAD) -> PeerSite:
     Raises
     ------
     PlatformError
-        Capacities of that spread hardly ever have so low a degree.
+        Capacities of that spread hardly ever reach so low a degree.
     """
     generator = np.random.default_rng([seed, 5])
     for _ in range(1000):

@@ -56,7 +56,7 @@ _READERS: dict[str, Callable[[Any], float]] = {
 
 
 def read_number(what: str, value: Any, unit: str) -> float:
-    """Return a number as it is, and what a text with a unit means; raise for anything else."""
+    """Return a number, or the value of a text with a unit; raise for anything else."""
     try:
         return _READERS.get(unit, float)(value)
     except (TypeError, ValueError, UnitError) as error:
@@ -200,7 +200,7 @@ def choice(*names: str) -> Callable[..., None]:
 
 
 class ValidatedElement:
-    """Base of data classes whose first field is a name and whose annotations hold checks."""
+    """Base of data classes with a name as first field and checks in annotations."""
 
     __slots__ = ()
 
@@ -218,7 +218,7 @@ def check_fields(part: Any, what: str = "") -> str:
         A frozen data class. A check in the metadata of an annotation is called with a text for
         messages and the value; if it returns another value, that takes the place of the first.
     what : str, optional
-        Words for the part in messages; its kind and first field, a name, without.
+        Text for the part in messages; by default its kind and first field, a name.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def check_fields(part: Any, what: str = "") -> str:
         what = f"{kind} {getattr(part, name)!r}"
     for name, check, words, default in checks:
         value = getattr(part, name)
-        # Defaults are valid; platforms have many parts, most of whose fields are defaults.
+        # Defaults are valid, and most fields of the many parts are defaults.
         if value is not default:
             try:
                 better = check(f"the {words} of {what}", value)
@@ -278,7 +278,7 @@ def copier(part: Any, names: Collection[str]) -> Callable[[Iterable[Any]], Any]:
 
 @cache
 def _checks(kind: type[Any]) -> tuple[str, list[tuple[str, Callable[[str, Any], Any], str, Any]]]:
-    """Return what messages call a data class; name, check, words and default of its fields."""
+    """Return the kind of a data class for messages; name, check, text and default of fields."""
     hints = get_type_hints(kind, include_extras=True)
     checks = [
         (field.name, check, field.name.replace("_", " "), field.default)

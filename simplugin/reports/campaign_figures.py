@@ -238,8 +238,8 @@ class WrittenFigures(list[Path]):
 def replace_former(directory: Path, written: Iterable[Path]) -> None:
     """Remove figures of the report before, and list those of this one.
 
-    Only listed files whose digest is unchanged are removed: files of others,
-    and figures that somebody has changed, stay.
+    Only listed files with an unchanged digest are removed: files of others,
+    and edited figures, stay.
 
     Parameters
     ----------

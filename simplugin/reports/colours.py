@@ -70,7 +70,7 @@ def colouring(
         Meaning of a colour. "auto" takes labels if executions have from one to eight of
         them, else names of actors, if they are several.
     groups : sequence of str
-        Names that have the first colours.
+        Names of the first colours.
     """
     if by not in ("auto", "label", "actor", "host"):
         raise SimpluginError(f"colour is {by!r}; choose 'auto', 'label', 'actor' or 'host'")

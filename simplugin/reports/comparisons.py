@@ -90,7 +90,7 @@ def paired(
     Parameters
     ----------
     values, baseline : mapping of key to float or None
-        Values by the key that they have in common.
+        Values by a common key.
     sense : {"min", "max"}
         Direction of improvement.
 
@@ -187,7 +187,7 @@ def sign_test(wins: int, losses: int) -> float:
 def signed_rank_test(differences: NDArray[np.float64]) -> float:
     """Return the two-sided p-value of Wilcoxon's signed-rank test.
 
-    Differences of 0 are left out, equal ones have the mean of their ranks. Up to 50 differences
+    Differences of 0 are left out, equal ones get the mean of their ranks. Up to 50 differences
     the distribution of the rank sum is counted out, ties included; beyond, it is taken for normal
     with the variance that ties leave, without a correction for continuity.
 
@@ -254,7 +254,7 @@ def pairing_columns(report: CampaignReport, names: Collection[str] | None = None
 
     These are all varied columns except the groups themselves and those with a single
     value in each of the compared groups. The scheduler and its parameters count only if all
-    that are compared have values of them in common.
+    that are compared share values of them.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def pairing_columns(report: CampaignReport, names: Collection[str] | None = None
     compared = [_rows_of(groups, name) for name in (groups if names is None else names)]
 
     def counts(column: Column) -> bool:
-        """Return True if the compared groups have common values."""
+        """Return True if the compared groups share values."""
         if not column.name.startswith(OF_SCHEDULERS):
             return True
         had = [{identity(column.values[row]) for row in rows} for rows in compared]
@@ -297,7 +297,7 @@ def values_by_group(
     """Return the metric of each run of each group, by the values of the pairing columns.
 
     Runs that differ in nothing are numbered, over all runs of their group, so that the first is
-    compared with the first. Runs that failed have None.
+    compared with the first. None marks a failed run.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ _MOST_POINTS = 4000
 _START, _FLATTENED, _MARGIN = 0.02, 3.0, 0.06
 # Number of points of a curve below which its start is not a transient, and each has a mark.
 _FEW_POINTS = 20
-# So many points are no trend: they are not joined.
+# More points show no trend: they are not joined.
 _PAIR = 2
 _FONT = 8.0
 _POINT_MARKERS = (*MARKERS, "*")
@@ -118,7 +118,7 @@ def _height(curve: Curves) -> float:
 
 
 def _title(curve: Curves) -> str:
-    """Return the title of a panel in lines that have room."""
+    """Return the title of a panel, broken into lines."""
     return wrapped(curve.title, _WIDTH - 1.8, 10)
 
 
@@ -177,7 +177,7 @@ def _panel(axes: Axes, curve: Curves) -> None:
 def _across(axes: Axes, curve: Curves) -> None:
     """Set scale, limits and ticks of the x axis.
 
-    It shows everything, also where curves have no value, so that panels can be compared; of
+    It shows everything, also where curves are undefined, so that panels can be compared; of
     histograms it leaves out empty ends.
     """
     columns = [filled(x, y)[0] if curve.bars else x for x, y in points_of(curve).values()]
@@ -206,7 +206,7 @@ def _number(axis: Axis, most: int | Literal["auto"] = "auto") -> None:
 
 
 def _frame(axes: Axes, curve: Curves) -> None:
-    """Limit the y axis to the settled part of curves whose start is far off."""
+    """Limit the y axis to the settled part of curves if a start is far off."""
     columns = list(points_of(curve).values())
     first = min((float(x.min()) for x, _ in columns if len(x)), default=0.0)
     last = max((float(x.max()) for x, _ in columns if len(x)), default=0.0)
@@ -222,7 +222,7 @@ def _frame(axes: Axes, curve: Curves) -> None:
 
 
 def name_points(axes: Axes, curve: Curves) -> None:
-    """Write names beside points, each where it covers least of points and of earlier names.
+    """Write names next to points, each where it covers least of points and of earlier names.
 
     To be called when nothing else changes the axes any more.
     """
@@ -328,7 +328,7 @@ def panels_of(figure: Curves) -> list[Curves]:
 def styles_of(figure: Curves, colours: int) -> list[tuple[int, int]]:
     """Return the numbers of the colour and the dash of each series.
 
-    What is no group where there are groups, such as an optimum, is dashed: it would hide a
+    A series that is no group, such as an optimum, is dashed if there are groups: it would hide a
     curve that it equals, as would the outlines of histograms.
     """
     cycle = min(figure.cycle or colours, colours)

@@ -73,13 +73,13 @@ def box_plot(
 
     Boxes reach from quartile to quartile (type 7), with the median in them; whiskers to the last
     values within 1.5 box lengths. A diamond is the mean, the geometric one on a logarithmic axis.
-    Groups of fewer than five values have dots only; of groups of more than 200 only values beyond
+    Groups of fewer than five values are dots only; of groups of more than 200 only values beyond
     whiskers are dots.
 
     Parameters
     ----------
     groups : mapping of str to sequence of float or None
-        Values by group. Missing and infinite values are left out and counted beside the row.
+        Values by group. Missing and infinite values are left out and counted next to the row.
     path : path, optional
         A PNG, PDF or SVG file, by its suffix; an existing file is replaced.
     label, unit : str
@@ -188,7 +188,7 @@ def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "co
     Parameters
     ----------
     groups : mapping of str to sequence of float or None
-        Values by group, one for each run that was tried. What is missing or infinite is never
+        Values by group, one for each run that was tried. A missing or infinite value is never
         reached, so that a curve may end below 1.
     label, unit, width
         As `box_plot` takes them.
@@ -196,7 +196,7 @@ def draw_ecdfs(groups: Groups, *, label: str, unit: str = "", width: Width = "co
     Raises
     ------
     SimpluginError
-        There is no group, or values have no axis.
+        There is no group, or no axis can show the values.
     """
     samples, every, log = _samples(groups, None)
     sizes = {len(values) for values in groups.values()}

@@ -50,11 +50,11 @@ _MOST_ROW_LABELS = 60
 _RASTERISE_FROM = 20000
 # White lines between bars would hide short ones.
 _SEPARATE_UP_TO = 3000
-# Transfers smaller than this part of the largest have no rate.
+# Transfers smaller than this fraction of the largest get no rate.
 _LIGHT = 0.01
 # Times at which a host is off.
 _OFF: Any = {"facecolor": "#f0f0f0", "edgecolor": "#b0b0b0", "hatch": "////", "linewidth": 0.0}
-# What did not finish, by its state in the trace: the words of the legend, and how it is hatched.
+# Text in the legend and hatching of activities that did not finish, by their state.
 _UNFINISHED: dict[str, tuple[str, Any]] = {
     "failed": ("failed", {"facecolor": "none", "edgecolor": "#c00000", "hatch": "////"}),
     "canceled": ("cancelled", {"facecolor": "none", "edgecolor": "#606060", "hatch": "\\\\\\\\"}),
@@ -374,7 +374,7 @@ class _Chart:
         activity = layout.activity[chosen]
         start, end = trace.start[activity], trace.end[activity]
         bottom, top = layout.bottom[chosen], layout.top[chosen]
-        # An array is much faster than the sequences that matplotlib's stubs ask for.
+        # An array is much faster than the sequences of matplotlib's stubs.
         corners: Any = np.empty((len(activity), 4, 2))
         corners[:, :, 0] = np.stack([start, start, end, end], axis=1)
         corners[:, :, 1] = np.stack([bottom, top, top, bottom], axis=1)
@@ -499,7 +499,7 @@ class _Chart:
             write_key(figure, names, handles, _WIDTH, size=_KEY, place="outside lower left")
 
     def _key(self) -> list[tuple[str, Any]]:
-        """Return the names of the legend and what is beside them, of what the window shows."""
+        """Return the names and samples of the legend, for the activities of the window."""
         from matplotlib.patches import Patch
 
         activity = self.shown[np.isin(self.shown, self.layout.activity[self.layout.band == WORK])]

@@ -41,7 +41,7 @@ _EDGE, _MARK = "#9a9a9a", "#222222"
 def draw_graphs(
     charts: Sequence[GraphChart], path: str | PathLike[str] | None = None, *, title: str = ""
 ) -> Chart:
-    """Draw graphs beside and below each other.
+    """Draw several graphs on one sheet.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class _Panel:
         )
 
     def _nodes(self, axes: Axes) -> None:
-        """Draw nodes, with what is on and below them."""
+        """Draw nodes with their texts and names."""
         from matplotlib.patches import Circle
 
         # So that names can be read across edges.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-# In this order, as far as they are installed: Chinese, Japanese, Korean, then all the rest.
+# In this order, if installed: Chinese, Japanese, Korean, then all others.
 FALLBACKS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK TC",

@@ -117,7 +117,7 @@ def text_width(text: str, size: float) -> float:
 def wrapped(name: str, inches: float, size: float) -> str:
     """Break a name into lines that are not wider than that; nothing is left out.
 
-    Lines end between words; words that are wider than a line end behind signs, or anywhere.
+    Lines end between words; words wider than a line are broken after punctuation, or anywhere.
     """
     if "\n" in name:
         return "\n".join(wrapped(line, inches, size) for line in name.split("\n"))
@@ -233,7 +233,7 @@ def logarithmic(values: NDArray[np.float64], log: bool | None) -> bool:
     if not len(sizes):
         return log
     least, most = float(sizes.min()), float(sizes.max())
-    # On a linear axis small values beside large ones are at 0.
+    # On a linear axis small values next to large ones are at 0.
     smallest = least if log else most
     # Ticks of logarithmic axes begin before the first value and end behind the last.
     room = (most / smallest) ** 0.5
@@ -300,7 +300,7 @@ def tick_values(
 ) -> None:
     """Put ticks of the x axis at the values of a parameter.
 
-    With more than eight values, or where names would touch each other, ticks stay as they are.
+    With more than eight values, or where names would touch each other, ticks are unchanged.
 
     Parameters
     ----------

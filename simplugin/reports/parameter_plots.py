@@ -51,7 +51,7 @@ def draw_parameter(
 ) -> Figure:
     """Return a drawing of the mean at each value of a parameter, a line a group.
 
-    Means have their 95 % intervals. They are arithmetic, or geometric on a logarithmic axis, where
+    Means have 95 % intervals. They are arithmetic, or geometric on a logarithmic axis, where
     intervals are those of the logarithms. A mean of one value is hollow and has no interval.
     An axis is logarithmic
     where values are positive and span more than two decades, or, for the parameter, grow by the
@@ -71,7 +71,7 @@ def draw_parameter(
     Raises
     ------
     SimpluginError
-        There is nothing to draw, or values have no axis.
+        There is nothing to draw, or no axis can show the values.
     """
     means = {name: over_parameter(*columns) for name, columns in series.items()}
     means = {name: found for name, found in means.items() if found}

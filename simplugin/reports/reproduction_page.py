@@ -1,4 +1,4 @@
-"""The page about the reproduction of a paper, in Markdown, from what was recorded of it."""
+"""The Markdown page of the reproduction of a paper, from its recorded claims and figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simplugin.reports.tables import written_interval, written_value
 from simplugin.results.claims import Claim, Kind
 from simplugin.results.curves import CurvePlot
 
-# From so many on, seconds are written as minutes.
+# Longer times are written in minutes.
 _MANY = 100
 # Colours of a PNG file. Curves need no more, and the file is a third as large.
 _COLOURS = 64
@@ -47,7 +47,7 @@ class ChosenFigure:
     caption : str
         A sentence or two.
     statement : str
-        Id of a statement about the same measurements, whose provenance it shares.
+        Id of a statement about the same measurements, to share its provenance.
     """
 
     name: str
@@ -108,7 +108,7 @@ def reproduction_page(
     name : str
         The capability, from which names of files follow.
     paper : Paper
-        What is not measured.
+        The paper's page; see `Paper`.
     claims : iterable of Claim
         The verdicts.
     document : mapping
@@ -233,7 +233,7 @@ def _written(value: Any) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
+    """Escape a text for Markdown."""
     return _SIGNS.sub(r"\\\1", " ".join(text.split()))
 
 

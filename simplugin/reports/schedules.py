@@ -50,7 +50,7 @@ _MOST_NAMED = 24
 _THIN = 0.35
 _FONT, _SMALL_FONT = 6.5, 4.5
 _TITLE, _FACTS, _KEY, _NAME = 13.0, 9.0, 8.5, 9.0
-# Room beside a line [inch], how much wider bold letters are, and the widest name of a cluster.
+# Margin of a line [inch], relative width of bold letters, and the widest name of a cluster.
 _MARGIN, _BOLD, _CLUSTER = 0.3, 1.15, 2.0
 # Height and mean width of a letter, in its size.
 _LETTER = (1.25, 0.62)
@@ -154,11 +154,11 @@ class _Drawing:
         return figure
 
     def _title(self) -> str:
-        """Return the title in lines that have room."""
+        """Return the title, broken into lines."""
         return wrapped(self.chart.title, (_WIDTH - _MARGIN) / _BOLD, _TITLE)
 
     def _facts(self) -> str:
-        """Return the facts in lines that have room above the frame."""
+        """Return the facts, broken into lines above the frame."""
         return wrapped(self.chart.facts, _WIDTH - 2 * _MARGIN - _CLUSTER, _FACTS)
 
     def _key(self) -> list[str]:
@@ -168,7 +168,7 @@ class _Drawing:
         return [*groups, *completed, *self.chart.dates]
 
     def _clusters(self, axes: Axes) -> None:
-        """Name the clusters beside their processors."""
+        """Write the names of clusters next to their processors."""
         for start, stop in zip(self.first, self.first[1:], strict=False):
             low, high = float(self.bottom[start]), float(self.top[stop - 1])
             axes.axhspan(low, high, color="#f5f5f5", linewidth=0, zorder=0)
@@ -287,7 +287,7 @@ class _Drawing:
 _WORK = ("exec", "ptask")
 _TRANSFERS = "transfers"
 _FAILED, _CANCELLED, _NAMELESS = "(failed)", "(cancelled)", "(none)"
-# Groups that come after those that have names.
+# Groups after the named ones.
 _SPECIAL = (_NAMELESS, _FAILED, _CANCELLED)
 _ARROW = "->"
 
@@ -311,12 +311,12 @@ def activity_chart(activities: ResultTable, *, groups: Sequence[str] = ()) -> Sc
     activities : Listing
         Columns actor, resource, kind, label, start, end and state, in any order.
     groups : sequence of str
-        Names that have the first colours, such as all applications of a run.
+        Names of the first colours, such as all applications of a run.
 
     Returns
     -------
     ScheduleChart
-        Each host is a cluster of as many processors as it has lanes. Sleeps are not in it.
+        Each host is a cluster with one processor a lane. Sleeps are left out.
     """
     columns = ("actor", "resource", "kind", "label", "start", "end", "state")
     rows = list(zip(*(activities.column(name) for name in columns), strict=True))

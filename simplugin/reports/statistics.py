@@ -225,7 +225,7 @@ def bootstrap_interval(
 ) -> ConfidenceInterval | None:
     """Return a bootstrap interval, bias-corrected and accelerated (BCa).
 
-    For small skewed samples, whose mean a t interval covers too seldom.
+    For small skewed samples, where a t interval covers the mean too seldom.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def cumulated(
     ----------
     values : sequence of float or None
         One a run. Missing and infinite values are never reached, so that the last part is below 1:
-        a policy that fails on half of all runs is not as good as what it does on the others.
+        a policy that fails on half of all runs is worse than its successful runs suggest.
 
     Returns
     -------

@@ -242,7 +242,7 @@ def listing_table(listing: ResultTable, room: int | None = None) -> Table:
     listing : Listing
         The listing.
     room : int, optional
-        Maximum width; exceeded if numbers or words would be cut.
+        Maximum width; exceeded if numbers or letters would be cut.
     """
     names = [name for name, _ in listing.columns]
     values = [[line[place] for line in listing.lines] for place in range(len(names))]

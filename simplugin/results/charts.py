@@ -1,4 +1,4 @@
-"""Schedules and graphs as plain data, to be drawn by whoever can."""
+"""Schedules and graphs as plain data, independent of how they are drawn."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from simplugin.core.errors import SimpluginError
 
 @dataclass(frozen=True)
 class Bar:
-    """Some processors that are busy with one thing.
+    """One interval of work on some processors.
 
     Attributes
     ----------
     group : int
-        Number of the group whose colour it has.
+        Number of its group, which determines the colour.
     processors : tuple of int
-        Numbers, counted through all clusters.
+        Numbers, consecutive over all clusters.
     start, finish : float
-        When [s].
+        Dates [s].
     label : str
-        Written on it where there is room.
+        Text on the bar, if it fits.
     """
 
     group: int
@@ -34,14 +34,14 @@ class Bar:
 
 @dataclass(frozen=True)
 class ScheduleChart:
-    """A schedule: who uses which processors when.
+    """A schedule of groups on the processors of clusters.
 
     Attributes
     ----------
     name : str
-        Of the file that it becomes, without a suffix.
+        Name of its image file, without a suffix.
     title : str
-        Above the drawing.
+        Title of the drawing.
     clusters : tuple of (str, int)
         Name and number of processors of each, in the order of their numbers.
     groups : tuple of str
@@ -51,16 +51,16 @@ class ScheduleChart:
     facts : str
         A line below the title.
     dates : mapping of str to float
-        Dates to be marked, by their names [s].
+        Marked dates by their names [s].
     completion : tuple of float
-        When each group ends [s]; empty where that is not to be shown.
+        Completion date of each group [s]; empty to hide them.
     transfers : tuple of int
-        Processors that only stand for transfers: drawn thinner, and not counted.
+        Processors that represent transfers: drawn thinner, and not counted.
 
     Raises
     ------
     SimpluginError
-        A bar is of no group, or on a processor that is not there.
+        The group or a processor of a bar does not exist.
     """
 
     name: str
@@ -74,7 +74,7 @@ class ScheduleChart:
     transfers: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse bars that cannot be drawn."""
+        """Check groups and processors of bars."""
         count = sum(size for _, size in self.clusters)
         for bar in self.bars:
             if not 0 <= bar.group < len(self.groups):
@@ -96,15 +96,15 @@ class DrawnNode:
     Attributes
     ----------
     x, y : float
-        Where; 1 is the least distance of two nodes of a layer, and that of two layers.
+        Position; 1 is the least distance of two nodes of a layer, and that of two layers.
     name : str
-        Below it.
+        Text below the node.
     text : str
-        On it.
+        Text on the node.
     size : float
-        Value of its area, from 0 to 1.
+        Relative area, from 0 to 1.
     group : int, optional
-        Number of the group whose colour it has; white without.
+        Number of its group, which determines the colour; None for white.
     marked : bool
         True if it is emphasised.
     """
@@ -127,7 +127,7 @@ class DrawnEdge:
     source, target : int
         Numbers of nodes.
     through : tuple of (float, float)
-        Points that it passes between them.
+        Points on its way.
     marked : bool
         True if it is emphasised.
     """
@@ -145,24 +145,24 @@ class GraphChart:
     Attributes
     ----------
     name : str
-        Of the file that it becomes, without a suffix.
+        Name of its image file, without a suffix.
     title : str
-        Above the drawing.
-    nodes : tuple of Node
+        Title of the drawing.
+    nodes : tuple of DrawnNode
         In the order of their numbers.
-    edges : tuple of Curve
+    edges : tuple of DrawnEdge
         In any order.
     groups : tuple of str
         Meaning of the colours of nodes.
     facts : str
         A line below the title.
     colour : int, optional
-        Number of the group of schedules that the graph is, for its colour beside the title.
+        Number of the graph's own group in schedules, for a coloured mark at the title.
 
     Raises
     ------
     SimpluginError
-        An edge has an end that is no node, or a node is of no group.
+        The end of an edge or the group of a node does not exist.
     """
 
     name: str
@@ -174,7 +174,7 @@ class GraphChart:
     colour: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be drawn."""
+        """Check groups of nodes and ends of edges."""
         for node in self.nodes:
             if node.group is not None and not 0 <= node.group < len(self.groups):
                 raise SimpluginError(
@@ -190,7 +190,7 @@ class GraphChart:
 
 
 def lanes(intervals: Iterable[tuple[float, float]]) -> list[int]:
-    """Assign simultaneous intervals to different lanes, as few as possible.
+    """Assign simultaneous intervals to the smallest number of lanes.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def lanes(intervals: Iterable[tuple[float, float]]) -> list[int]:
     Returns
     -------
     list of int
-        Of each the number of its lane.
+        The number of the lane of each.
     """
     found = []
     free: list[tuple[float, int]] = []

@@ -15,30 +15,30 @@ _OPTIONAL = (
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement beside what was measured, and the verdict.
+    """A statement, the measured value, and the verdict.
 
     Attributes
     ----------
     claim : str
         The statement, in one line.
     paper : float or str
-        The paper's value; of a claim of ours, the bar.
+        The paper's value; the bar for a claim of ours.
     measured : float, bool or str
         The measured value.
     agrees : bool or None
         The verdict; None if it cannot be told.
     why : str
-        The criterion, and what explains a difference.
+        The criterion, and the reason for a difference.
     source : str
         Section, figure or table.
     optimum : float, optional
         The best possible value, if there is one.
     provenance : dict
-        Seed, platform, reading: what determines the measurement.
+        Circumstances of the measurement: seed, platform, reading.
     kind : {"paper", "ours"}
-        A statement of a paper, or what we claim beyond it.
+        A statement of a paper, or our own beyond it.
     id : str
-        A name that stays the same when the words change.
+        A name that does not depend on the text.
     quantity : dict
         Interval, number of samples, intervals of other readings, and notes of the measured value;
         infinite ends of intervals are the texts "inf" and "-inf".
@@ -47,7 +47,7 @@ class Claim:
     criterion : str
         The condition under which the measured value agrees; empty if it names its own.
     definition : str
-        How the quantity is defined, as far as the claim does not say it.
+        Definition of the quantity, if the claim does not give it.
     reason : str
         The part of `why` about a verdict other than agreement: the cause, or what would decide.
     readings : mapping of str to (bool or None)
@@ -71,7 +71,7 @@ class Claim:
     readings: Mapping[str, bool | None] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
-        """Return the claim as plain containers, for JSON; without absent values."""
+        """Return the claim as plain containers for JSON; absent values are left out."""
         document = asdict(self).items()
         return {name: each for name, each in document if name not in _OPTIONAL or each not in _NONE}
 

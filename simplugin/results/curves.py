@@ -1,4 +1,4 @@
-"""Curves as plain data, to be drawn by whoever can."""
+"""Curves as plain data, independent of how they are drawn."""
 
 from __future__ import annotations
 
@@ -20,30 +20,29 @@ class CurvePlot:
     Attributes
     ----------
     name : str
-        Of the file that it becomes, without a suffix.
+        Name of its image file, without a suffix.
     title : str
-        Above the drawing.
+        Title of the drawing.
     x_label, y_label : str
-        What the axes show, with units in brackets.
+        Labels of the axes, with units in brackets.
     series : mapping of str to (array_like, array_like)
-        For each curve, its name and its points.
+        The points of each curve, by its name; arrays.
     lines : mapping of str to float
-        Levels to compare with, by their names.
+        Horizontal lines: levels by their names.
     log_x, log_y : bool
-        Whether an axis is logarithmic.
+        True for logarithmic axes.
     cycle : int, optional
-        After how many curves colours start again, with other dashes, so that curves can be
-        compared with others; by default when colours are used up.
+        Number of curves after which colours repeat with other dashes, for curves that correspond;
+        by default the number of colours.
     bars : bool
-        Whether curves are histograms: of each its edges, one more than it has heights. The first
-        is filled.
+        True for histograms: x are edges, one more than heights y. The first is filled.
     groups : sequence of str
-        Names in the order of their colours, such as all applications of a run: a series of one of
-        these names has the same colour in every chart. Other series have the colours after these.
+        Names in the order of their colours, such as all applications of a run, so that a series of
+        one of these names has the same colour in every chart. Other series get later colours.
     names : mapping of str to sequence of str
-        For series that are single points, not curves: what each point is called.
+        Names of the points of series that are single points, not curves.
     whole : bool
-        Whether a start that is far off stays in the frame, though it flattens the rest.
+        True to show a start that is far off, although it flattens the rest.
     """
 
     name: str
@@ -78,5 +77,5 @@ class CurvePlot:
 
 
 def groups_of(figures: Sequence[CurvePlot]) -> Sequence[str]:
-    """Return the names in the order of their colours that the figures of a run have in common."""
+    """Return the groups that all plots of a run share."""
     return next((each.groups for each in figures if each.groups), ())

@@ -1,4 +1,4 @@
-"""The flat row of numbers that running a scenario gives."""
+"""The flat row of numbers of a scenario's run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _ZERO_IS_SILENT = {"actors_killed", "activities_failed", "activities_cancelled"}
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One number that a run gave.
+    """One number of a run.
 
     Attributes
     ----------
     name : str
         In snake_case, unique in its row.
     value : float, int, str or None
-        None where the run does not have it.
+        None if the run lacks it.
     unit : str
         SimGrid's symbol (``s``, ``flop``, ``byte``, ``J``), empty for counts and ratios.
     sense : {"min", "max"}, optional
-        Whether less or more is better, if known.
+        The better direction, if known.
     """
 
     name: str
@@ -47,9 +47,9 @@ class Best:
     value : float
         The best value, in the metric's unit.
     proof : {"optimum", "bound"}
-        Whether some schedule reaches it, or whether none can pass it.
+        A schedule reaches an optimum; none can pass a bound.
     sense : {"min", "max"}
-        Whether less or more is better.
+        The better direction.
     """
 
     metric: str
@@ -58,7 +58,7 @@ class Best:
     sense: Literal["min", "max"] = "min"
 
     def gap(self, value: float) -> float:
-        """Return how much worse `value` is, relative to the best; negative if it is better."""
+        """Return the relative distance of `value` from the best; negative if it is better."""
         distance = value - self.value if self.sense == "min" else self.value - value
         if distance == 0:
             return 0.0
@@ -67,14 +67,14 @@ class Best:
 
 @dataclass(frozen=True)
 class Row:
-    """A run as it is recorded: metrics, the best possible value, and provenance.
+    """The record of a run: metrics, the best possible value, and provenance.
 
     Plain data: it pickles and becomes JSON.
 
     Attributes
     ----------
     metrics : tuple of Metric
-        In the order in which they are shown.
+        In display order.
     provenance : dict
         Seed, versions, SimGrid options in force, hashes of the platform and of the contents.
     best : Best, optional
@@ -83,7 +83,7 @@ class Row:
     Raises
     ------
     SimpluginError
-        Two metrics have the same name, or `best` is about none of them.
+        Two metrics share a name, or `best` names none of them.
     """
 
     metrics: tuple[Metric, ...]
@@ -101,7 +101,7 @@ class Row:
             self.metric(self.best.metric)
 
     def __iter__(self) -> Iterator[Metric]:
-        """Go through the metrics."""
+        """Iterate over the metrics."""
         return iter(self.metrics)
 
     def metric(self, name: str) -> Metric:
@@ -125,7 +125,7 @@ class Row:
         return self.best.gap(value) if isinstance(value, float | int) else None
 
     def flat(self) -> dict[str, float | int | str | None]:
-        """Return one level of names and values, as a table of many runs has its columns."""
+        """Return names and values on one level: the columns of a table of runs."""
         columns = {metric.name: metric.value for metric in self.metrics}
         best = self.best
         columns["optimum"] = best.value if best and best.proof == "optimum" else None
@@ -134,7 +134,7 @@ class Row:
         return columns
 
     def lines(self) -> list[tuple[str, str]]:
-        """Return names and values as tables show them, with the best value and the gap to it."""
+        """Return names and formatted values, with the best value and the gap to it."""
         lines = []
         for metric in self:
             value = metric.value

@@ -28,19 +28,19 @@ class ResultTable:
     Attributes
     ----------
     title : str
-        What it lists.
+        Title of the table.
     columns : tuple of (str, str)
-        Name and unit of each column, SimGrid's symbol; ``%`` for a ratio shown in percent, empty
-        for texts, counts and plain ratios.
+        Name and unit of each column: SimGrid's symbol, ``%`` for a ratio in percent, empty for
+        texts, counts and plain ratios.
     lines : tuple of tuple
-        One value a column, None where there is none.
+        One value a column, None if it is absent.
     note : str
-        What there is to say about it.
+        A remark about the table.
 
     Raises
     ------
     SimpluginError
-        A line has not one value a column.
+        The number of values of a line is wrong.
     """
 
     title: str
@@ -49,12 +49,12 @@ class ResultTable:
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse lines that do not fit."""
+        """Check the numbers of values."""
         object.__setattr__(self, "columns", tuple(map(TableColumn._make, self.columns)))
         object.__setattr__(self, "lines", tuple(tuple(line) for line in self.lines))
         for line in self.lines:
             if len(line) != len(self.columns):
-                columns = f"listing {self.title!r} has {len(self.columns)} columns"
+                columns = f"table {self.title!r} has {len(self.columns)} columns"
                 raise SimpluginError(f"{columns}, but a line of {len(line)} values")
 
     @classmethod
@@ -65,18 +65,18 @@ class ResultTable:
         note: str = "",
         most: int | None = None,
     ) -> ResultTable:
-        """Return the listing of some columns.
+        """Return a table of columns.
 
         Parameters
         ----------
         title : str
-            What it lists.
+            Title of the table.
         columns : sequence of (str, str, sequence)
             Name, unit and values of each column.
         note : str
-            What there is to say about it.
+            A remark about the table.
         most : int, optional
-            How many lines it has at most; the note says how many more there are.
+            Maximum number of lines; the note counts the others.
         """
         lines = list(zip(*(values for _, _, values in columns), strict=True))
         if most is not None and len(lines) > most:
@@ -95,13 +95,13 @@ class ResultTable:
         """
         names = [column for column, _ in self.columns]
         if name not in names:
-            message = f"listing {self.title!r} has no column {name!r}"
+            message = f"table {self.title!r} has no column {name!r}"
             raise SimpluginError(f"{message}; there are {', '.join(names)}")
         place = names.index(name)
         return tuple(line[place] for line in self.lines)
 
     def document(self) -> dict[str, Any]:
-        """Return the listing as plain containers, for JSON."""
+        """Return the table as plain containers, for JSON."""
         document: dict[str, Any] = {
             "title": self.title,
             "columns": [{"name": name, "unit": unit} for name, unit in self.columns],
@@ -110,24 +110,24 @@ class ResultTable:
         return document | ({"note": self.note} if self.note else {})
 
     def _repr_html_(self) -> str:
-        """Show the listing in a notebook."""
+        """Show the table in a notebook."""
         lines = self.lines
         return html_table(self.columns, lines, len(lines), title=self.title, note=self.note)
 
 
 class OpenPoint(NamedTuple):
-    """One thing that a file leaves open, has twice, or has for nothing.
+    """A kind of incomplete, duplicate or unused entries of a file.
 
     Attributes
     ----------
     what : str
-        In the plural: ``"tasks without cores"``.
+        The kind, in the plural: ``"tasks without cores"``.
     number : int
-        How many.
+        Number of entries.
     taken_as : str
-        What is assumed or done.
+        The assumption or action.
     byte : float, optional
-        Size of them all [byte].
+        Total size [byte].
     """
 
     what: str
@@ -138,19 +138,19 @@ class OpenPoint(NamedTuple):
 
 @dataclass
 class OpenPoints:
-    """Count of all that a file leaves open, made while it is read."""
+    """Counter of open points while a file is read."""
 
     _found: dict[tuple[str, str], list[float]] = field(default_factory=dict, init=False)
 
     def note(self, what: str, taken_as: str, count: int = 1, byte: float = 0.0) -> None:
-        """Add to a number, and to a size; see `OpenPoint`."""
+        """Add to the number and size of an `OpenPoint`."""
         if count:
             sums = self._found.setdefault((what, taken_as), [0, 0.0])
             sums[0] += count
             sums[1] += byte
 
     def points(self) -> tuple[OpenPoint, ...]:
-        """Return all, in the order in which they came up."""
+        """Return all open points, in order of their first occurrence."""
         return tuple(
             OpenPoint(what, int(count), taken_as, byte or None)
             for (what, taken_as), (count, byte) in self._found.items()
@@ -158,7 +158,7 @@ class OpenPoints:
 
 
 def left_open(inputs: Iterable[tuple[str, Iterable[OpenPoint]]]) -> tuple[ResultTable, ...]:
-    """Return the table of what inputs leave open, by their names; none if they leave nothing."""
+    """Return the table of the open points of inputs, by their names; no table without points."""
     lines = tuple((name, *point) for name, points in inputs for point in points)
     columns = ("input", ""), ("left open", ""), ("number", ""), ("taken as", ""), ("size", "byte")
     return (ResultTable("Left open by the files", columns, lines),) if lines else ()

@@ -25,7 +25,7 @@ _NAME_ONE = "name one of the platform"
 
 
 def limits_nothing(link: Link | Backbone) -> bool:
-    """Return True if a link is there only because SimGrid requires one on every route.
+    """Return True if a link exists only because SimGrid requires one on every route.
 
     A fat pipe without latency lets each transfer have all of its bandwidth at once. What
     generators put between parts that are joined directly, a router and its switch say, is so.
@@ -57,7 +57,7 @@ class Followers:
     groups : dict
         The names of those in each zone; those that limit nothing are left out.
     sealed : dict
-        Names of links that follow no profile, or how they begin (up to a _), and whose they are.
+        Names of links that follow no profile, or their beginnings (up to a _), and their owners.
     """
 
     def __init__(self, platform: Platform) -> None:
@@ -101,7 +101,7 @@ class Followers:
         Raises
         ------
         PlatformError
-            There are no such hosts, or not so many.
+            A choice names no host, or too many of them.
         """
         taken: dict[str, None] = {}
         try:
@@ -156,7 +156,7 @@ class Followers:
         Raises
         ------
         PlatformError
-            There are no such hosts and no such links, or not so many hosts.
+            A name denotes neither hosts nor links, or a choice names too many hosts.
         """
         spared: set[tuple[str, str]] = set()
         for name in _items(names):
@@ -223,7 +223,7 @@ def _items(names: str | Iterable[str]) -> list[str]:
     return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
-# Words for the kind in the name of a profile.
+# The kind in the name of a profile.
 _WORDS = {
     "HOST_AVAIL": "state",
     "SPEED": "speed",
@@ -353,7 +353,7 @@ def stream(seed: int, kind: str, name: str) -> np.random.Generator:
 
 
 def _require_followers(what: str, chosen: list[str], missing: Iterable[str]) -> None:
-    """Raise if nobody is chosen, or nothing is for those chosen."""
+    """Raise if nothing is chosen, or no process applies to the choice."""
     if missing := " or ".join(missing):
         message = f"{what} are chosen, but nothing is for {what}"
         raise PlatformError(message, remedy=f"leave {what} out, or give {missing}")

@@ -22,7 +22,7 @@ Points = list[tuple[float, float]]
 _DIGITS = 3
 RESOLUTION = 10.0**-_DIGITS
 _SHORTEST_MEAN = 100 * RESOLUTION
-# An assumption: what has less than a millionth of its capacity left is as good as failed, and
+# An assumption: less than a millionth of its capacity left is as good as failed, and
 # activities there would end at dates beyond those that floats distinguish.
 LEAST_LEVEL = 1e-6
 
@@ -39,7 +39,7 @@ class Outages:
     """Alternation of being up and being down: an alternating renewal process.
 
     Durations are independent. In the long run the fraction `availability` of the time is up.
-    An outage that begins before the end of what is asked for is returned with its end.
+    An outage that begins before the end of the period is returned with its end.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Churn:
     stay : Law
         Time that it stays [s].
     arrival : Law, optional
-        When it first joins [s]; None: it is there at date 0.
+        Date at which it first joins [s]; None for 0.
     away : Law, optional
         After how long it joins again [s]; None: it has left for good.
 
@@ -129,7 +129,7 @@ class Churn:
                 _require_slow(f"{what} of churn", law)
 
     def points(self, generator: np.random.Generator, until: float) -> Points:
-        """Return when it leaves (0) and joins (1); it is there before.
+        """Return the dates at which it leaves (0) and joins (1); it is present before.
 
         Parameters
         ----------
@@ -308,8 +308,8 @@ def archive_model(system: str, law: str = "weibull", start: str = "stationary") 
     """Return a fit of the Failure Trace Archive [1]_.
 
     Hosts of a system are taken together: as if all followed one law. The exponential and gamma
-    fits have the means that were measured; Weibull and lognormal ones fit durations of all
-    lengths better, and have other means: with ``g5k06`` hosts are up 81 % of the time by the
+    fits reproduce the measured means; Weibull and lognormal ones fit durations of all
+    lengths better, at other means: with ``g5k06`` hosts are up 81 % of the time by the
     first two, 93 % by Weibull.
 
     Parameters

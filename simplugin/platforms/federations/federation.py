@@ -84,7 +84,7 @@ class Federation:
         self._check_names()
 
     def _check_names(self) -> None:
-        """Raise if two parts would have the same name, such as a site's router and its cluster."""
+        """Raise if two parts would get the same name, such as a site's router and its cluster."""
         hosts = {
             (cluster, site): group.hosts
             for sited in self.sites

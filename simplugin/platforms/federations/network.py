@@ -68,7 +68,7 @@ class DrawnSwitch:
 class Draws:
     """Draws from laws; each from a stream of its own, which seed and name determine.
 
-    So what is added to a federation, or turned from a number into a law, changes nothing else.
+    An addition to a federation, or a number turned into a law, changes nothing else.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class Draws:
 
     def count(self, quantity: Quantity, *name: str) -> int:
         """Return a whole number of at least 1."""
-        # Infinity cannot be rounded; what is far too large is refused before it is used.
+        # Infinity cannot be rounded; too large numbers are refused before they are used.
         return max(1, round(min(self.number(quantity, *name), _FAR_TOO_LARGE)))
 
     def wire(self, wire: Wire, called: str, *name: str) -> Link:
@@ -162,7 +162,7 @@ class Draws:
         above.switches.append(switch)
 
     def require_few_hosts(self, groups: tuple[SiteGroup, ...]) -> None:
-        """Raise if clusters have more hosts than `MOST_HOSTS`; about the largest cluster."""
+        """Raise if clusters exceed `MOST_HOSTS`; the error is about the largest cluster."""
         hosts = {
             (name, site, at, number): self.count(group.hosts, site, "cluster", name, "hosts")
             for at, sited in enumerate(groups)
@@ -300,7 +300,7 @@ class FederationLayout:
         elif limits:
             inner = (f"{switch.id}-in", f"{switch.id}-out")
             self._routers += inner
-            # What hangs directly from it has passed it when it comes out, and before it goes in.
+            # Clusters at a switch pass it on leaving, and before they are entered.
             if switch.clusters:
                 through = self._attach(switch, switch.clusters, (inner[1], inner[0]), direct=True)
             else:

@@ -82,7 +82,7 @@ def require_apart(what: str, names: Iterable[tuple[str, tuple[str | int, ...]]])
     Parameters
     ----------
     what : str
-        The parts that have the names, in the plural.
+        The kind of the named parts, in the plural.
     names : iterable of (str, tuple)
         Each with what an error about it is about.
     """
@@ -113,7 +113,7 @@ def _numbers(check: Callable[[str, float], Any]) -> Callable[[str, Quantity], An
 
 
 def _count_to(most: int, plural: str) -> Callable[[str, Quantity], Any]:
-    """Return a check of whole numbers from 1 to a bound, or of laws whose draws are rounded."""
+    """Return a check of whole numbers from 1 to a bound, or of laws with rounded draws."""
 
     def check(what: str, value: float) -> None:
         if not (value >= 1 and float(value).is_integer()):
@@ -386,7 +386,7 @@ class SiteBackbone:
         ``star`` (each site has a cable to a hub), ``mesh`` (a cable between any two sites),
         ``ring`` and ``chain`` (in the order of the sites), or ``links``.
     wire : Wire, optional
-        Each of the cables; but for ``links``, which have their own.
+        Each of the cables; not for ``links``, which list theirs.
     hub : Switch, optional
         Of a star: what all transfers between sites share.
     links : tuple of SiteLink

@@ -274,7 +274,7 @@ def require_place(name: str, latitude: float, longitude: float) -> None:
     Parameters
     ----------
     name : str
-        Of what is there, for the message.
+        Name of the place, for the message.
     latitude, longitude : float
         [degrees].
 
@@ -391,7 +391,7 @@ def _site(site: SiteFacts, wanted: Collection[str]) -> SiteFacts:
 
 
 def _backbone(facts: Grid5000, chosen: Collection[str]) -> tuple[BackboneLink, ...]:
-    """Return what is left of the backbone without ends that lead to no chosen site."""
+    """Return the backbone without ends that lead to no chosen site."""
     if len(chosen) < 2:
         return ()
     dropped = {site.uid for site in facts.sites} - set(chosen)
@@ -411,7 +411,7 @@ def concerning(
     sites: Collection[str] = (),
     clusters: Collection[str] = (),
 ) -> tuple[DataWarning, ...]:
-    """Return the warnings about what was asked for.
+    """Return the warnings about a selection.
 
     Parameters
     ----------

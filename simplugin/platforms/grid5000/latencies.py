@@ -93,7 +93,7 @@ class Latencies:
     switch : float
         Between two switches, or a switch and the site's router [s].
     router : float
-        Of each backbone link, besides the way through the fibre [s].
+        Of each backbone link, in addition to the fibre [s].
     detour : float
         Length of a fibre over the distance of its ends, at least 1.
     links : mapping of (str, str) to float
@@ -117,7 +117,7 @@ class Latencies:
     cities: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Fill in what is not given, and check the fields."""
+        """Fill in missing fields, and check all."""
         given = {**ADAPTERS, **self.adapters}
         adapters = {name: dict(sorted(rates.items())) for name, rates in given.items()}
         links = {_ends(ends): value for ends, value in self.links.items()}
@@ -206,7 +206,7 @@ class Latencies:
 
 
 def town(name: str) -> str:
-    """Return the name of a site or point of presence as the cities of the table have it."""
+    """Return the name of a site or point of presence in the table of cities."""
     return name.removeprefix(_PREFIX)
 
 

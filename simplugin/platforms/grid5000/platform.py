@@ -98,7 +98,7 @@ DOMAIN = "grid5000.fr"
 
 
 def is_fast(facts: ClusterFacts) -> bool:
-    """Return True if all nodes of a cluster have a fast adapter of the same kind."""
+    """Return True if all nodes of a cluster share a kind of fast adapter."""
     interfaces = {group.fast_adapter and group.fast_adapter.interface for group in facts.groups}
     return len(interfaces) == 1 and None not in interfaces
 
@@ -120,7 +120,7 @@ class _SiteLayout:
         self._links: list[Link] = []
         self._routes: list[AnyRoute] = []
         self._switches: dict[str, None] = {}  # those on the ways from hosts to the router
-        # A route must have a link, also where a cluster is at its switch. It never limits.
+        # A route needs a link, even if a cluster is at its switch. It never limits.
         rates = [group.adapter.rate for group in site.groups]
         fast_rates = [each.fast_adapter.rate for each in site.groups if each.fast_adapter]
         if not rates:

@@ -1,4 +1,4 @@
-"""Random trees and graphs: with cycles or without, alike or uneven, in the plane."""
+"""Random trees and graphs: with or without cycles, uniform or uneven, in the plane."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def small_world(n_hosts: int, generator: np.random.Generator) -> Edges:
 
 
 def grid(n_hosts: int, generator: np.random.Generator) -> Edges:  # noqa: ARG001 - a Shape
-    """Return a square mesh, whose last row may be incomplete."""
+    """Return a square mesh, with a possibly incomplete last row."""
     columns = max(1, math.isqrt(n_hosts))
     hosts = np.arange(n_hosts)
     right = hosts[(hosts % columns < columns - 1) & (hosts + 1 < n_hosts)]
@@ -159,7 +159,7 @@ def preferential_attachment(n_hosts: int, links: int, generator: np.random.Gener
 def rewired_ring(
     n_hosts: int, neighbours: int, rewired: float, generator: np.random.Generator
 ) -> Edges:
-    """Return a ring of neighbourhoods some of whose edges lead elsewhere: a small world [1]_.
+    """Return a ring of neighbourhoods with some rewired edges: a small world [1]_.
 
     `networkx.connected_watts_strogatz_graph`: drawn again, up to 100 times, until connected.
 
@@ -274,7 +274,7 @@ def random_graph(
 
 
 def _tree(parents: NDArray[np.int64]) -> Edges:
-    """Return the edges of the tree in which the hosts from the second on have these parents."""
+    """Return the edges of a tree from the parents of the hosts from the second on."""
     return _edges(parents, np.arange(1, len(parents) + 1))
 
 
@@ -383,7 +383,7 @@ def _length(vectors: Floats) -> Floats:
 
 # Ranges of section 6.1.2: CPUs measured on hosts from a Pentium Pro to an Athlon [flop/s] ...
 SPEEDS = (22.151e6, 171.667e6)
-# ... and links, whose "Kbps" and "Mbps" are taken as kilo- and megabytes per second [byte/s].
+# ... and links, with "Kbps" and "Mbps" taken as kilo- and megabytes per second [byte/s].
 BANDWIDTHS = (110e3, 7e6)
 # Latencies of the links there [s]; the hosts were "spread across the Internet".
 LATENCIES = (6e-3, 10.0)

@@ -100,7 +100,7 @@ def star(
     Parameters
     ----------
     workers : int
-        Number of hosts ``worker-1``, ``worker-2``, ... there are beside ``master``.
+        Number of hosts ``worker-1``, ``worker-2``, ... around ``master``.
     generator : numpy.random.Generator
         Source of the draws.
     speed : float or Law, optional
@@ -278,7 +278,7 @@ def two_topologies() -> Platform:
     """
     tree = Parts(4e9, 16, 1.25e9, 1 * _US).cluster("tree", 64, "FAT_TREE", "2;8,8;1,4;1,1")
     torus = Parts(3e9, 32, 1.25e9, 1 * _US).cluster("torus", 64, "TORUS", "4,4,4")
-    # These topologies have no router: a host of each is the gateway.
+    # These topologies lack a router: a host of each is the gateway.
     route = ZoneRoute("tree", "torus", "tree-0", "torus-0", [LinkUse("wan", "UP")])
     wan = Link("wan", 1.25e9, 5e-3, SPLITDUPLEX)
     return Platform((Zone("centre", "Full", (tree, torus, wan), (route,)),))
@@ -372,7 +372,7 @@ ALIKE = Capacities()
 
 
 def drawn(what: float | Law, generator: np.random.Generator, size: int) -> NDArray[np.float64]:
-    """Return a number so many times, or draws from a law, shape (size,)."""
+    """Return a number, or draws from a law, as an array of a size."""
     if isinstance(what, Law):
         return what.draw(generator, size)
     return np.full(size, float(what))
@@ -411,7 +411,7 @@ def ring(n_hosts: int, generator: np.random.Generator, capacities: Capacities = 
 def grid(
     rows: int, columns: int, generator: np.random.Generator, capacities: Capacities = ALIKE
 ) -> Graph:
-    """Return hosts in rows and columns, each joined to those beside, above and below.
+    """Return hosts in rows and columns, each joined to its nearest neighbours.
 
     Parameters
     ----------
@@ -496,7 +496,7 @@ def preferential_attachment(
     *,
     links: int = 2,
 ) -> Graph:
-    """Return a graph with hubs: each host joins some that have many neighbours already.
+    """Return a graph with hubs: each host prefers neighbours with many neighbours.
 
     Parameters
     ----------

@@ -99,7 +99,7 @@ def page_text(report: CampaignReport, links: Sequence[str] = ()) -> str:
     folder = files(__package__)
 
     def read(name: str) -> str:
-        """Read a part of the page, which lies beside this module."""
+        """Read a part of the page from a file of this package."""
         return folder.joinpath(name).read_text(encoding="utf-8")
 
     parts = {
@@ -173,7 +173,7 @@ def _luminance(colour: str) -> float:
 # Maximum number of points of a curve in a page; more are not visible.
 _MOST_POINTS = 1000
 _NO_TEXT = -1
-# What a page says of a claim.
+# Fields of claims that a page shows.
 _OF_CLAIMS = ("claim", "paper", "measured", "agrees", "kind", "why", "source", "optimum")
 # Largest whole number that JavaScript represents exactly.
 _LARGEST_WHOLE = 2**53
@@ -243,7 +243,7 @@ def _all_columns(report: CampaignReport) -> list[tuple[Column, bool]]:
 
 
 def _column(column: Column, listed: bool) -> dict[str, Any]:
-    """Return a column: numbers as they are, texts each once and then by number."""
+    """Return a column: numbers as a list, texts as a list of distinct ones and their codes."""
     document: dict[str, Any] = {
         "name": column.name,
         "unit": column.unit,
@@ -319,7 +319,7 @@ def _panel(figure: CurvePlot) -> dict[str, Any]:
         "lines": [[name, float(level)] for name, level in figure.lines.items()],
         "log": figure.log_y,
         "logAcross": figure.log_x,
-        # Bars around whole numbers have their edges between these.
+        # Edges of bars around whole numbers are between these.
         "wholeAcross": all(are_whole(x) or are_whole(x - 0.5) for x, _ in points.values()),
         "wholeUp": all(are_whole(y) for _, y in points.values()),
         "styles": styles_of(figure, len(GROUP_COLOURS)),

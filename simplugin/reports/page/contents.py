@@ -104,7 +104,7 @@ class Column:
     def names(self) -> dict[Hashable, str]:
         """Return the texts of the distinct values, by `identity`.
 
-        Texts that look like another value, or like none, are in quotes.
+        Texts that could be another value, or none, are in quotes.
         """
         values = self.distinct()
         others = {_written(value) for value in values if not isinstance(value, str)}
@@ -127,7 +127,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class KeptRun:
-    """A run of which more is known than its row.
+    """A run with details beyond its row.
 
     Attributes
     ----------
@@ -175,13 +175,13 @@ class CampaignReport:
     facts : mapping of str to str
         General facts by name: dates, versions, command.
     kept : tuple of KeptRun
-        Runs of which more is known.
+        Runs with details.
     claims : mapping of str to tuple of Claim
         Claims of reproductions, by capability.
     figures : mapping of str to tuple of Figure
         Figures of reproductions, by capability.
     group : str, optional
-        Name of the column whose values are compared at first; chosen if None.
+        Name of the column by which values are compared at first; chosen if None.
     baseline : str, float, int or bool, optional
         The value of that column that others are compared with; the first if None.
 

@@ -1,4 +1,4 @@
-"""Blocks of a drawing: a zone with everything in it, and boxes of words."""
+"""Blocks of a drawing: a zone with everything in it, and boxes of text."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class _Blocks:
 
 
 def _packed(made: Sequence[Block], width: float, gap: float = _GAP) -> Block:
-    """Put blocks beside and below each other; with a smaller gap than usual, in columns."""
+    """Pack blocks on a sheet; with a smaller gap than usual, in columns."""
     if len(made) == 1:
         return made[0]
     sheet = Block()
@@ -203,7 +203,7 @@ _LARGEST, _SMALLEST = 0.17, 0.012
 _MOST_NAMES, _MOST_RATES = 400, 60
 _TALLEST = 9.0
 _LINE = 0.105
-# Directions of the places beside a point, y downwards.
+# Directions from a point to its label, y downwards.
 _SLANT = math.sqrt(0.5)
 _SIDES = (
     (0.0, 1.0), (0.0, -1.0), (1.0, 0.0), (-1.0, 0.0),
@@ -264,7 +264,7 @@ def discs(part: DrawnPart, share: float) -> Block:
 
 
 def _words(item: DrawnItem, name: str, count: int) -> list[str]:
-    """Return the text beside a point: its name, and the speed of a host."""
+    """Return the text next to a point: its name, and the speed of a host."""
     if not name:
         return []
     if item.kind != "host" or count > 60:
@@ -326,7 +326,7 @@ def _scaled(
 def _name_label(
     x: float, y: float, radius: float, lines: list[str], towards: list[NDArray[np.float64]]
 ) -> Label:
-    """Return the label beside a point: all of its text, or the name alone.
+    """Return the label next to a point: all of its text, or the name alone.
 
     Places without lines of the point come first.
     """

@@ -116,7 +116,7 @@ class BoxColumns:
             laplacian = np.diag(self.weights.sum(axis=0)) - self.weights
             inner = laplacian[np.ix_(self.core, self.core)]
             pull = laplacian[np.ix_(self.core, self.boxes)] @ spots[self.boxes]
-            # Points without a path to a box have a place, too.
+            # Points without a path to a box get a place, too.
             spots[self.core] = np.linalg.solve(
                 inner + 1e-3 * np.eye(len(inner)), 1e-3 * np.array([0.5, 0.5]) - pull
             )
@@ -189,7 +189,7 @@ class BoxColumns:
     def _loosened(self, spots: NDArray[np.float64]) -> NDArray[np.float64]:
         """Spread points over the middle, and move them apart."""
         extent = self._extents() + np.array([0.25, 0.18])
-        # Lines to a single column have room for their labels.
+        # Lines to a single column need space for their labels.
         low = np.array([self.left + (0.55 if self.sides[1] else 1.25), 0.3])
         high = np.array([self.left + self.middle - 0.55, self.height - 0.3])
         if len(spots) > 2:

@@ -30,7 +30,7 @@ class Group:
     speed : float
         Speed of each core [flop/s].
     topology : str
-        Topology of the cluster in words; empty if flat.
+        Topology of the cluster as text; empty if flat.
     whole : bool
         True if it is a cluster, not some hosts of a zone.
     """

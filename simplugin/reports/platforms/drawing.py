@@ -53,7 +53,7 @@ def draw_platform(
     title : str
         Above it; the name of the outermost zone if empty.
     detail : {"auto", "hosts", "clusters", "sites"}
-        ``hosts``: hosts that have an element of their own one by one, clusters as a box each.
+        ``hosts``: explicit hosts one by one, clusters as a box each.
         ``clusters``: hosts of a zone as a box. ``sites``: each part of the outermost zone as a box
         that names its largest clusters. ``auto``: as much of it as fits on a sheet.
 
@@ -189,7 +189,7 @@ def figure_of(block: Block, title: str, facts: str) -> Figure:
         y += 0.13
     sheet.words.append(Words(_MARGIN, 0.2, title, 11, bold=True))
     sheet.words.append(Words(_MARGIN, 0.4, facts, 7.5, colour="#555555"))
-    # Large hosts need more room than words.
+    # Large hosts are taller than text.
     tallest = max((disc.radius for disc in block.discs if disc.kind == "host"), default=0.0)
     apart = max(1.0, 144 * tallest / _KEY - LINE)
     rows, _, _ = key_layout(list(legend), width, _KEY)

@@ -38,7 +38,7 @@ class Detail:
     Attributes
     ----------
     hosts : bool
-        True if hosts that have an element of their own are shown one by one.
+        True if explicit hosts are shown one by one.
     fold : int
         As many equal hosts, or more, that hang from one point by equal links become one box; 0
         for never.
@@ -49,7 +49,7 @@ class Detail:
     boxes : int
         Above that, boxes that hang from one point become one box.
     frame : int
-        Up to so many of them still show in a frame; more are only listed.
+        Maximum number of them that still show in a frame; more are only listed.
     """
 
     hosts: bool = True
@@ -133,7 +133,7 @@ class PlatformItems:
         return found.bandwidth if found is not None else 0.0
 
     def is_fat(self, link: str) -> bool:
-        """Return True if a link is a ``FATPIPE``, whose bandwidth is not shared."""
+        """Return True if a link is a ``FATPIPE``: its bandwidth is not shared."""
         found = self.links.get(link)
         return isinstance(found, Link) and found.sharing_policy == FATPIPE
 
@@ -273,7 +273,7 @@ def _box(name: str, held: Contents, rows: int) -> DrawnItem:
 
 
 def _star(zone: Zone, names: Sequence[str], known: Container[str]) -> Network:
-    """Return the network of a zone whose hosts hang from one point."""
+    """Return the network of a zone with all hosts around one point."""
     points = list(names)
     number = {name: i for i, name in enumerate(points)}
     buses: dict[int, tuple[str, ...]] = {}
@@ -414,7 +414,7 @@ class DrawnPart:
         return uses > 3
 
     def _name_points(self) -> None:
-        """Name each nameless point by the word that the names of its links have in common."""
+        """Name each nameless point by the only word common to the names of its links."""
         tokens = [[set(_TOKEN.findall(link)) for link in line.links] for line in self.lines]
         everywhere = [each for line in tokens for each in line]
         common = set.intersection(*everywhere) if len(everywhere) > 2 else set()

@@ -17,7 +17,7 @@ Edges = Sequence[tuple[int, int]]
 
 # Maximum numbers of points for `kamada_kawai` and `spring`, which take seconds beyond.
 _MOST_STRESS, _MOST_SPRING = 160, 1200
-# Maximum numbers of leaves of a tree beside and below each other.
+# Maximum numbers of leaves of a tree across and down.
 _MOST_ACROSS, _MOST_DOWN = 26, 80
 
 
@@ -30,7 +30,7 @@ class PointLayout:
     kind : str
         ``point``, ``row``, ``star``, ``ring``, ``tree``, ``lying`` (a tree from
         the left to the right), ``grid``, ``free`` or ``radial``. All but
-        the last two have points at distances of 1 or more.
+        the last two are spaced by 1 or more.
     spots : float64, shape (n, 2)
         Positions.
     """
@@ -97,7 +97,7 @@ def _tree(graph: Graph, degrees: list[int]) -> PointLayout:
 
 
 def _heart(graph: Graph) -> int:
-    """Return the point of a tree none of whose branches has more than half of all points."""
+    """Return the centroid of a tree: no branch has more than half of all points."""
     from networkx import bfs_tree, dfs_postorder_nodes
 
     below = bfs_tree(graph, 0)
@@ -200,7 +200,7 @@ def parts(n: int, edges: Edges) -> list[list[int]]:
 
 
 def _graph(n: int, edges: Edges) -> Graph:
-    """Return a graph whose points are numbered from 0."""
+    """Return a graph with points numbered from 0."""
     import networkx as nx
 
     graph: Graph = nx.empty_graph(n)

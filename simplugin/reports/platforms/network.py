@@ -200,7 +200,7 @@ class _Reconstruction:
             self.at[way.destination][last] = None
 
     def _join_pieces(self) -> None:
-        """Match the ends of links of which some passages have no neighbour in common."""
+        """Match the ends of links if some passages share no neighbour."""
         waiting = [link for link, count in self.pieces.items() if count > 1]
         waiting = [link for link in waiting if link not in self.buses and link not in self.apart]
         changed = True
@@ -218,7 +218,7 @@ class _Reconstruction:
                     self.classes.union((link, 0, 0), (link, piece, side))
 
     def _join_ends(self) -> None:
-        """Make links that have a terminal at both ends buses."""
+        """Turn links with a terminal at both ends into buses."""
         around: dict[str, set[str]] = {}
         for name, ends in self.at.items():
             roots = {self.classes[end] for end in ends}
@@ -303,7 +303,7 @@ class _Reconstruction:
 
 
 def _passages(way: Way) -> Iterable[tuple[Step, _Thing, _Thing]]:
-    """Yield each link of a way with what comes before and after it."""
+    """Yield each link of a way with its predecessor and successor."""
     things: list[_Thing] = [(0, way.source)]
     things += [(1, link) for link, _ in way.steps]
     things.append((0, way.destination))

@@ -1,4 +1,4 @@
-"""Shapes and words on a sheet of paper, in inches from its upper left corner."""
+"""Shapes and text on a sheet of paper, in inches from its upper left corner."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Area = tuple[float, float, float, float]
 
 # Preferred maximum width of a sheet [inch]: 1,600 dots.
 WIDTH = 10.4
-# The words of a line: font size and colour.
+# Font size and colour of the label of a line.
 LABEL, LABEL_COLOUR = 6.2, "#3b5b78"
-# Words and signs of a name.
+# Letters and signs of a name.
 _PARTS = re.compile(r"[^\W_]+|[\W_]+")
 # Possible places of a label along a line, in order of preference.
 _ALONG = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
@@ -142,7 +142,7 @@ class Block:
         bold: bool = False,
         colour: str = "#222222",
     ) -> float:
-        """Add words, widen the block to their right edge, and return that."""
+        """Add text, widen the block to its right edge, and return that edge."""
         self.words.append(Words(x, y, text, size, bold=bold, colour=colour))
         edge = self.words[-1].area[2]
         self.width = max(self.width, edge)
@@ -168,7 +168,7 @@ class Block:
     def place_labels(self, page: Area) -> tuple[int, int]:
         """Place labels where there is room; return the numbers of placed names and of all names.
 
-        Names come before other words.
+        Names come before other labels.
         """
         taken = [words.area for words in self.words] + [disc.area for disc in self.discs]
         taken += [box.area for box in self.boxes if box.kind not in ("zone", "bar")]
@@ -189,7 +189,7 @@ class Block:
 
 
 def overlapping(one: Any, others: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which areas have more than an edge in common with one."""
+    """Return which areas overlap one, in more than an edge."""
     slack = 1e-9
     apart = (others[:, :2] < one[2:] - slack) & (one[:2] < others[:, 2:] - slack)
     found: NDArray[np.bool_] = apart.all(axis=1)
@@ -229,13 +229,13 @@ def cut(text: str, size: float, width: float, *, bold: bool = False) -> str:
 
     if not is_wide(text):
         return text
-    # The smallest number of letters, from two on, that have no room.
+    # The smallest number of letters, from two on, that do not fit.
     most = 2 + bisect_left(range(2, len(text)), True, key=lambda kept: is_wide(shorter(kept)))
     return shorter(most - 1) if most > 2 else "…"
 
 
 def distinguished(names: Sequence[str], size: float, width: float) -> list[str]:
-    """Return names that are no wider; long ones lack first what they have in common.
+    """Return names that fit a width; long ones first lose their common parts.
 
     Parameters
     ----------
