@@ -93,7 +93,7 @@ def test_cabinets_are_chosen_like_clusters():
     choice = HostChoice(Platform(Zone("z", "Cluster", (cabinet,))))
     assert choice.chosen("box") == ("b0", "b1", "b2")
     assert choice.chosen("box:2") == ("b0", "b1")
-    with pytest.raises(DeploymentError, match="'box' is no host of the platform, but a cabinet"):
+    with pytest.raises(DeploymentError):
         choice.require("the master", "box")
 
 

