@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from simplugin.reports.platforms.columns import MOST_IN_COLUMNS, BoxColumns
+from simplugin.reports.platforms.columns import BoxColumns
 from simplugin.reports.platforms.contents import Group, speed_words
 from simplugin.reports.platforms.items import DrawnItem, DrawnPart, PlatformItems
-from simplugin.reports.platforms.layouts import PointLayout, apart, layout, packed, parts
+from simplugin.reports.platforms.layouts import PointLayout, layout, packed, parts
 from simplugin.reports.platforms.sheet import (
     WIDTH,
     Block,
@@ -84,7 +84,7 @@ class _Blocks:
         total = len(item.inner)
         found = parts(total, [(line.start, line.stop) for line in item.lines])
         alone = [part[0] for part in found if len(part) == 1]
-        made = [self._part(item, part, outermost=outermost) for part in found if len(part) > 1]
+        made = [self._part(item, part) for part in found if len(part) > 1]
         boxes = [self._block(item.inner[i]) for i in alone if item.inner[i].is_box]
         points = [i for i in alone if not item.inner[i].is_box]
         if points:
@@ -94,15 +94,12 @@ class _Blocks:
             return _packed(boxes, width, 0.07)
         return _packed([*made, *boxes], width)
 
-    def _part(self, zone: DrawnItem, members: Sequence[int], *, outermost: bool) -> Block:
+    def _part(self, zone: DrawnItem, members: Sequence[int]) -> Block:
         """Return the block of a connected part of a zone."""
         part = DrawnPart(zone, members, self.survey)
         if not any(item.is_box for item in part.items):
             return discs(part, len(members) / len(zone.inner))
-        made = [self._block(item) for item in part.items]
-        if outermost and sum(item.is_box for item in part.items) > MOST_IN_COLUMNS:
-            return _spread(part, made)
-        return BoxColumns(part, made).block()
+        return BoxColumns(part, [self._block(item) for item in part.items]).block()
 
 
 def _packed(made: Sequence[Block], width: float, gap: float = _GAP) -> Block:
@@ -119,25 +116,6 @@ def _packed(made: Sequence[Block], width: float, gap: float = _GAP) -> Block:
     ]
     for block, corner in zip(ordered, packed(sizes, limit), strict=True):
         sheet.put(block, *corner)
-    return sheet
-
-
-def _spread(part: DrawnPart, made: Sequence[Block]) -> Block:
-    """Place many boxes near their neighbours."""
-    sizes = np.array([[block.width, block.height] for block in made])
-    spots = layout(len(made), part.edges).spots
-    span = np.maximum(np.ptp(spots, axis=0), 1e-9)
-    area = float(((sizes[:, 0] + 0.1) * (sizes[:, 1] + 0.1)).sum())
-    width = min(WIDTH, 1.5 * math.sqrt(area))
-    target = np.array([width, 1.6 * area / width])
-    spots = apart((spots - spots.min(axis=0)) / span * target, sizes, 0.05)
-    spots -= (spots - sizes / 2).min(axis=0)
-    sheet = Block()
-    for line, (one, other) in zip(part.lines, part.edges, strict=True):
-        ends = (tuple(spots[one].tolist()), tuple(spots[other].tolist()))
-        sheet.strokes.append(Stroke(ends, part.bandwidth(line), part.is_fat(line)))
-    for block, (x, y) in zip(made, spots.tolist(), strict=True):
-        sheet.put(block, x - block.width / 2, y - block.height / 2)
     return sheet
 
 

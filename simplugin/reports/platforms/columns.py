@@ -27,7 +27,7 @@ _BETWEEN = 0.14
 _LEAST_MIDDLE, _FOR_EACH, _MOST_MIDDLE = 1.8, 0.5, 5.2
 _FONT = 7.0
 # With more boxes it takes seconds to try all swaps.
-MOST_IN_COLUMNS = 34
+_MOST_SWAPPED = 34
 
 
 class BoxColumns:
@@ -81,7 +81,7 @@ class BoxColumns:
         """Swap boxes while that makes lines shorter, or columns more equal."""
         sides = self.sides
         slots = [(side, k) for side in sides for k in range(len(side))]
-        cost, changed = self._cost(), len(slots) <= MOST_IN_COLUMNS
+        cost, changed = self._cost(), len(slots) <= _MOST_SWAPPED
         while changed:
             changed = False
             for (one, k), (other, m) in combinations(slots, 2):
