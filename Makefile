@@ -76,11 +76,12 @@ coverage: install
 
 .PHONY: lint
 lint: install
-	@echo "== Style, types, import contracts"
+	@echo "== Style, types, import contracts, class names"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_class_names.py
 	$(if $(CPP),$(BIN)/clang-format --dry-run -Werror $(CPP))
 
 # Offline, with warnings as errors.

@@ -42,7 +42,7 @@ from simplugin.scenarios.loading import (
 )
 from simplugin.scenarios.scenario import Scenario, scenario_error
 from simplugin.scenarios.substitutions import plain
-from simplugin.scenarios.sweeps import KeyAssignment, SweepError, Variations, leaves, variations_of
+from simplugin.scenarios.sweeps import KeyAssignment, SweepError, Variations, flatten, variations_of
 
 TARGET = "simplugin.campaigns.scenario_runs:run"
 # What the file of a campaign would be that a program makes.
@@ -120,7 +120,7 @@ class CampaignSection(Section):
         if isinstance(self.keep, KeepTable):
             each = [self.keep.each] if isinstance(self.keep.each, str) else self.keep.each
             try:
-                return variations.selected(each, leaves("", self.keep.where))
+                return variations.selected(each, flatten("", self.keep.where))
             except InvalidValueError as error:
                 message = f"campaign.keep: {error.message}"
                 raise SweepError(("campaign", "keep"), message, error.remedy) from None
@@ -508,7 +508,7 @@ def check_file(
         if not any(name in campaign.recipe["document"] for name in CAMPAIGN_TABLES):
             load_scenario(path, trust=names).refuse_stray_outputs()
     except ScenarioError as error:
-        return list(error.others) or [error]
+        return list(error.all_errors) or [error]
     return []
 
 

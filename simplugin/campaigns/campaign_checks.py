@@ -15,7 +15,7 @@ from simplugin.inputs.named_files import named_modules
 from simplugin.inputs.positions import toml_line
 from simplugin.scenarios.importing import importable
 from simplugin.scenarios.loading import scenario_problems
-from simplugin.scenarios.named_functions import ReferenceChecker
+from simplugin.scenarios.reference_checks import ReferenceChecker
 from simplugin.scenarios.scenario import scenario_error
 from simplugin.scenarios.sweeps import KeyAssignment, SweepError, Variations
 

@@ -14,7 +14,11 @@ from typing import Any
 
 import simplugin
 from simplugin.inputs.named_files import NamedFiles
-from simplugin.scenarios.substitutions import IDLE, IDLE_SIMULATION, canonical_json
+from simplugin.scenarios.substitutions import (
+    KEYS_WITHOUT_EFFECT,
+    SIMULATION_KEYS_WITHOUT_EFFECT,
+    canonical_json,
+)
 
 # Parts of the package that only show results.
 _SHOWING = ("cli", "examples", "reports")
@@ -31,7 +35,7 @@ HANDLING = (
     "papers/reproductions.py",
     "regression",
     "scenarios/__init__.py",
-    "scenarios/named_functions.py",
+    "scenarios/reference_checks.py",
     "scenarios/substitutions.py",
     "scenarios/sweeps.py",
 )
@@ -80,11 +84,13 @@ def text_digest(text: str) -> str:
 
 def determining(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a scenario without its title, ``[output]``, ``[campaign]``, ``[slurm]`` and limits."""
-    found = {name: value for name, value in document.items() if name not in IDLE}
+    found = {name: value for name, value in document.items() if name not in KEYS_WITHOUT_EFFECT}
     simulation = found.get("simulation")
     if isinstance(simulation, Mapping):
         found["simulation"] = {
-            name: value for name, value in simulation.items() if name not in IDLE_SIMULATION
+            name: value
+            for name, value in simulation.items()
+            if name not in SIMULATION_KEYS_WITHOUT_EFFECT
         }
     return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,6 +13,8 @@ import typer
 from simplugin.cli.campaign_commands import campaign_app
 from simplugin.cli.deploy import deploy
 from simplugin.cli.options import (
+    Trust,
+    add_command,
     argument,
     flag,
     jobs_option,
@@ -20,27 +23,23 @@ from simplugin.cli.options import (
     output_option,
     scheduler_option,
     seed_option,
-    trust_option,
 )
 from simplugin.cli.platform_commands import platform_app
-from simplugin.cli.terminal import group, plain_errors, short
+from simplugin.cli.terminal import group, plain_errors, relative_path
 
 if TYPE_CHECKING:
     from simplugin.simulation.options import SimulationKeywords
 
 app = group(
-    "A laboratory for scheduling on grids and multi-clusters, built on SimGrid.",
-    name="simplugin",
-    # An error ends in one message; a traceback is a defect of ours.
-    pretty_exceptions_enable=False,
+    "A laboratory for scheduling on grids and multi-clusters, built on SimGrid.", "simplugin"
 )
 app.add_typer(platform_app, name="platform")
 app.add_typer(campaign_app, name="campaign")
-app.command()(deploy)
+add_command(app)(deploy)
 
 
 def _show_version(wanted: bool) -> None:
-    """Print the versions of simplugin, SimGrid and Python, and end; SimGrid names its own."""
+    """Print the versions of simplugin, SimGrid and Python, and exit."""
     if not wanted:
         return
     from platform import python_version
@@ -63,46 +62,41 @@ def _show_version(wanted: bool) -> None:
 def main(
     version: Annotated[
         bool,
-        option(
-            "Print the versions of simplugin and SimGrid.",
-            None,
-            "--version",
-            callback=_show_version,
-            is_eager=True,
-        ),
+        flag("--version", "Print the versions of simplugin, SimGrid and Python.", _show_version),
     ] = False,
 ) -> None:
     """Simulate scheduling on grids and multi-clusters."""
 
 
-@app.command()
+@add_command(app)
 def run(
-    scenario: Annotated[Path, argument("SCENARIO.toml", "What to run.")],
+    scenario: Annotated[Path, argument("SCENARIO.toml", "The scenario file.")],
     back_end: Annotated[
-        Literal["coroutines", "threads"] | None, option("Instead of the scenario's.")
+        Literal["coroutines", "threads"] | None, option("Back end; overrides the scenario.")
     ] = None,
-    seed: Annotated[int | None, seed_option("Likewise.")] = None,
+    seed: Annotated[
+        int | None, seed_option("Seed of the simulation; overrides the scenario.")
+    ] = None,
     output: Annotated[
         Path | None,
-        output_option(
-            "DIR", "Write result, trace and Gantt chart there, whatever the scenario says."
-        ),
+        output_option("DIR", "Directory for all outputs of the scenario, named there or not."),
     ] = None,
     log: Annotated[
         Literal["debug", "info", "warning", "error"] | None,
-        option("The least level of me.log that is shown."),
+        option("Minimum level of me.log messages that are printed; overrides the scenario."),
     ] = None,
     prefix_prints: Annotated[
-        bool, flag("--prefix-prints", "Begin what actors print with host, actor and date.")
+        bool,
+        flag("--prefix-prints", "Prefix actor output with host, actor and simulated time."),
     ] = False,
-    trust: Annotated[list[str] | None, trust_option()] = None,
+    trust: Trust = None,
     as_json: Annotated[bool, json_option("tables")] = False,
 ) -> None:
     """Run a scenario: print its results, write its files."""
     from simplugin.simulation.protocol import BACK_ENDS
     from simplugin.simulation.servers import start_server
 
-    # SimGrid is loaded there while what scenarios need is loaded here.
+    # The server loads SimGrid while this process loads the modules of scenarios.
     start_server(BACK_ENDS[back_end or "coroutines"])
     from simplugin.cli.run import run_command
 
@@ -116,7 +110,7 @@ def run(
     run_command(scenario, changes, output, trust=trust or (), as_json=as_json)
 
 
-@app.command()
+@add_command(app)
 def new(
     kind: Annotated[
         str,
@@ -128,18 +122,18 @@ def new(
     ],
     file: Annotated[Path, argument("FILE.py", "The module to write.")],
 ) -> None:
-    """Write a scheduler of your own to start from: an example with its test, and a scenario."""
+    """Write an example of a user's scheduler: a module with a test, and a scenario."""
     from simplugin.cli.new import write_example
 
     written = write_example(kind, file)
-    typer.echo(f"wrote {', '.join(map(short, written))}")
-    typer.echo(f"next: pytest {short(file)}; simplugin run {short(written[1])}")
+    typer.echo(f"wrote {', '.join(map(relative_path, written))}")
+    typer.echo(f"next: pytest {relative_path(file)}; simplugin run {relative_path(written[1])}")
 
 
-@app.command()
+@add_command(app)
 def scenario(
     reference: Annotated[
-        bool, flag("--reference", "Type, unit, default and meaning of every key.")
+        bool, flag("--reference", "Print type, unit, default and meaning of every key.")
     ] = False,
 ) -> None:
     """List the keys of scenario and campaign files."""
@@ -150,22 +144,22 @@ def scenario(
     typer.echo(page())
 
 
-@app.command()
+@add_command(app)
 def check(
     files: Annotated[
-        list[Path], argument("FILE...", "Platforms, deployments, scenarios, campaigns.")
+        list[Path], argument("FILE...", "Platform, deployment, scenario and campaign files.")
     ],
     imports: Annotated[
-        bool, flag("--import", "Import the modules that are named, check signatures.")
+        bool, flag("--import", "Import the named modules and check signatures.")
     ] = False,
-    trust: Annotated[list[str] | None, trust_option()] = None,
+    trust: Trust = None,
     as_json: Annotated[bool, json_option("lines")] = False,
 ) -> None:
-    """Check files without running anything: each finding with its line and a remedy.
+    """Check files without running them; print each finding with its line and a remedy.
 
-    Deployments are checked against the platforms given with them; scenarios and campaigns (.toml)
-    with the functions that they name, whose modules have to be there. Exit status: 0 nothing found,
-    1 findings, 2 a file could not be read.
+    Deployments are checked against the platforms among the files; the modules that scenarios and
+    campaigns (.toml) name must exist. Exit status: 0 no findings, 1 findings, 2 a file is not
+    readable.
     """
     from simplugin.formats.check import UNREADABLE, Finding, check, exit_status
     from simplugin.inputs.messages import folded
@@ -202,53 +196,61 @@ def check(
     raise typer.Exit(status)
 
 
-@app.command()
+@add_command(app)
 def reproduce(
     name: Annotated[str, argument("CAPABILITY", "For instance pricing; or all.")],
     quick: Annotated[
-        bool, flag("--quick", "Do less, in half a minute each; some claims need all.")
+        bool,
+        flag("--quick", "Reduced run, about 30 s for each paper; some claims need the full run."),
     ] = False,
     as_json: Annotated[bool, json_option("a table")] = False,
     output: Annotated[
         Path | None,
         output_option(
             "DIR",
-            "For pages, figures and the store; without, only the store, in out/reproductions.",
+            "Directory for pages, figures and the store; by default only the store is written,"
+            " to out/reproductions.",
         ),
     ] = None,
-    jobs: Annotated[int | None, jobs_option("Parts at a time")] = None,
+    jobs: Annotated[int | None, jobs_option("Number of parts run in parallel")] = None,
     scheduler: Annotated[
-        str | None, scheduler_option("A Dask scheduler that runs instead.")
+        str | None, scheduler_option("Address of a Dask scheduler that runs the parts.")
     ] = None,
 ) -> None:
-    """Run a paper's experiments: what it says beside what is measured, claim by claim.
+    """Run a paper's experiments and compare each of its claims with the measurement.
 
-    Each part is recorded when it is measured: what was interrupted goes on by the same command.
-    Exit status 0, also where a claim disagrees; 1 where a part failed.
+    Each part is recorded when it is complete: the same command resumes an interrupted run. Exit
+    status 0, also if claims disagree; 1 if a part failed.
     """
     from simplugin.cli.reproduce import reproduce_command
 
     raise typer.Exit(reproduce_command(name, output, jobs, scheduler, quick=quick, as_json=as_json))
 
 
-@app.command()
+@add_command(app)
 def report(
-    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "Where the results are.")],
-    output: Annotated[Path, output_option("DIR", "Where index.html is written.")],
-    campaign: Annotated[int | None, option("Instead of the file's, or the latest.", "N")] = None,
-    group: Annotated[str | None, option("Compare runs by this varied key.", "KEY")] = None,
-    baseline: Annotated[str | None, option("Compare with this value.", "VALUE")] = None,
+    place: Annotated[
+        Path, argument("STORE|CAMPAIGN.toml", "A store, or the file of a campaign that has one.")
+    ],
+    output: Annotated[Path, output_option("DIR", "Directory for index.html and the figures.")],
+    campaign: Annotated[
+        int | None,
+        option("Number of the campaign; by default that of the file, or the latest.", "N"),
+    ] = None,
+    group: Annotated[str | None, option("Varied key by which runs are compared.", "KEY")] = None,
+    baseline: Annotated[
+        str | None, option("Value of that key that the others are compared with.", "VALUE")
+    ] = None,
     figures: Annotated[
         Literal["main", "all", "none"],
-        option("PDF and PNG: of what matters most, of everything, none."),
+        option("Figures to write as PDF and PNG: the most important ones, all, or none."),
     ] = "main",
-    no_figures: Annotated[bool, flag("--no-figures", "As --figures none: the page only.")] = False,
     name: Annotated[
         list[str] | None,
-        option("What a key or metric is called in figures; repeatable.", "KEY=NAME"),
+        option("Name of a key or metric in figures; repeatable.", "KEY=NAME"),
     ] = None,
 ) -> None:
-    """Write a page about a campaign that any browser shows offline, and its figures."""
+    """Write an HTML page about a campaign for use offline, and its figures."""
     from simplugin.cli.displays import spinner
     from simplugin.cli.report import FIGURES, write_report
     from simplugin.core.console import EscapingConsole
@@ -260,41 +262,46 @@ def report(
     names = {key: text for key, _, text in pairs}
     with spinner(EscapingConsole(stderr=True), "writing the report"):
         page, drawn, warnings = write_report(
-            place, output, "none" if no_figures else figures, campaign, group, baseline, names
+            place, output, figures, campaign, group, baseline, names
         )
     for warning in warnings:
         typer.echo(warning, err=True)
     if drawn:
-        typer.echo(f"wrote {len(drawn)} figures to {short(output / FIGURES)}")
-    typer.echo(f"wrote {short(page)}")
+        typer.echo(f"wrote {len(drawn)} figures to {relative_path(output / FIGURES)}")
+    typer.echo(f"wrote {relative_path(page)}")
 
 
-@app.command()
-def regress(
-    paths: Annotated[list[Path], argument("DIR|FILE...", "Scenarios, directories of them.")],
-    update: Annotated[
-        bool, flag("--update", "Record what is new or moved, and say what it is.")
-    ] = False,
-    rel_tol: Annotated[float | None, option("Relative tolerance; 1e-9 without.")] = None,
-    abs_tol: Annotated[float | None, option("Absolute tolerance; 0 without.")] = None,
+@dataclass(frozen=True)
+class ToleranceOptions:
+    """Options for tolerances, which replace those of the recorded results."""
+
+    rel_tol: Annotated[float | None, option("Relative tolerance; 1e-9 by default.")] = None
+    abs_tol: Annotated[float | None, option("Absolute tolerance; 0 by default.")] = None
     tolerance: Annotated[
-        list[str] | None, option("Of one metric; repeatable.", "METRIC=REL")
-    ] = None,
-    jobs: Annotated[int | None, jobs_option("Runs at a time")] = None,
+        list[str] | None, option("Relative tolerance of one metric; repeatable.", "METRIC=REL")
+    ] = None
+
+
+@add_command(app)
+def regress(
+    paths: Annotated[list[Path], argument("DIR|FILE...", "Scenarios, or directories of them.")],
+    tolerances: ToleranceOptions,
+    update: Annotated[bool, flag("--update", "Record new and moved results.")] = False,
+    jobs: Annotated[int | None, jobs_option("Number of runs in parallel")] = None,
     wall_limit: Annotated[
-        float, option("Real time that a run may take, in seconds.", min=0.001)
+        float, option("Maximum real time of a run, in seconds.", min=0.001)
     ] = 600.0,
-    trust: Annotated[list[str] | None, trust_option()] = None,
+    trust: Trust = None,
     as_json: Annotated[bool, json_option("a table")] = False,
 ) -> None:
-    """Run scenarios and compare them with the results recorded beside them: what moved, and why.
+    """Run scenarios, compare them with their recorded results, and explain differences.
 
-    Results and tolerances are in DIR/recorded. Exit status: 0 all is as recorded, 1 something
-    moved, failed or is not recorded, 2 wrong arguments.
+    Results and tolerances are in DIR/recorded. Exit status: 0 all agree, 1 a result moved, is not
+    recorded, or its run failed, 2 invalid arguments.
     """
     from simplugin.cli.regress import limits_from, regress_command
     from simplugin.regression.checking import CheckOptions
 
-    limits = limits_from(rel_tol, abs_tol, tolerance or [])
+    limits = limits_from(tolerances.rel_tol, tolerances.abs_tol, tolerances.tolerance or [])
     options = CheckOptions(jobs, wall_limit, trust=trust or ())
     raise typer.Exit(regress_command(paths, options, limits, update=update, as_json=as_json))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from simplugin.cli.options import (
+    Trust,
+    add_command,
     argument,
     flag,
     jobs_option,
@@ -18,90 +21,114 @@ from simplugin.cli.options import (
     option,
     output_option,
     scheduler_option,
-    trust_option,
 )
-from simplugin.cli.terminal import group, short
+from simplugin.cli.terminal import group, relative_path
 
-campaign_app = group("Run many variations of a scenario, and read what came out.")
+if TYPE_CHECKING:
+    from simplugin.campaigns.campaign import Campaign
 
-Store = Annotated[Path | None, option("Instead of what the campaign file names.", "FILE")]
+campaign_app = group("Run many variations of a scenario, and read their results.")
+
+Store = Annotated[
+    Path | None, option("Store of the results; by default the one that the campaign names.", "FILE")
+]
 AsJson = Annotated[bool, json_option("text")]
 Shown = Annotated[
     str | None,
     option(
-        "By default the one that the file describes, or the latest of the store.",
+        "Number of the campaign; by default that of the file, or the latest of the store.",
         "N|all",
         "--campaign",
     ),
 ]
-Jobs = Annotated[int | None, jobs_option("Runs at the same time")]
-Scheduler = Annotated[str | None, scheduler_option("Of a running Dask cluster: tcp://...")]
-Trust = Annotated[list[str] | None, trust_option()]
-Slurm = Annotated[bool, flag("--slurm", "Start Dask workers through Slurm.")]
 
 
-@campaign_app.command()
-def run(
-    campaign: Annotated[Path, argument("CAMPAIGN.toml", "What to run.")],
-    store: Store = None,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    slurm: Slurm = False,
-    retry_failed: Annotated[
-        bool, flag("--retry-failed", "Run again what is recorded as failed.")
-    ] = False,
-    keep_going: Annotated[
-        bool, flag("--keep-going", "Go on when the first 50 runs all fail alike.")
-    ] = False,
-    dry_run: Annotated[bool, flag("--dry-run", "Say what would be run, and run nothing.")] = False,
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Options for the workers of a campaign."""
+
+    jobs: Annotated[int | None, jobs_option("Number of runs in parallel")] = None
+    scheduler: Annotated[
+        str | None, scheduler_option("Address of a running Dask cluster: tcp://...")
+    ] = None
+    slurm: Annotated[bool, flag("--slurm", "Start Dask workers through Slurm.")] = False
+
+    def runners(self, campaign: Campaign | None, file: Path) -> dict[str, Any]:
+        """Return the arguments of `run_source` about runners."""
+        from simplugin.campaigns.running.campaign_runs import slurm_section
+
+        section = slurm_section(campaign, file) if self.slurm else None
+        return {"jobs": self.jobs, "scheduler": self.scheduler, "slurm": section}
+
+
+@dataclass(frozen=True)
+class PreviewOptions:
+    """Options for a preview."""
+
+    dry_run: Annotated[bool, flag("--dry-run", "Print the runs to do without running them.")] = (
+        False
+    )
     imports: Annotated[
         bool,
-        flag("--import", "With --dry-run: import the modules that are named, check signatures."),
+        flag("--import", "With --dry-run: import the named modules and check signatures."),
+    ] = False
+
+
+@add_command(campaign_app)
+def run(
+    campaign: Annotated[Path, argument("CAMPAIGN.toml", "The campaign file.")],
+    workers: WorkerOptions,
+    preview: PreviewOptions,
+    store: Store = None,
+    retry_failed: Annotated[
+        bool, flag("--retry-failed", "Also repeat runs that are recorded as failed.")
+    ] = False,
+    keep_going: Annotated[
+        bool, flag("--keep-going", "Continue even if the first 50 runs fail with the same error.")
     ] = False,
     trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run what is not recorded yet of a campaign.
+    """Run the part of a campaign that is not recorded yet.
 
-    What was interrupted, however it was, goes on with the same command. Exit status 1 where runs
-    failed.
+    The same command resumes an interrupted campaign. Exit status 1 if runs failed.
     """
     from simplugin.campaigns.campaign import load_campaign
-    from simplugin.campaigns.running.campaign_runs import slurm_section
     from simplugin.campaigns.running.coordinator import RetryPolicy
     from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
     from simplugin.cli import campaign_running
 
-    loaded = load_campaign(campaign, imports=imports or not dry_run, trust=trust or ())
+    imports = preview.imports or not preview.dry_run
+    loaded = load_campaign(campaign, imports=imports, trust=trust or ())
     place = loaded.results(store)
     campaign_running.tell_of_earlier_versions(loaded, place)
-    if dry_run:
+    if preview.dry_run:
         campaign_running.tell_what_would_be_run(loaded, place, as_json=as_json)
         return
-    section = slurm_section(loaded, campaign) if slurm else None
-    terms = RetryPolicy(loaded.settings.retries, retry_failed, keep_going)
+    where = workers.runners(loaded, campaign)
+    policy = RetryPolicy(loaded.settings.retries, retry_failed, keep_going)
     words = ["--retry-failed", *(word for name in loaded.trust for word in ("--trust", name))]
-    again = command_that_goes_on(Path(short(loaded.place)), Path(short(place)), *words)
-    where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
-    status = campaign_running.run_recorded(loaded, place, where, terms, again, as_json=as_json)
+    files = Path(relative_path(loaded.place)), Path(relative_path(place))
+    again = command_that_goes_on(*files, *words)
+    status = campaign_running.run_recorded(loaded, place, where, policy, again, as_json=as_json)
     raise typer.Exit(status)
 
 
-@campaign_app.command()
+@add_command(campaign_app)
 def retry(
-    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "Where the failed runs are.")],
+    place: Annotated[
+        Path, argument("STORE|CAMPAIGN.toml", "A store, or the file of a campaign that has one.")
+    ],
+    workers: WorkerOptions,
     store: Store = None,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    slurm: Slurm = False,
     campaign: Annotated[
-        int | None, option("By default that of the file, or the latest of the store.", "N")
+        int | None,
+        option("Number of the campaign; by default that of the file, or the latest.", "N"),
     ] = None,
     trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run again what failed."""
-    from simplugin.campaigns.running.campaign_runs import slurm_section
+    """Repeat the runs that failed."""
     from simplugin.campaigns.running.coordinator import RetryPolicy
     from simplugin.campaigns.running.recorded_campaigns import failed_jobs
     from simplugin.cli.campaign_reading import is_file, store_of
@@ -111,48 +138,46 @@ def retry(
         place, store = store_of(place, store), None
     failed = failed_jobs(place, campaign, store, trust or ())
     known = failed.campaign
-    section = slurm_section(known, place) if slurm else None
-    # Each was asked for, whatever becomes of the others.
+    where = workers.runners(known, place)
     retries = RetryPolicy().retries if known is None else known.settings.retries
-    terms = RetryPolicy(retries, retry_failed=True, keep_going=True)
-    words = ["simplugin", "campaign", "retry", short(failed.store)]
+    policy = RetryPolicy(retries, retry_failed=True, keep_going=True)
+    words = ["simplugin", "campaign", "retry", relative_path(failed.store)]
     again = shlex.join([*words, "--campaign", str(failed.entry.number)])
-    where = {"jobs": jobs, "scheduler": scheduler, "slurm": section}
     status = run_recorded(
-        failed, failed.store, where, terms, again, as_json=as_json, expected=failed.entry.failed
+        failed, failed.store, where, policy, again, as_json=as_json, expected=failed.entry.failed
     )
     raise typer.Exit(status)
 
 
-@campaign_app.command()
+@add_command(campaign_app)
 def status(
-    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "What to look at.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "A store, or a campaign file.")],
     store: Store = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say how far the campaigns of a store are, and what failed.
+    """Print the progress of the campaigns of a store, and failures.
 
-    Also while one is running.
+    Works while a campaign is running.
     """
     from simplugin.cli.campaign_reading import status_command
 
     status_command(place, store, as_json=as_json)
 
 
-@campaign_app.command()
+@add_command(campaign_app)
 def export(
-    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "What to export.")],
-    output: Annotated[Path, output_option("FILE", "What to write: .csv or .parquet.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "A store, or a campaign file.")],
+    output: Annotated[Path, output_option("FILE", "The table to write: .csv or .parquet.")],
     store: Store = None,
     campaign: Shown = None,
     all_attempts: Annotated[
-        bool, flag("--all-attempts", "Also attempts that failed before a later one.")
+        bool, flag("--all-attempts", "Include failed attempts that were repeated.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a table of the runs of a campaign, a row each.
+    """Write a table of the runs of a campaign, one row for each.
 
-    Numbers are written so that nothing of them is lost.
+    Numbers are written with all their digits.
     """
     from simplugin.campaigns.store import reading
     from simplugin.cli.campaign_reading import shown_campaign
@@ -163,12 +188,12 @@ def export(
         typer.echo(json.dumps({"file": str(output), "rows": rows, "columns": columns}))
         return
     count = f"{rows} row" if rows == 1 else f"{rows} rows"
-    typer.echo(f"wrote {short(output)}: {count} of {columns} columns")
+    typer.echo(f"wrote {relative_path(output)}: {count} of {columns} columns")
 
 
-@campaign_app.command()
+@add_command(campaign_app)
 def query(
-    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "What to ask.")],
+    place: Annotated[Path, argument("STORE|CAMPAIGN.toml", "A store, or a campaign file.")],
     sql: Annotated[
         str,
         argument(
@@ -181,12 +206,12 @@ def query(
         bool, flag("--csv", "Print comma-separated values instead of a table.")
     ] = False,
     as_json: AsJson = False,
-    wall_limit: Annotated[float, option("Time for the answer, in seconds.", min=0)] = 60.0,
+    wall_limit: Annotated[float, option("Maximum time of the query, in seconds.", min=0)] = 60.0,
 ) -> None:
-    """Ask a store in SQL; nothing can be changed.
+    """Query a store in SQL, read-only.
 
-    The table results has a row for each run of a campaign, with the columns of `campaign export`;
-    units has the unit of each metric. Names with dots are quoted.
+    Table results has one row for each run of a campaign, with the columns of `campaign export`;
+    table units has the unit of each metric. Names with dots must be quoted.
     """
     from simplugin.campaigns.store.tables import Query
     from simplugin.cli.campaign_reading import print_answer, shown_campaign

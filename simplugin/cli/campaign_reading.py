@@ -19,7 +19,7 @@ from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.campaigns.store.schema import no_campaign
 from simplugin.cli.displays import standard_output
-from simplugin.cli.terminal import document_stream, short
+from simplugin.cli.terminal import document_stream, relative_path
 from simplugin.core.errors import SimpluginError
 from simplugin.core.formatting import printable
 
@@ -142,9 +142,9 @@ def status_command(place: Path, store: Path | None, *, as_json: bool) -> None:
         return
     console = standard_output()
     if not standings:
-        console.print(Text(f"{short(store)}: no campaign yet; {no_campaign(store)}"))
+        console.print(Text(f"{relative_path(store)}: no campaign yet; {no_campaign(store)}"))
         return
-    console.print(_campaigns_table(short(store), standings))
+    console.print(_campaigns_table(relative_path(store), standings))
     for entry, _, failures in standings:
         _print_failures(console, entry.number, failures)
 

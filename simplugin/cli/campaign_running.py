@@ -24,7 +24,7 @@ from simplugin.campaigns.store import StoreReader
 from simplugin.campaigns.store.documents import text_of
 from simplugin.cli.campaign_reading import headline, runs, varied_text
 from simplugin.cli.displays import RunsDisplay, duration_text
-from simplugin.cli.terminal import BY_SIGNAL, short, stop_signals, warn_of_network
+from simplugin.cli.terminal import BY_SIGNAL, relative_path, stop_signals, warn_of_network
 from simplugin.core.console import EscapingConsole
 
 _SOME_FAILED = 1
@@ -129,7 +129,11 @@ def tell_what_would_be_run(campaign: Campaign, store: Path, *, as_json: bool) ->
         sys.stdout.write(text_of(document) + "\n")
         return
     of_how_many = "" if looked_up == total else f" of the first {looked_up}"
-    where = short(store) if store.exists() else f"{short(store)}, which is not there yet"
+    where = (
+        relative_path(store)
+        if store.exists()
+        else f"{relative_path(store)}, which is not there yet"
+    )
     typer.echo(f"{campaign.title or campaign.file}: {runs(total)}")
     typer.echo(f"{recorded}{of_how_many} recorded in {where}")
     for position, varied in enumerate(first):
@@ -156,7 +160,7 @@ def print_summary(summary: CampaignSummary, again: str) -> None:
             typer.echo(f"  run {job.position}: {varied_text(job.varied)}")
         if group.count > len(group.first):
             typer.echo(f"  ... and {group.count - len(group.first)} more")
-    place = quote(short(summary.store))
+    place = quote(relative_path(summary.store))
     if summary.interrupted:
         typer.echo(
             f"stopped: {summary.done + summary.failed} of {runs(summary.total)} recorded; "
@@ -178,7 +182,7 @@ def print_summary(summary: CampaignSummary, again: str) -> None:
             f"{runs(summary.changed)} not recorded, but done anew, since a file changed meanwhile; "
             "the same command sees to those that were done before the change"
         )
-    typer.echo(f"store: {place}; log: {short(log_path(summary.store))}")
+    typer.echo(f"store: {place}; log: {relative_path(log_path(summary.store))}")
     if summary.done:
         typer.echo(
             f"next: simplugin report {place} -o DIR; simplugin campaign export {place} -o X.csv"

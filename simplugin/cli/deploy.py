@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from simplugin.cli.options import argument, flag, option, output_option
-from simplugin.cli.terminal import document_stream, own_command
+from simplugin.cli.terminal import command_line, document_stream
 from simplugin.core.errors import DeploymentError
+from simplugin.core.formatting import counted
 
 if TYPE_CHECKING:
-    from simplugin.platforms.deployment import DeployedActor
-    from simplugin.platforms.deployments import ApplicationTree
+    from simplugin.platforms.deployment import DeployedActor, Deployment
+    from simplugin.platforms.deployments import ActorLifetime, ApplicationTree
     from simplugin.platforms.platform import Platform
 
 SHORTEST = "shortest"
@@ -24,170 +26,212 @@ SHORTEST = "shortest"
 Metric = Literal["latency", "hops", "transfer"]
 
 
-def deploy(
-    platform: Annotated[Path, argument("PLATFORM", "A platform file.")],
+@dataclass(frozen=True)
+class HostOptions:
+    """Options for the hosts of actors."""
+
     master: Annotated[
-        str | None, option("The master, or the root of trees.", "HOST", "-m --master")
-    ] = None,
+        str | None, option("Host of the master, or root of the trees.", "HOST", "-m --master")
+    ] = None
     workers: Annotated[
         str,
         option(
-            "all, a number, a zone or cluster, hosts, patterns; several with commas, with"
-            " counts: chuque:8,grelon:16. Of a tree: the hosts to be reached.",
+            "Hosts of workers, or hosts that trees must reach: all, a number, a zone or cluster,"
+            " hosts, patterns; several with commas, with counts: chuque:8,grelon:16.",
             "HOSTS",
             "-w --workers",
         ),
-    ] = "all",
+    ] = "all"
+    per_host: Annotated[int, option("Number of workers on each host.", "N", min=1)] = 1
+    spread: Annotated[
+        bool, flag("--spread", "Choose counted hosts evenly instead of the first ones.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class ActorOptions:
+    """Options for the functions, arguments and lifetime of actors."""
+
     function: Annotated[
         str | None,
         option(
-            "Of the master, or of all in a tree.",
+            "Function of the master, or of all actors in a tree.",
             "NAME",
             "-f --function",
             show_default="master; in a tree, node",
         ),
-    ] = None,
+    ] = None
     worker_function: Annotated[
         str | None,
         option(
-            "Of workers, or of all in a tree but its root.",
+            "Function of workers, or of all actors in a tree except the root.",
             "NAME",
             "-F --worker-function",
             show_default="worker; in a tree, that of --function",
         ),
-    ] = None,
+    ] = None
     argument: Annotated[
         list[str] | None,
         option(
-            "Of the master; in a tree of all, before their place in it. {host}, {master},"
-            " {workers} and others are filled in; {hosts} becomes an argument a worker.",
+            "Argument of the master; in a tree of all actors, before their place in it. {host},"
+            " {master}, {workers} and others are replaced; {hosts} becomes one argument for each"
+            " worker.",
             "TEXT",
             "-a --argument",
         ),
-    ] = None,
+    ] = None
     worker_argument: Annotated[
         list[str] | None,
-        option("Likewise; also {number}, {index}.", "TEXT", "-A --worker-argument"),
-    ] = None,
-    per_host: Annotated[int, option("Workers on each host.", "N", min=1)] = 1,
-    spread: Annotated[
-        bool, flag("--spread", "Where HOSTS has numbers: evenly, not the first.")
-    ] = False,
+        option(
+            "Argument of workers; also {number} and {index} are replaced.",
+            "TEXT",
+            "-A --worker-argument",
+        ),
+    ] = None
+    start_time: Annotated[str, option("Start of all actors.", "TIME")] = "0s"
+    kill_time: Annotated[str | None, option("Date at which all actors are killed.", "TIME")] = None
+    on_failure: Annotated[
+        Literal["DIE", "RESTART"],
+        option("Fate of actors other than a master when their host fails and comes back."),
+    ] = "DIE"
+
+    def lifetime(self) -> ActorLifetime:
+        """Return the lifetime of the actors."""
+        from simplugin.core.units import parse_time
+        from simplugin.platforms.deployments import ActorLifetime
+
+        end = None if self.kill_time is None else parse_time(self.kill_time)
+        return ActorLifetime(parse_time(self.start_time), end, self.on_failure)
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """Options for trees of actors."""
+
     tree: Annotated[
         str | None,
         option(
-            "Instead of master and workers, a tree of actors for each application: shortest,"
-            " zones, star, or a TOML or JSON file with the parent of each host.",
+            "A tree of actors for each application instead of master and workers: shortest, zones,"
+            " star, or a TOML or JSON file with the parent of each host.",
             "SHAPE",
             "-t --tree",
         ),
-    ] = None,
+    ] = None
     application: Annotated[
-        list[str] | None, option("Of a tree, with its root.", "NAME[=HOST]", "-n --application")
-    ] = None,
-    metric: Annotated[Metric, option("Of the tree of shortest paths.")] = "latency",
-    start_time: Annotated[str, option("Of all actors.", "TIME")] = "0s",
-    kill_time: Annotated[str | None, option("Of all actors.", "TIME")] = None,
-    on_failure: Annotated[
-        Literal["DIE", "RESTART"], option("Of all actors but a master: they may start again.")
-    ] = "DIE",
+        list[str] | None,
+        option("Name of an application, and root of its tree.", "NAME[=HOST]", "-n --application"),
+    ] = None
+    metric: Annotated[Metric, option("Length of a path in a tree of shortest paths.")] = "latency"
+
+
+def deploy(
+    platform: Annotated[Path, argument("PLATFORM", "A platform file.")],
+    hosts: HostOptions,
+    actors: ActorOptions,
+    trees: TreeOptions,
     output: Annotated[
-        Path | None, output_option("FILE", "Where to write it; else it is shown.")
+        Path | None, output_option("FILE", "The deployment file; by default it is printed.")
     ] = None,
 ) -> None:
     """Deploy a master and workers, or a tree of actors for each of some applications.
 
     The deployment file begins with the command that made it.
     """
-    from simplugin.core.units import parse_time
     from simplugin.formats.platform_xml import deployment_text, read_platform, write_deployment
+
+    if trees.tree is None:
+        _refuse("without --tree", {"--application": trees.application})
+    else:
+        given = {"--worker-argument": actors.worker_argument, "--per-host": hosts.per_host > 1}
+        _refuse("with --tree", given)
+    if trees.tree != SHORTEST:
+        _refuse("without --tree shortest", {"--metric": trees.metric != "latency"})
+    read = read_platform(platform)
+    if trees.tree is None:
+        deployment = _workers(read, hosts, actors)
+    else:
+        deployment = _tree_actors(read, hosts, actors, trees)
+    if output is not None:
+        write_deployment(deployment, output, comment=command_line())
+    else:
+        document_stream().write(deployment_text(deployment, comment=command_line()))
+
+
+def _workers(platform: Platform, hosts: HostOptions, actors: ActorOptions) -> Deployment:
+    """Deploy a master and workers."""
+    from simplugin.platforms.deployments import ActorProgram, master_workers
+
+    if hosts.master is None:
+        raise DeploymentError("there is no master", remedy="add --master HOST")
+    return master_workers(
+        platform,
+        hosts.master,
+        hosts.workers,
+        master_program=ActorProgram(actors.function or "master", actors.argument or ()),
+        worker_program=ActorProgram(
+            actors.worker_function or "worker", actors.worker_argument or ()
+        ),
+        per_host=hosts.per_host,
+        spread=hosts.spread,
+        lifetime=actors.lifetime(),
+    )
+
+
+def _tree_actors(
+    platform: Platform, hosts: HostOptions, actors: ActorOptions, trees: TreeOptions
+) -> Deployment:
+    """Deploy the actors of each application's tree."""
     from simplugin.platforms.deployment import Deployment
-    from simplugin.platforms.deployments import ActorLifetime, ActorProgram, master_workers
     from simplugin.platforms.tree_shapes import require_routes
 
-    read = read_platform(platform)
-    if tree is None:
-        _refuse("without --tree", {"--application": application})
-    else:
-        _refuse("with --tree", {"--worker-argument": worker_argument, "--per-host": per_host > 1})
-    if tree != SHORTEST:
-        _refuse("without --tree shortest", {"--metric": metric != "latency"})
-    if tree is None and master is None:
-        raise DeploymentError("there is no master", remedy="add --master HOST")
-    arguments = argument or ()
-    end = None if kill_time is None else parse_time(kill_time)
-    lifetime = ActorLifetime(parse_time(start_time), end, on_failure)
-    if tree is None:
-        deployment = master_workers(
-            read,
-            str(master),
-            workers,
-            master_program=ActorProgram(function or "master", arguments),
-            worker_program=ActorProgram(worker_function or "worker", worker_argument or ()),
-            per_host=per_host,
-            spread=spread,
-            lifetime=lifetime,
-        )
-    else:
-        actors: list[DeployedActor] = []
-        roots = _roots(application or (), master)
-        for each in _trees(read, tree, roots, master, workers, metric, spread=spread):
-            require_routes(read, each)
-            function_of_root = function or "node"
-            actors += each.deployment(
-                function_of_root, worker_function, arguments, lifetime=lifetime
-            ).actors
-        deployment = Deployment(tuple(actors))
-    if output is not None:
-        write_deployment(deployment, output, comment=own_command())
-    else:
-        document_stream().write(deployment_text(deployment, comment=own_command()))
+    deployed: list[DeployedActor] = []
+    for each in _trees(platform, hosts, trees):
+        require_routes(platform, each)
+        deployed += each.deployment(
+            actors.function or "node",
+            actors.worker_function,
+            actors.argument or (),
+            lifetime=actors.lifetime(),
+        ).actors
+    return Deployment(tuple(deployed))
 
 
-def _trees(
-    platform: Platform,
-    shape: str,
-    roots: dict[str, str | None],
-    master: str | None,
-    workers: str,
-    metric: Metric,
-    *,
-    spread: bool,
-) -> Iterable[ApplicationTree]:
+def _trees(platform: Platform, hosts: HostOptions, trees: TreeOptions) -> Iterable[ApplicationTree]:
     """Return the tree of each application, from a file or from the shape of the platform."""
     from simplugin.formats.deployment_trees import read_trees
     from simplugin.platforms.host_choices import ALL, HostChoice
     from simplugin.platforms.tree_shapes import shortest_path_tree, star_tree, zone_tree
 
     shapes = {"star": star_tree, "zones": zone_tree}
+    shape, roots = str(trees.tree), _roots(trees.application or (), hosts.master)
     if shape not in (SHORTEST, *shapes):
         if Path(shape).suffix.lower() not in {".toml", ".json"}:
             remedy = f"choose {SHORTEST}, {', '.join(shapes)}, or a file *.toml or *.json"
             raise DeploymentError(f"there is no tree {shape!r}", remedy=remedy)
-        _refuse("with a tree from a file", {"--workers": workers != ALL})
-        return read_trees(shape, roots or None, master)
+        _refuse("with a tree from a file", {"--workers": hosts.workers != ALL})
+        return read_trees(shape, roots or None, hosts.master)
     if not roots:
         raise DeploymentError("there is no application", remedy="add --application NAME")
     choice = HostChoice(platform)
-    trees = []
+    made = []
     for application, root in roots.items():
         if root is None:
             remedy = f"write --application {application}=HOST, or add --master HOST"
             raise DeploymentError(f"application {application!r} has no root", remedy=remedy)
         choice.require(f"the root of application {application!r},", root)
-        hosts = None
-        if workers != ALL:
-            hosts = choice.chosen(workers, master=root, spread=spread)
+        reached = None
+        if hosts.workers != ALL:
+            reached = choice.chosen(hosts.workers, master=root, spread=hosts.spread)
         if shape != SHORTEST:
-            trees.append(shapes[shape](platform, application, root, hosts))
+            made.append(shapes[shape](platform, application, root, reached))
             continue
-        tree = shortest_path_tree(platform, application, root, metric, hosts)
+        tree = shortest_path_tree(platform, application, root, trees.metric, reached)
         left = platform.host_count - len(tree.hosts)
-        if hosts is None and left:
-            lost = f"no path leads from {root!r} to {left} host{'s' * (left > 1)}, left out"
+        if reached is None and left:
+            lost = f"no path leads from {root!r} to {counted(left, 'host')}, left out"
             typer.echo(f"application {application!r}: {lost}", err=True)
-        trees.append(tree)
-    return trees
+        made.append(tree)
+    return made
 
 
 def _roots(applications: Sequence[str], master: str | None) -> dict[str, str | None]:
@@ -196,8 +240,8 @@ def _roots(applications: Sequence[str], master: str | None) -> dict[str, str | N
     for text in applications:
         name, equals, host = text.partition("=")
         if name in roots:
-            message = f"application {name!r} is there twice"
-            raise DeploymentError(message, remedy="name applications apart")
+            message = f"application {name!r} is given twice"
+            raise DeploymentError(message, remedy="give each application its own name")
         roots[name] = host if equals else master
     if roots and all("=" in text for text in applications):
         _refuse("where each application has a root", {"--master": master})
@@ -208,4 +252,4 @@ def _refuse(when: str, options: Mapping[str, object]) -> None:
     """Raise if an option is given that has no effect."""
     for name, value in options.items():
         if value:
-            raise DeploymentError(f"{name} means nothing {when}", remedy="leave it out")
+            raise DeploymentError(f"{name} has no effect {when}", remedy="remove it")

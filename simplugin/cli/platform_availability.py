@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from simplugin.cli import terminal
 from simplugin.cli.options import argument, flag, option, output_option
+from simplugin.cli.settings import read_settings
+from simplugin.core.errors import PlatformError
 
 if TYPE_CHECKING:
-    from simplugin.platforms.availability.processes import Levels, Process
-    from simplugin.platforms.laws import Law
-
-_HOSTS = "Hosts"
-_LINKS = "Links"
+    from simplugin.inputs.documents import Document
 
 
 def _show_models(wanted: bool) -> None:
-    """Print a table of the published models and end."""
+    """Print a table of the published models and exit."""
     if not wanted:
         return
     from simplugin.platforms.availability.processes import (
@@ -43,158 +41,66 @@ def _show_models(wanted: bool) -> None:
     raise typer.Exit
 
 
-def _law_option(text: str, panel: str) -> Any:
-    """Return an option that takes a law."""
-    return typer.Option(metavar="LAW", help=text, rich_help_panel=panel)
-
-
 def availability(
-    file: Annotated[Path | None, argument("PLATFORM.xml", "Whose hosts and links.")] = None,
-    until: Annotated[str, option("When changes end, with its unit: 7d.", "TIME")] = "",
-    seed: Annotated[int, option("Of all draws.", min=0)] = 0,
-    output: Annotated[Path | None, output_option("FILE", "Instead of printing.")] = None,
+    file: Annotated[Path, argument("PLATFORM.xml", "A platform file.")],
+    changes: Annotated[
+        list[str],
+        argument(
+            "TABLE.toml|KEY=VALUE...",
+            "The changes: files, and keys that override them, such as until=7d, seed=1,"
+            " hosts.model=g5k06-weibull, hosts.choice=chti:4, links.up='exponential(2d)',"
+            " links.down=10m.",
+        ),
+    ],
+    output: Annotated[
+        Path | None, output_option("FILE", "The platform file; by default it is printed.")
+    ] = None,
     files: Annotated[
-        Path | None, option("Write profiles to files there; needs --output.", "DIR")
+        Path | None, option("Directory for profiles as files; needs --output.", "DIR")
     ] = None,
     expand: Annotated[
-        bool, flag("--expand", "Write clusters out: only so their links can change.")
+        bool, flag("--expand", "Write clusters host by host, so that their links can change.")
     ] = False,
-    spared: Annotated[
-        str | None, option("What is left as it is; see --hosts and --links.", "A,B,...")
-    ] = None,
-    _models: Annotated[
-        bool,
-        option(
-            "List the published models.", None, "--models", callback=_show_models, is_eager=True
-        ),
-    ] = False,
-    hosts: Annotated[
-        str | None,
-        option(
-            "all, a number, hosts, clusters, zones, patterns; with counts: chti:4.",
-            "A,B,...",
-            rich_help_panel=_HOSTS,
-            show_default="all",
-        ),
-    ] = None,
-    model: Annotated[
-        str, option("Published failures, see --models.", "NAME", rich_help_panel=_HOSTS)
-    ] = "",
-    up: Annotated[str, _law_option("How long up.", _HOSTS)] = "",
-    down: Annotated[str, _law_option("How long down.", _HOSTS)] = "",
-    start: Annotated[
-        Literal["stationary", "up"] | None,
-        option("All up at 0, or as at any date; also for links.", show_default="stationary"),
-    ] = None,
-    stay: Annotated[str, _law_option("Churn: how long there.", _HOSTS)] = "",
-    arrival: Annotated[str, _law_option("Churn: when first.", _HOSTS)] = "",
-    away: Annotated[str, _law_option("Churn: how long away; else for good.", _HOSTS)] = "",
-    speed: Annotated[str, _law_option("Fraction of the speed left.", _HOSTS)] = "",
-    speed_for: Annotated[str, _law_option("How long each lasts.", _HOSTS)] = "",
-    links: Annotated[
-        str | None,
-        option(
-            "all, links, zones, patterns. Those that limit nothing (fat pipes without"
-            " latency) only by name.",
-            "A,B,...",
-            rich_help_panel=_LINKS,
-            show_default="all",
-        ),
-    ] = None,
-    link_up: Annotated[str, _law_option("How long up.", _LINKS)] = "",
-    link_down: Annotated[str, _law_option("How long down.", _LINKS)] = "",
-    bandwidth: Annotated[str, _law_option("Fraction of it left.", _LINKS)] = "",
-    bandwidth_for: Annotated[str, _law_option("How long each lasts.", _LINKS)] = "",
-    latency: Annotated[str, _law_option("Its growth, a factor.", _LINKS)] = "",
-    latency_for: Annotated[str, _law_option("How long each lasts.", _LINKS)] = "",
+    _models: Annotated[bool, flag("--models", "List the published models.", _show_models)] = False,
 ) -> None:
-    """Let hosts and links of a platform fail and come back, and bear the load of others.
+    """Add failures and background load to the hosts and links of a platform.
 
-    LAW is a number or constant(X), uniform(LOW,HIGH), log-uniform(LOW,HIGH), exponential(MEAN),
-    weibull(SHAPE,SCALE), lognormal(MEAN,VARIATION) or gamma(MEAN,VARIATION), with times such as
-    90s, 2h, 3d; variation is the standard deviation over the mean.
+    Keys: until, seed, spared; hosts.choice, .model, .up, .down, .start, .stay, .arrival, .away,
+    .speed, .speed_for; links.choice, .up, .down, .start, .bandwidth, .bandwidth_for, .latency,
+    .latency_for. Laws: a number or constant(X), uniform(LOW,HIGH), log-uniform(LOW,HIGH),
+    exponential(MEAN), weibull(SHAPE,SCALE), lognormal(MEAN,VARIATION), gamma(MEAN,VARIATION).
     """
-    from simplugin.core.errors import UnitError
-    from simplugin.core.units import parse_time
+    from simplugin.cli.availability_table import AvailabilityTable
     from simplugin.formats.platform_xml import expanded_platform, read_platform
     from simplugin.formats.profiles import write_profiles
-    from simplugin.platforms.availability import processes
-    from simplugin.platforms.availability.followers import Availability, with_availability
-    from simplugin.platforms.laws import parse_law, read_duration
+    from simplugin.inputs.validation import validated
+    from simplugin.platforms.availability.followers import with_availability
 
-    if file is None or not until:
-        raise typer.BadParameter("give a platform file and --until, or --models")
     if files is not None and output is None:
         raise typer.BadParameter("--files needs --output: profiles are named relative to that file")
-
-    def law(text: str) -> Law:
-        return parse_law(text, parse_time)
-
-    def levels(most: float = 1.0, **given: str) -> Levels | None:
-        level, duration = given.values()
-        return processes.Levels(parse_law(level), law(duration), most) if _both(**given) else None
-
-    start_as = start or "stationary"
-    states: Process | None = None
-    link_states = None
-    if model and (up or down):
-        raise typer.BadParameter("give --model, or --up and --down")
-    if model:
-        states = processes.model_named(model, start_as)
-    elif _both(up=up, down=down):
-        states = processes.Outages(law(up), law(down), start_as)
-    elif stay:
-        others = (law(each) if each else None for each in (arrival, away))
-        states = processes.Churn(law(stay), *others)
-    elif arrival or away:
-        raise typer.BadParameter("--arrival and --away need --stay")
-    speeds = levels(speed=speed, speed_for=speed_for)
-    if _both(link_up=link_up, link_down=link_down):
-        link_states = processes.Outages(law(link_up), law(link_down), start_as)
-    bandwidths = levels(bandwidth=bandwidth, bandwidth_for=bandwidth_for)
-    latencies = levels(float("inf"), latency=latency, latency_for=latency_for)
-    of_links = link_states or bandwidths or latencies
-    if not (states or speeds or of_links):
-        raise typer.BadParameter(
-            "say what changes: --model, --up and --down, --stay, --speed, --link-up"
-        )
-    if stay and (model or up):
-        raise typer.BadParameter("give outages or churn, not both")
-    _require_use("start", start, model or up or link_up, "--model, --up or --link-up")
-    _require_use("hosts", hosts, states or speeds, "--model, --up, --stay or --speed")
-    _require_use("links", links, of_links, "--link-up, --bandwidth or --latency")
+    table: AvailabilityTable = validated(AvailabilityTable, _document(changes))
     read = read_platform(file)
-    try:
-        end = read_duration(until)
-    except UnitError as error:
-        raise typer.BadParameter(f"--until: {error}") from None
     platform = with_availability(
-        expanded_platform(read) if expand else read,
-        end,
-        seed,
-        Availability(
-            hosts="all" if hosts is None else hosts,
-            states=states,
-            speeds=speeds,
-            links="all" if links is None else links,
-            link_states=link_states,
-            bandwidths=bandwidths,
-            latencies=latencies,
-            spared=() if spared is None else spared,
-        ),
+        expanded_platform(read) if expand else read, table.until, table.seed, table.availability()
     )
-    terminal.put(write_profiles(platform, files) if files is not None else platform, output)
+    platform = platform if files is None else write_profiles(platform, files)
+    terminal.write_or_print_platform(platform, output)
 
 
-def _require_use(option: str, given: object, used: object, users: str) -> None:
-    """Refuse an option without those that use it."""
-    if given is not None and not used:
-        raise typer.BadParameter(f"--{option} means nothing without {users}")
+def _document(changes: list[str]) -> Document:
+    """Return the document of files and settings, of which later ones override earlier ones."""
+    from simplugin.inputs.documents import Document, read_toml
 
-
-def _both(**options: str) -> bool:
-    """Return True if two options are given, False if neither is; raise if one is."""
-    if any(options.values()) and not all(options.values()):
-        names = " and ".join(f"--{name.replace('_', '-')}" for name in options)
-        raise typer.BadParameter(f"{names} go together")
-    return all(options.values())
+    found = [read_toml(each, PlatformError) for each in changes if "=" not in each]
+    tables = [
+        *(each.content for each in found),
+        read_settings(each for each in changes if "=" in each),
+    ]
+    merged: dict[str, Any] = {}
+    for table in tables:
+        for key, value in table.items():
+            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+            merged[key] = {**merged[key], **value} if both else value
+    if len(found) == 1:
+        return Document(merged, PlatformError, found[0].file, found[0].text)
+    return Document(merged, PlatformError)

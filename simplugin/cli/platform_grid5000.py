@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from simplugin.cli import terminal
-from simplugin.cli.options import argument, flag, option, output_option, warnings_option
+from simplugin.cli.options import AllWarnings, argument, flag, option, output_option
 from simplugin.core.errors import PlatformError
 from simplugin.inputs.files import write
 
@@ -20,47 +21,52 @@ if TYPE_CHECKING:
 # How warnings of each kind are headed, and counted.
 _HEADS = {
     "left-out": "Left out",
-    "contradiction": "Contradictory; one of the two was believed",
-    "assumed": "Missing; assumed instead",
+    "contradiction": "Contradictory; one of the two is used",
+    "assumed": "Missing; assumed",
 }
 _COUNTED = {"left-out": "left out", "contradiction": "contradictory", "assumed": "assumed"}
 
 
+@dataclass(frozen=True)
+class SelectionOptions:
+    """Options for a part of Grid'5000."""
+
+    site: Annotated[list[str] | None, option("Only this site; repeatable.", "SITE")] = None
+    cluster: Annotated[list[str] | None, option("Only this cluster; repeatable.", "CLUSTER")] = None
+
+
 def grid5000(
+    selection: SelectionOptions,
     reference: Annotated[
         Path | None,
         option(
-            "The reference: a directory, a tar, a dump of the API, or a catalogue; "
-            "the catalogue that comes with simplugin without.",
+            "The reference: a directory, a tar, a dump of the API, or a catalogue; by default the"
+            " catalogue of this package.",
             "PATH",
         ),
     ] = None,
-    site: Annotated[list[str] | None, option("Only this site; may be repeated.", "SITE")] = None,
-    cluster: Annotated[
-        list[str] | None, option("Only this cluster; may be repeated.", "CLUSTER")
-    ] = None,
     latencies: Annotated[
-        Path | None, option("Instead of the table that is built in.", "FILE.toml")
+        Path | None, option("Table of latencies instead of the built-in one.", "FILE.toml")
     ] = None,
     interconnect: Annotated[
-        Literal["ethernet", "fast"], option("Over InfiniBand or Omni-Path where there is, or not.")
+        Literal["ethernet", "fast"],
+        option("Network of the hosts; fast: InfiniBand or Omni-Path where available."),
     ] = "ethernet",
     strict: Annotated[
-        bool, flag("--strict", "Write nothing if anything is missing or contradictory.")
+        bool, flag("--strict", "Write nothing if facts are missing or contradictory.")
     ] = False,
-    warnings: Annotated[bool, warnings_option()] = False,
+    warnings: AllWarnings = False,
     print_latencies: Annotated[
-        bool,
-        flag("--print-latencies", "Print the table of latencies, to be edited and given back."),
+        bool, flag("--print-latencies", "Print the table of latencies, as --latencies reads it.")
     ] = False,
     output: Annotated[
-        Path | None, output_option("FILE", "Write it there, not to the terminal.")
+        Path | None, output_option("FILE", "The platform file; by default it is printed.")
     ] = None,
 ) -> None:
-    """Make a platform of Grid'5000, from its reference.
+    """Make a platform of Grid'5000 from its reference.
 
-    What the reference lacks or contradicts is printed to the standard error. With --strict that is
-    an error: exit status 1, and no platform.
+    Missing and contradictory facts are reported on standard error; with --strict they are errors:
+    exit status 1, and no platform.
     """
     from simplugin.formats.grid5000.latencies import read_latencies
     from simplugin.platforms.grid5000.facts import concerning, selected
@@ -70,9 +76,9 @@ def grid5000(
     if print_latencies:
         _show_latencies(reference, latencies, output)
         return
-    sites, clusters = _split("site", site), _split("cluster", cluster)
+    sites, clusters = _split("site", selection.site), _split("cluster", selection.cluster)
     everything, of_all = _facts(reference)
-    # A table may say more than the selection needs.
+    # The table may cover more than the selection.
     table = Latencies() if latencies is None else read_latencies(latencies, everything)
     facts = selected(everything, tuple(sites), tuple(clusters), of_all)
     found = concerning(of_all, facts, sites, clusters)
@@ -85,25 +91,25 @@ def grid5000(
     _print_warnings(found, every=warnings)
     if interconnect == FAST:
         _print_slow(facts)
-    terminal.put(platform, output)
+    terminal.write_or_print_platform(platform, output)
     if output is not None:
         typer.echo(f"{output}: {_totals(facts)}", err=True)
 
 
 def catalogue(
     reference: Annotated[Path, argument("REFERENCE", "A directory, a tar, or a dump of the API.")],
-    output: Annotated[Path, output_option("FILE.json", "Write it there.")],
+    output: Annotated[Path, output_option("FILE.json", "The catalogue to write.")],
     date: Annotated[
-        str | None, option("Of the reference, if its name lacks it.", "YYYY-MM")
+        str | None, option("Date of the reference, if its name has none.", "YYYY-MM")
     ] = None,
-    warnings: Annotated[bool, warnings_option()] = False,
+    warnings: AllWarnings = False,
 ) -> None:
-    """Condense the reference of Grid'5000 to what platforms are made from."""
+    """Condense the reference of Grid'5000 to the facts that platforms need."""
     from simplugin.formats.grid5000.catalogue import is_catalogue, write_catalogue
     from simplugin.formats.grid5000.reference import read_reference
 
     if is_catalogue(reference):
-        remedy = f"use it as it is: simplugin platform grid5000 --reference {reference}"
+        remedy = f"use it directly: simplugin platform grid5000 --reference {reference}"
         raise PlatformError("this is a catalogue already", file=reference, remedy=remedy)
     facts, found = read_reference(reference, date=date)
     write_catalogue(facts, found, output)
@@ -112,10 +118,10 @@ def catalogue(
 
 
 def _split(option: str, names: list[str] | None) -> list[str]:
-    """Return names that may be combined, with commas between them."""
+    """Split names at commas."""
     parts = [part.strip() for name in names or () for part in name.split(",")]
     if not all(parts):
-        raise typer.BadParameter(f"--{option} has an empty name; leave it out for all")
+        raise typer.BadParameter(f"--{option} has an empty name; remove it to choose all")
     return parts
 
 

@@ -14,7 +14,7 @@ from simplugin.campaigns.jobs import RunRecord
 from simplugin.campaigns.store import CampaignEntry, StoreReader
 from simplugin.campaigns.store.tables import plain_cell
 from simplugin.cli.campaign_reading import chosen_entry, store_of
-from simplugin.cli.terminal import short
+from simplugin.cli.terminal import relative_path
 from simplugin.core.errors import SimpluginError, StoreError
 from simplugin.core.formatting import listed
 from simplugin.papers import reproduction_runs
@@ -297,10 +297,10 @@ def _named_cells(document: Mapping[str, Any]) -> str:
 def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str, str]:
     """Return when and where runs were done, with which versions."""
     places = list(dict.fromkeys(each.partition(":")[0] for each in table.texts("place")))
-    file = short(Path(entry.file)) if entry.file else ""
+    file = relative_path(Path(entry.file)) if entry.file else ""
     facts = {
         "campaign file": file,
-        "store": f"{short(reader.path)}, campaign {entry.number}",
+        "store": f"{relative_path(reader.path)}, campaign {entry.number}",
         "runs started": _span(sorted(table.texts("started"))),
         "time of all runs": _duration(table.seconds),
         "hosts": listed(places, _FEW),
@@ -311,7 +311,7 @@ def _facts(reader: StoreReader, entry: CampaignEntry, table: _Table) -> dict[str
     if file:
         from simplugin.campaigns.running.recorded_campaigns import command_that_goes_on
 
-        again = command_that_goes_on(Path(file), Path(short(reader.path)))
+        again = command_that_goes_on(Path(file), Path(relative_path(reader.path)))
         facts["resumed or run again by"] = again
     if command := _reproduced_by(reader.path, entry.title, table):
         facts["resumed or measured again by"] = command
@@ -326,7 +326,7 @@ def _reproduced_by(store: Path, title: str, table: _Table) -> str:
         for quick in (False, True):
             if ReproductionJobs.of(name, quick=quick, figures=False).title == title:
                 words = ["simplugin", "reproduce", name, *(["--quick"] if quick else [])]
-                output = ["-o", short(store.parent)] if store.name == _STORE else []
+                output = ["-o", relative_path(store.parent)] if store.name == _STORE else []
                 return shlex.join([*words, *output])
     return ""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from simplugin.cli.displays import RunsDisplay
-from simplugin.cli.terminal import short, warn_of_network
+from simplugin.cli.terminal import relative_path, warn_of_network
 from simplugin.core.console import EscapingConsole
 from simplugin.core.errors import SimpluginError
 from simplugin.papers.reproduce import Reproduction, reproduce
@@ -54,9 +54,9 @@ def reproduce_command(
     else:
         _print_tables(found)
         for path in written:
-            sys.stdout.write(f"wrote {short(path)}\n")
+            sys.stdout.write(f"wrote {relative_path(path)}\n")
         before = f", {summary.before} of them before" if summary.before else ""
-        where = short(summary.store)
+        where = relative_path(summary.store)
         sys.stdout.write(f"{summary.done} parts measured{before}; kept in {where}\n")
         if quick:
             sys.stdout.write(f"{_full_run(found)}\n")

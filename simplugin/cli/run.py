@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from simplugin.cli.displays import SimulationDisplay, spinner, standard_output
-from simplugin.cli.terminal import short
+from simplugin.cli.terminal import relative_path
 from simplugin.core.console import EscapingConsole
 from simplugin.core.errors import SimpluginError
 from simplugin.inputs.files import uncollected
@@ -59,7 +59,7 @@ def run_command(
     finally:
         _print_tables(scenario, outcome)
     for path in written:
-        sys.stdout.write(f"wrote {short(path)}\n")
+        sys.stdout.write(f"wrote {relative_path(path)}\n")
 
 
 def _print_tables(scenario: Scenario, outcome: ScenarioResult) -> None:

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from simplugin.core.errors import SimpluginError, shortened
 from simplugin.core.formatting import EscapingStream
@@ -30,7 +30,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def plain_errors() -> Iterator[None]:
-    """Turn what simplugin raises into one message and exit status 1."""
+    """Turn an exception of simplugin into one message and exit status 1."""
     try:
         yield
         sys.stdout.flush()
@@ -44,30 +44,44 @@ def plain_errors() -> Iterator[None]:
         # The reader of our output closed it; Python must not report that at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         typer.echo(
-            "simplugin: standard output was closed before all was written; read it to its end, or"
-            " write it to a file with > FILE",
+            "simplugin: standard output was closed before the output was complete; read all of it,"
+            " or redirect it to a file with > FILE",
             err=True,
         )
         raise typer.Exit(1) from None
     except (OSError, UnicodeError, RecursionError) as error:
-        # A path or text that the system, or a file, cannot hold.
+        # A path or text that the operating system or a file cannot store.
         typer.echo(f"simplugin: {type(error).__name__}: {shortened(str(error))}", err=True)
         raise typer.Exit(1) from None
 
 
-class Commands(TyperGroup):
+class _PlainHelp:
+    """A command whose help shows no type beside ``--help``."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option ``--help``."""
+        option = super().get_help_option(ctx)  # type: ignore[misc] # of the command's class
+        option.metavar = ""
+        return option
+
+
+class Command(_PlainHelp, TyperCommand):
+    """A command."""
+
+
+class Commands(_PlainHelp, TyperGroup):
     """Commands whose errors end in one message and an exit status."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that the context names; what is printed cannot steer the terminal."""
-        ctx.color = True  # or click leaves out what is to be shown escaped
+        """Run the command that the context names with escaped output."""
+        ctx.color = True  # otherwise click removes sequences that are to be shown escaped
         with escaped_streams(), plain_errors():
             return super().invoke(ctx)
 
 
 @contextmanager
 def escaped_streams() -> Iterator[None]:
-    """Have what is written to standard output and standard error escaped."""
+    """Escape control characters in standard output and standard error."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (
         cast("TextIO", each if isinstance(each, EscapingStream) else EscapingStream(each))
@@ -80,24 +94,32 @@ def escaped_streams() -> Iterator[None]:
 
 
 def document_stream() -> TextIO:
-    """Return standard output for XML or CSV: as it is, unless a terminal shows it."""
+    """Return standard output for XML or CSV, escaped only if it is a terminal."""
     stream: TextIO | EscapingStream = sys.stdout
     if isinstance(stream, EscapingStream) and not stream.isatty():
         return stream.stream
     return sys.stdout
 
 
-def group(text: str, **more: Any) -> typer.Typer:
-    """Return a group of commands, which shows its help if none is named."""
-    return typer.Typer(cls=Commands, help=text, no_args_is_help=True, add_completion=False, **more)
+def group(text: str, name: str | None = None) -> typer.Typer:
+    """Return a group of commands, which shows its help if the user names none."""
+    return typer.Typer(
+        name=name,
+        cls=Commands,
+        help=text,
+        no_args_is_help=True,
+        add_completion=False,
+        # An error ends in one message; a traceback is a defect of simplugin.
+        pretty_exceptions_enable=False,
+    )
 
 
 @contextmanager
 def stop_signals() -> Iterator[list[int]]:
-    """Keep the numbers of the signals that ask to stop, instead of dying of them.
+    """Collect the numbers of stop signals instead of terminating.
 
-    A signal that is ignored stays so: shells have programs in the background ignore Ctrl-C, and
-    nohup has them ignore the end of the terminal.
+    Signals that are ignored stay ignored: a shell sets Ctrl-C so for background programs, and
+    nohup the hang-up of the terminal.
     """
     stopped: list[int] = []
 
@@ -116,8 +138,8 @@ def stop_signals() -> Iterator[list[int]]:
             signal.signal(each, handler)
 
 
-def short(path: Path) -> str:
-    """Return a path as seen from here, if it is below."""
+def relative_path(path: Path) -> str:
+    """Return a path relative to the current directory if it is below, else absolute."""
     resolved = Path(os.path.realpath(path))  # also in circles of links
     here = Path.cwd()
     return str(resolved.relative_to(here) if resolved.is_relative_to(here) else resolved)
@@ -129,15 +151,15 @@ def warn_of_network(store: Path) -> None:
 
     if (kind := network_file_system(store)) is not None:
         sys.stderr.write(
-            f"simplugin: {short(store)} is on a network file system ({kind}), on which SQLite may"
-            f" lose or damage it; keep it on a disk of this host\n"
+            f"simplugin: {relative_path(store)} is on a network file system ({kind}), where SQLite"
+            " can lose or damage it; move it to a local disk\n"
         )
 
 
-def own_command() -> str:
-    r"""Return the command line by which this was started, for a comment in what it writes.
+def command_line() -> str:
+    r"""Return the command line of this process for a comment in an XML file.
 
-    XML comments must not hold two hyphens. The shell reads ``-\-site`` as ``--site``, so that the
+    XML comments must not contain two hyphens. The shell reads ``-\-site`` as ``--site``, so the
     command can still be copied.
     """
     return " ".join(map(_word, ["simplugin", *sys.argv[1:]]))
@@ -149,13 +171,13 @@ def _word(argument: str) -> str:
     return re.sub("-(?=-)", "-''" if word.startswith("'") else r"-\\", word)
 
 
-def put(platform: Platform, output: Path | None) -> None:
-    """Write a platform to a file, or print it; its first comment is the command."""
+def write_or_print_platform(platform: Platform, output: Path | None) -> None:
+    """Write a platform to a file or print it, with the command line as its first comment."""
     from simplugin.formats.platform_xml import platform_text, write_platform
     from simplugin.platforms.consistency import require_consistent
 
     if output is not None:
-        write_platform(platform, output, comment=own_command())
+        write_platform(platform, output, comment=command_line())
         return
     require_consistent(platform)
-    document_stream().write(platform_text(platform, comment=own_command()))
+    document_stream().write(platform_text(platform, comment=command_line()))

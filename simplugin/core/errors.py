@@ -111,12 +111,12 @@ class FileError(SimpluginError):
     ----------
     path : tuple of str or int
         The keys, from the outside in, that lead to the value concerned.
-    others : tuple of FileError
+    all_errors : tuple of FileError
         Of several things that are wrong with a file each by itself, in the order of their lines.
     """
 
     path: tuple[str | int, ...] = ()
-    others: tuple[FileError, ...] = ()
+    all_errors: tuple[FileError, ...] = ()
 
     def __init__(
         self,

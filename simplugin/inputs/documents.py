@@ -74,7 +74,7 @@ class Document:
         _, *lines = folded(map(str, (first, *others)))
         remedy = "\n".join([first.remedy or "and", *lines])
         joined = self.kind(first.message, file=first.file, line=first.line, remedy=remedy)
-        joined.path, joined.others = first.path, (first, *others)
+        joined.path, joined.all_errors = first.path, (first, *others)
         return joined
 
     def at(self, *path: str | int) -> ValueLocation:

@@ -11,8 +11,14 @@ from simplugin.inputs.messages import InvalidValueError, Path, dotted
 
 # What says how a run is shown, written or limited, not what comes out: tables and keys of a file,
 # and keys of its [simulation].
-IDLE = ("title", "campaign", "output", "slurm")
-IDLE_SIMULATION = ("wall_limit", "memory_limit", "trace_limit", "log", "prefix_prints")
+KEYS_WITHOUT_EFFECT = ("title", "campaign", "output", "slurm")
+SIMULATION_KEYS_WITHOUT_EFFECT = (
+    "wall_limit",
+    "memory_limit",
+    "trace_limit",
+    "log",
+    "prefix_prints",
+)
 
 
 def canonical_json(value: Any) -> str:

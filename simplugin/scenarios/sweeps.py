@@ -22,8 +22,8 @@ from simplugin.inputs.messages import (
 )
 from simplugin.scenarios.ranges import LinearRange, LogRange, Range, is_range
 from simplugin.scenarios.substitutions import (
-    IDLE,
-    IDLE_SIMULATION,
+    KEYS_WITHOUT_EFFECT,
+    SIMULATION_KEYS_WITHOUT_EFFECT,
     canonical_json,
     path_of,
     substituted,
@@ -62,7 +62,7 @@ class Axis:
         """The keys of runs that it varies: several if its values are tables."""
         if not isinstance(self.values, list | tuple):
             return {_key(self.source)}
-        return {key for each in self.values for key in leaves(_key(self.source), each)}
+        return {key for each in self.values for key in flatten(_key(self.source), each)}
 
     def checked_values(self) -> Iterator[tuple[int, Any]]:
         """Yield the values to be checked, with their positions.
@@ -216,7 +216,7 @@ class Variations:
         if self._named:
             found[VARIATION] = _label(self.listed[number], number)
         for each in settings:
-            found |= leaves(_key(each.source), each.value)
+            found |= flatten(_key(each.source), each.value)
         return found
 
     def selected(self, each: Sequence[str], where: Mapping[str, Any]) -> frozenset[int]:
@@ -241,7 +241,7 @@ class Variations:
         axes = [(*variation.axes, *self.grid) for variation in self.listed]
         known = {key for listed in axes for axis in listed for key in axis.keys}
         settings = [each for one in self.listed for each in one.settings]
-        known |= {key for each in settings for key in leaves(_key(each.source), each.value)}
+        known |= {key for each in settings for key in flatten(_key(each.source), each.value)}
         known |= {VARIATION} if self._named else set()
         if unknown := wanted - known:
             name = min(unknown)
@@ -286,13 +286,13 @@ def _places(axis: Axis, wanted: set[str], where: Mapping[str, Any]) -> Sequence[
     return places if axis.keys & wanted else places[:1]
 
 
-def leaves(key: str, value: Any) -> dict[str, Any]:
+def flatten(key: str, value: Any) -> dict[str, Any]:
     """Return the dotted keys and values in a table, or the key and its value."""
     if not isinstance(value, Mapping):
         return {key: value}
     found: dict[str, Any] = {}
     for name, each in value.items():
-        found |= leaves(f"{key}.{name}" if key else name, each)
+        found |= flatten(f"{key}.{name}" if key else name, each)
     return found
 
 
@@ -333,7 +333,7 @@ def _variation(document: Mapping[str, Any], table: Mapping[str, Any], source: Pa
     rest = {key: value for key, value in table.items() if key not in (_NAME, _SWEEP)}
     for words, value in _flat(rest):
         path = _located(document, words, (*source, *words))
-        refuse_idle(path, (*source, *words), swept=False)
+        refuse_without_effect(path, (*source, *words), swept=False)
         settings.append(KeyAssignment(path, value, (*source, *words)))
     base = Variations(document).scenario(settings)
     return Variation(tuple(settings), _axes(base, table.get(_SWEEP, {}), (*source, _SWEEP)), name)
@@ -356,7 +356,7 @@ def _axes(document: Mapping[str, Any], sweep: Mapping[str, Any], source: Path) -
     for words, value in _flat(sweep, ranges=True):
         place = (*source, *words)
         path = _located(document, words, place)
-        refuse_idle(path, place, swept=True)
+        refuse_without_effect(path, place, swept=True)
         found.append(Axis(path, _values(value, place), place))
     return tuple(found)
 
@@ -439,7 +439,7 @@ class SweepError(ValueError):
         super().__init__(self.problem.text)
 
 
-def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
+def refuse_without_effect(path: Path, source: Path, *, swept: bool) -> None:
     """Refuse to vary what changes nothing of what comes out.
 
     Parameters
@@ -457,10 +457,15 @@ def refuse_idle(path: Path, source: Path, *, swept: bool) -> None:
         No run depends on it.
     """
     written, key = dotted(source), dotted(path)
-    if path[0] in IDLE:
+    if path[0] in KEYS_WITHOUT_EFFECT:
         remedy = "remove it; one of [[variations]] may have a name"
         raise SweepError(source, f"{written}: no run of a campaign depends on {key}", remedy)
-    if swept and path[0] == "simulation" and len(path) > 1 and path[1] in IDLE_SIMULATION:
+    if (
+        swept
+        and path[0] == "simulation"
+        and len(path) > 1
+        and path[1] in SIMULATION_KEYS_WITHOUT_EFFECT
+    ):
         limits = ("wall_limit", "memory_limit")
         also = f", or give [campaign] a {path[1]}" if path[1] in limits else ""
         remedy = f"set it once, in [simulation]{also}"

@@ -20,7 +20,7 @@ from simgrid_texts import SIMGRID_VERSION
 
 from simplugin.campaigns.store.schema import make_empty
 from simplugin.cli.new import KINDS
-from simplugin.cli.terminal import own_command
+from simplugin.cli.terminal import command_line
 from simplugin.inputs.files import uncollected
 
 TASK_GRAPHS = Path(__file__).parents[2] / "scenarios" / "taskgraphs.toml"
@@ -260,7 +260,7 @@ def test_a_closed_pipe_and_a_store_without_its_log_have_a_remedy(tmp_path, form)
 def test_words_are_read_back(arguments):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sys.argv", ["/somewhere/simplugin", *arguments])
-        command = own_command()
+        command = command_line()
     assert "--" not in command
     assert shlex.split(command) == ["simplugin", *arguments]
 

@@ -83,7 +83,7 @@ COMMANDS = [
     ("campaign status c.toml", 0),
     ("campaign status raises.toml", 0),
     ("regress f.toml --update", 0),
-    ("report c.toml -o page --no-figures", 0),
+    ("report c.toml -o page --figures none", 0),
 ]
 
 

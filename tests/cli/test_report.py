@@ -70,7 +70,7 @@ def column(document, name):
 
 
 def test_the_page_has_what_the_store_has(simplugin, store, tmp_path):
-    words = ("--campaign", 1, "--baseline", "b", "--no-figures")
+    words = ("--campaign", 1, "--baseline", "b", "--figures", "none")
     done = simplugin("report", store, "-o", tmp_path, *words, status=0)
     assert done.stdout.strip().endswith("index.html")
     page, document = data_of(tmp_path / "index.html")
@@ -95,7 +95,7 @@ def test_the_page_has_what_the_store_has(simplugin, store, tmp_path):
 
 
 def test_runs_are_grouped_as_asked_for(simplugin, store, tmp_path):
-    words = ("report", store, "-o", tmp_path, "--campaign", 1, "--no-figures")
+    words = ("report", store, "-o", tmp_path, "--campaign", 1, "--figures", "none")
     simplugin(*words, "--group", "platform.seed", "--baseline", 1, status=0)
     _, document = data_of(tmp_path / "index.html")
     assert (document["group"], document["baseline"]) == ("platform.seed", 1)

@@ -154,7 +154,7 @@ def test_checks_and_reports_import_nothing(file, lab, evil, simplugin):
     simplugin("check", file, status=0)
     simplugin("campaign", "run", file, "--dry-run", status=0)
     simplugin("campaign", "status", file, status=0)
-    simplugin("report", file, "-o", lab / "page", "--no-figures", "--campaign", "1", status=0)
+    simplugin("report", file, "-o", lab / "page", "--figures", "none", "--campaign", "1", status=0)
     assert not evil.exists()
     change(file, WORK, '"my_actors:wrok"')
     simplugin("check", file, status=0)

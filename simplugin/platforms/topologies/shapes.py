@@ -401,7 +401,13 @@ def chain(n_hosts: int, generator: np.random.Generator, capacities: Capacities =
 
 
 def ring(n_hosts: int, generator: np.random.Generator, capacities: Capacities = ALIKE) -> Graph:
-    """Return hosts in a circle, from 3 on."""
+    """Return hosts in a circle, from 3 on.
+
+    Parameters
+    ----------
+    n_hosts, generator, capacities
+        As for `chain`.
+    """
     require_count("the number of hosts of a ring", n_hosts, 3)
     hosts = np.arange(n_hosts)
     edges = np.column_stack([hosts, (hosts + 1) % n_hosts])
