@@ -56,33 +56,36 @@ LATE = Levels(Law("lognormal", (3.0, 1.0)), TEN_MINUTES, math.inf)
 
 
 PROCESSES = [
-    ("--model g5k06-weibull --spared ada", {"states": WEIBULL, "spared": ["ada"]}),
-    ("--up weibull(0.5,2h) --down 10m --start up --hosts ada,bob", OF_BOTH),
-    ("--links room --link-up 1h --link-down 1m", {"link_states": FAULTS, "links": "room"}),
-    ("--arrival uniform(1h,1d) --stay exponential(2d) --away 1h", {"states": CHURN}),
-    ("--speed uniform(0.2,1) --speed-for exponential(10m)", {"speeds": LOAD}),
-    ("--bandwidth uniform(0.2,1) --bandwidth-for exponential(10m)", {"bandwidths": LOAD}),
-    ("--latency lognormal(3,1) --latency-for 10m", {"latencies": LATE}),
+    ("hosts.model=g5k06-weibull spared=ada", {"states": WEIBULL, "spared": ["ada"]}),
+    ("hosts.up=weibull(0.5,2h) hosts.down=10m hosts.start=up hosts.choice=ada,bob", OF_BOTH),
+    ("links.choice=room links.up=1h links.down=1m", {"link_states": FAULTS, "links": "room"}),
+    (
+        "hosts.arrival=uniform(1h,1d) hosts.stay=exponential(2d) hosts.away=1h",
+        {"states": CHURN},
+    ),
+    ("hosts.speed=uniform(0.2,1) hosts.speed_for=exponential(10m)", {"speeds": LOAD}),
+    ("links.bandwidth=uniform(0.2,1) links.bandwidth_for=exponential(10m)", {"bandwidths": LOAD}),
+    ("links.latency=lognormal(3,1) links.latency_for=10m", {"latencies": LATE}),
 ]
 
 
 @pytest.mark.parametrize(("words", "given"), PROCESSES)
 def test_options_stand_for_processes(made, words, given):
-    written = made(*words.split(), "--until", "7d", "--seed", "3")
+    written = made(*words.split(), "until=7d", "seed=3")
     assert written == with_availability(PLATFORM, 7 * DAY, 3, Availability(**given))
     assert any(isinstance(part, ProfileUse) for part, _ in written.walk())
 
 
 def test_same_command_same_bytes(file, call):
-    words = ["--model", "nd07cpu-weibull", "--until", "7d", "--seed"]
-    printed = [call(file, *words, seed).stdout for seed in (1, 1, 2)]
+    words = ["hosts.model=nd07cpu-weibull", "until=7d"]
+    printed = [call(file, *words, f"seed={seed}").stdout for seed in (1, 1, 2)]
     assert printed[0] == printed[1]
     # All but the comment, which has the command.
     assert printed[0].partition("<platform")[2] != printed[2].partition("<platform")[2]
 
 
 def test_profiles_in_files(file, made):
-    words = ["--model", "g5k06-weibull", "--until", "30d", "--seed", "3"]
+    words = ["hosts.model=g5k06-weibull", "until=30d", "seed=3"]
     within = made(*words)
     outside = made(*words, "--files", file.parent / "profiles")
     names = [part.file for part, _ in outside.walk() if isinstance(part, Profile)]
@@ -100,44 +103,60 @@ def test_models_are_listed(call):
 
 
 WRONG = [
-    ("", 2, "say what changes"),
-    ("--up 1h", 2, "--up and --down go together"),
-    ("--speed 0.5", 2, "--speed and --speed-for go together"),
-    ("--away 1h", 2, "--arrival and --away need --stay"),
-    ("--model pl05-gamma --up 1h --down 1h", 2, "--model, or --up"),
-    ("--model pl05-gamma --stay 1h", 2, "outages or churn, not both"),
-    ("--stay 1h --files x", 2, "--files needs --output"),
-    ("--model g5k07-weibull", 1, "no model 'g5k07-weibull'"),
-    ("--stay exp(2h)", 1, "there is no law 'exp'"),
-    ("--stay 1h --hosts carl", 1, "'carl' is no host, zone, cluster"),
-    ("--speed uniform(0.5,2) --speed-for 1h", 1, "above 1"),
-    ("--speed 0.5 --speed-for 1h --links no", 2, "--links means nothing"),
-    ("--latency 2 --latency-for 1h --hosts all", 2, "--hosts means nothing"),
-    ("--speed 0.5 --speed-for 1h --start up", 2, "--start means nothing"),
-    ("--stay 1h --start stationary", 2, "--start means nothing without --model"),
-    ("--stay 1h --hosts ada,", 1, "'' is no host"),
-    ("--link-up 1h --link-down 1h --links ,", 1, "no link or zone ''"),
-    ("--model schroeder-gibson06(30)", 1, "time '30' has no unit"),
+    ("", "[links]"),
+    ("hosts.up=1h", "hosts.down"),
+    ("hosts.speed=0.5", "hosts.speed_for"),
+    ("hosts.away=1h", "hosts.away"),
+    ("hosts.model=pl05-gamma hosts.up=1h hosts.down=1h", "hosts.model"),
+    ("hosts.model=pl05-gamma hosts.stay=1h", "hosts.stay"),
+    ("hosts.model=g5k07-weibull", "hosts.model"),
+    ("hosts.model=schroeder-gibson06(30)", "hosts.model"),
+    ("hosts.stay=exp(2h)", "hosts.stay"),
+    ('hosts.stay={law="exp",mean="2h"}', "hosts.stay"),
+    ("hosts.stay=1h hosts.start=stationary", "hosts.start"),
+    ("links.latency=2 links.latency_for=1h links.start=up", "links.start"),
+    ("hosts.stay=1h hosts.hosts=ada", "hosts.hosts"),
+    ("hosts.stay=1h hosts.choice=carl", "carl"),
+    ("hosts.stay=1h hosts.choice=ada,", "''"),
+    ("hosts.speed=uniform(0.5,2) hosts.speed_for=1h", "above 1"),
+    ("hosts.speed=0.5 hosts.speed_for=1h links.choice=no", "no"),
+    ("links.latency=2 links.latency_for=1h hosts.choice=ada", "hosts"),
+    ("links.up=1h links.down=1h links.choice=,", "''"),
+    ("hosts.stay=1h until=7.5", "until"),
+    ("hosts.stay=1h until=fortnight", "until"),
 ]
 
 
-@pytest.mark.parametrize(("words", "status", "said"), WRONG)
-def test_what_makes_no_sense_is_told(file, words, status, said, call):
-    result = call(file, "--until", "1d", *words.split(), status=status)
-    assert said in " ".join(re.sub("[│╭╮╰╯─]", " ", result.stdout).split())
+@pytest.mark.parametrize(("words", "culprit"), WRONG)
+def test_invalid_keys_are_refused(file, words, culprit, call):
+    until = () if "until" in words else ("until=1d",)
+    assert culprit in call(file, *until, *words.split(), status=1).stdout
 
 
-def test_a_date_to_end_at_is_needed(file, call):
-    call(file, "--stay", "1h", status=2)
-    call("--until", "1d", "--stay", "1h", status=2)
-    for until in ("1 fortnight", "7.5"):
-        assert until in call(file, "--until", until, "--stay", "1h", status=2).stdout
+def test_profiles_as_files_need_an_output(file, call):
+    call(file, "until=1d", "hosts.stay=1h", "--files", "x", status=2)
+    call(file, status=2)
+    assert "'until' is missing" in call(file, "hosts.stay=1h", status=1).stdout
+
+
+def test_a_table_is_read_from_a_file_and_its_keys_are_overridden(file, made, call):
+    table = file.parent / "changes.toml"
+    table.write_text(
+        'until = "7d"\n[hosts]\nchoice = ["ada", "bob"]\n'
+        'stay = { law = "exponential", mean = "2d" }\narrival = "uniform(1h, 1d)"\naway = 3600\n'
+    )
+    assert made(table, "seed=3") == with_availability(
+        PLATFORM, 7 * DAY, 3, Availability(states=CHURN, hosts="ada,bob")
+    )
+    table.write_text(table.read_text() + "speed = 0.5\n")
+    said = call(file, table, status=1).stdout
+    assert said.startswith(f"simplugin: {table}:") and "hosts.speed_for" in said
 
 
 def test_links_of_clusters_need_these_written_out(tmp_path, call):
     cluster = Platform(Zone("z", "Full", (Cluster("c", "0-3", 1e9, 1e6, 0.0, prefix="c-"),)))
     write_platform(cluster, tmp_path / "c.xml")
-    words = ["--link-up", "exponential(1h)", "--link-down", "1m", "--until", "1d"]
+    words = ["links.up=exponential(1h)", "links.down=1m", "until=1d"]
     assert "--expand" in " ".join(call(tmp_path / "c.xml", *words).stdout.split())
     call(tmp_path / "c.xml", *words, "--expand", "-o", tmp_path / "made.xml", status=0)
     parts = [part for part, _ in read_platform(tmp_path / "made.xml").walk()]
@@ -148,5 +167,5 @@ def test_links_of_clusters_need_these_written_out(tmp_path, call):
 def test_clusters_that_cannot_be_written_out(tmp_path, call):
     torus = Cluster("t", "0-7", 1e9, 1e6, 0.0, topology="TORUS", topology_parameters="2,2,2")
     write_platform(Platform(Zone("z", "Full", (torus,))), tmp_path / "t.xml")
-    result = call(tmp_path / "t.xml", "--stay", "1h", "--until", "1d", "--expand", status=1)
+    result = call(tmp_path / "t.xml", "hosts.stay=1h", "until=1d", "--expand", status=1)
     assert "its topology is TORUS; leave the clusters as they are" in result.stdout
